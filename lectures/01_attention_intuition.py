@@ -267,7 +267,7 @@ error falls all the way to the smallest bandwidth; leaving each point out, it ha
 #
 # ## 5 · Six scores
 #
-# Expand the square, now for vectors: $-\lVert q-k\rVert^2/2\sigma^2 = q\cdot k/\sigma^2 - \lVert k\rVert^2/2\sigma^2 - \lVert q\rVert^2/2\sigma^2$. The last term is the same for all keys, so it cancels in the softmax. If all keys have the same length, the middle one cancels too. What is left is the **dot product** of query and key, divided by $\sigma^2$. Here are six scores from the literature; the rest of attention stays as it is.
+# Expand the square, now for vectors: $-\lVert q-k\rVert^2/2\sigma^2$ $= q\cdot k/\sigma^2 - \lVert k\rVert^2/2\sigma^2 - \lVert q\rVert^2/2\sigma^2$. The last term is the same for all keys, so it cancels in the softmax. If all keys have the same length, the middle one cancels too. What is left is the **dot product** of query and key, divided by $\sigma^2$. Here are six scores from the literature; the rest of attention stays as it is.
 #
 # | name | score | who | learned |
 # |---|---|---|---|

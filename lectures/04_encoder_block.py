@@ -359,7 +359,7 @@ for convolution, layer in zip(convolutions, dense, strict=True):
 print("two 1×1 convolutions are equal:", np.allclose(expected, convolutions[1](convolutions[0](x)), atol=1e-5))
 
 # %% [markdown]
-# Without the ReLU the two matrices would be one: $(xW_1 + b_1)W_2 + b_2 = x(W_1W_2) + (b_1W_2 + b_2)$. With it,
+# Without the ReLU the two matrices would be one: $(xW_1 + b_1)W_2 + b_2$ $= x(W_1W_2) + (b_1W_2 + b_2)$. With it,
 # and with one number as input, each hidden feature can bend the function at one point. Three bends follow a wave roughly,
 # eight follow it closely ([evidence](evidence/04.ipynb#bends)). For *fixed* attention weights, ReLU and the norms are
 # the only parts of the block that are not linear.

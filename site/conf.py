@@ -78,6 +78,7 @@ html_last_updated_fmt = None
 html_sidebars = {"index": [], "CHANGELOG": []}
 html_theme_options = {
     "show_prev_next": True,
+    "back_to_top_button": False,  # it lay over figures and their controls
     "navbar_align": "left",
     "header_links_before_dropdown": 6,
     "navbar_end": ["theme-switcher"],

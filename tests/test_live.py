@@ -80,15 +80,17 @@ def test_sharpness_is_the_softmax_of_the_divided_scores(divide):
     shown = numbers(live.sharpness(SCORES, WORDS), "weight", divide=divide, row=picked(query="stops"))
     np.testing.assert_allclose(shown[:36].reshape(6, 6), weights, atol=1e-4)
     np.testing.assert_allclose(shown[36:], weights[2], atol=1e-4)
+    scores = numbers(live.sharpness(SCORES, WORDS), "scaled", divide=divide, row=picked(query="stops"))
+    np.testing.assert_allclose(scores, SCORES[2] / divide, atol=0.005)  # two digits
 
 
-@pytest.mark.parametrize("sigma", [0.02, 0.3, 3])
-def test_bandwidth_is_the_average_weighted_by_the_kernel(sigma):
+@pytest.mark.parametrize("power", [-1.7, -0.5, 0.5])
+def test_bandwidth_is_the_average_weighted_by_the_kernel(power):
     keys, values = MEASURED
-    weights = softmax(-(((1.2 - keys) / sigma) ** 2) / 2)
-    drawn = live.bandwidth(keys, values, low=0, high=5)
-    np.testing.assert_allclose(numbers(drawn, "weight", sigma=sigma, asked=1.2), weights, atol=1e-6)
-    assert numbers(drawn, "estimate", sigma=sigma, asked=1.2) == pytest.approx([weights @ values], abs=1e-6)
+    weights = softmax(-(((1.2 - keys) / 10**power) ** 2) / 2)
+    drawn, chosen = live.bandwidth(keys, values, low=0, high=5), {"power": power, "asked": picked(query=1.2)}
+    np.testing.assert_allclose(numbers(drawn, "weight", **chosen), weights, atol=1e-6)
+    assert numbers(drawn, "estimate", **chosen) == pytest.approx([weights @ values], abs=1e-6)
 
 
 def test_heads_side_by_side_are_the_weights_and_one_row_of_each():
@@ -120,7 +122,7 @@ def test_masks_block_what_they_say(look_ahead, padding, when):
         {},
         {"length": 1, "shift": 20},
         {"length": -3, "epsilon": -3},
-        {"which": "feature 2", "gamma": 3, "beta": -0.5},
+        {"which": picked(feature="feature 2"), "gamma": 3, "beta": -0.5},
     ],
     ids=str,
 )
@@ -141,6 +143,19 @@ def test_positions_show_the_dot_product_of_two_rows_of_the_table(width, place, o
     assert numbers(drawn, "PE[p] · PE[p + k]", model_width=width, place=place, offset=offset) == pytest.approx(
         [one @ other]
     )
+
+
+@pytest.mark.parametrize(("width", "place", "offset", "column"), [(64, 20, 3, 4), (8, 7, -5, 60)])
+def test_positions_turn_one_pair_by_the_offset(width, place, offset, column):
+    """The hands stand at the angles ωp and ω(p + k), and the title says by how much the second one is turned."""
+    omega = 10_000 ** (-2 * min(column, width // 2 - 1) / width)
+    drawn, chosen = live.positions(), {"model_width": width, "place": place, "offset": offset, "column": column}
+    angles = np.array([place, place + offset]) * omega
+    shown = [mark for mark in marks(drawn, **chosen) if mark.get("at")]
+    found = [[float(mark["cosine"]), float(mark["sine"])] for mark in shown]
+    np.testing.assert_allclose(found, np.stack([np.cos(angles), np.sin(angles)], axis=-1), atol=1e-6)
+    said = vl_convert.vegalite_to_svg(drawn.specification(**chosen), vl_version=figures._CONVERTER)
+    assert f"turned by kω = {offset * omega:.2f}".replace("-", "−") in said
 
 
 @pytest.mark.parametrize(("width", "warmup"), [(512, 4000), (256, 16_000), (1024, 1000)])

@@ -47,13 +47,13 @@ class FailedGroup:
 
 @dataclass(frozen=True)
 class LabScreen:
-    """What the page shows of one lab."""
+    """What the page shows of one lab; `full` says of each exercise how many have all its points."""
 
     title: str
     submissions: int
     cards: tuple[MistakeCard, ...]
     failed: tuple[FailedGroup, ...]
-    exercises: Markup
+    full: tuple[tuple[str, int], ...]
 
 
 def write_projection(course: Course, results: Sequence[Mark], target: Path) -> None:
@@ -86,7 +86,7 @@ def _screen(course: Course, lab: CourseLab, results: Sequence[Mark]) -> LabScree
         len(results),
         tuple(_card(course, each, declared.get(each.exercise)) for each in made),
         tuple(worst[:SHOWN]),
-        class_figures.exercises(outcomes(results)),
+        tuple((name, counts.full) for name, counts in outcomes(results).items()),
     )
 
 

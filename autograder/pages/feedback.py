@@ -87,6 +87,7 @@ def write_feedback(
         status_words=STATUS_WORDS,
         points=_group_points,
         style=Markup(_formatter().get_style_defs(".code")),
+        dark_style=Markup(_formatter("github-dark").get_style_defs(".code")),
     )
     write_atomically(path, page)
     return path
@@ -136,5 +137,5 @@ def _highlighted(source: str) -> Markup:
 
 
 @functools.cache
-def _formatter() -> HtmlFormatter:
-    return HtmlFormatter(style="default", cssclass="code")
+def _formatter(style: str = "default") -> HtmlFormatter:
+    return HtmlFormatter(style=style, cssclass="code")

@@ -140,11 +140,11 @@ def figure(*panels: Chart, words: str, controls: Sequence[alt.Parameter] = (), c
 
     Panels side by side stand below each other where the page is narrow, so each is at most 340 pixels wide.
     """
-    chart = alt.concat(*panels, columns=columns).resolve_scale(color="independent")
     if taken := _VEGAS_OWN & {control.name for control in controls}:
         raise ValueError(f"Vega itself uses {sorted(taken)}: give these controls other names")
     with warnings.catch_warnings():  # one selection for all panels is what is meant
         warnings.filterwarnings("ignore", "Automatically deduplicated")
+        chart = alt.concat(*panels, columns=columns).resolve_scale(color="independent")
         chart = chart.add_params(*controls)
     return LiveFigure(chart, " ".join(words.split()))
 
@@ -176,12 +176,30 @@ def switch(name: str, label: str, start: bool) -> alt.Parameter:
     return alt.param(name, value=start, bind=alt.binding_checkbox(name=f"{label} "))
 
 
-def pointed(name: str, field: str, label: str, options: Sequence[str], start: str) -> alt.Parameter:
-    """One value of a field: the one that the pointer or a finger touches, or that is chosen in the menu."""
+def pointed(
+    name: str, field: str, label: str, options: Sequence[str], start: str, *, on: str = "mouseover"
+) -> alt.Parameter:
+    """One value of a field: the one that the pointer or a finger touches, or that is chosen in the menu.
+
+    `on` is the event that chooses: "click" where a pointer on its way to a control must change nothing.
+    """
     bound = alt.binding_select(options=list(options), name=f"{label} ")
     return alt.selection_point(
-        name=name, fields=[field], bind=bound, on="mouseover", clear=False, empty=False, value=[{field: start}]
+        name=name, fields=[field], bind=bound, on=on, clear=False, empty=False, value=[{field: start}]
     )
+
+
+def dragged(name: str, field: str, label: str, low: float, high: float, step: float, start: float) -> alt.Parameter:
+    """A number that the reader drags across the chart, or moves by slider; in expressions it is `name.field[0]`.
+
+    It belongs to marks, one for each value, that are laid out along x by the field: the nearest of them is taken,
+    however far the pointer is above or below it.
+    """
+    bound: Any = {field: alt.binding_range(min=low, max=high, step=step, name=f"{label} ")}
+    return alt.selection_point(
+        name=name, fields=[field], nearest=True, on="mousedown, [mousedown, window:mouseup] > mousemove", toggle=False,
+        clear=False, empty=False, value=[{field: start}], bind=bound,
+    )  # fmt: skip
 
 
 def places(words: Sequence[str]) -> list[str]:

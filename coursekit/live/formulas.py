@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 
 from coursekit.diagrams import PALETTE
-from coursekit.live.figure import Chart, LiveFigure, figure, menu, slider
+from coursekit.live.figure import Chart, LiveFigure, figure, menu, pointed, slider
 
 
 def layer_norm(token: Sequence[float], *, power: float = 0) -> LiveFigure:
@@ -20,14 +21,14 @@ def layer_norm(token: Sequence[float], *, power: float = 0) -> LiveFigure:
     length = slider("length", "length: times 10 to the power", -5, 2, 0.5, power)
     shift = slider("shift", "added to every feature", -20, 20, 1, 0)
     epsilon = slider("epsilon", "ε: 10 to the power", -12, 1, 0.5, -6)
-    which = menu("which", "γ and β of", features)
+    which = pointed("which", "feature", "γ and β of", features, features[0], on="click")
     gamma = slider("gamma", "γ", -3, 3, 0.1, 1)
     beta = slider("beta", "β", -3, 3, 0.1, 0)
     rows = [{"feature": name, "number": number} for name, number in zip(features, map(float, token), strict=True)]
     base = alt.Chart(alt.Data(values=rows)).transform_calculate(x="datum.number * pow(10, length) + shift")
     base = base.transform_joinaggregate(mean="mean(x)", variance="variancep(x)")
     base = base.transform_calculate(x_hat="(datum.x - datum.mean) / sqrt(datum.variance + pow(10, epsilon))")
-    mine = "datum.feature == which"
+    mine = "datum.feature == which.feature[0]"
     base = base.transform_calculate(y=f"({mine} ? gamma : 1) * datum.x_hat + ({mine} ? beta : 0)")
 
     def bars(field: str, title: str, colour: str, limits: list[float] | None) -> Chart:
@@ -38,18 +39,22 @@ def layer_norm(token: Sequence[float], *, power: float = 0) -> LiveFigure:
         texts = base.transform_calculate(shown=f"format(datum.{field}, '.3~g')")
         text = texts.mark_text(align="left", fontSize=11, aria=False)
         text = text.encode(y=feature, x=alt.value(186), text="shown:N")
-        return alt.layer(drawn, text).properties(width=180, height=110, title=title)
+        chosen = alt.when(which).then(alt.value(PALETTE["accent"])).otherwise(alt.value("transparent"))
+        row = base.mark_rect(fill="white", fillOpacity=0.01, cursor="pointer", aria=False)  # bars of 0 are clicked, too
+        row = row.encode(y=feature, x=alt.value(0), x2=alt.value(180), stroke=chosen).add_params(which)
+        return alt.layer(drawn, text, row).properties(width=180, height=110, title=title)
 
     return figure(
         bars("x", "token x", PALETTE["residual"], None),
         bars("x_hat", "x̂: mean 0, variance 1", PALETTE["query"], [-3, 3]),
         bars("y", "output y = γ x̂ + β", PALETTE["output"], [-6, 6]),
-        controls=[length, shift, epsilon, which, gamma, beta],
+        controls=[length, shift, epsilon, gamma, beta],
         columns=3,
         words="""Layer norm forgets the length and the mean of a token. Three bar charts of the features of one
         token: as it is, after layer norm, and after the learned scale and shift. Length and mean of the token do
         not change the second chart until the variance is as small as epsilon; then its bars shrink towards zero.
-        Gamma and beta stretch and move one feature of the third.""",
+        Gamma and beta stretch and move one feature of the third, which is framed; a click on a feature, or the menu,
+        chooses it.""",
     )
 
 
@@ -101,12 +106,41 @@ def positions(longest: int = 60) -> LiveFigure:
     return figure(
         left,
         right,
+        _clock_hands(),
+        columns=3,
         controls=[place, offset, width, column],
         words="""The dot product of two positions depends on their offset alone. Left: the dot product of the
         vectors of two positions against their offset. It is largest at offset zero, the same on both sides, and
         falls with ripples; moving the first position leaves the curve as it is. Right: sine and cosine of one pair
-        of columns against the position, slower for later columns, with dots at the two positions.""",
+        of columns against the position, slower for later columns, with dots at the two positions. Last: the same
+        pair as a point on a circle. From p to p + k it turns by an angle that depends on the offset alone.""",
     )
+
+
+def _clock_hands() -> Chart:
+    """One pair of columns as a hand on a circle, at the position `place` and `offset` further, and the turn between."""
+    omega = "pow(10000, -2 * min(column, model_width / 2 - 1) / model_width)"
+    none: dict[str, Any] = {"scale": alt.Scale(domain=[-1.15, 1.15]), "axis": None}
+    x, y = alt.X("cosine:Q", **none), alt.Y("sine:Q", **none)
+
+    def turned(chart: Chart, angle: str) -> Chart:
+        return chart.transform_calculate(angle=angle).transform_calculate(
+            cosine="cos(datum.angle)", sine="sin(datum.angle)", zero="0"
+        )
+
+    whole = turned(alt.Chart(alt.sequence(0, 101, as_="n")), "datum.n * PI / 50")
+    circle = whole.mark_line(color=PALETTE["residual"], strokeWidth=1, aria=False).encode(x=x, y=y, order="n:Q")
+    both = alt.Chart(alt.Data(values=[{"at": "p", "k": 0}, {"at": "p + k", "k": 1}]))
+    both = turned(both, f"(place + datum.k * offset) * {omega}")
+    colour = alt.Color(
+        "at:N",
+        scale=alt.Scale(domain=["p", "p + k"], range=[PALETTE["query"], PALETTE["key"]]),
+        legend=alt.Legend(title=None, orient="bottom"),
+    )
+    hands = both.mark_rule(strokeWidth=3, aria=False).encode(x=x, y=y, x2="zero:Q", y2="zero:Q", color=colour)
+    ends = both.mark_point(size=60, filled=True, opacity=1).encode(x=x, y=y, color=colour)
+    title = alt.Title(alt.expr(f"'turned by kω = ' + format(offset * {omega}, '.2f')"))
+    return alt.layer(circle, hands, ends).properties(width=170, height=170, title=title)
 
 
 def warm_up(steps: int = 20_000) -> LiveFigure:

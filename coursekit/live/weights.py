@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
 
 from coursekit.diagrams import DARK_TEXT, PALETTE
-from coursekit.live.figure import Chart, LiveFigure, blues, choice, figure, places, pointed, slider, switch
+from coursekit.live.figure import Chart, LiveFigure, blues, choice, dragged, figure, places, pointed, slider, switch
 
 CELL = 34  # pixels of one cell of a map
 
@@ -75,7 +76,9 @@ def sharpness(scores: np.ndarray, words: Sequence[str], *, query: str | None = N
     x = alt.X("weight:Q", scale=alt.Scale(domain=[0, 1.1]), axis=alt.Axis(values=[0, 0.5, 1]), title="weight")
     bars = row.mark_bar(color=PALETTE["query"]).encode(y=y, x=x)
     numbers = row.mark_text(align="left", dx=3, aria=False).encode(y=y, x=x, text=alt.Text("weight:Q", format=".3f"))
-    panel = alt.layer(bars, numbers).properties(width=180, height=CELL * len(labels), title="the framed row")
+    scores_ = row.mark_text(align="left").encode(y=y, x=alt.value(196), text=alt.Text("scaled:Q", format=".2f"))
+    title = "the framed row: weight, and its divided score"
+    panel = alt.layer(bars, numbers, scores_).properties(width=180, height=CELL * len(labels), title=title)
     return figure(
         map_,
         panel,
@@ -88,51 +91,62 @@ def sharpness(scores: np.ndarray, words: Sequence[str], *, query: str | None = N
 
 
 def bandwidth(keys: np.ndarray, values: np.ndarray, *, low: float, high: float) -> LiveFigure:
-    """Attention pooling with a Gaussian kernel (Nadaraya 1964, Watson 1964) on measurements (S,), bandwidth by slider.
+    """Attention pooling with a Gaussian kernel (Nadaraya 1964, Watson 1964) on measurements (S,); the query is dragged.
 
     Args:
         keys: places of the measurements, (S,).
         values: what was measured there, (S,).
         low, high: where the estimate begins and ends.
     """
-    sigma = slider("sigma", "bandwidth σ", 0.02, 3, 0.02, 0.2)
-    asked = slider("asked", "query", low, high, round((high - low) / 50, 4), round((low + high) / 2, 4))
+    power = slider("power", "bandwidth σ: 10 to the power", -1.7, 0.5, 0.05, -0.7)
+    sigma = "pow(10, power)"
+    step = round((high - low) / 100, 4)
+    asked = dragged("asked", "query", "query", low, high, step, round((low + high) / 2, 4))
     pairs = [{"key": k, "value": v} for k, v in np.round(np.stack([keys, values], axis=-1), 3).tolist()]
     points = alt.Chart(alt.Data(values=pairs))
     measured = points.mark_point(size=14, filled=True, color=PALETTE["residual"], aria=False)
-    x = alt.X("key:Q", scale=alt.Scale(domain=[low, high]), title=None)
+    x = alt.X("key:Q", scale=alt.Scale(domain=[low, high]), title="key, query")
     y = alt.Y("value:Q", title="value")
-    everywhere = alt.sequence(low, high + 1e-9, (high - low) / 100, as_="query")
+    everywhere = alt.sequence(low, high + step / 2, step, as_="query")
     arrays = np.round(keys, 3).tolist(), np.round(values, 3).tolist()
     curve = alt.Chart(everywhere).transform_calculate(key=str(arrays[0]), value=str(arrays[1]))
     curve = curve.transform_flatten(["key", "value"])
-    gap = "-pow(({query} - datum.key) / sigma, 2) / 2"
-    curve = softmax(curve.transform_calculate(score=gap.format(query="datum.query")), "score", "weight", ["query"])
+    gap = "-pow(({query} - datum.key) / {sigma}, 2) / 2"
+    curve = curve.transform_calculate(score=gap.format(query="datum.query", sigma=sigma))
+    curve = softmax(curve, "score", "weight", ["query"])
     curve = curve.transform_calculate(part="datum.weight * datum.value")
     curve = curve.transform_aggregate(estimate="sum(part)", groupby=["query"])
     line = curve.mark_line(color=PALETTE["query"], strokeWidth=2, aria=False).encode(x="query:Q", y="estimate:Q")
-    weighed = softmax(points.transform_calculate(score=gap.format(query="asked"), one="1"), "score", "weight", ["one"])
+    weighed = points.transform_calculate(score=gap.format(query="asked.query[0]", sigma=sigma), one="1")
+    weighed = softmax(weighed, "score", "weight", ["one"])
     answer = weighed.transform_calculate(part="datum.weight * datum.value").transform_aggregate(estimate="sum(part)")
-    answer = answer.transform_calculate(query="asked")
-    at = alt.X("query:Q", scale=alt.Scale(domain=[low, high]), title=None)
+    answer = answer.transform_calculate(query="asked.query[0]")
+    at = alt.X("query:Q", scale=alt.Scale(domain=[low, high]), title="key, query")
     dot = answer.mark_point(size=90, filled=True, color=PALETTE["accent"]).encode(x=at, y="estimate:Q")
     said = answer.mark_text(dy=-14, color=PALETTE["accent"], fontWeight="bold", aria=False)
     said = said.encode(x=at, y="estimate:Q", text=alt.Text("estimate:Q", format=".2f"))
     rule = answer.mark_rule(color=PALETTE["accent"], strokeDash=[4, 3], aria=False).encode(x=at)
-    title = "measurements (grey) and estimate (line)"
-    upper = alt.layer(measured.encode(x=x, y=y), line, rule, dot, said).properties(width=300, height=200, title=title)
-    bars = weighed.mark_bar(width=2, color=PALETTE["key"]).encode(
-        x=alt.X("key:Q", scale=alt.Scale(domain=[low, high]), title="key"), y=alt.Y("weight:Q", title="weight")
+    touch = (
+        alt.Chart(everywhere)
+        .mark_point(opacity=0, color=PALETTE["residual"], aria=False)
+        .encode(x=at)
+        .add_params(asked)
     )
-    lower = alt.layer(bars, rule).properties(width=300, height=200, title="weight of each measurement for the query")
+    look: dict[str, Any] = {"width": 300, "height": 200}
+    title = "measurements (grey) and estimate (line)"
+    upper = alt.layer(measured.encode(x=x, y=y), line, rule, dot, said, touch).properties(**look, title=title)
+    bars = weighed.mark_bar(width=2, color=PALETTE["key"]).encode(x=x, y=alt.Y("weight:Q", title="weight"))
+    title_ = alt.Title(alt.expr(f"'weights for the query; σ = ' + format({sigma}, '.2f')"))
+    lower = alt.layer(bars, rule, touch).properties(**look, title=title_)
     return figure(
         upper,
         lower,
-        controls=[sigma, asked],
+        controls=[power],
         words="""A small bandwidth copies the nearest measurement, a large one averages them all. Left: noisy
         measurements and the curve of their weighted averages. Right: the weights of the measurements for one query,
         a bell around it. A small bandwidth gives a curve that jumps from point to point and a weight on one or two
-        measurements; a large one gives a nearly flat curve and nearly equal weights.""",
+        measurements; a large one gives a nearly flat curve and nearly equal weights. The query is dragged on the
+        chart or moved by slider.""",
     )
 
 

@@ -132,7 +132,7 @@ print(" loss that Keras reports", float(keras.losses.sparse_categorical_crossent
 #
 # ## The paper's learning rate
 #
-# Equation 3 of the paper: $\text{rate}(\text{step}) = D^{-1/2} \cdot \min(\text{step}^{-1/2}, \text{step} \cdot W^{-3/2})$. The two terms are equal at step W, so the peak is $(D \cdot W)^{-1/2}$; after it the rate is $(D \cdot \text{step})^{-1/2}$, where W does not occur. Whether a warm-up is needed is
+# Equation 3 of the paper: $\text{rate}(\text{step})$ $= D^{-1/2} \cdot \min(\text{step}^{-1/2}, \text{step} \cdot W^{-3/2})$. The two terms are equal at step W, so the peak is $(D \cdot W)^{-1/2}$; after it the rate is $(D \cdot \text{step})^{-1/2}$, where W does not occur. Whether a warm-up is needed is
 # measured in [lecture 4](../04_encoder_block.ipynb). Our training rises for 150 steps and falls to zero along a cosine.
 
 # %%

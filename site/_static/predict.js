@@ -140,7 +140,7 @@
       end.hidden &&= !made.length;
       told.replaceChildren(
         ...(made.length ? [] : [make("p", { textContent: "Nothing is kept." })]),
-        ...(judged.length ? [make("p", { textContent: `Right: ${judged.length - wrong.length} of ${judged.length} with options.` })] : []),
+        ...(judged.length ? [make("p", { textContent: `You chose the right answer in ${judged.length - wrong.length} of ${judged.length} ${judged.length === 1 ? "prediction" : "predictions"}.` })] : []),
         ...links("Read again:", wrong),
         ...links("Compare your own words with the answer:", made.filter((each) => !each.right)),
         ...links("Not predicted yet:", fields.filter((each) => each.said === undefined)),

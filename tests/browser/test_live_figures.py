@@ -157,3 +157,36 @@ def test_a_finger_moves_a_slider_and_turns_a_switch(window, home, finger, page, 
     tap(window, control)
     window.wait(lambda: drawing(figure) != before, f"a finger on a {kind}")
     assert (control.get_attribute("value"), control.is_selected()) != value
+
+
+def test_the_query_is_dragged_on_the_chart(window, home):
+    """The slider follows the pointer while the button is held, and stays when it is let go."""
+    show(window, f"{home}/lectures/01_attention_intuition.html")
+    (figure,) = draw(window)
+    control = next(e for e in figure.find_elements(By.CSS_SELECTOR, ".vega-bind") if e.text.startswith("query"))
+    slider = control.find_element(By.CSS_SELECTOR, "input")
+    assert slider.get_attribute("value") == "2.5"
+    chart = figure.find_element(By.CSS_SELECTOR, "svg g[class*='voronoi']")
+    window.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", chart)
+    chart_width = chart.rect["width"]
+    pointer = ActionChains(window.driver, duration=100)
+    pointer.move_to_element(chart).click_and_hold().move_by_offset(int(chart_width / 4), 0).perform()
+    window.wait(lambda: float(slider.get_attribute("value")) == pytest.approx(3.75, abs=0.1), "the query is dragged")
+    before = slider.get_attribute("value")
+    pointer.release().move_by_offset(-int(chart_width / 2), 0).perform()
+    assert slider.get_attribute("value") == before, "the query moves without a button"
+
+
+def test_a_click_chooses_the_feature_that_gamma_and_beta_change(window, home):
+    """Not the pointer on its way: it has to click."""
+    show(window, f"{home}/lectures/04_encoder_block.html")
+    (figure,) = draw(window)
+    control = next(e for e in figure.find_elements(By.CSS_SELECTOR, ".vega-bind") if e.text.startswith("γ and β"))
+    chosen = control.find_element(By.CSS_SELECTOR, "select")
+    rows = figure.find_elements(By.CSS_SELECTOR, "svg path[fill-opacity='0.01']")
+    assert len(rows) == 12
+    window.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", rows[2])
+    ActionChains(window.driver).move_to_element(rows[2]).perform()
+    assert chosen.get_attribute("value") == "feature 0"
+    ActionChains(window.driver).click(rows[2]).perform()
+    window.wait(lambda: chosen.get_attribute("value") == "feature 2", "a click chooses feature 2")

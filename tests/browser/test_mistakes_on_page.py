@@ -85,3 +85,14 @@ def test_every_state_is_accessible_and_fits(window, home, size, theme):
     assert not wrong
     assert not violations(window)
     assert len(shown(window)[1]) == len(RIGHT) + 1, "the last one has a line for its inputs"
+
+
+def test_one_ring_shows_where_the_keyboard_is(window, home):
+    """Around the chip, and not around the radio button in it, too, where it lay on the words."""
+    show(window, f"{home}/index.html")
+    window.driver.execute_script("document.querySelector('.course-mistake :checked').focus()")
+    ActionChains(window.driver).send_keys(Keys.ARROW_RIGHT).perform()
+    ring = "const s = getComputedStyle(arguments[0]); return [s.outlineStyle, s.boxShadow]"
+    radio = window.find(".course-chip input:checked")
+    assert window.driver.execute_script(ring, radio) == ["none", "none"]
+    assert window.driver.execute_script(ring, window.find(".course-chip:has(:checked)"))[0] == "solid"

@@ -132,7 +132,7 @@ def test_the_end_of_the_page_counts_and_leads_to_the_sections_of_the_others(wind
     choose(window, 0, predictions(MIXED)[0][1])
     choose(window, 1, wrong_of(MIXED, 1))
     end = window.find(END)
-    assert "Right: 1 of 2 with options." in end.text
+    assert "You chose the right answer in 1 of 2 predictions." in end.text
 
     def led_to(title: str) -> list[str]:
         lists = end.find_elements(By.XPATH, f".//p[text()='{title}']/following-sibling::ul[1]//a")
@@ -222,7 +222,7 @@ def test_a_browser_that_stores_nothing_loses_only_the_memory(window, home):
         choose(window, 0, predictions(MIXED)[0][1])
         write(window, 2, "none")
         assert said(window, 0).endswith("That is right.") and is_open(window, 0) and "none" in said(window, 2)
-        assert "Right: 1 of 1 with options." in window.find(END).text
+        assert "You chose the right answer in 1 of 1 prediction." in window.find(END).text
         window.click(f"{END} button", "Forget")
         assert not said(window, 0)
         assert not [each for each in window.driver.get_log("browser") if "predict.js" in each["message"]]

@@ -11,12 +11,14 @@ from selenium.webdriver import ActionChains, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from test_keyboard import MARKED
+from test_live_figures import rgb
 from test_web_site import SCREENS, THEMES, requests, show, violations
 from test_web_site import home as home  # a fixture
 from test_web_site import window as window  # a fixture
 from workplace import Window
 
 from coursekit import bert
+from coursekit.diagrams import contrast
 
 pytestmark = [pytest.mark.long, pytest.mark.slow]
 
@@ -32,6 +34,13 @@ WRITER = "lectures/10_language_model"
 ATTENTION, POSITIONS, BERT, MASKING = (
     next(page for page in FIRST if number in page) for number in ("02", "05", "07", "08")
 )
+# The lines of the chosen token: colour and opacity; and what is behind them.
+_LINES = """
+const lines = [...document.querySelectorAll(".strip-heads line[stroke*=query]")].map((each) => getComputedStyle(each));
+let behind = document.querySelector(".strip-heads");
+while (getComputedStyle(behind).backgroundColor.endsWith(", 0)")) behind = behind.parentElement;
+return [lines.map((each) => [each.stroke, Number(each.strokeOpacity)]), getComputedStyle(behind).backgroundColor];
+"""
 SENTENCE = "the company said the other company lost its money"
 LONGEST = "the company said its profit rose in the third quarter and the shares of the other company fell"
 
@@ -349,3 +358,41 @@ def test_every_stage_fits_its_window_is_accessible_and_has_no_error(window, home
         wrong += [f"{tab}: {each}" for each in violations(window, ".course-strip")]
     assert not wrong
     assert not [each for each in errors(window) if "basic.css" not in each]  # which axe asks for, in vain
+
+
+def test_bars_with_all_heads_and_without_one_have_the_same_scale(window, home):
+    open_strip(window, home, BERT)
+    read(window, SENTENCE)
+    window.click(".strip-asked button", "It changes")
+    bars = "return [...document.querySelectorAll('.strip-bar')].map(each => each.getBoundingClientRect().width)"
+    shares = [
+        float(each.text.rstrip("%").strip()) for each in window.all(".strip-bars .strip-told") if "<" not in each.text
+    ]
+    widths = window.driver.execute_script(bars)
+    firsts = [(shares[at], widths[at]) for at in (0, 5)]
+    assert len(widths) == 10 and firsts[0][0] != firsts[1][0]
+    (share, width), (other, less) = firsts
+    assert less / width == pytest.approx(other / share, rel=0.05)
+    assert not re.search(r"\d [%]", window.find(".course-strip").get_attribute("textContent") or ""), (
+        "a line may end before the sign"
+    )
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_every_line_of_the_chosen_token_is_seen(window, home, theme):
+    open_strip(window, home, "lectures/03_multi_head_attention", theme=theme)
+    read(window, SENTENCE)
+    lines, behind = window.driver.execute_script(_LINES)
+    back = rgb(behind)
+    mixed = {tuple(f * at + b * (1 - at) for f, b in zip(rgb(colour), back, strict=True)) for colour, at in lines}
+    assert len(lines) >= 4 and min(contrast(each, back) for each in mixed) > 1.7
+
+
+def test_the_frame_of_the_largest_product_leaves_the_words_above_it_free(window, home):
+    open_strip(window, home, ATTENTION)
+    boxes = "return [...document.querySelectorAll(arguments[0])].map(each => each.getBoundingClientRect().toJSON())"
+    texts = window.driver.execute_script(boxes, ".strip-features text")
+    frames = window.driver.execute_script(boxes, ".strip-features rect[fill=none]")
+    assert len(texts) == len(frames) == 3
+    for text, frame in zip(texts, frames, strict=True):
+        assert text["bottom"] <= frame["top"] + 1

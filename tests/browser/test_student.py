@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import nbformat
@@ -128,6 +129,17 @@ def test_a_report_can_be_read(window, theme):
             "return [arguments[0].scrollWidth, arguments[0].clientWidth]", report
         )
         assert width <= room
+
+
+@pytest.mark.long
+def test_validate_begins_with_the_points(window):
+    window.driver.set_window_size(*WIDE)
+    window.write(EXERCISE + "-code", OVER_QUERIES)
+    window.click(".jp-NotebookPanel-toolbar .jp-ToolbarButton", "Validate")
+    window.find(".jp-Dialog-content", "Validation Results")
+    window.shot("validated-with-a-mistake")
+    assert re.match(rf"\d[\d.]* of {FULL:g} points\n", window.find(".jp-Dialog-content pre").text)
+    window.click(".jp-Dialog-button")
 
 
 def test_validate_runs_the_saved_lab_from_the_top(window, published):

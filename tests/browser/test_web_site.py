@@ -351,6 +351,44 @@ def test_no_line_of_code_is_cut_off(window, home, site, size):
     assert not cut
 
 
+# Formulas in the text that end beyond the window, those of a table apart, which scrolls; and the room below long ones.
+_FORMULAS = """
+for (const each of document.querySelectorAll(".bd-article details")) each.open = true;
+const cut = [...document.querySelectorAll("span.math mjx-math")].filter((each) => !each.closest("table"))
+  .filter((each) => each.getBoundingClientRect().right > innerWidth).map((each) => each.parentElement.textContent);
+const long = [...document.querySelectorAll("div.math mjx-container")]
+  .filter((each) => each.scrollWidth > each.clientWidth + 1);
+return [cut, long.map((each) => parseFloat(getComputedStyle(each).paddingBottom))];
+"""
+
+
+def test_on_a_phone_no_formula_in_the_text_is_cut_off_and_below_a_long_one_is_room_for_its_bar(window, home, site):
+    wrong = []
+    for page in (each for each in pages(site) if each.startswith(("lectures/", "labs/"))):
+        show(window, f"{home}/{page}.html", "narrow")
+        cut, room = window.driver.execute_script(_FORMULAS)
+        wrong += [f"{page}: {each}" for each in cut] + [f"{page}: {each} pixels" for each in room if each < 8]
+    assert not wrong
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_nothing_lies_over_a_page_that_is_scrolled_back(window, home, size):
+    """The theme's button to the top lay over figures and their controls."""
+    show(window, f"{home}/lectures/04_encoder_block.html", size)
+    for more in (3000, -200):
+        window.driver.execute_script("scrollBy({top: arguments[0], behavior: 'instant'})", more)
+    over = "return [...document.querySelectorAll('body *')].filter(each => getComputedStyle(each).position === 'fixed'"
+    over += " && each.checkVisibility({opacityProperty: true, visibilityProperty: true})"
+    over += " && each.getBoundingClientRect().bottom > 0).map(each => each.outerHTML)"
+    assert not window.driver.execute_script(over)
+
+
+def test_links_to_the_neighbours_have_half_of_a_narrow_window_each(window, home):
+    show(window, f"{home}/lectures/05_positional_encoding.html", "narrow")
+    titles = window.all(".prev-next-area .prev-next-title")
+    assert len(titles) == 2 and all(each.rect["height"] < 80 for each in titles)
+
+
 def test_a_page_says_what_it_is_about(window, home):
     show(window, f"{home}/lectures/02_self_attention.html")
     notebook = nbformat.read(COURSE / "lectures" / "02_self_attention.ipynb", as_version=4)

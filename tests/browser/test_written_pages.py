@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from hostile.making import POINTS
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 from selenium.webdriver import Keys
@@ -112,12 +113,32 @@ def test_what_is_to_be_mended_first_leads_to_its_code_by_keyboard(window, writte
 
 
 def test_the_page_to_show_in_class_has_one_screen_a_lab(window, written):
-    size = {"width": 1280, "height": 720, "deviceScaleFactor": 1, "mobile": False}
+    for width, height in ((1280, 720), (1440, 900)):
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        window.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        window.driver.get((written / "project.html").as_uri())
+        heights = [each.rect["height"] for each in window.all("section")]
+        window.shot(f"project-{width}")
+        assert len(heights) == 1 and max(heights) <= height, heights
+        names = window.all(".full li")
+        small = "return parseFloat(getComputedStyle(arguments[0]).fontSize)"
+        assert len(names) == len(POINTS) and all(window.driver.execute_script(small, each) >= 12 for each in names)
+
+
+def test_feedback_in_the_dark_shows_code_on_a_dark_ground_and_points_on_one_line(window, written):
+    size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
     window.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    window.driver.get((written / "project.html").as_uri())
-    heights = [each.rect["height"] for each in window.all("section")]
-    window.shot("project-1280")
-    assert len(heights) == 1 and max(heights) <= size["height"], heights
+    grounds = {}
+    for theme in THEMES:
+        media = [{"name": "prefers-color-scheme", "value": theme}]
+        window.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": media})
+        window.driver.get((written / f"feedback/02-typical-mistakes/{LAB}.html").as_uri())
+        points = window.all("section > details > summary > span")
+        lines = [window.driver.execute_script("return arguments[0].getClientRects().length", each) for each in points]
+        assert set(lines) == {1}
+        ground = "return getComputedStyle(document.querySelector('.code')).backgroundColor"
+        grounds[theme] = [int(each) for each in re.findall(r"\d+", window.driver.execute_script(ground))[:3]]
+    assert max(grounds["dark"]) < 60 and min(grounds["light"]) > 200
 
 
 @pytest.mark.parametrize("name", PICTURES)

@@ -17,7 +17,7 @@ function features(view) {
   const band = (values, role, middle, title) => {
     const top = largest(values);
     return [
-      drawn("text", { x: 0, y: middle - 21, class: "strip-small" }, title),
+      drawn("text", { x: 0, y: middle - 25, class: "strip-small" }, title),
       drawn("rect", {
         x: strongest * 10 - 0.5,
         y: middle - 19,
@@ -44,14 +44,14 @@ function features(view) {
   const picture = drawn(
     "svg",
     {
-      viewBox: `0 0 ${K * 10} 190`,
+      viewBox: `0 0 ${K * 10} 202`,
       class: "strip-features",
       role: "img",
       "aria-label": `The ${K} products of query and key, and their sum ${number(head.scores[at])}`,
     },
-    ...band(q, "query", 36, `query of “${words[state.i]}”`),
-    ...band(k, "key", 98, `key of “${words[state.j]}”`),
-    ...band(products, "output", 160, "query × key, feature by feature"),
+    ...band(q, "query", 40, `query of “${words[state.i]}”`),
+    ...band(k, "key", 110, `key of “${words[state.j]}”`),
+    ...band(products, "output", 180, "query × key, feature by feature"),
   );
   const blocked = view.options.causal && state.j > state.i;
   const told = [

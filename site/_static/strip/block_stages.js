@@ -25,7 +25,7 @@ function lines(view, head) {
           y2: place(j) - 4,
           stroke: `var(--strip-${mine ? "query" : "residual"})`,
           "stroke-width": mine ? 1 + 3 * weight : 1,
-          "stroke-opacity": mine ? Math.max(weight, 0.3) : weight * 0.6,
+          "stroke-opacity": mine ? 0.6 + 0.4 * weight : weight * 0.6, // a dark page hides what is fainter
         }),
       ],
     ];

@@ -31,7 +31,9 @@ export function number(value, digits = Math.abs(value) < 100 ? 2 : 0) {
     .replace("-", "−");
 }
 
-export const share = (value) => (value > 0 && value < 0.005 ? "< 1 %" : `${Math.round(100 * value)} %`);
+// A percentage that no end of a line parts from its sign.
+export const share = (value) =>
+  value > 0 && value < 0.005 ? "<\u00a01\u00a0%" : `${Math.round(100 * value)}\u00a0%`;
 
 export const largest = (values) =>
   values.reduce((all, each) => (Number.isFinite(each) ? Math.max(all, Math.abs(each)) : all), 1e-9);

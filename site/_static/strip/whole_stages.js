@@ -18,7 +18,9 @@ const tokens = {
   name: "tokens",
   says: ({ model, options }) =>
     `Each word piece is looked up in a table, a row of \`d_model\` = ${model.network.width} numbers; ` +
-    `the row of its position is ${options.positions ? "added" : "left out"}, and the sum is normed.`,
+    (options.positions
+      ? "the row of its position is added, and the sum is normed."
+      : "the row of its position is left out, and the row is normed."),
   small: ({ run, model }) => ({ values: run.start, columns: model.network.width, role: "output" }),
   draw(view, place) {
     const { run, words, model, options, ids } = view;
@@ -80,13 +82,14 @@ function alike(view) {
 
 const best = (likely, count) => [...likely.keys()].sort((a, b) => likely[b] - likely[a]).slice(0, count);
 
-function guesses({ model, ids, state }, likely, title) {
+// Five guesses; a bar is as long as the track for the share `most`.
+function guesses({ model, ids, state }, likely, title, most = Math.max(...likely)) {
   const hidden = ids[state.hidden];
   const top = best(likely, 5);
   return titled(
     title,
     bars(
-      top.map((piece) => [model.pieces[piece], likely[piece] / likely[top[0]], share(likely[piece]), piece === hidden]),
+      top.map((piece) => [model.pieces[piece], likely[piece] / most, share(likely[piece]), piece === hidden]),
       "output",
       title,
     ),
@@ -142,11 +145,9 @@ const whole = {
       view.show({ hidden }),
     );
     const name = `head ${state.head} of block ${state.block + 1}`;
-    const shown = make(
-      "div",
-      { className: "strip-pair" },
-      make("div", {}, guesses(view, likely, "five guesses, all heads"), rankOf(view, likely)),
-    );
+    const all = (most) => [guesses(view, likely, "five guesses, all heads", most), rankOf(view, likely)];
+    const withAll = make("div", {}, ...all());
+    const shown = make("div", { className: "strip-pair" }, withAll);
     const told = make("div", { role: "status" });
     const answers = [
       [true, "It changes"],
@@ -178,13 +179,15 @@ const whole = {
       const does = before !== instead;
       const [old, other] = [before, instead].map((piece) => `“${model.pieces[piece]}”`);
       const happens = does ? `changes from ${old} to ${other}` : `stays ${old}`;
+      const most = Math.max(likely[before], now[instead]); // the bars of both lists have one scale
+      withAll.replaceChildren(...all(most));
       told.replaceChildren(
         prose(
           `You said: it ${changes ? "changes" : "stays"}. ` +
             `${does === changes ? "That is right: it" : "It"} ${happens} ` +
             `(${share(likely[before])} before, ${share(now[before])} now).`,
         ),
-        guesses(view, now, `without ${name}`),
+        guesses(view, now, `without ${name}`, most),
       );
       answers.forEach((button) => button.setAttribute("aria-pressed", String(button === answers[changes ? 0 : 1])));
       after.replaceChildren(...everyHead(view, likely, read));
