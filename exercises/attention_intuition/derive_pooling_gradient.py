@@ -110,12 +110,14 @@ def far(rng: Generator) -> list[Case]:
     inputs["query"] = (1000 + rng.integers(1, 10, size=2)).astype("float32")
     inputs["keys"] = np.stack([rng.permutation(7), rng.integers(-1, 2, size=7)], axis=1).astype("float32")
     inputs["values"] = (100 * inputs["values"]).astype("float32")
+    both = {**inputs, "query": np.stack([rng.integers(0, 6, size=2), inputs["query"]]).astype("float32")}
     narrow = _inputs(rng, 2, 7, 3)
     narrow["query"] = rng.integers(-3, 4, size=2).astype("float32")
     offsets = np.array([[1, 0], [0, 1], [4, 1], [-3, 4], [5, -2], [-6, 0], [2, 7]])[rng.permutation(7)]
     narrow["keys"] = (narrow["query"] + offsets * (2 * rng.integers(2, size=2) - 1)).astype("float32")
     return [
         Case({**inputs, "bandwidth": 32.0}, description="a query far from all keys, bandwidth=32", scale=25.0),
+        Case({**both, "bandwidth": 16.0}, description="a query near the keys and one far from all", scale=100.0),
         Case({**narrow, "bandwidth": 1 / 16}, description="keys at distances from 1 to 7, bandwidth=1/16"),
     ]
 
