@@ -48,7 +48,8 @@ def relation(
             if results and key in results and difference(key, results[key], value, limit) is not None:
                 wrong.setdefault(key, []).append(Wrong(given, results[key], value, limit))
     for key, cases in wrong.items():
-        first, *others = (dict.fromkeys(_phrases(case)) for case in cases)
+        several = sum(_wrong_numbers(case) for case in cases) > 1
+        first, *others = (dict.fromkeys(_phrases(case, several)) for case in cases)
         common = [phrase for phrase in first if all(phrase in other for other in others)]
         if common:
             where = "wherever it is wrong" if len(cases) > 1 else "where it is wrong"
@@ -56,8 +57,16 @@ def relation(
     return ""
 
 
-def _phrases(case: Wrong) -> Iterator[str]:
-    """What is true of a wrong result, the most telling first."""
+def _wrong_numbers(case: Wrong) -> int:
+    """How many numbers of a result are wrong; all where its shape is another."""
+    actual, right = np.asarray(case.actual), np.asarray(case.right)
+    if actual.shape != right.shape or actual.dtype.kind not in "biuf" or right.dtype.kind not in "biuf":
+        return int(right.size)
+    return int(right.size - np.sum(np.abs(actual.astype("float64") - right) <= case.tolerance))
+
+
+def _phrases(case: Wrong, several: bool) -> Iterator[str]:
+    """What is true of a wrong result, the most telling first; some factor fits one number, so it needs several."""
     numbers = (bool, int, float, np.ndarray)
     if not (isinstance(case.actual, numbers) and isinstance(case.right, numbers)):
         return
@@ -70,7 +79,7 @@ def _phrases(case: Wrong) -> Iterator[str]:
         yield "it has whole numbers only, so the fractional parts were dropped"
         return
     case = case._replace(actual=actual.astype("float64"), right=right.astype("float64"))
-    yield from _unchanged(case)
+    yield from _unchanged(case, several)
     if actual.shape != right.shape:
         yield from _of_shape(case)
         return
@@ -83,7 +92,7 @@ def _phrases(case: Wrong) -> Iterator[str]:
     case = case._replace(actual=np.where(free, 0.0, case.actual), right=np.where(free, 0.0, case.right))
     yield from _moved(case)
     if right.dtype.kind != "b":
-        yield from _scaled(case, is_count=right.dtype.kind in "iu" and not right.ndim)
+        yield from _scaled(case, several, is_count=right.dtype.kind in "iu" and not right.ndim)
     yield from _right_in_part(case)
     if right.dtype.kind == "f" and right.ndim:
         yield from _row_by_row(case)
@@ -101,12 +110,12 @@ def _same(one: Any, other: Any, tolerance: float) -> bool:
     return bool(np.all(close | np.isnan(other)))
 
 
-def _unchanged(case: Wrong) -> Iterator[str]:
+def _unchanged(case: Wrong, several: bool) -> Iterator[str]:
     for name, value in case.inputs.items():
         is_numbers = isinstance(value, np.ndarray) and value.ndim > 0 and value.dtype.kind in "iuf"
         if is_numbers and _same(case.actual, value, case.tolerance):
             yield f"it is the input `{name}` as it came"
-    if case.right.size > 1 and case.actual.size and (case.actual == case.actual.flat[0]).all():
+    if several and case.right.size > 1 and case.actual.size and (case.actual == case.actual.flat[0]).all():
         yield f"all its numbers are {case.actual.flat[0]:.4g}"
 
 
@@ -164,8 +173,9 @@ def _moved(case: Wrong) -> Iterator[str]:
         yield "it has the right numbers in other places"
 
 
-def _scaled(case: Wrong, *, is_count: bool) -> Iterator[str]:
-    """Factors and offsets; of a count only a factor that looks like a size, for any other says nothing."""
+def _scaled(case: Wrong, several: bool, *, is_count: bool) -> Iterator[str]:
+    """Factors and offsets; of a count only a factor that looks like a size, for any other says nothing, and of one
+    number alone only a small fraction."""
     _, actual, right, tolerance = case
     length = float(np.sum(right * right))
     if not length:
@@ -174,12 +184,17 @@ def _scaled(case: Wrong, *, is_count: bool) -> Iterator[str]:
     if abs(factor) > 1e-6 and _same(actual, factor * right, tolerance * max(1.0, abs(factor))):
         for name, size in _sizes(case.inputs):
             yield from _looks_like(factor, size, name)
-        if not is_count:
+        if not is_count and (several or _is_small_fraction(factor)):
             yield f"it is the right one times {factor:.4g}"
     if right.size > 1:
         offset = float(np.mean(actual - right))
         if _same(actual, right + offset, tolerance):
             yield f"it is the right one plus {offset:.4g}"
+
+
+def _is_small_fraction(factor: float) -> bool:
+    """Whether a factor is, like 3/2 or 1/4, one of few that a forgotten step leaves behind."""
+    return any(math.isclose(factor * parts, round(factor * parts) or 1, rel_tol=1e-4) for parts in (1, 2, 3, 4))
 
 
 def _sizes(inputs: Mapping[str, Any]) -> Iterator[tuple[str, float]]:

@@ -20,7 +20,6 @@ DESIGNS = {
 }
 REPORTS = {"02_self_attention", "08b_generating_text"}
 LAST = "10_language_model"
-OWN_STYLE = {"07_bert_ag_news"}  # draws in Matplotlib's own style still
 MOST_SECTIONS = 10
 UNDERSTANDING = ("derive_", "measure_")  # and `design`, and `report`, the numbers of the student's own measurement
 
@@ -100,9 +99,19 @@ def test_a_question_before_a_demonstration_is_answered(lab):
         assert "<details>" in asked or observed, f"{grade_id(cell)} answers nothing that its text asks"
 
 
-@pytest.mark.parametrize("lab", [lab for lab in LABS if lab not in OWN_STYLE])
+@pytest.mark.parametrize("lab", LABS)
 def test_pictures_are_in_the_style_of_the_course(lab):
-    """The style is set before the first picture is shown."""
-    code = "\n".join(cell.source for cell in solution(lab).cells if cell.cell_type == "code")
-    before, shown, _ = code.partition("plots.show(")
+    """The style is set before the first picture is shown, and Matplotlib has nothing against what is drawn."""
+    cells = [cell for cell in solution(lab).cells if cell.cell_type == "code"]
+    before, shown, _ = "\n".join(cell.source for cell in cells).partition("plots.show(")
     assert not shown or "plots.use_course_style()" in before
+    outputs = [output for cell in cells if "plots.show(" in cell.source for output in cell.outputs]
+    assert not [output.text for output in outputs if output.get("name") == "stderr"]
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_a_curve_by_step_shows_the_loss_of_each_step(lab):
+    """The loss that Keras gives to a callback is a mean since the epoch began: it jumps where the next one begins."""
+    for cell in solution(lab).cells:
+        if cell.cell_type == "code" and "def on_train_batch_end" in cell.source and 'logs["loss"]' in cell.source:
+            assert "reset_metrics()" in cell.source, grade_id(cell)

@@ -256,6 +256,13 @@ def test_a_count_is_explained_by_a_size_or_not_at_all():
     assert "times `heads`" in related(4000, 1000, heads=4) and "times 1.5" in related(1.5, 1.0)
 
 
+def test_any_factor_fits_one_number_and_is_no_fact():
+    assert related(1.773, 1.0) == ""
+    assert "all its numbers" not in related(np.array([1, 1]), np.array([3, 1]))
+    twice = [{"y": 1.773}, {"y": 3.546}], [{"y": 1.0}, {"y": 2.0}]
+    assert "the right one times 1.773" in relation([{}, {}], *twice, [{"y": 1e-5}] * 2)
+
+
 def test_a_relation_holds_wherever_the_result_is_wrong():
     double = {"y": 2 * RIGHT}
     assert relation([{}, {}], [double, {"y": RIGHT}], [{"y": RIGHT}] * 2, [{"y": 1e-5}] * 2)

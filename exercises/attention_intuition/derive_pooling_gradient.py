@@ -42,6 +42,15 @@ def _inputs(rng: Generator, d: int, keys: int, e: int, queries: int = 0, dtype: 
     }
 
 
+TINY, HUGE = 2.0**-15, 2.0**17  # powers of two: float32 rounds at each scale alike
+
+
+def _resized(inputs: dict, width: float, size: float) -> dict:
+    """All lengths, and the values, times `size`: the gradient stays, and the step of a difference quotient does not."""
+    resized = {name: (size * each).astype(each.dtype) for name, each in inputs.items()}
+    return {**resized, "bandwidth": size * width}
+
+
 @exercise.group(
     "one query, bandwidth 1",
     points=2,
@@ -62,7 +71,8 @@ def values(rng: Generator) -> list[Case]:
     must_fail_for=("bandwidth_not_squared", "bandwidth_forgotten"),
 )
 def bandwidths(rng: Generator) -> list[Case]:
-    return [Case({**_inputs(rng, 3, 7, 2), "bandwidth": width}) for width in (0.7, 2.3)]
+    sizes = ((0.7, 1.0), (2.3, HUGE), (1.1, TINY))
+    return [Case(_resized(_inputs(rng, 3, 7, 2), width, size)) for width, size in sizes]
 
 
 @exercise.group(
@@ -75,11 +85,13 @@ def bandwidths(rng: Generator) -> list[Case]:
     ),
 )
 def several(rng: Generator) -> list[Case]:
-    many = {**_inputs(rng, 3, 7, 2, queries=5), "bandwidth": 1.5}
     return [
-        Case(many),
+        Case(_resized(_inputs(rng, 3, 7, 2, queries=5), 1.5, TINY)),
         Case(_inputs(rng, 3, 7, 2, queries=5), mode="tensor", description="TensorFlow tensors, query (5, 3)"),
-        Case(_inputs(rng, 2, 5, 3, queries=7, dtype="float64"), description="NumPy arrays of float64, query (7, 2)"),
+        Case(
+            _resized(_inputs(rng, 2, 5, 3, queries=7, dtype="float64"), 1.3, HUGE),
+            description="NumPy arrays of float64, query (7, 2), a wide kernel",
+        ),
     ]
 
 
@@ -98,12 +110,14 @@ def far(rng: Generator) -> list[Case]:
     inputs["query"] = (1000 + rng.integers(1, 10, size=2)).astype("float32")
     inputs["keys"] = np.stack([rng.permutation(7), rng.integers(-1, 2, size=7)], axis=1).astype("float32")
     inputs["values"] = (100 * inputs["values"]).astype("float32")
+    both = {**inputs, "query": np.stack([rng.integers(0, 6, size=2), inputs["query"]]).astype("float32")}
     narrow = _inputs(rng, 2, 7, 3)
     narrow["query"] = rng.integers(-3, 4, size=2).astype("float32")
     offsets = np.array([[1, 0], [0, 1], [4, 1], [-3, 4], [5, -2], [-6, 0], [2, 7]])[rng.permutation(7)]
     narrow["keys"] = (narrow["query"] + offsets * (2 * rng.integers(2, size=2) - 1)).astype("float32")
     return [
         Case({**inputs, "bandwidth": 32.0}, description="a query far from all keys, bandwidth=32", scale=25.0),
+        Case({**both, "bandwidth": 16.0}, description="a query near the keys and one far from all", scale=100.0),
         Case({**narrow, "bandwidth": 1 / 16}, description="keys at distances from 1 to 7, bandwidth=1/16"),
     ]
 

@@ -43,6 +43,14 @@ def _inputs(rng: Generator, *shape: int) -> dict[str, np.ndarray]:
     return drawn_until(lambda drawn: bool((drawn["x"].var(axis=-1) > 0.5).all()), draw)
 
 
+TINY, HUGE = 2.0**-15, 2.0**17  # powers of two: float32 rounds at each scale alike
+
+
+def _resized(inputs: dict[str, np.ndarray], size: float) -> dict[str, np.ndarray]:
+    """Features and upstream gradient times `size`: the result stays, and the step of a difference quotient does not."""
+    return {**inputs, "x": size * inputs["x"], "upstream": size * inputs["upstream"]}
+
+
 @exercise.group(
     "one token",
     points=3,
@@ -52,7 +60,11 @@ def _inputs(rng: Generator, *shape: int) -> dict[str, np.ndarray]:
     ),
 )
 def values(rng: Generator) -> list[Case]:
-    return [Case(_inputs(rng, 7)), Case(_inputs(rng, 11))]
+    return [
+        Case(_inputs(rng, 7)),
+        Case(_resized(_inputs(rng, 11), HUGE), description="x (11,), huge features"),
+        Case({**_resized(_inputs(rng, 7), TINY), "eps": TINY**2 / 100}, description="x (7,), tiny features"),
+    ]
 
 
 @exercise.group(
@@ -63,7 +75,7 @@ def values(rng: Generator) -> list[Case]:
 def batched(rng: Generator) -> list[Case]:
     return [
         Case(_inputs(rng, 5, 7)),
-        Case(_inputs(rng, 2, 3, 5, 7)),
+        Case(_resized(_inputs(rng, 2, 3, 5, 7), HUGE)),
         Case(_inputs(rng, 2, 5, 7), mode="tensor", description="TensorFlow tensors, x (2, 5, 7)"),
     ]
 

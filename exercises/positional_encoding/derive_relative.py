@@ -103,6 +103,13 @@ exercise.mistakes(
         (ALIGNED, "q[..., 0::2] * k[..., 0::2] - q[..., 1::2] * k[..., 1::2]"),
         hint="At offset 0 nothing is turned. What should the score be there?",
     ),
+    not_conjugated=wrong(
+        "The pairs are multiplied as complex numbers, query times key. A dot product is the real part of one number "
+        "times the *conjugate* of the other.",
+        (ALIGNED, "q[..., 0::2] * k[..., 0::2] - q[..., 1::2] * k[..., 1::2]"),
+        (CROSSED, "0 - q[..., 0::2] * k[..., 1::2] - q[..., 1::2] * k[..., 0::2]"),
+        hint="(a + ib)(c + id) has the real part a·c − b·d. Which sign does the dot product have?",
+    ),
     one_product_for_all=wrong(
         "The whole dot product q·k is multiplied by the cosines. Each pair has its own product and its own angle.",
         (ALIGNED, "(q * k).sum(axis=-1, keepdims=True) + 0 * q[..., 0::2]"),

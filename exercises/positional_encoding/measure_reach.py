@@ -58,6 +58,22 @@ def last_unbroken(is_clear: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return np.where(holds & (counts > 0), np.arange(len(counts)), -1).max(axis=1)
 
 
+def last_unbroken_seen(is_clear: np.ndarray, counts: np.ndarray, windows: list[int]) -> np.ndarray:
+    """The same where distances that a window hides are left out."""
+    seen = (np.arange(len(counts)) < np.array(windows)[:, None]) & (counts > 0)
+    holds = np.logical_and.accumulate(is_clear | ~seen, axis=1)
+    return np.where(holds & seen, np.arange(len(counts)), -1).max(axis=1)
+
+
+def by_distance_seen(
+    guesses: np.ndarray, answers: np.ndarray, distances: np.ndarray, windows: list[int]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`by_distance` where there is no accuracy at the distances that a window hides."""
+    accuracy, empty, counts = by_distance(guesses, answers, distances)
+    seen = np.arange(len(counts)) < np.array(windows)[:, None]
+    return np.where(seen, accuracy, 0.0), np.where(seen, empty, 1), counts
+
+
 def most_frequent_share(answers: np.ndarray) -> float:
     """What somebody gets right who always gives the most frequent answer."""
     shares = np.bincount(answers) / len(answers)
@@ -260,6 +276,19 @@ exercise.mistakes(
         "Your base rate counts what the model answers. A base rate knows no model: it is the share of the most "
         "frequent right answer.",
         ("most_frequent_share(answers)", "most_frequent_share(guesses[-1])"),
+    ),
+    hidden_left_out=wrong(
+        "Questions whose letter the window hides are left out. They count like all others: that the model cannot "
+        "answer them is what a window does.",
+        (
+            "last_unbroken(accuracy > base_rate + 2 * error, counts)",
+            "last_unbroken_seen(accuracy > base_rate + 2 * error, counts, windows)",
+        ),
+        (
+            "accuracy, empty, counts = by_distance(guesses, answers, distances)",
+            "accuracy, empty, counts = by_distance_seen(guesses, answers, distances, windows)",
+        ),
+        hint="What does the accuracy at a distance beyond the window tell you, if the model answers well there?",
     ),
     window_not_asked=wrong(
         "Under one of the windows the model was asked nothing at all. Does each call get the window of its turn?",

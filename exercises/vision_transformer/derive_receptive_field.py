@@ -109,6 +109,18 @@ exercise.mistakes(
         (ADDED, "kernel_sizes * dilations * below"),
         hint="What should a layer with a window of one entry add?",
     ),
+    windows_added=wrong(
+        "The whole windows are added up. Each layer adds only the gaps of its window, and the first pixel is counted "
+        "once.",
+        (ADDED, "kernel_sizes * dilations * below"),
+        ("return 1 + np.cumsum(added), steps", "return np.cumsum(added), steps"),
+        hint="Two layers of 3 entries, strides and dilations 1: does one output see 5 pixels, or 6?",
+    ),
+    dilated_steps=wrong(
+        "The dilations are in the steps. A dilation spreads what a window reads; how far it moves is the stride's.",
+        ("return 1 + np.cumsum(added), steps", "return 1 + np.cumsum(added), steps * dilations"),
+        hint="Windows of one entry have a dilation, too. How far do they move?",
+    ),
     dilation_ignored=wrong(
         "The dilations change nothing. With dilation d two neighbours of a window lie d entries apart.",
         (ADDED, "(kernel_sizes - 1) * below"),

@@ -55,6 +55,13 @@ def hits_at(images: np.ndarray, labels: np.ndarray, shifts: list[int], weights: 
     return np.array([correct(moved_right(images, shift), labels, weights, 0) for shift in shifts])
 
 
+def other_answers(images: np.ndarray, shifts: list[int], weights: np.ndarray) -> np.ndarray:
+    """1 where the predicted class is another one after a move, else 0: (shifts, n)."""
+    before = answers_of(images, weights, 0)
+    now = [answers_of(moved_right(images, shift), weights, 0) for shift in shifts]
+    return (np.array(now) != before).astype("float64")
+
+
 def correct(images: np.ndarray, labels: np.ndarray, weights: np.ndarray, columns: int) -> np.ndarray:
     """1 where an image is recognised, else 0: (n,)."""
     return (answers_of(images, weights, columns) == labels).astype("float64")
@@ -179,6 +186,12 @@ exercise.mistakes(
         "0 is among the shifts.",
         ("change = hits - base", "change = hits - hits[0]"),
         hint="What do you compare with if `shifts` is [1]?",
+    ),
+    predictions_changed=wrong(
+        "You count the images whose predicted class changes. A wrong class can become another wrong one, or the right "
+        "one: compare each prediction with its label first.",
+        ("change = hits - base", "change = other_answers(images, shifts, weights)"),
+        hint="What is the change for an image that was wrong and becomes right? And for one that stays wrong?",
     ),
     loss=wrong(
         "The changes have the other sign. A change below 0 says that moved images are recognised less often.",

@@ -177,7 +177,8 @@ for bandwidth in (2.0, 1.0, 0.5, 0.25):
 #
 # When the query of exercise 2 moves a little, how much does the output move? Derive a formula for the **gradient** on paper: entry (e, i)
 # is the derivative of number e of the output with respect to number i of the query. Then write the formula for one query or
-# for many. It must be finite far from all keys, as in exercise 2.
+# for many. It must be finite far from all keys, as in exercise 2, and right for lengths of 10⁻⁵ or 10⁵, where the step
+# of a difference quotient is too large or too small.
 #
 # Automatic differentiation (`tf.GradientTape`, `tf.gradients`, `tf.autodiff.ForwardAccumulator`) is forbidden here; in a cell
 # of your own you may compare with it.

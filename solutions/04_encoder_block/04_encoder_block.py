@@ -152,7 +152,8 @@ check("rms_norm")
 # In a post-norm stack every gradient passes through every norm. It arrives at y = layer_norm(x, gamma, beta) as the **upstream**
 # gradient, the derivative of the loss with respect to y, in the shape of y. What is the derivative of the loss with respect to x?
 #
-# Derive a formula on paper, then write it for any leading dimensions. Automatic differentiation (`tf.GradientTape`, `tf.gradients`,
+# Derive a formula on paper, then write it for any leading dimensions, and features of any size: 10⁻⁵ or 10⁵, where the step of a
+# difference quotient is too large or too small. Automatic differentiation (`tf.GradientTape`, `tf.gradients`,
 # `tf.autodiff.ForwardAccumulator`) is forbidden here; in a cell of your own you may compare with it.
 #
 # **Before you calculate:** gamma and the upstream gradient are all 1. What is the result, whatever x is?

@@ -71,6 +71,8 @@ import tensorflow_hub as hub
 import tensorflow_text  # the preprocessing needs its operations
 import tf_keras  # Keras 2: hub.KerasLayer is one of its layers
 
+plots.use_course_style()
+
 check = start_lab("07_bert_ag_news")
 
 
@@ -144,6 +146,7 @@ chosen = labels != -100
 fate = np.select([~chosen, inputs == 4, inputs == ids], [0, 3, 1], 2)
 figure, ax = plt.subplots(figsize=(8, 1.9))
 ax.imshow(fate, cmap="Greys", vmin=0, vmax=3, aspect="auto")
+ax.grid(visible=False)
 ax.set(xlabel="token", ylabel="text", title="white: not chosen · light: kept · middle: random · black: [MASK]")
 plots.show(figure, alt="A grid of eight texts by sixty tokens: most are white, about one in seven is grey or black.")
 print({name: int((fate == kind).sum()) for kind, name in enumerate(["not chosen", "kept", "random", "[MASK]"])})
@@ -433,6 +436,7 @@ class Rate(tf_keras.callbacks.Callback):
     def on_train_batch_begin(self, batch, logs=None):
         peak, warmup, total = (self.plan[name] for name in ("peak", "warmup_steps", "total_steps"))
         self.model.optimizer.learning_rate = warmup_linear_decay(len(self.seen), peak, warmup, total)
+        self.model.reset_metrics()  # the loss in logs is a mean since the last reset: here of this batch alone
 
     def on_train_batch_end(self, batch, logs=None):
         self.seen.append((float(self.model.optimizer.learning_rate.numpy()), logs["loss"]))
@@ -461,12 +465,14 @@ rates, losses = np.array(rate.seen).T
 figure, (left, right) = plt.subplots(1, 2, figsize=(8, 2.6))
 left.plot(rates, color=diagrams.PALETTE["query"])
 left.set(xlabel="step", ylabel="learning rate", title="your schedule")
-right.plot(losses, color=diagrams.PALETTE["accent"])
-right.axhline(np.log(4), color=diagrams.PALETTE["residual"], linestyle=":")
-right.set(xlabel="step", ylabel="mean loss of the epoch", title="fine-tuning")
-figure.subplots_adjust(wspace=0.35)
+right.plot(losses, color=diagrams.PALETTE["accent"], linewidth=1, label="each batch")
+ends = np.arange(1, plan["epochs"] + 1) * len(batches) - 1  # the last step of each epoch
+right.plot(ends, history.history["val_loss"], "o", color=diagrams.PALETTE["query"], label="validation")
+right.axhline(np.log(4), color=diagrams.PALETTE["residual"], linestyle=":", label="a guess, ln 4")
+right.set(xlabel="step", ylabel="loss, nats", title="fine-tuning")
+right.legend(loc="upper right", bbox_to_anchor=(1, 0.92))
 plots.show(
-    figure, alt="Left: the learning rate by step, up and then down. Right: the loss by step, from about 1.4 down."
+    figure, alt="Left: the learning rate by step, up and then down. Right: the loss of each batch, from about 1.4 down, and that of the validation texts after each epoch."
 )
 test_texts, test_labels = test_texts[:400], test_labels[:400]
 names = predict_class_names(model, test_texts, data.NEWS_CLASSES)
@@ -588,7 +594,7 @@ for number, name in enumerate(x_train):
     print(f"{name:18}", *(f"· {size} labels {mean:.1%} ({low:.1%} to {high:.1%})" for size, mean, low, high in each))
 print(f"base rate {found['base_rate']:.1%}; mean of the tokens minus pooled_output with 64 labels, order by order:")
 print(*(f"{gap:+.1%}" for gap in (accuracy["mean of the tokens"] - accuracy["pooled_output"])[1]))
-ax.axhline(found["base_rate"], color=diagrams.PALETTE["residual"], linestyle=":")
+ax.axhline(found["base_rate"], color=diagrams.PALETTE["residual"], linestyle=":", label="base rate")
 ax.set(xscale="log", xlabel="labelled texts", ylabel="test accuracy", xticks=sizes, xticklabels=sizes)
 ax.minorticks_off()
 ax.legend()
@@ -766,7 +772,7 @@ plots.matrix_map(
     np.stack([row["input_mask"], row["input_type_ids"]]),
     rows=["mask", "segment"],
     columns=[names[each] for each in row["input_word_ids"]],
-    digits=0,
+    title="dark: 1, light: 0",
     ax=ax,
 )
 plots.show(figure, alt="The packed row: a column for each token, with its mask and its segment id below.")

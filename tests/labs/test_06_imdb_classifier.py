@@ -5,8 +5,10 @@ import tensorflow as tf
 from lab_matrix import LabTests, expectations
 from this_course import exercises_of
 
+from autograder.declaring import Case
+from coursekit.diagnosis import diagnose
 from exercises.imdb_classifier.derive_loss_gradient import gradients
-from exercises.imdb_classifier.measure_difference import paired_bootstrap
+from exercises.imdb_classifier.measure_difference import every, middle, paired_bootstrap, redrawn
 
 LAB = "06_imdb_classifier"
 
@@ -20,6 +22,28 @@ def test_a_mistake_fails_with_every_seed(name):
     for mistake in exercises_of(LAB)[name].named_mistakes:
         for seed in range(8):
             assert any((mistake,) in case.wrong for case in expectations(LAB, name, seed)), f"{mistake}, seed {seed}"
+
+
+@pytest.mark.parametrize("other", ["roll", "flip", "fresh"])
+def test_no_coincidence_of_few_reviews_names_a_mistake(other):
+    """B reads other reviews than A: percentiles of whole reviews often are another mistake's, and none is named."""
+    exercise, rng = exercises_of(LAB)["measure_difference"], np.random.default_rng(0)
+    for seed in range(10):
+        drawn, results = expectations(LAB, "measure_difference", seed), []
+        for case in drawn:
+            reviews = case.inputs["reviews"]
+            draws = {"roll": np.roll(reviews, 1, axis=0), "flip": reviews[::-1], "fresh": rng.permuted(reviews)}
+            results.append(exercise.run(unpaired, Case({**case.inputs, "others": draws[other]})))
+        facts = ([getattr(case, name) for case in drawn] for name in ("expected", "wrong", "tolerance", "group"))
+        assert diagnose(list(exercise.named_mistakes), results, *facts) == (), seed
+
+
+def unpaired(correct_a, correct_b, reviews, seeds_a, seeds_b, others):
+    """The bootstrap of `measure_difference`, where B reads others (R, N)."""
+    a, b = 1.0 * correct_a, 1.0 * correct_b
+    again = redrawn(a, reviews, seeds_a) - redrawn(b, others, seeds_b)
+    alone = redrawn(a, reviews, every(seeds_a)) - redrawn(b, others, every(seeds_b))
+    return np.asarray(a.mean() - b.mean()), middle(again, 0), middle(alone, 0)
 
 
 def batch(seed):

@@ -147,4 +147,16 @@ def derive_pooling_gradient(query, keys, values, bandwidth=1.0):
     g = np.einsum("ts,se,tsi->tei", w, v, k - kbar[:, None]) / bandwidth**2
     return g
 """),
+    *(
+        ("", f"""
+def derive_pooling_gradient(query, keys, values, bandwidth=1.0):
+    q, k, v = (np.asarray(a, "float64") for a in (query, keys, values))
+    def pooled(q):
+        z = -((q[..., None, :] - k) ** 2).sum(-1) / (2 * bandwidth**2)
+        w = np.exp(z - z.max(-1, keepdims=True))
+        return (w / w.sum(-1, keepdims=True)) @ v
+    return np.stack([(pooled(q + {step} * e) - pooled(q - {step} * e)) / {2 * step} for e in np.eye(k.shape[1])], axis=-1)
+""")
+        for step in (1e-3, 1e-5, 1e-7)  # no derivation: difference quotients
+    ),
 ]  # fmt: skip

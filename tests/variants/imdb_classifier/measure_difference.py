@@ -250,6 +250,16 @@ def measure_difference(correct_a, correct_b, reviews, seeds_a, seeds_b):
     # other reviews for B, by a chance of its own
     ("", measured(("correct_b.mean(axis=0)[reviews]", "correct_b.mean(axis=0)[np.random.default_rng(0).permutation(reviews)]"))),
     ("", measured(("accuracies(correct_b, seeds_b)", "accuracies(correct_b, seeds_b)[::-1]"))),
+    # B reads the reviews of the repeat before
+    ("", measured(
+        ("    difference =", "    before = np.roll(reviews, 1, axis=0)\n    difference ="),
+        ("seeds[r]][:, reviews[r]].mean()", "seeds[r]][:, (before if correct is correct_b else reviews)[r]].mean()"),
+        ("correct_b.mean(axis=0)[reviews]", "correct_b.mean(axis=0)[before]"),
+    )),
+    ("only_a_redrawn", measured(
+        (AGAIN, "accuracies(correct_a, seeds_a) - np.array([correct_b[seeds].mean() for seeds in seeds_b])"),
+        (ALONE, "correct_a.mean(axis=0)[reviews].mean(axis=1) - correct_b.mean()"),
+    )),
     # reviews not drawn
     ("", measured(("[:, reviews[r]]", ""))),
     # seeds of A for B

@@ -152,6 +152,13 @@ def derive_relative(q, k, offset):
     ("", derived(theta="offset[:, None] / 10000 ** (2 * np.arange(D // 2) // D)")),
     ("", derived(theta="0 * offset[:, None] / 10000 ** (2 * np.arange(D // 2) / D)")),
     ("", derived(total="terms.mean(axis=-1)")),
+    ("not_conjugated", """
+def derive_relative(q, k, offset):
+    D = q.shape[-1]
+    products = (q[..., 0::2] + 1j * q[..., 1::2]) * (k[..., 0::2] + 1j * k[..., 1::2])
+    turns = np.exp(1j * np.outer(10000.0 ** (-np.arange(0, D, 2) / D), offset))
+    return np.real(products @ turns)
+"""),
     ("", derived(total="terms")),
     ("", derived(total="terms.sum()")),
     ("", derived(along="a * d + b * c")),

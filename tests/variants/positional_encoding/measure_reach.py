@@ -320,6 +320,10 @@ def measure_reach(model, ids, answers, distances, windows):
     ("", measured(("    counts =", "    half = len(ids) // 2\n    ids, answers = ids[:half], answers[:half]\n    distances = distances[:half]\n    counts ="))),
     ("", measured(("base = max(", "base = min("))),
     ("", measured(("base = max(np.mean(answers == letter) for letter in set(answers.tolist()))", "base = np.mean(answers == answers[0])"))),
+    ("hidden_left_out", measured(
+        ("            at = distances == d", "            at = (distances == d) & (d < window)"),
+        ("if counts[d] == 0:", "if counts[d] == 0 or d >= window:"),
+    )),
     ("", measured(("last = d\n", "last += 1\n"))),
     ("", measured(("np.mean(guesses[at] == answers[at])", "np.mean(guesses[at] != answers[at])"))),
     ("", measured(('"reach": reach}', '"reach": max(reach.values())}'))),

@@ -71,6 +71,9 @@ def derive_receptive_field(kernel_sizes, strides, dilations):
 ]  # fmt: skip
 
 WRONG = [
+    ("windows_added", derived(size="np.cumsum(kernel_sizes * dilations * below)")),
+    ("dilated_steps", derived(result="sizes, steps * dilations")),
+    ("", derived(size="np.cumprod(kernel_sizes)")),
     ("own_stride", derived(below="steps")),
     ("strides_added", derived(steps="np.cumsum(strides)")),
     ("whole_kernel", derived(size="1 + np.cumsum(kernel_sizes * dilations * below)")),

@@ -89,6 +89,10 @@ def measure_shift(predict, images, labels, shifts, patch_size):
 ]  # fmt: skip
 
 WRONG = [
+    ("predictions_changed", measured(
+        ("base = (predict(images, 0) == labels).astype(float)", "base = predict(images, 0)"),
+        ("differences = right - base", "differences = (predict(now, 0) != base).astype(float)"),
+    )),
     ("rolled", measured((BODY, ROLLED))),
     ("other_direction", measured(("moved(images, shift)\n        right", "moved(images, -shift)\n        right"))),
     ("downwards", measured((BODY, BODY.replace("[:, :, ", "[:, ")))),
