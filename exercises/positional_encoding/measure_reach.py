@@ -131,16 +131,21 @@ def _right(count: int, beyond: int, base_rate: float) -> int:
 
 
 def _is_clear(inputs: dict) -> bool:
-    """Whether only two standard errors of each distance give the right reach, and one answer is the most frequent."""
+    """Whether only two standard errors of each distance, hidden or not, give the right reach, and one answer is most
+    frequent."""
     accuracy, _, counts = by_distance(inputs["guesses"], inputs["answers"], inputs["distances"])
     shares = np.sort(np.bincount(inputs["answers"], minlength=LETTERS) / len(inputs["answers"]))
     error = np.sqrt(shares[-1] * (1 - shares[-1]) / np.maximum(counts, 1))
     distance_in_errors = ((accuracy - shares[-1]) / error)[:, counts > 0]
     near = [((distance_in_errors > low) & (distance_in_errors < low + 0.95)).any() for low in (0.0, 1.0, 2.05)]
     apart = min(np.abs(distance_in_errors - factor).min() for factor in (0, 1, 2, 3))
+    is_clear = accuracy > shares[-1] + 2 * error
+    reached = last_unbroken(is_clear, counts)
     of_mean = last_unbroken(accuracy > shares[-1] + 2 * np.sqrt(shares[-1] * (1 - shares[-1]) / counts.mean()), counts)
-    own_counts_matter = counts.max() < 8 or (of_mean != last_unbroken(accuracy > shares[-1] + 2 * error, counts)).any()
-    return bool(all(near) and own_counts_matter and apart > 0.03 and shares[-1] > shares[-2] + 0.1 and shares[0] > 0.1)
+    own_counts_matter = counts.max() < 8 or (of_mean != reached).any()
+    hidden_matter = (last_unbroken_seen(is_clear, counts, inputs["windows"]) != reached).any()
+    apart_shares = shares[-1] > shares[-2] + 0.1 and shares[0] > 0.1
+    return bool(all(near) and own_counts_matter and hidden_matter and apart > 0.03 and apart_shares)
 
 
 def _case(rng: Generator, windows: list[int], text: str, mode: str = "call", **sizes: int) -> Case:

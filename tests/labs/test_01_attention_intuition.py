@@ -27,7 +27,7 @@ def pooling(query, keys, values, bandwidth=1.0):
 def test_the_gradient_is_that_of_finite_differences(seed):
     for case in expectations(LAB, "derive_pooling_gradient", seed):
         given = {key: value.astype("float64") if np.ndim(value) else value for key, value in case.inputs.items()}
-        queries, step = np.atleast_2d(given.pop("query")), 1e-5
+        queries, step = np.atleast_2d(given.pop("query")), 1e-5 * given.get("bandwidth", 1.0)
         for query, expected in zip(queries, np.atleast_3d(case.expected["gradient"].T).T, strict=True):
             for i, along in enumerate(step * np.eye(len(query))):
                 slope = (pooling(query + along, **given) - pooling(query - along, **given)) / (2 * step)

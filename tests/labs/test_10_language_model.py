@@ -79,9 +79,7 @@ def test_the_sizes_that_the_text_counts_are_those_of_the_model():
 def test_the_nucleus_that_the_lab_gives_is_the_pages():
     def text(source):  # without the docstring, which has an example in the package
         found = next(
-            node
-            for node in ast.parse(source).body
-            if isinstance(node, ast.FunctionDef) and node.name == "nucleus"
+            node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name == "nucleus"
         )
         return ast.unparse([*found.args.args, *found.body[1:]])
 
