@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import functools
+import io
+import json
 import re
 import subprocess
 import sys
+import tarfile
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -12,6 +18,9 @@ import pytest
 from coursekit import recorded
 
 ROOT = Path(__file__).resolve().parents[1]
+LIBRARIES = (
+    sys.stdlib_module_names | packages_distributions().keys() - {"autograder", "coursekit"} | {"jax", "sacrebleu"}
+)
 
 
 def test_what_is_saved_is_loaded(tmp_path, monkeypatch):
@@ -61,11 +70,13 @@ def test_an_unknown_name():
 def test_every_record_is_complete_and_small(name):
     record = recorded.load(name)
     assert tuple(record) == recorded.FIELDS
-    if record["run"] == recorded.BEFORE:
+    if is_from_history(record):
+        assert record["run"]["commit_is"] == recorded.FROM_HISTORY
         assert record["date"] <= "2026-11-25", "a record of a later day says what was run"
     else:
         assert record["run"].keys() == {"program", "arguments", "commit", "processor seconds"}
         assert record["run"]["program"] == f"{name}.py" and record["run"]["processor seconds"] > 0
+    assert re.fullmatch(r"[0-9a-f]{40}(-dirty)?", record["run"]["commit"])
     assert record["versions"].keys() >= {"python", "keras", "numpy"} and record["versions"].keys() & {
         "tensorflow",
         "jax",
@@ -76,9 +87,103 @@ def test_every_record_is_complete_and_small(name):
     assert script and (ROOT / script[0]).is_file()
 
 
-def test_records_of_which_no_run_is_known_become_fewer():
-    """Their command, seed, versions and seconds are known; the commit is not. A new run takes one off."""
-    assert sum(recorded.load(name)["run"] == recorded.BEFORE for name in recorded.names()) <= 20
+def test_commits_found_in_the_history_become_fewer():
+    """A new run notes its commit, and takes one off."""
+    assert sum(is_from_history(recorded.load(name)) for name in recorded.names()) <= 20
+
+
+@pytest.mark.parametrize("name", recorded.names())
+def test_the_commit_of_a_record_has_its_program_and_the_numbers(name):
+    """The commit of a run has the program; one that was found in the history is also the one that brought the numbers.
+
+    Skipped where the history is not: in an archive, a shallow clone, or a history that begins anew.
+    """
+    record = recorded.load(name)
+    commit = record["run"]["commit"].removesuffix("-dirty")
+    if not history():
+        pytest.skip("needs the history of the repository")
+    assert commit in history()
+    needed, missing = imported(f"experiments/{name}.py", python_files(commit))
+    assert "coursekit/recorded/__init__.py" in needed and missing == set()
+    if is_from_history(record):
+        path = f"coursekit/recorded/{name}.json"
+        assert without_run(json.loads(git("show", f"{commit}:{path}"))) == without_run(record)
+        before = git("show", f"{commit}^:{path}") if git("ls-tree", f"{commit}^", path) else "{}"
+        assert json.loads(before).get("results") != record["results"], "an earlier commit has these numbers"
+
+
+def test_imports_that_are_not_there_are_seen():
+    texts = {
+        "experiments/a.py": "import near_words, numpy\nfrom coursekit import data\nfrom coursekit.words import Words\n",
+        "experiments/near_words.py": "from far_words import two\nimport coursekit.data.samples as samples\n",
+        "coursekit/__init__.py": "",
+        "coursekit/data/__init__.py": "from coursekit.data import of_others, local\n",
+        "coursekit/data/local.py": "",
+    }
+    needed, missing = imported("experiments/a.py", texts)
+    assert needed == texts.keys() and missing == {"coursekit.words", "far_words", "coursekit.data.samples"}
+
+
+def is_from_history(record):
+    return "commit_is" in record["run"]
+
+
+def without_run(record):
+    return {key: value for key, value in record.items() if key != "run"}
+
+
+def git(*arguments):
+    command = ["git", "-C", str(ROOT), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True).stdout
+
+
+@functools.cache
+def history():
+    """The commits before this one; none where the history is not whole, or not that of the course."""
+    commits = {recorded.load(name)["run"]["commit"].removesuffix("-dirty") for name in recorded.names()}
+    try:
+        is_shallow = git("rev-parse", "--is-shallow-repository").strip() == "true"
+        is_inside_another = Path(git("rev-parse", "--show-toplevel").strip()) != ROOT
+        known = frozenset(git("rev-list", "HEAD").split())
+    except (OSError, subprocess.CalledProcessError):
+        return frozenset()
+    return frozenset() if is_shallow or is_inside_another or commits.isdisjoint(known) else known
+
+
+@functools.cache
+def python_files(commit):
+    """The texts of `coursekit` and `experiments` at a commit, by path."""
+    command = ["git", "-C", str(ROOT), "archive", commit, "coursekit/*.py", "experiments/*.py"]
+    packed = subprocess.run(command, capture_output=True, check=True).stdout
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        return {file.name: archive.extractfile(file).read().decode() for file in archive if file.isfile()}
+
+
+def imported(program, texts):
+    """The files of ours that a program needs, itself among them, and the modules that are not there."""
+    needed, missing, waiting = set(), set(), [program]
+    while waiting:
+        path = waiting.pop()
+        needed.add(path)
+        for module, is_surely_one in modules(texts[path]):
+            if module.partition(".")[0] in LIBRARIES:
+                continue
+            place = module.replace(".", "/")
+            places = {f"experiments/{place}.py", f"{place}.py", f"{place}/__init__.py"} & texts.keys()
+            waiting += places - needed
+            if is_surely_one and not places:
+                missing.add(module)
+    return needed, missing
+
+
+def modules(text):
+    """What a text imports, each with whether it is surely a module: `b` of `from a import b` may be a name in it."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from ((name.name, True) for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module, True
+            yield from ((f"{node.module}.{name.name}", node.module == "coursekit") for name in node.names)
 
 
 def test_every_program_writes_its_record_with_its_run():

@@ -15,7 +15,7 @@ from typing import Any, TypedDict, Unpack
 
 FOLDER = Path(__file__).parent
 FIELDS = ("what", "data", "device", "command", "seed", "seconds", "date", "versions", "run", "results")
-BEFORE = "made before runs were recorded"  # the run of a record of which nothing more is known
+FROM_HISTORY = "of the history: the commit that brought these numbers, with their program; the run noted none"
 LARGEST = 200_000  # bytes
 _PACKAGES = ("tensorflow", "jax", "keras", "tf-keras", "numpy")
 
@@ -33,7 +33,7 @@ def load(name: str) -> dict[str, Any]:
 
     Returns:
         A dict of `FIELDS`. The run has the program, its arguments, the commit and the processor seconds of the last
-        call; in older records it is `BEFORE`.
+        call. The run of an older record has a commit only, and `commit_is`, which is `FROM_HISTORY`.
 
     Raises:
         FileNotFoundError: nothing is recorded under that name.
