@@ -274,7 +274,18 @@ def test_an_issue_form_has_what_github_asks_for(path):
     assert any(field.get("validations", {}).get("required") for field in fields)
 
 
-ROUTES = ("Linux", "macOS", "Windows", "your own environment", "conda", "a container", "a GPU", "Colab", "a wheel")
+ROUTES = (
+    "Linux",
+    "macOS",
+    "Windows",
+    "your own environment",
+    "conda",
+    "a container",
+    "a GPU",
+    "Colab",
+    "students' repository",
+    "a wheel",
+)
 AROUND = (
     "cluster",
     "PostgreSQL",
@@ -300,3 +311,5 @@ def test_every_route_says_when_it_was_tried_last_and_with_what():
     guide = "".join(path.read_text("utf-8") for path in [ROOT / "SECURITY.md", *(ROOT / "docs").rglob("*.md")])
     services = [*ROOT.glob("compose*.yaml"), *ROOT.glob("tools/*.service"), ROOT / "environment.yml"]
     assert {path.name for path in services if path.name not in guide} == set()
+    told = " ".join(map(" ".join, rows))
+    assert {path.name for path in ROOT.glob("compose*.yaml") if f"`{path.name}`" not in told} == set()

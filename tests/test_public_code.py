@@ -210,3 +210,23 @@ def test_the_numbers_of_variants_on_the_page_are_not_too_large():
     words = r"more than ([\d,]+) right answers .* more than ([\d,]+) wrong .* more than ([\d,]+) of them must hear"
     found = re.search(words, PAGE.read_text("utf-8"), re.DOTALL)
     assert found and all(int(said.replace(",", "")) < count for said, count in zip(found.groups(), counts, strict=True))
+
+
+def test_the_speed_on_the_page_is_the_speed_in_the_guide():
+    """Both pages have it: when it is measured again, both change."""
+    guide = (ROOT / "docs" / "teaching" / "marks-and-speed.md").read_text("utf-8")
+    measured = guide[guide.index("## How fast") :]
+    given = [row for row in PAGE.read_text("utf-8").splitlines() if "`python benchmarks/grading.py`" in row]
+    assert len(given) == 2
+    for row in given:
+        day = row.split("|")[-2].strip()
+        assert f"on {day}" in measured, "the day of the runs"
+    compared = {
+        "otter run": "as many as `otter run`",
+        "nbgrader autograde": "as many submissions as `nbgrader autograde`",
+    }
+    for grader, words in {**compared, "a fork": "the time of a fork"}.items():
+        figure = re.search(rf"([\d.]+(?: and [\d.]+)?) times {words}", " ".join(given))
+        assert figure, grader
+        row = next(line for line in measured.splitlines() if line.startswith("|") and grader in line)
+        assert f"| {figure[1]} times as " in row, (grader, figure[1], row)
