@@ -20,7 +20,7 @@ def photograph(page: Page) -> None:
         page.numbers("b1b-cam", r"flower (\d+)%, map of china ([\d.]+)%; equal weights ([\d.]+)%"), (3, 3)
     ).T
     page.says(
-        "In the square lie {:.0f}, {:.0f} and {:.0f} % of the map of *flower* (three seeds), "
+        "The square holds {:.0f}, {:.0f} and {:.0f} % of the map of *flower* (three seeds), "
         "and less than 1 % of the map of *china*. Equal weights would put {:.1f} % there.",
         *flower, equal[0],
         holds=china.max() < 1,
@@ -59,7 +59,7 @@ def network(page: Page) -> None:
     )
     page.says(
         "and slightly more parameters, the network gets {:.0f}, {:.0f} and {:.0f} % correct: "
-        "each seed is worse than each seed with attention",
+        "each of the three is worse than every network with attention",
         *averages[:, 1],
         holds=[averages[:, 1].max() < correct.min(), averages[0, 0] > size],
     )
@@ -135,7 +135,7 @@ def mistakes(page: Page) -> None:
 
 def given(page: Page) -> None:
     page.given(
-        "about 43 minutes to read and predict",
+        "about 44 minutes to read and predict",
         "a real handwritten digit of 8 × 8 pixels (scikit-learn) at a random position of a 24 × 24 image",
         "A map that knows nothing puts 64/576 = 11 % of itself into the digit's box.",
         "both CC BY 2.0.",
