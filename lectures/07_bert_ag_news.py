@@ -334,7 +334,7 @@ live.heads(
 #
 # ## 4 · Which Keras, which handle
 #
-# Both halves of BERT are loaded by a **handle**: a folder, or an address on the web. Ours are folders. These are published ones:
+# BERT comes in two halves: the preprocessing, and the encoder. Each is loaded by a **handle**: a folder, or an address on the web. Ours are folders. These are published ones:
 
 # %%
 # NBVAL_CHECK_OUTPUT
@@ -439,7 +439,7 @@ for pair in study["pairs"]:
     print(f"fine-tuned minus {pair['second']:11} {100 * pair['difference']:+5.1f} ({low:+.1f} to {high:+.1f})")
 
 # %% [markdown]
-# Against the same network from scratch, pre-training is worth 26.0 points with 100 labels and 1.4 with 10,000. Is it the network, or the unlabelled texts? LSA had the unlabelled news as well, and with 100 labels it is only 4.9 points behind the fine-tuned encoder, while *linear* is 16.6 behind. Not all of LSA's lead over *linear* comes from the unlabelled texts: fitted on the 100 labelled texts alone it has 64.0 %, against 58.8 % for *linear* and 70.5 % with all texts ([evidence](evidence/07.ipynb#lsa)).
+# Against the same network from scratch, pre-training is worth 26.0 points with 100 labels and 1.4 with 10,000. Does this come from the network, or from the unlabelled texts? LSA had the unlabelled news as well, and with 100 labels it is only 4.9 points behind the fine-tuned encoder, while *linear* is 16.6 behind. Not all of LSA's lead over *linear* comes from the unlabelled texts: fitted on the 100 labelled texts alone it has 64.0 %, against 58.8 % for *linear* and 70.5 % with all texts ([evidence](evidence/07.ipynb#lsa)).
 #
 # Two models that read the same test texts are compared in pairs, as in lecture 6b. With 240 labels the fine-tuned encoder is 3.7 points ahead of LSA and 9.3 ahead of *linear*, and both intervals are far from zero. So 240 labels go as far as 82.1 % (mean of three seeds), and a model without a network reaches 78.4 %.
 #
@@ -520,7 +520,7 @@ except bert.KerasMixError as error:
     print(f"{type(error).__name__}: {error}")
 
 # %% [markdown]
-# **Halves that do not belong together.** The ids of another vocabulary fit into the table, and mean other pieces there. Here the same pieces get other ids:
+# **The preprocessing of one model, the encoder of another.** The ids of another vocabulary fit into the encoder's table, but there they stand for other pieces. Here the same pieces get other ids:
 
 # %%
 other = np.concatenate([np.arange(5), np.random.default_rng(0).permutation(np.arange(5, len(vocabulary)))])
