@@ -294,7 +294,9 @@ figure, ax = plt.subplots(figsize=(6.4, 3.8))
 amounts = [steps * training.BATCH * training.LENGTH for steps in (80, 320, 1280, 5120)]
 for line, size in enumerate((41_248, 181_440, 857_216, 1_878_720)):
     runs = np.array([next(each.bits for each in trained if (each.size, each.tokens) == (size, tokens)) for tokens in amounts]).T
-    plots.measured_curve(np.array(amounts) / 1e6, runs, label=f"{size:,} parameters", line=line, ax=ax)
+    million, style = np.array(amounts) / 1e6, plots.LINES[line]
+    ax.plot(million, runs.mean(axis=0), label=f"{size:,} parameters", **style)
+    ax.fill_between(million, runs.min(axis=0), runs.max(axis=0), color=style["color"], alpha=0.18, linewidth=0)
 ax.set(xlabel="million tokens read", ylabel="bits a byte, held out", xscale="log", yscale="log")
 ax.set_xticks(np.array(amounts) / 1e6, ["0.16", "0.66", "2.6", "10.5"])
 ax.set_yticks([1.5, 2, 2.5, 3], ["1.5", "2.0", "2.5", "3.0"])
@@ -303,7 +305,7 @@ ax.legend()
 plots.show(
     figure,
     alt="More text and more parameters both lower the loss, and text helps the larger models more. Held-out bits a byte over tokens read, both axes logarithmic, for "
-    "four sizes at the best of three rates, median and range of three seeds: four falling lines; the two largest models are close at first and the largest falls furthest, the smallest is highest and flattest.",
+    "four sizes at the best of three rates, mean and range of three seeds: four falling lines; the two largest models are close at first and the largest falls furthest, the smallest is highest and flattest.",
 )
 
 # %% [markdown]
