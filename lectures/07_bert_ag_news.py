@@ -470,7 +470,7 @@ for ax, (title, counts) in zip(panels, tables.items(), strict=False):
     plots.matrix_map(counts / counts.sum(1, keepdims=True), rows=classes, columns=classes, title=title, limits=(0, 1), ax=ax)
 panels[0].set(ylabel="true class", xlabel="predicted")
 panels[2].plot([run["texts"] for run in tuned_runs], [run["calibration_error"] for run in tuned_runs], **{**plots.LINES[0], "linestyle": ""}, alpha=0.7)
-panels[2].set(xscale="log", ylim=(0, None), xlabel="labelled texts", ylabel="sure, less correct", title="fine-tuned: calibration error")
+panels[2].set(xscale="log", ylim=(0, None), xlabel="labelled texts", ylabel="calibration error (ECE)", title="fine-tuned")
 panels[2].set_xticks(SIZES, [f"{size:,}" for size in SIZES])
 panels[2].minorticks_off()
 plots.show(
