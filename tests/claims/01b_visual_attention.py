@@ -10,6 +10,7 @@ def claims(page: Page) -> None:
     photograph(page)
     network(page)
     deletion(page)
+    x_rays(page)
     captions(page)
     mistakes(page)
     given(page)
@@ -69,6 +70,34 @@ def network(page: Page) -> None:
         second[2],
         holds=correct.min() < correct[2] < correct.max(),
     )
+
+
+def x_rays(page: Page) -> None:
+    """What the evidence says of the deletion and its control, the own map shifted."""
+    beside = page.evidence("01")
+    left = {
+        owner: beside.number("x-rays", rf"A1, {owner} +AUC after .*40 %: ([\d.]+)")
+        for owner in ("own", "another's", "own, shifted", "random")
+    }
+    beside.says(
+        "the own map A1 leaves an AUC of {:.3f}, another image's map {:.3f}, the shifted map {:.3f}, and random "
+        "positions {:.3f}",
+        *left.values(),
+        holds=left["own"] < left["another's"] < left["own, shifted"] < left["random"],
+    )
+    lost = np.reshape(beside.numbers("x-rays", r"(?m)own minus own shifted.*by seed" + r" ([-+][\d.]+)" * 5), (2, 5))
+    beside.says(
+        "with seed 1 the shifted map costs no less than the own one",
+        holds=[*(lost[:, 0] > 0), *(lost[:, 1:] < 0).ravel()],
+    )
+    whole = np.mean(
+        [run["AUC"] for run in page.recorded("xray_attention")["results"]["runs"] if run["kind"] == "attention"]
+    )
+    beside.says(
+        "So more than half of the loss comes from the position of the hole",
+        holds=left["own, shifted"] - left["own"] > 0.5 * (whole - left["own"]),
+    )
+    assert beside.failures == []
 
 
 def deletion(page: Page) -> None:
