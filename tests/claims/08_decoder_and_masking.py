@@ -80,7 +80,7 @@ def leak(page: Page, leaks: dict) -> None:
     table = np.reshape(page.numbers("d8-leak", r"([\d.]+)%"), (4, 2, len(leaky)))  # (row, reads or writes, seed)
     page.says("The first row is the correct model.", holds=bool((table[0] > 95).all()))
     page.says(
-        "It reads the same prefix in both columns as long as each digit is correct, so they agree.",
+        "It reads the same prefix in both columns",
         holds=bool((table[0, 0] == table[0, 1]).all()),
     )
     page.says("The fourth row is the leak:", holds=bool((table[3, 0] == 100).all() and (table[3, 1] == 0).all()))
