@@ -94,10 +94,13 @@ def trained(page: Page, others: dict) -> None:
         ]
         for name in ("vit", "convnet")
     }
+    slower = np.reshape(
+        page.evidence("09").numbers("e09-rates", r"(?m)^0\.00[12] +\d +(\d+) +(\d+) "), (2, -1, 2)
+    )  # (rates, seeds, ViT and ConvNet): the first epoch above 97 %
     ahead = np.array(first["vit"]) > 2 * np.array(first["convnet"])
     page.says(
-        "at the one learning rate tried, the ConvNet needs far fewer passes over them, with every seed.",
-        holds=[len(ahead) == 5, ahead.all()],
+        "at each of three learning rates the ConvNet needs far fewer passes over them, with every seed.",
+        holds=[len(ahead) == 5, ahead.all(), (slower[..., 0] > 2 * slower[..., 1]).all()],
     )
     page.says("The ConvNet is above 97 percent many epochs before the ViT.", holds=ahead.all())
     page.says("The line marks 97 percent.")
@@ -114,7 +117,7 @@ def trained(page: Page, others: dict) -> None:
     page.given("1,797 handwritten digits of 8 × 8 pixels", "Patches of 2 × 2 give 16 tokens.", because="the data")
     page.given(
         "no choice depends on the 360 test images",
-        "both models have the same learning rate (0.004 on the digits; no other was tried).",
+        "On the digits it is 0.004; at 0.002 and at 0.001 the ConvNet is far ahead, too",
         because="the split of the page",
     )
 
