@@ -180,23 +180,36 @@ def deleted(images: np.ndarray, maps: np.ndarray, share: float, mean_image: np.n
     return np.where(gone.reshape(images.shape), mean_image, images)
 
 
+def shifted(maps: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Maps (N, h, w), each moved over the edges of its grid by its own draw of all moves but none: (N, h, w)."""
+    height, width = maps.shape[1:]
+    moves = np.stack(np.divmod(rng.integers(1, height * width, len(maps)), width), axis=1)  # (N, 2)
+    return np.stack([np.roll(grid, move, axis=(0, 1)) for grid, move in zip(maps, moves, strict=True)])
+
+
 def deletion_test(model: keras.Model, test: Arrays, maps: dict[str, np.ndarray], mean_image: np.ndarray) -> dict:
     """Accuracy, AUC and the mean change of the logit after deletion, by map, by whose map it is, and by share.
 
     "own": the map of the image; "another's": that of another test image, so as typical for the network;
-    "random": the places of the grid in random order.
+    "random": the positions of the grid in random order; "own, shifted": the form of the own map at another position.
     """
     images, labels = test
     rng, before = np.random.default_rng(0), model.predict(images, batch_size=256, verbose=0)
+    apart = np.random.default_rng(1)  # so that the other three are deleted as if nothing were shifted
     results: dict = {}
     for name, grid in maps.items():
         shuffled = rng.permuted(grid.reshape(len(grid), -1), axis=1).reshape(grid.shape)
         order, others = rng.permutation(len(grid)), np.empty_like(grid)
         others[order] = grid[np.roll(order, 1)]  # each image gets the map of the one before it in a random order
-        owners = {"own": grid, "another's": others, "random": shuffled}
-        for owner, chosen in owners.items():
+        owners = {
+            "own": (grid, rng),
+            "another's": (others, rng),
+            "random": (shuffled, rng),
+            "own, shifted": (shifted(grid, apart), apart),
+        }
+        for owner, (chosen, draws) in owners.items():
             for share in SHARES:
-                left = deleted(images, to_pixels(chosen), share, mean_image, rng)
+                left = deleted(images, to_pixels(chosen), share, mean_image, draws)
                 after = model.predict(left, batch_size=256, verbose=0)
                 results.setdefault(name, {}).setdefault(owner, {})[str(share)] = {
                     "accuracy": round(float(np.mean((after > 0) == labels)), 4),

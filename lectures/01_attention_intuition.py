@@ -31,7 +31,7 @@
 # * compare six scores, and say which of them can learn;
 # * read an alignment, and say what attention adds to a translator.
 #
-# **You need** matrix products, the softmax, and Keras `Model` and `fit`. **Time:** about 48 minutes to read and predict (estimated, not measured); the
+# **You need** matrix products, the softmax, and Keras `Model` and `fit`. **Time:** about 49 minutes to read and predict (estimated, not measured); the
 # code runs in about a minute on two CPU cores.
 
 # %% tags=["course-setup"]
@@ -203,7 +203,7 @@ everywhere, sharp at the top of the tower only, sharp at a tree at the right edg
 #
 # ## 4 · How sharp?
 #
-# In 1964 Nadaraya and Watson, independently, predicted a value as a weighted average of measurements. With a Gaussian kernel, theirs is attention with the score
+# In 1964 Nadaraya and Watson, independently, predicted a value as a weighted average of measurements. With a Gaussian kernel, their estimate is attention with the score
 #
 # $$s_j = -\frac{(q-k_j)^2}{2\sigma^2}$$
 #
@@ -278,7 +278,7 @@ error falls all the way to the smallest bandwidth; leaving each point out, it ha
 # | dot | $q\cdot k$ | Luong et al. 2015 | nothing |
 # | scaled dot | $q\cdot k/\sqrt{d}$ | Vaswani et al. 2017 | nothing |
 #
-# Three toy tasks separate them. Five items lie in random order, and the query wants one of them. *Same language*: the query is a noisy copy of the key. *Other language*: query and key of a
+# Three toy tasks show how they differ. Five items lie in random order, and the query wants one of them. *Same language*: the query is a noisy copy of the key. *Other language*: query and key of a
 # word have nothing in common, and a dictionary must be learned. *By position*: "the second", whatever lies there.
 
 # %% tags=["drawing"]

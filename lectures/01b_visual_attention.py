@@ -29,7 +29,7 @@
 # * test a map by deletion;
 # * say what such a map proves, and what it does not.
 #
-# This page is optional. **You need** [lecture 1](01_attention_intuition.ipynb) and convolutions. **Time:** about 43 minutes to read and predict (estimated, not measured); the code
+# This page is optional. **You need** [lecture 1](01_attention_intuition.ipynb) and convolutions. **Time:** about 44 minutes to read and predict (estimated, not measured); the code
 # runs in about a minute on two CPU cores. Letters: **B** batch, *h*, *w* rows and columns, **C** channels.
 
 # %% tags=["course-setup"]
@@ -112,7 +112,7 @@ for seed in range(3):
 #
 # <details><summary>Answer</summary>
 #
-# In the square lie 96, 93 and 89 % of the map of *flower* (three seeds), and less than 1 % of the map of *china*. Equal weights would put 4.7 % there. That is less than 6 % because only the positions of the map that lie wholly inside the square are counted.
+# The square holds 96, 93 and 89 % of the map of *flower* (three seeds), and less than 1 % of the map of *china*. Equal weights would put 4.7 % there. That is less than 6 % because only the positions of the map that lie wholly inside the square are counted.
 #
 # </details>
 
@@ -155,7 +155,7 @@ square and nearly dark elsewhere; and with the map of class china, bright in the
 #
 # ## 2 · Grad-CAM: any ending, any class
 #
-# CAM needs a network that ends in average and dense layer. **Grad-CAM** (Selvaraju et al., 2017) replaces the weight $w_{kc}$ by the mean gradient $\operatorname{mean}_{xy}\,\partial z_c/\partial F_k(x,y)$, so it works at any layer of features, whatever follows, and for any class that you choose. Its negative values become zero.
+# CAM needs a network that ends in an average and a dense layer. **Grad-CAM** (Selvaraju et al., 2017) replaces the weight $w_{kc}$ by the mean gradient $\operatorname{mean}_{xy}\,\partial z_c/\partial F_k(x,y)$, so it works at any layer of features, whatever follows, and for any class that you choose. Negative values of the map are set to zero.
 
 # %%
 def gradient_map(insides, images, name, classes, start=tf.identity):
@@ -169,7 +169,7 @@ def gradient_map(insides, images, name, classes, start=tf.identity):
 
 
 # %% [markdown]
-# **Predict.** For the network of section 1, which does end in average and dense layer: how do CAM and Grad-CAM differ?
+# **Predict.** The network of section 1 does end in an average and a dense layer. How do CAM and Grad-CAM differ for it?
 #
 # <details><summary>Answer</summary>
 #
@@ -247,7 +247,7 @@ for seed in range(3):
     print(f"seed {seed}: {np.mean(guess == labels):.0%} correct (guessing: 10 %); in the digit's box: {inside}")
 
 # %% [markdown]
-# The network was told “there is a seven in this picture”, and it found out *where*. Do the modules also help it to answer? With equal weights in their place, and slightly more parameters, the network gets 81, 55 and 84 % correct: each seed is worse than each seed with attention ([evidence](evidence/01.ipynb#digit-maps)).
+# The network was told “there is a seven in this picture”, and it found out *where*. Do the modules also help it to answer? With equal weights in their place, and slightly more parameters, the network gets 81, 55 and 84 % correct: each of the three is worse than every network with attention ([evidence](evidence/01.ipynb#digit-maps)).
 #
 # Map A2 need not find the digit: with seed 2 it has 11 % in the box, like a map that knows nothing, and this network is no worse than the others.
 #
@@ -436,7 +436,7 @@ for name, start in {"logit": tf.identity, "probability": tf.nn.softmax}.items():
 #
 # </details>
 #
-# <details><summary>4. The window of a map costs 10 points of accuracy. What do you need to know before that counts for the map?</summary>
+# <details><summary>4. The window of a map costs 10 points of accuracy. What must you know before you count that in favour of the map?</summary>
 #
 # What a random window of the same size costs.
 #

@@ -385,7 +385,7 @@ stays below 0.2.""",
 
 # %% [markdown]
 # Does a sharp softmax hurt the training? Two things differ without the division. The weights are sharp at the *start*. And one *step* moves the
-# scores $\sqrt{d_k}$ times as far, for Adam's steps in $W_q$ and $W_k$ have about the same size, however large the gradient is. We changed each alone, and both together, in the small model of section 6, with $d_k = 64$.
+# scores $\sqrt{d_k}$ times as far, because Adam's steps in $W_q$ and $W_k$ have about the same size, however large the gradient is. We changed each alone, and both together, in the small model of section 6, with $d_k = 64$.
 
 # %% tags=["drawing"]
 design = recorded.load("reader_design")["results"]["runs"]
@@ -449,8 +449,7 @@ third, it stands in another sentence than its noun.""",
 )
 
 # %% [markdown]
-# The model learned where to look from the answers alone. But these three maps are chosen: in each, the word puts most of its weight on a clue. Of all correct answers, 28 % come with less
-# than 0.1 on clues, and with the other two seeds it is more ([evidence](evidence/02.ipynb#maps)). So a map alone is no explanation (Jain and Wallace 2019; Wiegreffe and Pinter 2019). [Lecture 1b](01b_visual_attention.ipynb) tests maps by deletion.
+# The model learned where to look from the answers alone. But these three maps are chosen: in each, the word puts most of its weight on a clue. Of all correct answers, 28 % come with less than 0.1 on clues; with the other two seeds it is even more ([evidence](evidence/02.ipynb#maps)). So a map alone is no explanation (Jain and Wallace 2019; Wiegreffe and Pinter 2019). [Lecture 1b](01b_visual_attention.ipynb) tests maps by deletion.
 #
 # **Training finds the matrices: nobody marks where to look, and the clue gets several times its equal share.**
 

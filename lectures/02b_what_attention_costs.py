@@ -30,7 +30,7 @@
 # * compute a softmax in blocks, exactly, without the square in memory;
 # * read a timing: what belongs to the method, and what to the machine.
 #
-# **You need** [lecture 2](02_self_attention.ipynb). **Time:** about 34 minutes to read and predict (estimated, not measured); the code runs in
+# **You need** [lecture 2](02_self_attention.ipynb). **Time:** about 35 minutes to read and predict (estimated, not measured); the code runs in
 # about a minute on two CPU cores.
 
 # %% tags=["course-setup"]
@@ -134,7 +134,7 @@ arrow, the recurrence by a chain of six steps, the convolution by three layers."
 # <details><summary>Answer</summary>
 #
 # **(b)** For each token further back, the gradient passes one more step of the recurrence, and here every step makes it smaller. Attention reaches each token in one step, so its curve is flat. It
-# is also low: the gradient at the last output has here a norm of about $\sqrt{32}$, and equal weights would pass 1/59 of it to each token: $\sqrt{32}/59 = 0.096$.
+# is also low: here the gradient at the last output has a norm of about $\sqrt{32}$, and equal weights would pass 1/59 of it to each token: $\sqrt{32}/59 = 0.096$.
 #
 # </details>
 

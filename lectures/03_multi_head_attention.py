@@ -21,7 +21,7 @@
 #
 # > *a brown dog is running after the black dog*
 #
-# In lecture 2 "dog" looked for a colour. It also has a part in the scene: which dog runs, and which one is run after?
+# In lecture 2 "dog" looked for a colour. It also has a part in the scene: which dog runs after the other?
 # **"dog" needs its colour *and* its role. Can one row of attention weights fetch both?** Write down your guess.
 #
 # **Afterwards you can**
@@ -34,7 +34,7 @@
 # **You need** [self-attention](02_self_attention.ipynb); `reshape` and `transpose` in NumPy. Letters: **T** tokens,
 # **D** width of a token, **H** heads, **K** width of one head. Heads are counted from 0.
 #
-# **Time:** about 62 minutes to read and predict (estimated, not measured); the code runs in about one minute on two
+# **Time:** about 63 minutes to read and predict (estimated, not measured); the code runs in about one minute on two
 # CPU cores.
 
 # %% tags=["course-setup"]
@@ -292,8 +292,7 @@ print("our class equals Keras:", np.allclose(PlainHeads(*matrices, heads=2)(x), 
 # ## 4 · Two jobs, trained
 #
 # Does training find heads with jobs? Take a table of six rows. Each row has a name, *wants* another row by its
-# name, and holds a number. For each row the model must predict two numbers: the number of the row *above* it (a
-# question of position; above the first row is the last), and the number of the row that it *wants* (a look-up by name).
+# name, and holds a number. For each row the model must predict two numbers: the number of the row *above* it (a question of position; the row above the first is the last), and the number of the row that it *wants* (a look-up by name).
 # The two are never the same row, and all numbers stand in the same column, as in section 1.
 # The model is an embedding, one attention layer whose output is added to its input, and a linear read-out. So numbers
 # pass from row to row only through attention.
@@ -425,10 +424,9 @@ for job, name in enumerate(("above", "wanted")):
 # %% [markdown]
 # The mean is not milder than zero: the two agree within 0.03. Without the head that looks above the error exceeds 1,
 # because part of what this head adds depends on the row and not on the number. With the mean of each row this part
-# stays, and the error is 1.00. For the other head the mean of each row changes little. Besides the number it writes
-# something for each *name* (figure of section 7), and a name stands in another row in each table; a mean of each
-# name was not tried. The answer of the
-# head that stays has at most 0.04 unexplained.
+# stays, and the error is 1.00. For the other head the mean of each row changes little. This head also writes something for each *name* (figure of section 7), and a name
+# stands in a different row in each table; we did not try a mean for each name. The answer of the head that is left has at
+# most 0.04 unexplained.
 #
 # **Ablation shows whether the model needs a head; how large the error is depends on what takes the head's place.**
 
@@ -445,8 +443,8 @@ for job, name in enumerate(("above", "wanted")):
 # * $W_V W_O$, the **OV circuit**: a token y that gets all the weight adds $y\,W_V W_O$ to the output. It decides what
 #   is written.
 #
-# In our task the 19 columns of a token have a meaning: position, name, want (six each) and the number. With the
-# embedding in front and the read-out behind, both circuits can be drawn in these columns.
+# In our task the 19 columns of a token have a meaning: position, name, want (six each) and the number. Multiply a circuit by the
+# embedding in front and by the read-out behind, and it becomes a matrix over these columns, which can be drawn.
 
 # %%
 solver = two_questions.Solver(num_heads=2, key_dim=8, seed=0)

@@ -38,7 +38,7 @@
 # **B** batch, **T** tokens, **D** width of a token, **H** heads,
 # **F** width inside the feed-forward network.
 #
-# **Time:** about 62 minutes to read and predict (estimated, not measured); the code runs in about one minute on two
+# **Time:** about 63 minutes to read and predict (estimated, not measured); the code runs in about one minute on two
 # CPU cores.
 
 # %% tags=["course-setup"]
@@ -530,9 +530,9 @@ step before the warm-up it falls later; with ten full steps it stays near 2.3.""
 # Why does post-norm need this? Xiong et al. (2020) bound the gradients near the output at the start of training: the
 # bound does not depend on the depth in post-norm, and falls with depth in pre-norm. Liu et al. (2020) answer that
 # unbalanced gradients are not the root cause: a post-norm stack depends more on its residual branches, and this
-# amplifies small changes of the parameters. Our two stacks also start differently. We did not test whether that
-# matters: after twelve post-norm blocks the cosine of two tokens is 0.99, close to the collapse
-# of section 2, against 0.76 in pre-norm ([evidence](evidence/04.ipynb#start)).
+# amplifies small changes of the parameters. Our two stacks also start differently: after twelve post-norm blocks
+# the cosine of two tokens is 0.99, close to the collapse of section 2, against 0.76 in pre-norm
+# ([evidence](evidence/04.ipynb#start)). We did not test whether that matters.
 #
 # **Deep post-norm needs small first steps, from a smaller rate or from a warm-up; ten full steps at the start spoil
 # the run.**

@@ -34,7 +34,7 @@
 # **You need** [self-attention](02_self_attention.ipynb), the [encoder block](04_encoder_block.ipynb), sine and
 # cosine. Letters: **B** batch, **T** tokens, **D** width of a token, **H** heads.
 #
-# **Time:** about 58 minutes to read and predict (estimated, not measured); the code runs in about two minutes on two
+# **Time:** about 59 minutes to read and predict (estimated, not measured); the code runs in about two minutes on two
 # CPU cores.
 
 # %% tags=["course-setup"]
@@ -281,7 +281,7 @@ for name, runs in accuracies.items():
 live.positions()
 
 # %% [markdown]
-# A matrix between the two vectors can tell before from after. As a point, pair $i$ sits on a circle at the angle
+# A matrix between the two vectors can tell before from after. Seen as a point, pair $i$ lies on a circle at the angle
 # $\omega_i p$. One position further the angle
 # has grown by $\omega_i$: moving by $k$ positions turns each pair by $\omega_i k$, *wherever it was*. So one fixed
 # matrix $M$ shifts all rows: $PE[p]\,M = PE[p+k]$.
@@ -572,7 +572,7 @@ for name, rows in tables.items():
 #
 # <details><summary>3. What goes wrong if rotary positions also turn the values?</summary>
 #
-# A word would hand over something else at position 3 than at position 50, and the sum would no longer depend on
+# A word would hand over something different at position 3 and at position 50, and the sum would no longer depend on
 # distances alone.
 #
 # </details>

@@ -35,7 +35,7 @@
 # **You need** the [encoder block](04_encoder_block.ipynb) and [positions](05_positional_encoding.ipynb). Letters: **B** batch, **T** words of a
 # review, **D** width of a word vector, **V** size of the vocabulary.
 #
-# **Time:** about 62 minutes to read and predict (estimated, not measured); on the sample the code runs in about two minutes on two CPU cores.
+# **Time:** about 64 minutes to read and predict (estimated, not measured); on the sample the code runs in about two minutes on two CPU cores.
 
 # %% tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.
@@ -190,7 +190,7 @@ in words, with a dashed line at 200.""",
 )
 
 # %% [markdown]
-# Of the real reviews four in ten are too long, so you have to choose which end to keep. We keep the *last* 200 words of a review; [lecture 6b](06b_judging_a_classifier.ipynb#one-procedure) tests it.
+# Four in ten of the real reviews are too long, so you have to choose which end to keep. We keep the *last* 200 words of a review; [lecture 6b](06b_judging_a_classifier.ipynb#one-procedure) tests it.
 #
 # **Every step from text to ids loses something, and none of them says so.**
 
@@ -353,10 +353,15 @@ for word in ("excellent", "boring", "was"):
 # The vectors began at random, and only the labels moved them: now *excellent* and *boring* have neighbours with the same verdict, and *was* has arbitrary ones.
 #
 # The real reviews get two epochs: what would more of them do? A model overfits (lecture 4) when it goes on getting
-# better on its training reviews and worse on others. Our training has three regularisers, *brakes* for short: dropout
-# 0.1, a learning rate that falls to 0, and hidden words (in each epoch 30 % of each review's words, drawn anew, become
-# padding). What are the brakes worth, and what is stopping worth? The recorded runs change the two separately: 3,000
-# training reviews, three seeds each, judged on films that training has not seen. (Without brakes the rate is constant, so two epochs are the first two of the six.)
+# better on its training reviews and worse on others. Our training has three regularisers, called *brakes* here:
+#
+# * dropout of 0.1;
+# * a learning rate that falls to 0;
+# * *hidden words*: in each epoch a new random 30 % of each review's words become padding.
+#
+# What are the brakes worth, and what is stopping worth? The recorded runs change the two separately: 3,000
+# training reviews, three seeds each, judged on films that training has not seen. (Without brakes the rate is
+# constant, so the runs of two epochs are the first two epochs of the runs of six.)
 
 # %% [markdown]
 # **Predict.** Train for six epochs without brakes. What happens to the loss on training reviews, and on held-back reviews? And with all three brakes?
@@ -501,7 +506,7 @@ for name in ("words, last 200", "words and pairs, last 200"):
     print(f"{name}: {whole[name]['test_accuracy']:.4f} (another cut of the training reviews)")
 
 # %% [markdown]
-# Begin at the third row: from the second to the third more than one part changes. The mean of word vectors
+# Begin reading at the third row: between the second and the third more than one part changes. The mean of word vectors
 # (no block, no positions) is at 0.8705. The encoder block adds 0.3 points: it is ahead with each of the three seeds,
 # by 0.2, 0.6 and 0.2 points. Three seeds show no gain from positions, and no difference with an LSTM in place of
 # block and mean. The convolution is behind. (All networks are trained with the encoder's recipe; the others might

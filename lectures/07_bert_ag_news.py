@@ -334,7 +334,7 @@ live.heads(
 #
 # ## 4 · Which Keras, which handle
 #
-# Both halves of BERT are loaded by a **handle**: a folder, or an address on the web. Ours are folders. These are published ones:
+# BERT comes in two halves: the preprocessing, and the encoder. Each is loaded by a **handle**: a folder, or an address on the web. Ours are folders. These are published ones:
 
 # %%
 # NBVAL_CHECK_OUTPUT
@@ -439,7 +439,7 @@ for pair in study["pairs"]:
     print(f"fine-tuned minus {pair['second']:11} {100 * pair['difference']:+5.1f} ({low:+.1f} to {high:+.1f})")
 
 # %% [markdown]
-# Against the same network from scratch, pre-training is worth 26.0 points with 100 labels and 1.4 with 10,000. Is it the network, or the unlabelled texts? LSA had the unlabelled news as well, and with 100 labels it is only 4.9 points behind the fine-tuned encoder, while *linear* is 16.6 behind. Not all of LSA's lead over *linear* comes from the unlabelled texts: fitted on the 100 labelled texts alone it has 64.0 %, against 58.8 % for *linear* and 70.5 % with all texts ([evidence](evidence/07.ipynb#lsa)).
+# Against the same network from scratch, pre-training is worth 26.0 points with 100 labels and 1.4 with 10,000. Does this come from the network, or from the unlabelled texts? LSA had the unlabelled news as well, and with 100 labels it is only 4.9 points behind the fine-tuned encoder, while *linear* is 16.6 behind. Not all of LSA's lead over *linear* comes from the unlabelled texts: fitted on the 100 labelled texts alone it has 64.0 %, against 58.8 % for *linear* and 70.5 % with all texts ([evidence](evidence/07.ipynb#lsa)).
 #
 # Two models that read the same test texts are compared in pairs, as in lecture 6b. With 240 labels the fine-tuned encoder is 3.7 points ahead of LSA and 9.3 ahead of *linear*, and both intervals are far from zero. So 240 labels go as far as 82.1 % (mean of three seeds), and a model without a network reaches 78.4 %.
 #
@@ -470,7 +470,7 @@ for ax, (title, counts) in zip(panels, tables.items(), strict=False):
     plots.matrix_map(counts / counts.sum(1, keepdims=True), rows=classes, columns=classes, title=title, limits=(0, 1), ax=ax)
 panels[0].set(ylabel="true class", xlabel="predicted")
 panels[2].plot([run["texts"] for run in tuned_runs], [run["calibration_error"] for run in tuned_runs], **{**plots.LINES[0], "linestyle": ""}, alpha=0.7)
-panels[2].set(xscale="log", ylim=(0, None), xlabel="labelled texts", ylabel="sure, less correct", title="fine-tuned: calibration error")
+panels[2].set(xscale="log", ylim=(0, None), xlabel="labelled texts", ylabel="calibration error (ECE)", title="fine-tuned")
 panels[2].set_xticks(SIZES, [f"{size:,}" for size in SIZES])
 panels[2].minorticks_off()
 plots.show(
@@ -520,7 +520,7 @@ except bert.KerasMixError as error:
     print(f"{type(error).__name__}: {error}")
 
 # %% [markdown]
-# **Halves that do not belong together.** The ids of another vocabulary fit into the table, and mean other pieces there. Here the same pieces get other ids:
+# **The preprocessing of one model, the encoder of another.** The ids of another vocabulary fit into the encoder's table, but there they stand for other pieces. Here the same pieces get other ids:
 
 # %%
 other = np.concatenate([np.arange(5), np.random.default_rng(0).permutation(np.arange(5, len(vocabulary)))])

@@ -194,7 +194,7 @@ live.masks(np.random.default_rng(3).normal(size=(5, 5)), reads[:5])
 # | in the decoder | target | target | look-ahead, padding of the target | (B, H, T, T) |
 # | cross-attention | target | **memory** | padding of the source | (B, H, T, S) |
 #
-# Cross-attention needs no look-ahead mask: the whole source is known before the first token is written. Each of the three parts has a residual connection with a norm after the sum, as in the paper (post-norm). The class below does without the padding mask of the target, because all our targets have the same length.
+# Cross-attention needs no look-ahead mask: the whole source is known before the first token is written. Each of the three parts has a residual connection with a norm after the sum, as in the paper (post-norm). The class below leaves out the padding mask of the target, because all our targets have the same length.
 
 # %%
 class PlainDecoderBlock(keras.Layer):
@@ -394,7 +394,7 @@ for seed, run in recorded.load("multi30k")["results"]["seeds"].items():
 #
 # <details><summary>Answer</summary>
 #
-# **(c)** Most answers stand one position to the right, ready to be copied. When the model writes, only start tokens stand there, and it gets no date right. What it writes instead differs from seed to seed.
+# **(c)** Most answers stand one position to the right, ready to be copied. When the model writes, only start tokens stand there, and it gets no date correct. What it writes instead differs from seed to seed.
 #
 # </details>
 
@@ -411,7 +411,7 @@ for used in ("mask on", "mask off"):
     print(f"trained without mask, {used:8} writes:", *dict.fromkeys(lines), sep="\n    ")
 
 # %% [markdown]
-# The first row is the correct model. (As long as each digit is correct, it reads the same prefix either way, so both columns agree.) In the second its mask is taken away: the same weights now write 0 to 15 % of the dates, so the mask is a part of the model. The fourth row is the leak:
+# The first row is the correct model. (It reads the same prefix in both columns as long as each digit is correct, so they agree.) In the second its mask is taken away: the same weights now write 0 to 15 % of the dates, so the mask is a part of the model. The fourth row is the leak:
 # perfect on unseen days while it reads the target, and not one date correct on its own, with each of three seeds. In the third row the mask is added to the leaky weights afterwards. That does not help: no date is correct, even while the model reads the target.
 #
 # What does the leaky model copy? Put a *false* digit where it can read the digit that it has to predict, one position to the right. Then count how often it predicts this false digit (1,000 unseen dates; [evidence](evidence/08.ipynb#leak)).

@@ -242,7 +242,7 @@ top-p 0.9, with the share in captions written by people as a line; all curves fa
 )
 
 # %% [markdown]
-# At temperature 1 drawn captions are *less* familiar than those of people, 21 against 38 %. With top-p 0.9, where only the cut has changed, it is 35 %, and with top-k 51 %: the improbable words, which a cut removes, make much of the difference. Without a cut, the curve crosses the line of the people between 0.75 and 1. (The share measures how familiar a text is, not how good.)
+# At temperature 1 drawn captions are *less* familiar than those of people, 21 against 38 %. With top-p 0.9 it is 35 %, and with top-k 51 %; only the cut has changed. So much of the difference comes from the improbable words that a cut removes. Without a cut, the curve crosses the line of the people between 0.75 and 1. (The share measures how familiar a text is, not how good.)
 #
 # **Temperature and cuts trade strange text for repeated text; compare the result with what people write.**
 
@@ -328,7 +328,7 @@ plots.show(
 )
 
 # %% [markdown]
-# The most probable caption is “a man .”: two words and a full stop. It is more probable than each of 300 drawn captions and each of 693 captions of people. It is not only shorter: *a token* it has −2.2, a drawn caption −3.2. The drawn captions are the control: they come from the model itself, so the distance does not only show that the model is wrong about people.
+# The most probable caption is “a man .”: two words and a full stop. It is more probable than each of 300 drawn captions and each of 693 captions of people. It is not only shorter: *per token* it has −2.2, and a drawn caption −3.2. The drawn captions are the control: they come from the model itself, so the distance is not just an error of the model about people.
 #
 # How can the most probable caption be so rare? Its probability is $e^{-8.77}$: it is drawn once in 6,400 captions. A typical caption has about $e^{-40}$, but there are so many of them that together they get nearly all of the probability. Translators show the same: the exact best translation is the *empty* one for more than half of a test set (Stahlberg and Byrne, 2019). Here the wider search also writes the shorter caption: a beam of 4 writes 13 tokens, one of 64 writes 10, and the exact search 4. A length penalty divides log p by a number that grows with the length; with it the beam of 4 writes 15 ([evidence](evidence/08.ipynb#length-penalty)).
 #
@@ -434,7 +434,7 @@ triangle. Encoder–decoder: every target token on all four source tokens and on
 #
 # A **prefix mask** lies between the last two: open among the source tokens, a triangle after them (Raffel et al., 2020, compare it with both).
 #
-# What changes from field to field is what a token is: amino acids (Jumper et al., 2021), short windows of a spectrogram (Radford et al., 2023), states and actions (Chen et al., 2021), patches of an image (lecture 9). Reading them all does not make a Transformer the best: on nine sets of time series linear models forecast better than the Transformers of the time
+# What changes from field to field is what a token is: amino acids (Jumper et al., 2021), short windows of a spectrogram (Radford et al., 2023), states and actions (Chen et al., 2021), patches of an image (lecture 9). A Transformer can read them all, but it need not be the best model: on nine sets of time series linear models forecast better than the Transformers of the time
 # (Zeng et al., 2023; more fields in the [evidence](evidence/08.ipynb#fields)).
 #
 # **The three families are built from the same parts; they differ in who may see whom.**

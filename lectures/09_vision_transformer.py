@@ -29,7 +29,7 @@
 # * say what is built into a ConvNet and not into a ViT, and measure it;
 # * test an attention map instead of believing it.
 #
-# **You need** the [encoder block](04_encoder_block.ipynb), [positions](05_positional_encoding.ipynb), convolutions. **Time:** about 64 minutes to read and predict (estimated, not measured); the code
+# **You need** the [encoder block](04_encoder_block.ipynb), [positions](05_positional_encoding.ipynb), convolutions. **Time:** about 65 minutes to read and predict (estimated, not measured); the code
 # runs in about two minutes on two CPU cores. Letters: **B** batch, **h**, **w** rows and columns of pixels, **C** channels, **P** patch size, **N** patches, **D** width, **H** heads, **F** feed-forward width, **L** blocks, **K** classes.
 
 # %% tags=["course-setup"]
@@ -305,7 +305,7 @@ for name, (patch, width, heads, hidden, blocks) in variants.items():
 # %% [markdown]
 # Compare B/32 with B/16. B/32 has more parameters: its projection is larger, 32 · 32 · 3 · 768 numbers against 16 · 16 · 3 · 768, and its smaller position table saves only 147 · 768. And B/16 costs about four times as much, because 197 tokens pass every block instead of 50.
 #
-# For Base, Large and Huge the paper's table 1 gives 86, 307 and 632 million. No column of our table gives all three: 86 is B/16 *without* its head, 632 is H/14 *with* it, and 307 fits only L/32. One rule does fit: B/16, L/32 and H/14 without classifier, but with the hidden layer of D² + D numbers that the head has in pre-training (section 3.1; [its width](https://github.com/google-research/vision_transformer/issues/124)). L/16 has 303 or 304, so "ViT-L/16 has 307 million parameters" mixes two models.
+# The paper's table 1 gives 86, 307 and 632 million parameters for Base, Large and Huge. No column of our table gives all three: 86 is B/16 *without* its head, 632 is H/14 *with* it, and 307 fits only L/32. One rule does fit: take B/16, L/32 and H/14, leave out the classifier, and add the hidden layer of D² + D numbers that the head has in pre-training (section 3.1; [its width](https://github.com/google-research/vision_transformer/issues/124)). L/16 has 303 or 304 million, so the sentence "ViT-L/16 has 307 million parameters" mixes two models.
 #
 # **In a ViT the number of parameters says little about the cost; the number of tokens says more.**
 
@@ -365,9 +365,9 @@ for name in ("vit", "convnet"):
 
 
 # %% [markdown]
-# At the end the two are equal on the test digits: each reads 98.8 % correctly, averaged over five seeds. On colour photographs (CIFAR-10, last two lines) the ConvNet is ahead after six epochs, which finish neither model; [lecture 9b](09b_many_images_and_video.ipynb) shows how that gap changes with more images. Within each comparison both models have the same learning rate (0.004 on the digits; no other was tried).
+# At the end the two are equal on the test digits: each reads 98.8 % correctly, averaged over five seeds. On colour photographs (CIFAR-10, last two lines) the ConvNet is ahead after six epochs, which finish neither model; [lecture 9b](09b_many_images_and_video.ipynb) shows how that gap changes with more images. Within each comparison both models have the same learning rate. On the digits it is 0.004; at 0.002 and at 0.001 the ConvNet is far ahead, too ([evidence](evidence/09.ipynb#rates)).
 #
-# **Both learn to read digits; at the one learning rate tried, the ConvNet needs far fewer passes over them, with every seed.**
+# **Both learn to read digits; at each of three learning rates the ConvNet needs far fewer passes over them, with every seed.**
 
 # %% [markdown]
 # <a id="position-map"></a>
@@ -422,7 +422,7 @@ for name, (before, after) in tables.items():
 # A convolution looks at **neighbours** and does the same **everywhere**. Both are assumptions about images, an **inductive bias**. A ViT has little of this: the pixels of a patch are neighbours, and all patches share their matrices. Where a patch lies, it can learn only from the position table. So move the test digits by two pixels, further than the augmentation did. Two pixels are exactly one patch: the patches keep their contents and meet other rows of the position table.
 
 # %% [markdown]
-# **Predict.** The digits go two pixels to the right, and the ViT's accuracy falls below one half. Then you move the *rows of its position table* along by one patch, and change nothing else. What happens?
+# **Predict.** The digits go two pixels to the right, and the ViT's accuracy falls below one half. Then you move the *rows of its position table* by one patch in the same direction, and change nothing else. What happens?
 #
 # - (a) nothing: the model has learned where digits stand
 # - (b) part of the accuracy comes back
@@ -469,8 +469,7 @@ To the right and to the left the ViT falls far below the ConvNet, and with its p
 )
 
 # %% [markdown]
-# The last two columns are equal, and they have to be. A ViT whose table moves along with its patches reads the same pairs of patch and position as before; only what has left the image is missing. (At the other side
-# background comes in, and gets the rows that have become free.) To the right the accuracy falls from 98.9 % to 44.2 %, and the moved rows bring it back to 94.7 %: sideways the lost ink costs little. Up and down a digit loses two of its eight rows of pixels, and there most of the loss comes from the ink.
+# The last two columns must be equal. A ViT whose table moves along with its patches reads the same pairs of patch and position as before; only what has left the image is missing. (Background enters on the other side, and gets the rows that are free there.) To the right the accuracy falls from 98.9 % to 44.2 %, and the moved rows bring it back to 94.7 %: sideways the lost ink costs little. Up and down a digit loses two of its eight rows of pixels, and there most of the loss comes from the ink.
 #
 # A ConvNet has no such table. Over all 16 moves by two pixels, the diagonal ones included, it loses less with all five seeds:
 
@@ -495,11 +494,17 @@ for model in (vit, convnet):
 # the blocks' matrices, the later one on the left.
 
 # %% [markdown]
-# **By hand.** Two tokens, one head; a slash ends a row. Block 1 has the weights (1, 0 / 0.4, 0.6), block 2 (0.2, 0.8 / 0, 1). How much of input token 1 is in output token 0?
+# **By hand.** Two tokens, one head. $A_1$ and $A_2$ are the weights of the two blocks. How much of input token 1 is in output token 0?
+#
+# $$A_1=\begin{pmatrix}1&0\\0.4&0.6\end{pmatrix}\qquad A_2=\begin{pmatrix}0.2&0.8\\0&1\end{pmatrix}$$
 #
 # <details><summary>Answer</summary>
 #
-# With the residual path block 1 becomes (1, 0 / 0.2, 0.8) and block 2 (0.6, 0.4 / 0, 1). Row 0 of the product has in its second column 0.6 · 0 + 0.4 · 0.8 = 0.32.
+# The residual path turns each matrix into the mean of itself and the identity:
+#
+# $$\tfrac12(A_1+I)=\begin{pmatrix}1&0\\0.2&0.8\end{pmatrix}\qquad \tfrac12(A_2+I)=\begin{pmatrix}0.6&0.4\\0&1\end{pmatrix}$$
+#
+# In the product of the second and the first, row 0 has in its second column 0.6 · 0 + 0.4 · 0.8 = 0.32.
 #
 # </details>
 
@@ -517,7 +522,7 @@ print(followed([first[None, None], second[None, None]])[0])
 maps = vit_maps.predict(digits.x_test, verbose=0)  # two blocks of (B, H, T, T)
 
 # %% [markdown]
-# **Predict.** Half of each block's output is the token itself, so after one block at least ½ of the class token's rollout is its own. What is the minimum after two blocks? Does the attention of one block alone have such a minimum? Move the controls.
+# **Predict.** Half of each block's output is the token itself, so after one block at least ½ of the class token's rollout is its own. What is the minimum after two blocks? And if you look at one block's attention alone, without the residual path: is there a minimum? Move the controls.
 #
 # <details><summary>Answer</summary>
 #

@@ -29,7 +29,7 @@
 # * compare two architectures by the images that they need for the same accuracy;
 # * cut a video into tubelets, and test whether a model uses the order of its frames.
 #
-# This optional page is the second part of [lecture 9](09_vision_transformer.ipynb), and **you need** the first. **Time:** about 43 minutes to read and predict (estimated, not measured); the code runs in about two minutes on two CPU
+# This optional page is the second part of [lecture 9](09_vision_transformer.ipynb), and **you need** the first. **Time:** about 46 minutes to read and predict (estimated, not measured); the code runs in about two minutes on two CPU
 # cores. Letters: **B** batch, **h**, **w** rows and columns of pixels, **f** frames, **C** channels, **P** patch size, **N** patches, **D** width.
 
 # %% tags=["course-setup"]
@@ -148,7 +148,7 @@ def enlarged(table, times):
 
 
 # %% [markdown]
-# We do the same in small: digits enlarged to 16 × 16 pixels, without new detail, so 64 positions for a table of 16. Four ways to get 64 rows:
+# We do the same in small: the digits are enlarged to 16 × 16 pixels, without new detail. Now there are 64 positions, and the table has rows for 16. Here are four ways to get 64 rows:
 #
 # | table | its 64 rows |
 # |---|---|
@@ -229,8 +229,7 @@ dots of the table enlarged in two dimensions lie far to the right of all others.
 #
 # ## 3 · How many images is it worth?
 #
-# What a ConvNet has built in is its inductive bias ([lecture 9](09_vision_transformer.ipynb#inductive-bias)): neighbours first, the same filter everywhere, coarse after fine. The fewer images a model needs for a given accuracy, the higher is its **data efficiency**. So compare a ViT and a ConvNet of the same size on more and more images (recorded; parameters within 1 %, the same optimizer, the same largest number of epochs, each stopped early by validation): Fashion-MNIST (Xiao et al., 2017; clothes,
-# 28 × 28, grey) and CIFAR-10 (Krizhevsky, 2009; animals and vehicles, 32 × 32, colour), as they are and augmented.
+# What a ConvNet has built in is its inductive bias ([lecture 9](09_vision_transformer.ipynb#inductive-bias)): neighbours first, the same filter everywhere, coarse after fine. The fewer images a model needs for a given accuracy, the higher is its **data efficiency**. So compare a ViT and a ConvNet on more and more images of two sets: Fashion-MNIST (Xiao et al., 2017; clothes, 28 × 28, grey) and CIFAR-10 (Krizhevsky, 2009; animals and vehicles, 32 × 32, colour), as they are and augmented. The runs are recorded. Both models have the same size (parameters within 1 %), the same optimizer and at most the same number of epochs; of each training the epoch counts that is best on held-back images.
 
 # %% [markdown]
 # **Predict.** With how many images does the ViT reach what the ConvNet reaches with 2,000?
@@ -241,7 +240,7 @@ dots of the table enlarged in two dimensions lie far to the right of all others.
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** on Fashion-MNIST, nearly: the ConvNet has 82.7 % with 2,000 images, the ViT 82.1 % with 8,000. **(c)** on CIFAR-10: the ConvNet has 52.4 % with 2,000, the ViT 52.3 % with 32,000.
+# **(b)**, nearly, on Fashion-MNIST, and **(c)** on CIFAR-10. On Fashion-MNIST the ConvNet has 82.7 % with 2,000 images, and the ViT 82.1 % with 8,000. On CIFAR-10 the ConvNet has 52.4 % with 2,000, and the ViT 52.3 % with 32,000.
 #
 # </details>
 
@@ -289,7 +288,7 @@ lies above the ViT everywhere. An arrow leads from the ConvNet with 2,000 images
 # %% [markdown]
 # The ConvNet is ahead at every size (Fashion-MNIST with 32,000 images: one run of each model, 2.1 points). On CIFAR-10 its lead shrinks from 16 points with 500 images to 9 with 32,000; augmented, from 9 to 6.
 #
-# Read the factors as orders of size. They depend on the accuracy at which you compare: on Fashion-MNIST the ViT with 2,000 images is already above the ConvNet with 500 (77.9 against 76.0 %). And they belong to this training, with one learning rate and fewer epochs for more images: on CIFAR-10 six epochs with 32,000 images finish neither model.
+# Read the factors as rough sizes. They depend on the accuracy at which you compare: on Fashion-MNIST the ViT with 2,000 images is already above the ConvNet with 500 (77.9 against 76.0 %). They also belong to this training, which has one learning rate, and fewer epochs where there are more images. On CIFAR-10 six epochs with 32,000 images finish neither model, and these runs do not show which of the two would gain more from longer training.
 #
 # **To match the ConvNet with 2,000 images, the ViT needed about four times as many on Fashion-MNIST and about sixteen times on CIFAR-10, and it overtook at no size.**
 
@@ -363,6 +362,7 @@ tubelets = layers.Conv3D(32, kernel_size=(2, 2, 2), strides=(2, 2, 2))
 grid = tubelets(clip[None, ..., None].astype("float32"))  # (B, f/2, h/P, w/P, D)
 print("clip", clip.shape, "→ grid of tubelets", tuple(grid.shape), "→", np.prod(grid.shape[1:4]), "tokens")
 
+
 # %% [markdown]
 # **By hand.** A clip of 32 frames of 224 × 224 pixels, tubelets of 2 × 16 × 16. How many tokens are there? How many scores does one head compute if all tokens read each other (*joint*)? And how many if each token reads first those of its own moment, and then those at its own position (*factorised*)?
 #
@@ -371,6 +371,28 @@ print("clip", clip.shape, "→ grid of tubelets", tuple(grid.shape), "→", np.p
 # There are 16 moments of 14 · 14 = 196 positions, so 16 · 196 = 3,136 tokens. Joint: 3,136 · 3,136 = 9,834,496 scores. Factorised: 3,136 · (196 + 16) = 664,832, one fifteenth.
 #
 # </details>
+
+# %% [markdown]
+# In Keras the argument `attention_axes` says along which axes tokens read each other. Which of the 48 tubelets above can one output token read? Its gradient tells:
+
+# %%
+def read_along(axes, x):  # (B, moments, positions, D) to the same shape
+    return x + layers.MultiHeadAttention(num_heads=4, key_dim=8, attention_axes=axes)(query=x, value=x)
+
+
+x = tf.constant(ops.reshape(grid, (1, 3, 16, 32)))  # 3 moments of 4 × 4 positions
+for name, steps in {"joint": [(1, 2)], "own moment only": [(2,)], "own moment, then time": [(2,), (1,)]}.items():
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x
+        for axes in steps:
+            y = read_along(axes, y)
+        one = ops.sum(y[0, 0, 0])  # one output token
+    reached = ops.any(tape.gradient(one, x)[0] != 0, axis=-1)  # (moments, positions)
+    print(f"{name:22} {int(ops.sum(reached)):2} of 48 tubelets")
+
+# %% [markdown]
+# Two cheap steps reach every tubelet, as the one expensive step does.
 
 # %% [markdown]
 # Does such a model use time? The clips of the next run are made so that it must: a handwritten digit moves up, down, left or right, and what leaves at one edge comes in at the opposite one. So every single frame is equally likely in all four classes. *Frame average* is the control: the same blocks classify each frame alone, and the logits are averaged.
@@ -408,7 +430,7 @@ chance, 0.25.""",
 )
 
 # %% [markdown]
-# Joint and factorised attention do equally well here. Factorised attention computes 2,900 instead of 10,000 scores for one head on these small clips; a training step took longer all the same, 0.098 against 0.069 processor seconds (measured once; each of its blocks has two attention layers).
+# Joint and factorised attention do equally well in order. Factorised attention computes 2,900 instead of 10,000 scores for one head on these small clips; a training step took longer all the same, 0.098 against 0.069 processor seconds (measured once; each of its blocks has two attention layers).
 #
 # **Shuffle the frames and play them backwards: only then do you know that a model uses time.**
 

@@ -30,7 +30,7 @@
 # * judge what it writes by measures that need no taste;
 # * test whether a model copies, and which part of it does.
 #
-# **You need** lectures 2, 3, 4 and 5, and lecture 8b for sampling. **Time:** about 63 minutes to read and predict (estimated, not measured); the code runs in about three
+# **You need** lectures 2, 3, 4 and 5, and lecture 8b for sampling. **Time:** about 65 minutes to read and predict (estimated, not measured); the code runs in about three
 # minutes on two CPU cores that have nothing else to do.
 #
 # Letters: **B** rows of a batch, **T** tokens, **D** width, **H** heads, **K** width of a head, **V** size of the vocabulary.
@@ -87,8 +87,8 @@ tf.get_logger().setLevel("ERROR")  # no advice on retracing
 # %%
 source = Path(random.__file__).read_text("utf-8")
 follows = defaultdict(Counter)
-for place in range(4, len(source)):
-    follows[source[place - 4 : place]][source[place]] += 1  # which letter comes after which four
+for position in range(4, len(source)):
+    follows[source[position - 4 : position]][source[position]] += 1  # which letter comes after which four
 
 rng, text = np.random.default_rng(1), "def "
 for _ in range(160):
@@ -117,7 +117,7 @@ print("held out:", ", ".join(sorted(set(test_modules))))
 print(next(text for text in test_texts if text.startswith("def rmtree") or len(text) < 160))
 
 # %% [markdown]
-# Functions of one module resemble each other: a class has ten methods that begin alike. After a random split, the test could hold near copies of training functions.
+# Functions of one module resemble each other. After a random split, the test could hold near copies of training functions.
 #
 # **Hold out whole modules, so that no test function has its neighbours in training.**
 
@@ -149,9 +149,6 @@ print("first merges:", pairs.pieces[256:272])
 print("last merges: ", pairs.pieces[-8:])
 first_line = "    def __init__(self, value=None):"
 print([pairs.decode([number]) for number in pairs.encode([first_line])[0]])
-
-# %% [markdown]
-# Python's indentation and `self` are among the first merges.
 
 # %% [markdown]
 # **Predict.** A token of this vocabulary stands for about two bytes. Model A uses this vocabulary and has a loss of 2 nats a token. Model B reads single
@@ -260,19 +257,30 @@ class PlainLanguageModel(keras.Model):
 #
 # ## 5 · Train it, and count against it
 #
-# Each step takes eight random windows of 257 tokens from the row. The first 256 tokens are the inputs, the last 256 the targets.
-# `training.train` uses AdamW. The learning rate rises to 0.003 in the first 100 steps and then falls to zero along a cosine.
+# Each step takes eight random windows of 257 tokens. The first 256 tokens are the inputs, the last 256 the targets:
+
+# %%
+def loss_of(model, windows):  # (B, T + 1)
+    logits = model(windows[:, :-1])  # (B, T, V): a prediction after each of the first T tokens
+    return ops.mean(ops.sparse_categorical_crossentropy(windows[:, 1:], logits, from_logits=True))
+
+
+untrained, some = PlainLanguageModel(pairs.end_id + 1, 128, 4, 4, 344), training.windows(stream, 1, seed=1)[0]
+print(f"untrained: {loss_of(untrained, some):.2f} nats a token; guessing costs ln 512 = {np.log(512):.2f}")
+print(f"its most probable next token is the one just read: {np.mean(ops.argmax(untrained(some[:, :-1]), axis=-1) == some[:, :-1]):.0%}")
 
 # %% [markdown]
-# **Predict.** The other contestant counts, as in section 1. It counts how often each token follows the last three, the last two, the last one and none, and mixes the four shares (Witten and Bell 1991): a **4-gram model**. The table calls it "counted, 4 tokens".
-# It reads all training text once, in a few seconds. Which model has fewer bits a byte on the held-out modules?
+# An untrained model costs more than guessing here. The cause is the shared table: such a model predicts the token that it has just read ([evidence](evidence/10.ipynb#untrained)). `training.train` repeats 640 times: windows, this loss, its gradient, one step of AdamW. The learning rate rises to 0.003 in the first 100 steps and then falls to zero along a cosine.
+
+# %% [markdown]
+# **Predict.** The other contestant counts, as in section 1: how often each token follows the last three, the last two, the last one and none. It mixes the four shares (Witten and Bell 1991): a **4-gram model**, "counted, 4 tokens" in the table. Which model has fewer bits a byte on the held-out modules?
 #
 # - (a) the Transformer
 # - (b) the counted model
 #
 # <details><summary>Answer</summary>
 #
-# **(b)**, after so short a training.
+# **(b)** The counts come from the whole text, and the network has read half as many tokens.
 #
 # </details>
 
@@ -313,7 +321,7 @@ for number, steps in enumerate(lengths):
     kept = [run["checkpoints"] for run in results["longer"]["runs"] if run["steps"] == steps]
     read = [point["tokens"] / 1e6 for point in kept[0]]
     found = np.array([[point["bits"] for point in run] for run in kept])
-    plots.measured_curve(read, found, label=f"trained for {steps * million:.1f} million", line=(1, 0)[number], ax=longer)
+    plots.measured_curve(read, found, label=f"trained for {steps * million:.1f} million", line=(4, 1)[number], ax=longer)
 for ax in (here, longer):
     for number, order in enumerate((2, 4)):
         line = plots.LINES[2 + number]
@@ -332,7 +340,7 @@ plots.show(
 
 
 # %% [markdown]
-# Counting wins here; the counts come from the whole text, and the network has read half as many tokens. After 16 million tokens the network has 1.47 bits ([evidence](evidence/10.ipynb#checkpoints)). An LSTM with as many parameters, trained at the same rate, is 0.01 to 0.02 bits behind the network after 640 steps; with three seeds this may be chance. In equal processor time it is 0.32 to 0.37 bits behind ([evidence](evidence/10.ipynb#table)).
+# Counting wins here. After 16 million tokens the network has 1.47 bits ([evidence](evidence/10.ipynb#checkpoints)). An LSTM with as many parameters, trained at the same rate, is 0.01 to 0.02 bits behind after 640 steps, which may be chance (three seeds). In equal processor time it is 0.32 to 0.37 bits behind ([evidence](evidence/10.ipynb#table)).
 #
 # **Compare a network with counting: here the counts lead until the network has read enough.**
 
@@ -403,7 +411,7 @@ print("lines of those that do not:   ", sorted(line for line, fine in zip(lines,
 print("a body of one line, `pass`:   ", sum(parses(prompt, "\n    pass\n") for prompt in prompts), "parse")
 
 # %% [markdown]
-# So the answer to the opening question is: sometimes. Of the 24 bodies, 16 ended and 7 are Python, most of them short. The last line is a warning: `pass` parses after every prompt, so shorter bodies raise the share without being better. The figure shows the share by number of lines.
+# So the answer to the opening question is: sometimes. Of the 24 bodies, 16 ended and 7 are Python, most of them short. The last line is a warning: `pass` parses after every prompt, so shorter bodies raise the share without being better.
 
 # %% tags=["drawing"]
 groups = {"1": (1, 1), "2–3": (2, 3), "4–6": (4, 6), "7 or more": (7, 1000)}  # lines
@@ -456,7 +464,7 @@ for number, steps in enumerate(lengths):
     saved = np.array([[point["nats of a made-up name"] for point in run] for run in kept])
     saved = np.vectorize(lambda cost: cost["third, new"] - cost["third"])(saved)  # (seeds, checkpoints)
     read = [point["tokens"] / 1e6 for point in kept[0]]
-    plots.measured_curve(read, saved, label=f"trained for {steps * million:.1f} million", line=(1, 0)[number], ax=ax)
+    plots.measured_curve(read, saved, label=f"trained for {steps * million:.1f} million", line=(4, 1)[number], ax=ax)
 ax.axhline(0, color=plots.LINES[5]["color"], linewidth=1)
 ax.set(xlabel="million tokens read", ylabel="nats saved on a name", xscale="log")
 ax.set_xticks([0.1, 0.3, 1, 3, 10], ["0.1", "0.3", "1", "3", "10"])
@@ -472,7 +480,7 @@ plots.show(
 # In three recorded runs of 16 million tokens the name costs at the end about 31 nats where it is new and 24 where it
 # has stood before; after 1.3 million tokens, where our model stops, there is hardly a difference. Rows of random tokens, which are not Python, are not copied even after 16 million ([evidence](evidence/10.ipynb#copying)).
 #
-# Which head copies? We switch off each of the 16 heads in turn, choose the one that matters most on half of the functions, and judge it on the other half. Without this head 40, 82 and 74 % of the saving are lost (three seeds); without another, 5 to 8 % on average. At a token of the name it puts 17 to 32 % of its weight on what followed this token before; equal weights would put 3 %. In the first seed other heads take part ([evidence](evidence/10.ipynb#heads)).
+# Which head copies? We switch off each of the 16 heads in turn, choose the one that matters most on half of the functions, and judge it on the other half. Without this head 40, 82 and 74 % of the saving are lost (three seeds); without another, 5 to 8 % on average. At a token of the name it puts 17 to 32 % of its weight on what followed this token before, where equal weights would put 3 % ([evidence](evidence/10.ipynb#heads)).
 #
 # What does copying need? Take very small models: attention alone, trained on rows that repeat, each with a period of its own.
 
@@ -535,8 +543,7 @@ plots.show(
 )
 
 # %% [markdown]
-# In the first block a head looks one token back. In the second block a head puts more than half of its weight on what followed the
-# same token last time: an **induction head** (lecture 3; Olsson et al. 2022).
+# The head of block 2 puts more than half of its weight on what followed the same token last time: an **induction head** (lecture 3; Olsson et al. 2022).
 #
 # In each of three seeds only the model with two blocks reaches a small loss ([evidence](evidence/10.ipynb#two-blocks)).
 #
@@ -586,7 +593,7 @@ plots.show(
 # From the first line to the last the operations grow 64 times. The best size tried then has 10 times the parameters and reads 8 times as many tokens, 11 for each parameter. The fitted form expects 5 to 6 times the parameters ([evidence](evidence/10.ipynb#equal-operations)).
 #
 # Hoffmann et al. (2022) found that parameters and tokens should grow together, at about 20
-# tokens a parameter. Our model of section 5 has read 1.5: too few. A model of 10 million parameters should read $20 \cdot 10 = 200$ million tokens, $200 / 2.6 \approx 77$ passes over our text. After about four passes,
+# tokens a parameter. Ours has read 1.5: too few. A model of 10 million parameters should read $20 \cdot 10 = 200$ million tokens, $200 / 2.6 \approx 77$ passes over our text. After about four passes,
 # repeated text is worth less and less (Muennighoff et al. 2023).
 #
 # **With more operations the best model is larger and reads more: size and text should grow together.**
@@ -598,7 +605,7 @@ plots.show(
 #
 # A trained model can be fitted to one kind of text. **LoRA** (Hu et al. 2021) freezes a matrix $W$ and trains a thin product beside it, $W + AB$, with $A$ of size
 # $(D, r)$ and $B$ of size $(r, D)$. $B$ starts at 0, so training starts from the frozen model. In Keras it is one call, `enable_lora`. We fit the model to three
-# quarters of the functions of the held-out module `tarfile` and test on the rest. Here neighbours in training are wanted.
+# quarters of the functions of the held-out module `tarfile` and test on the rest: here neighbours in training are wanted.
 
 # %%
 tar = [text for text, module in zip(test_texts, test_modules, strict=True) if module == "tarfile"]
@@ -625,7 +632,7 @@ for name, rank, rate in (("LoRA of rank 4", 4, 1e-2), ("all parameters", 0, 1e-3
     print(f"{name:22} {value:.2f} bits a byte, {count:,} parameters trained")
 
 # %% [markdown]
-# In recorded runs of 48 steps, three seeds and two rates each, training all parameters fits `tarfile` better (1.49 to 1.58 bits) than LoRA (1.72 to 1.78), with 52 times as many trained parameters. Both forget: the other modules cost
+# In recorded runs of 48 steps, three seeds and two rates each, training all parameters fits `tarfile` better (1.49 to 1.58 bits) than LoRA (1.72 to 1.78). Both forget: the other modules cost
 # 0.04 to 0.12 bits more after LoRA, 0.11 to 0.30 more after training all parameters ([evidence](evidence/10.ipynb#lora)).
 #
 # **LoRA trains a thin product beside each frozen matrix, and starts as the frozen model.**
@@ -636,7 +643,7 @@ for name, rank, rate in (("LoRA of rank 4", 4, 1e-2), ("all parameters", 0, 1e-3
 # ## 10 · What a chat model has besides
 #
 # Three things: size (Touvron et al. 2023: 7 to 65 billion parameters, 1 to 1.4 trillion tokens), training on questions with good answers, and training on
-# people's preferences between answers (Ouyang et al. 2022). Both trainings begin with a model of plain text, which was trained with the loss of this page.
+# people's preferences between answers (Ouyang et al. 2022). Both trainings begin with a model like ours.
 #
 # **Training on answers turns a model that continues text into one that answers.**
 

@@ -74,6 +74,17 @@ def test_what_is_deleted_is_what_the_map_names(experiment):
     assert (left == 0).sum(axis=(1, 2, 3)).tolist() == [39, 39] and not left[..., 0][pixels == 1].any()
 
 
+def test_a_shifted_map_keeps_its_form_and_leaves_its_position(experiment):
+    maps = np.zeros((200, 4, 4))
+    maps[:, 1, 2] = 3
+    maps[:, 1, 3] = 1
+    moved = experiment.shifted(maps, np.random.default_rng(0))
+    peaks = moved.reshape(200, 16).argmax(axis=1)
+    assert set(peaks) == set(range(16)) - {1 * 4 + 2}  # every position but its own
+    beside = np.roll(moved, -1, axis=2).reshape(200, 16)[np.arange(200), peaks]
+    assert (beside == 1).all()
+
+
 def test_how_concentrated_and_how_alike_maps_are(experiment):
     even, one = np.full((2, 4, 4), 1 / 16), np.zeros((2, 4, 4))
     one[:, 1, 2] = 1

@@ -23,12 +23,15 @@ from coursekit import data, plots, quiet, recorded
 
 quiet.start_tensorflow()
 
+import keras
 import matplotlib.pyplot as plt
 import numpy as np
+from keras import ops
 from scipy import optimize, stats
 
 from coursekit.pages import counted, induction, training
 from coursekit.pages.byte_pairs import PlainBytePairs
+from coursekit.pages.language_model import PlainLanguageModel
 
 plots.use_course_style()
 results = recorded.load("library_language_model")["results"]
@@ -86,6 +89,35 @@ plots.show(
     alt="The Transformer starts behind the LSTM, passes it early, and the two end together. Training loss over 640 steps, median and range of three seeds: the "
     "Transformer's line begins higher, crosses the LSTM's before step 100, stays below it up to about step 200, and from about step 230 lies a little above it or on it.",
 )
+
+
+# %% [markdown]
+# <a id="untrained"></a>
+#
+# ## An untrained model with one table repeats
+#
+# **Claim.** Before training, the model with one table for input and prediction predicts at every position the token that it has just read, and so costs more than guessing (ln 512 = 6.24 nats). **Changed:** the table of the predictions: the input's own, or another one with the same standard deviation. **Runs:** three seeds of the weights, each on eight rows of 256 random tokens. **Does not show** that this start slows the training.
+
+# %%
+class WithTwoTables(PlainLanguageModel):
+    """The page's model, whose predictions have a table of their own."""
+
+    def call(self, ids):  # (B, T)
+        predicting = keras.random.normal(self.table.shape, stddev=self.table.shape[1] ** -0.5, seed=0)
+        x = ops.take(self.table, ids, axis=0) * self.table.shape[-1] ** 0.5  # (B, T, D)
+        for block in self.blocks:
+            x = block(x)
+        return ops.matmul(self.norm(x), ops.transpose(predicting))  # (B, T, V)
+
+
+for kind in (PlainLanguageModel, WithTwoTables):
+    for seed in SEEDS:
+        keras.utils.set_random_seed(seed)
+        rows = np.random.default_rng(seed).integers(512, size=(8, 257))
+        logits = kind(512, 128, 4, 4, 344)(rows[:, :-1])  # (B, T, V)
+        loss = ops.mean(ops.sparse_categorical_crossentropy(rows[:, 1:], logits, from_logits=True))
+        repeats = np.mean(ops.argmax(logits, axis=-1) == rows[:, :-1])
+        print(f"{kind.__name__:18} seed {seed}: {loss:.2f} nats a token; repeats the token just read at {repeats:.0%} of the positions")
 
 # %% [markdown]
 # <a id="checkpoints"></a>
@@ -294,7 +326,9 @@ figure, ax = plt.subplots(figsize=(6.4, 3.8))
 amounts = [steps * training.BATCH * training.LENGTH for steps in (80, 320, 1280, 5120)]
 for line, size in enumerate((41_248, 181_440, 857_216, 1_878_720)):
     runs = np.array([next(each.bits for each in trained if (each.size, each.tokens) == (size, tokens)) for tokens in amounts]).T
-    plots.measured_curve(np.array(amounts) / 1e6, runs, label=f"{size:,} parameters", line=line, ax=ax)
+    million, style = np.array(amounts) / 1e6, plots.LINES[line]
+    ax.plot(million, runs.mean(axis=0), label=f"{size:,} parameters", **style)
+    ax.fill_between(million, runs.min(axis=0), runs.max(axis=0), color=style["color"], alpha=0.18, linewidth=0)
 ax.set(xlabel="million tokens read", ylabel="bits a byte, held out", xscale="log", yscale="log")
 ax.set_xticks(np.array(amounts) / 1e6, ["0.16", "0.66", "2.6", "10.5"])
 ax.set_yticks([1.5, 2, 2.5, 3], ["1.5", "2.0", "2.5", "3.0"])
@@ -303,7 +337,7 @@ ax.legend()
 plots.show(
     figure,
     alt="More text and more parameters both lower the loss, and text helps the larger models more. Held-out bits a byte over tokens read, both axes logarithmic, for "
-    "four sizes at the best of three rates, median and range of three seeds: four falling lines; the two largest models are close at first and the largest falls furthest, the smallest is highest and flattest.",
+    "four sizes at the best of three rates, mean and range of three seeds: four falling lines; the two largest models are close at first and the largest falls furthest, the smallest is highest and flattest.",
 )
 
 # %% [markdown]

@@ -89,7 +89,7 @@ def translators(page: Page) -> None:
     epochs = {run["epochs"] for run in runs["without attention"]}, {run["epochs"] for run in runs["with attention"]}
     page.says("The same network without attention trains three times as long", holds=epochs == ({16}, {5}))
     page.given("week 3; what is new is that a line holds one, two or three dates", because="cited")
-    page.given("about 48 minutes to read", because="counted by tests/test_lectures.py")
+    page.given("about 49 minutes to read", because="counted by tests/test_lectures.py")
     page.given("It sees one state of 128 numbers", because="an LSTM of 64 units has two states")
     last = [run["correct"]["4"][2] for run in runs["with attention"]]
     page.says(

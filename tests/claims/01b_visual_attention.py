@@ -10,6 +10,7 @@ def claims(page: Page) -> None:
     photograph(page)
     network(page)
     deletion(page)
+    x_rays(page)
     captions(page)
     mistakes(page)
     given(page)
@@ -20,7 +21,7 @@ def photograph(page: Page) -> None:
         page.numbers("b1b-cam", r"flower (\d+)%, map of china ([\d.]+)%; equal weights ([\d.]+)%"), (3, 3)
     ).T
     page.says(
-        "In the square lie {:.0f}, {:.0f} and {:.0f} % of the map of *flower* (three seeds), "
+        "The square holds {:.0f}, {:.0f} and {:.0f} % of the map of *flower* (three seeds), "
         "and less than 1 % of the map of *china*. Equal weights would put {:.1f} % there.",
         *flower, equal[0],
         holds=china.max() < 1,
@@ -59,7 +60,7 @@ def network(page: Page) -> None:
     )
     page.says(
         "and slightly more parameters, the network gets {:.0f}, {:.0f} and {:.0f} % correct: "
-        "each seed is worse than each seed with attention",
+        "each of the three is worse than every network with attention",
         *averages[:, 1],
         holds=[averages[:, 1].max() < correct.min(), averages[0, 0] > size],
     )
@@ -69,6 +70,34 @@ def network(page: Page) -> None:
         second[2],
         holds=correct.min() < correct[2] < correct.max(),
     )
+
+
+def x_rays(page: Page) -> None:
+    """What the evidence says of the deletion and its control, the own map shifted."""
+    beside = page.evidence("01")
+    left = {
+        owner: beside.number("x-rays", rf"A1, {owner} +AUC after .*40 %: ([\d.]+)")
+        for owner in ("own", "another's", "own, shifted", "random")
+    }
+    beside.says(
+        "the own map A1 leaves an AUC of {:.3f}, another image's map {:.3f}, the shifted map {:.3f}, and random "
+        "positions {:.3f}",
+        *left.values(),
+        holds=left["own"] < left["another's"] < left["own, shifted"] < left["random"],
+    )
+    lost = np.reshape(beside.numbers("x-rays", r"(?m)own minus own shifted.*by seed" + r" ([-+][\d.]+)" * 5), (2, 5))
+    beside.says(
+        "with seed 1 the shifted map costs no less than the own one",
+        holds=[*(lost[:, 0] > 0), *(lost[:, 1:] < 0).ravel()],
+    )
+    whole = np.mean(
+        [run["AUC"] for run in page.recorded("xray_attention")["results"]["runs"] if run["kind"] == "attention"]
+    )
+    beside.says(
+        "So more than half of the loss comes from the position of the hole",
+        holds=left["own, shifted"] - left["own"] > 0.5 * (whole - left["own"]),
+    )
+    assert beside.failures == []
 
 
 def deletion(page: Page) -> None:
@@ -135,7 +164,7 @@ def mistakes(page: Page) -> None:
 
 def given(page: Page) -> None:
     page.given(
-        "about 43 minutes to read and predict",
+        "about 44 minutes to read and predict",
         "a real handwritten digit of 8 × 8 pixels (scikit-learn) at a random position of a 24 × 24 image",
         "A map that knows nothing puts 64/576 = 11 % of itself into the digit's box.",
         "both CC BY 2.0.",

@@ -129,7 +129,7 @@ def learning(page: Page) -> None:
     below = page.number("cell-37", r"words: (\d+)%")
     others = [run["correct, below 0.1 on clues"] for run in runs[1:]]
     page.says(
-        "Of all correct answers, {:.0f} % come with less than 0.1 on clues, and with the other two seeds it is more",
+        "Of all correct answers, {:.0f} % come with less than 0.1 on clues; with the other two seeds it is even more",
         below,
         holds=100 * min(others) > below,
     )

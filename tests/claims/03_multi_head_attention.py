@@ -32,7 +32,7 @@ def kept(page) -> None:
 def defined(page) -> None:
     page.given(
         "Heads are counted from 0.",
-        "about 62 minutes to read and predict (estimated, not measured); "
+        "about 63 minutes to read and predict (estimated, not measured); "
         "the code runs in about one minute on two CPU cores.",
         r"X W_V^h) \qquad \text{output} = [\text{head}_0;\dots;\text{head}_{H-1}]\;",
         "One head: one of the two columns is near 1. Two heads: the first is near 1 for above, the second for wanted.",
@@ -156,7 +156,7 @@ def ablation(page, runs) -> None:
             without = np.array([run["without"][kind][int(np.argmax(np.array(run["jobs"])[:, job]))] for run in runs])
             left[name, kind] = without[:, job]
             other.append(without[:, 1 - job].max())
-    page.says("The answer of the head that stays has at most {:.2f} unexplained.", max(other))
+    page.says("The answer of the head that is left has at most {:.2f} unexplained.", max(other))
     page.says(
         "The mean is not milder than zero: the two agree within 0.03.",
         holds=[abs(left[name, "zero"] - left[name, "mean"]).max() < 0.03 for name in ("above", "wanted")],

@@ -34,7 +34,7 @@ def kept(page) -> None:
 
 def defined(page) -> None:
     page.given(
-        "about 62 minutes to read and predict (estimated, not measured); "
+        "about 63 minutes to read and predict (estimated, not measured); "
         "the code runs in about one minute on two CPU cores.",
         r"\max(0,\; x W_1 + b_1)\, W_2 + b_2 \qquad W_1:",
         "Training loss over 250 steps",

@@ -40,7 +40,7 @@ def kept(page) -> None:
 
 def defined(page) -> None:
     page.given(
-        "about 58 minutes to read and predict (estimated, not measured); "
+        "about 59 minutes to read and predict (estimated, not measured); "
         "the code runs in about two minutes on two CPU cores.",
         r"$$ PE[p, 2i] = \sin(\omega_i\,p), \qquad PE[p, 2i+1] = \cos(\omega_i\,p), \qquad \omega_i = 10000^{-2i/D} .",
         "cos a ≈ 1.) Answer ω₀ = 1 and ω₁ =",
@@ -59,7 +59,7 @@ def defined(page) -> None:
         "their cosine is still near 1;",
         "at 48 positions each",
         "placed at all pairs of 48 positions",
-        "A word would hand over something else at position 3 than at position 50",
+        "A word would hand over something different at position 3 and at position 50",
         "8, 15 and 29: each further block reaches 7 tokens further back.",
         "| 0 |",
         because=SHAPE,

@@ -123,8 +123,8 @@ def splits(page: Page) -> None:
     films = page.recorded("imdb_classifier")["results"]["films"]
     by_number, by_title = (films[f"words alone, {split}"] for split in ("by file number", "by title"))
     page.says(
-        "{:.3f} of the negative reviews are correct and {:.3f} of the positive ones, "
-        "against {:.3f} and {:.3f} by title.",
+        "{:.3f} of the negative reviews are correct, and {:.3f} of the positive ones. "
+        "With the split by title the two shares are {:.3f} and {:.3f}.",
         *(split[label] for split in (by_number, by_title) for label in ("negative", "positive")),
         holds=by_number["negative"] < by_number["positive"] - 0.04,
     )

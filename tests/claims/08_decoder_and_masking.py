@@ -79,7 +79,10 @@ def leak(page: Page, leaks: dict) -> None:
     )
     table = np.reshape(page.numbers("d8-leak", r"([\d.]+)%"), (4, 2, len(leaky)))  # (row, reads or writes, seed)
     page.says("The first row is the correct model.", holds=bool((table[0] > 95).all()))
-    page.says("so both columns agree", holds=bool((table[0, 0] == table[0, 1]).all()))
+    page.says(
+        "It reads the same prefix in both columns",
+        holds=bool((table[0, 0] == table[0, 1]).all()),
+    )
     page.says("The fourth row is the leak:", holds=bool((table[3, 0] == 100).all() and (table[3, 1] == 0).all()))
     first = {run["mask off"]["first line written"] for run in leaky}
     page.says("What it writes instead differs from seed to seed.", holds=len(first) == len(leaky))

@@ -53,7 +53,10 @@ def choosing(page: Page) -> None:
         people,
     )
     page.says(
-        "With top-p 0.9, where only the cut has changed, it is {:.0f} %, and with top-k {:.0f} %:", top_p[3], top_k[3]
+        "With top-p 0.9 it is {:.0f} %, and with top-k {:.0f} %; only the cut has changed. So much of the difference "
+        "comes from the improbable words that a cut removes.",
+        *(top_p[3], top_k[3]),
+        holds=[people - everything[3] < 2 * (top_p[3] - everything[3]), top_k[3] > top_p[3]],
     )
     page.says(
         "Without a cut, the curve crosses the line of the people between 0.75 and 1.",
@@ -100,7 +103,7 @@ def search(page: Page) -> None:
         *(seed["searched"][name]["tokens"] for name in ("beam 4, alpha 0.0", "beam 64, alpha 0.0", "exact")),
     )
     page.says("with it the beam of 4 writes {:.0f}", seed["searched"]["beam 4, alpha 0.6"]["tokens"])
-    page.says("a token it has −{:.1f}, a drawn caption −{:.1f}.", -best_token, -token)
+    page.says("per token it has −{:.1f}, and a drawn caption −{:.1f}.", -best_token, -token)
     page.says("it is drawn once in {:,.0f} captions.", round(np.exp(-best), -2))
     page.says("The most probable caption lies far from all typical ones.", holds=best > max(people) + 3)
     page.says("Section 2 has an example with a beam of 64.", holds=best > beam)

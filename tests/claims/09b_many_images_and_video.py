@@ -61,8 +61,8 @@ def more_images(page: Page) -> None:
         np.reshape(page.numbers("b9-more", pattern.format(name)), (2, 4, 2)) for name in ("fashion_mnist", "cifar10")
     )  # (as they are and augmented, sizes, ViT and ConvNet)
     page.says(
-        "on Fashion-MNIST, nearly: the ConvNet has {:.1f} % with 2,000 images, the ViT {:.1f} % with 8,000. (c) on "
-        "CIFAR-10: the ConvNet has {:.1f} % with 2,000, the ViT {:.1f} % with 32,000.",
+        "On Fashion-MNIST the ConvNet has {:.1f} % with 2,000 images, and the ViT {:.1f} % with 8,000. On CIFAR-10 "
+        "the ConvNet has {:.1f} % with 2,000, and the ViT {:.1f} % with 32,000.",
         *(clothes[0, 1, 1], clothes[0, 2, 0], colour[0, 1, 1], colour[0, 3, 0]),
     )
     every = np.concatenate([clothes, colour])  # (4, sizes, 2)
@@ -96,7 +96,7 @@ def more_images(page: Page) -> None:
     page.says("To match the ConvNet with 2,000 images the ViT needs about four to sixteen times as many.")
     longest = [run for run in runs if run["dataset"] == "cifar10" and run["images"] == 32_000]
     page.says(
-        "on CIFAR-10 six epochs with 32,000 images finish neither model",
+        "On CIFAR-10 six epochs with 32,000 images finish neither model",
         holds=all(run["epochs"] == 6 and run["best_epoch"] >= 5 for run in longest),
     )
     counts = np.reshape(list(page.recorded("vit_against_convnet")["results"]["parameters"].values()), (2, 2))
@@ -117,6 +117,9 @@ def video(page: Page) -> None:
     )
     page.says("the opposite answer in at least {:.1f} %.", both[2].min())
     page.says("Frames shuffled: all between 0.23 and 0.38.", holds=[average[1].min() > 22.5, both[1].max() < 38.5])
+    reached = page.numbers("b9-reads-along", r" (\d+) of 48 tubelets")
+    page.says("Two cheap steps reach every tubelet, as the one expensive step does.", holds=reached == [48, 16, 48])
+    page.given("Which of the 48 tubelets above can one output token read?", because="3 · 4 · 4, printed above")
     kinds = page.recorded("moving_digits")["results"]["kinds"]
     page.says(
         "computes {:,} instead of {:,} scores for one head on these small clips; a training step took longer all the "
@@ -129,9 +132,10 @@ def video(page: Page) -> None:
 
 def given(page: Page) -> None:
     page.given(
-        "Time: about 43 minutes to read and predict",
-        "digits enlarged to 16 × 16 pixels, without new detail, so 64 positions for a table of 16",
-        "Four ways to get 64 rows:",
+        "Time: about 46 minutes to read and predict",
+        "the digits are enlarged to 16 × 16 pixels, without new detail. Now there are 64 positions, and the table "
+        "has rows for 16.",
+        "four ways to get 64 rows:",
         "its 64 rows |",
         "the 4 × 4 positions as a picture, enlarged to 8 × 8",
         "the 16 rows as a line, stretched to 64",
@@ -140,6 +144,7 @@ def given(page: Page) -> None:
         "An arrow leads from the ConvNet with 2,000 images to the ViT of about the same accuracy: with 8,000 on "
         "Fashion-MNIST and 32,000 on CIFAR-10",
         "- (a) about 2,000 - (b) about four times as many",
+        "nearly, on Fashion-MNIST, and (c) on CIFAR-10.",
         "what a photograph gains by 384 pixels cannot be seen here",
         "With a better recipe ImageNet alone is enough for 81.8 % with Base (DeiT;",
         "Two panels, Fashion-MNIST and CIFAR-10: test accuracy",
