@@ -4,7 +4,7 @@
     [/\bvit\b/gi, "vision transformer"], [/\bhand(ing)? in\b/gi, "submit"], [/\b(an?|and|by|do|does|how|i|in|is|it|of|the|to|we|why)\b/gi, " "]];
   const spelled = (words) => SAME.reduce((text, [short, long]) => text.replace(short, long), words).trim() || words;
   // Formulas stand in the index as TeX; what is read most is shown as on the page.
-  const TEX = [[/[^\s<>·]*\\sqrt\{([^{}]+)\}/g, "√$1"], [/\\(?:operatorname|mathrm|text)\{([^{}]+)\}/g, "$1"], [/\\(?:top|,|;|quad)\b/g, " "]];
+  const TEX = [[/\\sqrt\{([^{}]+)\}/g, "√$1"], [/\\(?:operatorname|mathrm|text)\{([^{}]+)\}/g, "$1"], [/\\(?:top|,|;|quad)\b/g, " "]];
   const readable = (text) => TEX.reduce((found, [tex, shown]) => found.replace(tex, shown), text);
   const shown = (result) => {
     for (const each of [result, ...(result.sub_results ?? [])]) {
