@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import copy
+import gzip
 import io
 import json
 import os
@@ -216,6 +217,8 @@ def test_publishing_writes_the_site_too(course, tmp_path, monkeypatch):
     text = (tmp_path / "html" / f"labs/{LAB}/{LAB}.html").read_text("utf-8")
     offered = re.findall(r'<a class="btn [^"]*" href="([^"]*)"', text)
     assert offered == [f"{LAB}.ipynb", f"https://hub.org/lab/labs/{LAB}/{LAB}.ipynb"]
+    text = (tmp_path / "html" / "404.html").read_text("utf-8").partition("There is no such page</h1>")[2]
+    assert re.findall(r'href="([^"]+)"', text)[:2] == ["/here/index.html", "/here/search.html"]
     listed = (tmp_path / "html" / "sitemap.xml").read_text("utf-8")
     pages = {path.relative_to(tmp_path / "html").as_posix() for path in (tmp_path / "html").rglob("*.html")}
     assert {"404.html", "index.html", "lectures/02_dots.html", f"labs/{LAB}/{LAB}.html", "docs/students.html"} <= pages
@@ -403,6 +406,15 @@ def test_every_page_has_a_title_and_a_description(site):
         assert len(about) > 20, path
         own, _, course = title.partition(" &#8212; ")
         assert own != course, path
+
+
+@pytest.mark.slow
+def test_the_index_of_the_search_holds_each_formula_once_and_no_code_that_only_draws(site):
+    found = [gzip.decompress(path.read_bytes()) for path in (site / "pagefind" / "fragment").iterdir()]
+    pages = [json.loads(each.removeprefix(b"pagefind_dcd")) for each in found]
+    (text,) = [each["content"] for each in pages if each["url"] == "/lectures/02_self_attention.html"]
+    assert "A score is a sum of d_k products." in text
+    assert "softmax(scores" in text and "two_scenes" not in text
 
 
 @pytest.mark.slow
