@@ -29,7 +29,7 @@ from typer.testing import CliRunner
 
 from autograder.cli import app as cli
 from autograder.course.settings import CourseError, load_course
-from autograder.integrations.site.build import MARKER, SiteRefused, build_site
+from autograder.integrations.site.build import MARKER, SiteRefused, SiteSummary, build_site
 from autograder.integrations.site.formulas import typeset
 from autograder.integrations.site.notebooks import page_of, subtitle_of, title_of
 from autograder.integrations.site.sources import DOCS, MORE, TEACHING, lay_out
@@ -232,6 +232,16 @@ def test_publishing_writes_the_site_too(course, tmp_path, monkeypatch):
         loaded = read(tmp_path / "html" / page).loaded if page == "404.html" else ["/here/"]
         assert all(each.startswith("/here/") for each in loaded if not each.startswith("http")), loaded
         assert page in MADE or re.search(r'<meta property="og:title" content="[^"]+"', head), page
+
+
+def test_what_a_site_without_an_address_lacks_is_told(course, monkeypatch):
+    monkeypatch.setattr("autograder.integrations.site.build.build_site", lambda *_: SiteSummary(3, 1_000_000))
+    monkeypatch.chdir(course.root)
+    told = [CliRunner().invoke(cli.app, ["site", "html"]).output]
+    toml = course.root / "course.toml"
+    toml.write_text(toml.read_text().replace('repository = ""', 'repository = ""\nsite = "https://course.org/here"'))
+    told.append(CliRunner().invoke(cli.app, ["site", "html"]).output)
+    assert ["no canonical addresses" in each for each in told] == [True, False]
 
 
 def test_who_asks_for_a_site_with_an_answer_in_it_is_told(course, monkeypatch):

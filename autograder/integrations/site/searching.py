@@ -12,7 +12,7 @@ from autograder.course.settings import CourseError
 _TITLED_SECTION = re.compile(r'(<section id="([^"]+)">\s*(?:<span[^>]*></span>\s*)*)<(h[1-6])>')
 _FIRST = "docs/students.html"  # where a student's question is answered, before what is said to instructors
 _NOT_INDEXED = ("search.html", "404.html", "genindex.html", "py-modindex.html")
-# The signs that link to headings; drawn formulas, since each stands beside its drawing as TeX, too; folded drawing code.
+# Signs that link to headings; drawn formulas, since each stands beside its drawing as TeX; folded drawing code.
 _LEFT_OUT = "a.headerlink, mjx-container, details.above-input"
 
 
