@@ -19,54 +19,40 @@ def configure_validation(c):
 def say_points_first():
     """Let the answer of button and command begin with "8 of 41 points", as the last check of the run says.
 
-    nbgrader has no setting for it, so its two callers get a validator of ours, each time this file is read.
+    nbgrader has no setting for it, so its two callers get a validator of ours, each time this file is read. Where no
+    check reports, and where a cell is not the one handed out, the answer is nbgrader's.
     """
     from nbgrader.apps import validateapp
     from nbgrader.server_extensions.validate_assignment import handlers
     from nbgrader.validator import Validator
 
-    class ForDialog(PointsInDialog, Validator):
-        pass
+    class WithPoints(Validator):
+        points = ""
 
-    class ForTerminal(PointsInTerminal, Validator):
-        pass
+        def _preprocess(self, notebook):
+            ran = super()._preprocess(notebook)
+            said = [found for cell in ran.cells for found in _POINTS.findall(_printed(cell))]
+            self.points = said[-1] if said else ""
+            return ran
+
+    class ForDialog(WithPoints):
+        def validate(self, filename):
+            found = super().validate(filename)
+            if not self.points or self.invert or found.keys() - {"failed"}:
+                return found
+            failed = found.get("failed", [])
+            line = self.points if failed else f"{self.points}\n\nSuccess! Your notebook passes all the tests."
+            # The dialog shows what failed, or a fixed sentence, so the line stands where the first failure would. It
+            # shows "source" as text and "error" as HTML: nothing that a notebook prints may stand in "error".
+            return {"failed": [{"source": line, "error": _FIRST_ENTRY, "raw_error": ""}, *failed]}
+
+    class ForTerminal(WithPoints):
+        def _print_num_failed(self, num_failed):
+            if self.points:
+                self.stream.write(f"{self.points}\n\n")
+            super()._print_num_failed(num_failed)
 
     handlers.Validator, validateapp.Validator = ForDialog, ForTerminal
-
-
-class Points:
-    """What both validators add: `points`, as the last report of the run says them, or "" where no check reports."""
-
-    points = ""
-
-    def _preprocess(self, notebook):
-        ran = super()._preprocess(notebook)
-        said = [found for cell in ran.cells for found in _POINTS.findall(_printed(cell))]
-        self.points = said[-1] if said else ""
-        return ran
-
-
-class PointsInDialog(Points):
-    """The button's dialog shows what failed, or a fixed sentence; so the line stands where the first failure would."""
-
-    def validate(self, filename):
-        """nbgrader's findings, below an entry with the points; as they are where a cell is not the one handed out."""
-        found = super().validate(filename)
-        if not self.points or self.invert or found.keys() - {"failed"}:
-            return found
-        failed = found.get("failed", [])
-        line = self.points if failed else f"{self.points}\n\nSuccess! Your notebook passes all the tests."
-        # The dialog shows "source" as text and "error" as HTML, so nothing that a notebook prints may stand in "error".
-        return {"failed": [{"source": line, "error": _FIRST_ENTRY, "raw_error": ""}, *failed]}
-
-
-class PointsInTerminal(Points):
-    """The command prints a heading, then what failed; the line stands above the heading."""
-
-    def _print_num_failed(self, num_failed):
-        if self.points:
-            self.stream.write(f"{self.points}\n\n")
-        super()._print_num_failed(num_failed)
 
 
 _POINTS = re.compile(r"exercises pass, (\S{1,20} of \S{1,20} points)$", re.MULTILINE)  # the last line of a report
