@@ -49,10 +49,8 @@ ogp_description_length = 180
 ogp_social_cards = {"enable": False}
 ogp_type = "article"
 sitemap_url_scheme = "{link}"
-notfound_context = {
-    "title": "Page not found",
-    "body": "<h1>There is no such page</h1><p>The list above and the search lead to every page of the course.</p>",
-}
+notfound_template = "not-found.html"
+notfound_context = {"title": "Page not found", "body": ""}
 
 # The reference of coursekit, without TensorFlow: nothing in it is called.
 autodoc_mock_imports = ["keras", "tensorflow", "tensorflow_datasets", "tf_keras"]

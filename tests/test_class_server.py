@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import textwrap
 from concurrent.futures import ThreadPoolExecutor
 
@@ -74,7 +75,9 @@ def test_an_instructor_and_three_students_at_once_and_one_who_tries_what_she_may
         # the Validate button says how it stands
         checked = {"path": f"{LAB}/{LAB}.ipynb"}
         verdicts = list(pool.map(lambda each: each.post("assignments/validate", data=checked).json(), students[:2]))
-        assert ["failed" in verdict["value"] for verdict in verdicts] == [False, True], verdicts
+        said = [verdict["value"]["failed"][0]["source"] for verdict in verdicts]
+        assert ["Success!" in each for each in said] == [True, False], verdicts
+        assert all(re.match(r"[\d.]+ of [\d.]+ points", each) for each in said), verdicts
         for answer in pool.map(lambda each: each.post("assignments/submit", data=lab).json(), students):
             assert answer["success"], answer
 

@@ -46,9 +46,9 @@ def test_signs_short_forms_and_words_that_stand_everywhere():
 
 
 def test_a_root_in_a_heading_and_in_an_excerpt_is_shown_as_a_root():
-    part = {"title": r"5 · Why \sqrt{d_k}", "excerpt": r"by <mark>dk\sqrt{d_k};</mark> then \operatorname{softmax}(s)"}
-    (found,) = answers("processResult", [{"excerpt": "no formula", "sub_results": [part]}])
+    part = {"title": r"5 · Why \sqrt{d_k}", "excerpt": r"by <mark>\sqrt{d_k};</mark> then \operatorname{softmax}(s)"}
+    (found,) = answers("processResult", [{"excerpt": r"· Why <mark>\sqrt</mark> D", "sub_results": [part]}])
     assert found == {
-        "excerpt": "no formula",
+        "excerpt": "Why <mark>√</mark> D",
         "sub_results": [{"title": "5 · Why √d_k", "excerpt": "by <mark>√d_k;</mark> then softmax(s)"}],
     }

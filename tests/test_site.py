@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import copy
+import gzip
 import io
 import json
 import os
@@ -28,7 +29,7 @@ from typer.testing import CliRunner
 
 from autograder.cli import app as cli
 from autograder.course.settings import CourseError, load_course
-from autograder.integrations.site.build import MARKER, SiteRefused, build_site
+from autograder.integrations.site.build import MARKER, SiteRefused, SiteSummary, build_site
 from autograder.integrations.site.formulas import typeset
 from autograder.integrations.site.notebooks import page_of, subtitle_of, title_of
 from autograder.integrations.site.sources import DOCS, MORE, TEACHING, lay_out
@@ -216,6 +217,8 @@ def test_publishing_writes_the_site_too(course, tmp_path, monkeypatch):
     text = (tmp_path / "html" / f"labs/{LAB}/{LAB}.html").read_text("utf-8")
     offered = re.findall(r'<a class="btn [^"]*" href="([^"]*)"', text)
     assert offered == [f"{LAB}.ipynb", f"https://hub.org/lab/labs/{LAB}/{LAB}.ipynb"]
+    text = (tmp_path / "html" / "404.html").read_text("utf-8").partition("There is no such page</h1>")[2]
+    assert re.findall(r'href="([^"]+)"', text)[:2] == ["/here/index.html", "/here/search.html"]
     listed = (tmp_path / "html" / "sitemap.xml").read_text("utf-8")
     pages = {path.relative_to(tmp_path / "html").as_posix() for path in (tmp_path / "html").rglob("*.html")}
     assert {"404.html", "index.html", "lectures/02_dots.html", f"labs/{LAB}/{LAB}.html", "docs/students.html"} <= pages
@@ -229,6 +232,16 @@ def test_publishing_writes_the_site_too(course, tmp_path, monkeypatch):
         loaded = read(tmp_path / "html" / page).loaded if page == "404.html" else ["/here/"]
         assert all(each.startswith("/here/") for each in loaded if not each.startswith("http")), loaded
         assert page in MADE or re.search(r'<meta property="og:title" content="[^"]+"', head), page
+
+
+def test_what_a_site_without_an_address_lacks_is_told(course, monkeypatch):
+    monkeypatch.setattr("autograder.integrations.site.build.build_site", lambda *_: SiteSummary(3, 1_000_000))
+    monkeypatch.chdir(course.root)
+    told = [CliRunner().invoke(cli.app, ["site", "html"]).output]
+    toml = course.root / "course.toml"
+    toml.write_text(toml.read_text().replace('repository = ""', 'repository = ""\nsite = "https://course.org/here"'))
+    told.append(CliRunner().invoke(cli.app, ["site", "html"]).output)
+    assert ["no canonical addresses" in each for each in told] == [True, False]
 
 
 def test_who_asks_for_a_site_with_an_answer_in_it_is_told(course, monkeypatch):
@@ -403,6 +416,15 @@ def test_every_page_has_a_title_and_a_description(site):
         assert len(about) > 20, path
         own, _, course = title.partition(" &#8212; ")
         assert own != course, path
+
+
+@pytest.mark.slow
+def test_the_index_of_the_search_holds_each_formula_once_and_no_code_that_only_draws(site):
+    found = [gzip.decompress(path.read_bytes()) for path in (site / "pagefind" / "fragment").iterdir()]
+    pages = [json.loads(each.removeprefix(b"pagefind_dcd")) for each in found]
+    (text,) = [each["content"] for each in pages if each["url"] == "/lectures/02_self_attention.html"]
+    assert "A score is a sum of d_k products." in text
+    assert "softmax(scores" in text and "two_scenes" not in text
 
 
 @pytest.mark.slow

@@ -1,12 +1,15 @@
-"""Validate: what nbgrader lists as failed begins with the points that the lab's checks gave."""
+"""Validate: button and command begin with the points that the lab's checks gave."""
 
 from __future__ import annotations
 
 import io
+from types import ModuleType
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
+from nbgrader.apps import validateapp
+from nbgrader.server_extensions.validate_assignment import handlers
 from nbgrader.validator import Validator
 from traitlets.config import Config
 
@@ -32,10 +35,19 @@ def graded(source: str, name: str) -> nbformat.NotebookNode:
     return new_code_cell(source, metadata={"nbgrader": {**metadata, "cell_type": "code"}})
 
 
-def validator() -> Validator:
+def validator(caller: ModuleType) -> Validator:
+    """The validator that the button's handler, or the command, makes after it has read the settings."""
     config = Config()
     configure_validation(config)
-    return Validator(config=config)
+    return caller.Validator(config=config)
+
+
+def printed(path: str) -> list[str]:
+    """The lines of `nbgrader validate`."""
+    told = validator(validateapp)
+    told.stream = io.StringIO()
+    told.validate_and_print(path)
+    return told.stream.getvalue().splitlines()
 
 
 @pytest.fixture
@@ -49,27 +61,53 @@ def notebook(tmp_path):
     return write
 
 
-def test_the_first_line_says_the_points_of_the_last_report(notebook):
+def test_the_first_entry_and_the_first_printed_line_are_the_points_of_the_last_report(notebook):
     tests = [f"check('{name}', {passed}, ({points}, 8))" for name, passed, points in TRIED]
     path = notebook(*(graded(test, f"cell-{number}") for number, test in enumerate(tests)))
-    validator()  # the settings are read again each time the button is pressed
-    failed = validator().validate(path)["failed"]
-    assert [each["source"] for each in failed] == [f"5.5 of 8 points\n\n{tests[1]}", tests[2]]
-    assert all("CheckFailed: no" in each["raw_error"] for each in failed)
+    validator(handlers)  # the settings are read again each time the button is pressed
+    failed = validator(handlers).validate(path)["failed"]
+    assert [each["source"] for each in failed] == ["5.5 of 8 points", tests[1], tests[2]]
+    assert all("CheckFailed: no" in each["raw_error"] for each in failed[1:])
+    assert printed(path)[:3] == [
+        "5.5 of 8 points",
+        "",
+        "VALIDATION FAILED ON 2 CELL(S)! If you submit your assignment as it is, you WILL NOT",
+    ]
 
 
 TRIED = (("one", True, 4), ("two", False, 5.5), ("three", False, 5.5))
 
 
-def test_where_all_passes_and_where_no_check_reports_all_is_as_nbgrader_has_it(notebook):
-    assert validator().validate(notebook(graded("check('one', True, (4, 4))", "one"))) == {}
-    told = validator()
-    told.stream = io.StringIO()
-    told.validate_and_print(notebook(graded("raise ValueError('no')", "one")))
-    assert "VALIDATION FAILED ON 1 CELL" in told.stream.getvalue() and "points" not in told.stream.getvalue()
+def test_where_all_passes_the_points_come_first_too(notebook):
+    path = notebook(graded("check('one', True, (4, 4))", "one"))
+    (only,) = validator(handlers).validate(path)["failed"]
+    assert only["source"].splitlines() == ["4 of 4 points", "", SUCCESS]
+    assert printed(path) == ["4 of 4 points", "", SUCCESS]
+
+
+SUCCESS = "Success! Your notebook passes all the tests."
+
+
+def test_where_no_check_reports_all_is_as_nbgrader_has_it(notebook):
+    assert validator(handlers).validate(notebook(graded("assert True", "one"))) == {}
+    path = notebook(graded("raise ValueError('no')", "one"))
+    (only,) = validator(handlers).validate(path)["failed"]
+    assert only["source"] == "raise ValueError('no')"
+    assert printed(path)[0].startswith("VALIDATION FAILED ON 1 CELL")
+
+
+def test_what_a_notebook_prints_is_never_html_in_the_dialog(notebook):
+    """The dialog shows sources as text and errors as HTML."""
+    hostile = "<img/src/onerror=x()>"
+    line = f"1 of 2 exercises pass, {hostile[:20]} of {hostile[:20]} points"
+    said = "class Says:\n    def __repr__(self):\n        return " + repr(line)
+    raises = graded(f"{said}\ndisplay(Says())\nraise ValueError({hostile!r})", "one")
+    first, second = validator(handlers).validate(notebook(raises))["failed"]
+    assert hostile[:20] in first["source"] and "<img" not in first["error"]
+    assert "&lt;img" in second["error"] and "<img" not in second["error"]
 
 
 def test_a_changed_test_is_still_told(notebook):
     changed = graded("check('one', False, (0, 4))", "one")
     changed.metadata.nbgrader["checksum"] = "0" * 32
-    assert list(validator().validate(notebook(changed))) == ["changed"]
+    assert list(validator(handlers).validate(notebook(changed))) == ["changed"]

@@ -408,6 +408,11 @@ def site(
             err.print(f"[red]✗[/] {escape(reason)}", highlight=False, soft_wrap=True)
         _stop("no site was written; correct what is named above and run it again")
     out.print(f"{directory}: {summary.pages} pages, {summary.bytes / 1e6:.0f} MB", highlight=False)
+    if not course.site:
+        without = (
+            "Without an address (site in course.toml) it has no canonical addresses, no sitemap, no picture for links."
+        )
+        out.print(without, highlight=False, soft_wrap=True)
     out.print(f"Look at it: python -m http.server -d {directory}, then http://localhost:8000", highlight=False)
 
 

@@ -1,8 +1,5 @@
 """nbgrader settings that make `nbgrader validate` and JupyterLab's Validate button tell the truth about a notebook."""
 
-import copy
-import functools
-import inspect
 import re
 
 
@@ -20,30 +17,52 @@ def configure_validation(c):
 
 
 def say_points_first():
-    """Let what Validate lists as failed begin with "8 of 41 points", as the last check of the run says.
+    """Let the answer of button and command begin with "8 of 41 points", as the last check of the run says.
 
-    nbgrader has neither a setting nor a place for it: it shows source and error of each failed cell. So the source of
-    the first one is shown below that line. Where nbgrader finds failed cells in another way, nothing changes.
+    nbgrader has no setting for it, so its two callers get a validator of ours, each time this file is read. Where no
+    check reports, and where a cell is not the one handed out, the answer is nbgrader's.
     """
+    from nbgrader.apps import validateapp
+    from nbgrader.server_extensions.validate_assignment import handlers
     from nbgrader.validator import Validator
 
-    if not hasattr(Validator, "_get_failed_cells"):
-        return
-    find = inspect.unwrap(Validator._get_failed_cells)  # this file is read again each time the button is pressed
+    class WithPoints(Validator):
+        points = ""
 
-    @functools.wraps(find)
-    def find_with_points(self, notebook):
-        failed = find(self, notebook)
-        said = [found for cell in notebook.cells for found in _POINTS.findall(_printed(cell))]
-        if failed and said:
-            failed[0] = copy.deepcopy(failed[0])
-            failed[0].source = f"{said[-1]}\n\n{failed[0].source}"
-        return failed
+        def _preprocess(self, notebook):
+            ran = super()._preprocess(notebook)
+            said = [found for cell in ran.cells for found in _POINTS.findall(_printed(cell))]
+            self.points = said[-1] if said else ""
+            return ran
 
-    Validator._get_failed_cells = find_with_points
+    class ForDialog(WithPoints):
+        def validate(self, filename):
+            found = super().validate(filename)
+            if not self.points or self.invert or found.keys() - {"failed"}:
+                return found
+            failed = found.get("failed", [])
+            line = self.points if failed else f"{self.points}\n\nSuccess! Your notebook passes all the tests."
+            # The dialog shows what failed, or a fixed sentence, so the line stands where the first failure would. It
+            # shows "source" as text and "error" as HTML: nothing that a notebook prints may stand in "error".
+            return {"failed": [{"source": line, "error": _FIRST_ENTRY, "raw_error": ""}, *failed]}
+
+    class ForTerminal(WithPoints):
+        def _print_num_failed(self, num_failed):
+            if self.points:
+                self.stream.write(f"{self.points}\n\n")
+            super()._print_num_failed(num_failed)
+
+    handlers.Validator, validateapp.Validator = ForDialog, ForTerminal
 
 
 _POINTS = re.compile(r"exercises pass, (\S{1,20} of \S{1,20} points)$", re.MULTILINE)  # the last line of a report
+# An entry of the dialog is a heading ("The following cell failed:"), a source and an error. The first shows its source.
+_FIRST_ENTRY = """<style>
+#validation-message > :nth-child(1), #validation-message > :nth-child(3) { display: none; }
+#validation-message > :nth-child(2) pre { margin: 0; border: 0; padding: 0; font-family: var(--jp-ui-font-family); }
+#validation-message > :nth-child(2) pre::first-line { font-size: var(--jp-ui-font-size3); font-weight: bold; }
+#validation-message pre { white-space: pre-wrap; }
+</style>"""
 
 
 def _printed(cell):

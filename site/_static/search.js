@@ -3,8 +3,8 @@
   const SAME = [[/√\s*/g, "sqrt "], [/\bkv\b/gi, "key value"], [/\bffn\b/gi, "feed-forward"], [/\bmha\b/gi, "multi-head attention"],
     [/\bvit\b/gi, "vision transformer"], [/\bhand(ing)? in\b/gi, "submit"], [/\b(an?|and|by|do|does|how|i|in|is|it|of|the|to|we|why)\b/gi, " "]];
   const spelled = (words) => SAME.reduce((text, [short, long]) => text.replace(short, long), words).trim() || words;
-  // Formulas stand in the index as TeX; what is read most is shown as on the page.
-  const TEX = [[/[^\s<>·]*\\sqrt\{([^{}]+)\}/g, "√$1"], [/\\(?:operatorname|mathrm|text)\{([^{}]+)\}/g, "$1"], [/\\(?:top|,|;|quad)\b/g, " "]];
+  // Formulas stand in the index as TeX; what is read most is shown as on the page. An excerpt may begin after a heading's number.
+  const TEX = [[/^· /, ""], [/\\sqrt\{([^{}]+)\}/g, "√$1"], [/\\sqrt\b/g, "√"], [/\\(?:operatorname|mathrm|text)\{([^{}]+)\}/g, "$1"], [/\\(?:top|,|;|quad)\b/g, " "]];
   const readable = (text) => TEX.reduce((found, [tex, shown]) => found.replace(tex, shown), text);
   const shown = (result) => {
     for (const each of [result, ...(result.sub_results ?? [])]) {

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from selenium.common.exceptions import TimeoutException
 from selenium.webdriver import ActionChains, Keys
 from selenium.webdriver.common.by import By
@@ -190,3 +191,32 @@ def test_a_click_chooses_the_feature_that_gamma_and_beta_change(window, home):
     assert chosen.get_attribute("value") == "feature 0"
     ActionChains(window.driver).click(rows[2]).perform()
     window.wait(lambda: chosen.get_attribute("value") == "feature 2", "a click chooses feature 2")
+
+
+@pytest.mark.parametrize(("page", "panel"), [("03", 0), ("07", 1), ("08", 1), ("09", 1)])
+def test_a_map_has_the_same_colours_on_a_dark_page(window, home, page, panel):
+    name = next(each for each in LIVE if f"/{page}_" in each)
+    maps = []
+    for theme in THEMES:
+        show(window, f"{home}/{name}.html", "laptop", theme)
+        (figure,) = draw(window)
+        behind = figure.find_element(By.CSS_SELECTOR, f"[class*='concat_{panel}_group'] > g > path.background")
+        window.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", behind)
+        x, y, width, height = window.driver.execute_script(
+            "const r = arguments[0].getBoundingClientRect(); return [r.x, r.y, r.width, r.height]", behind
+        )
+        with Image.open(window.shot(f"map-{page}-{theme}")) as shot:
+            places = [
+                (x + width * (i + 0.5) / 100, y + height * (j + 0.5) / 100) for i in range(100) for j in range(100)
+            ]
+            maps.append([shot.convert("RGB").getpixel((int(left), int(top))) for left, top in places])
+    differ = sum(max(abs(a - b) for a, b in zip(*pair, strict=True)) > 40 for pair in zip(*maps, strict=True))
+    assert differ < 200, "two in a hundred: a chart may begin on another part of a pixel"
+
+
+def test_a_live_figure_is_as_wide_on_a_dark_page(window, home):
+    widths = []
+    for theme in THEMES:
+        show(window, f"{home}/{LIVE[-2]}.html", "narrow", theme)
+        widths.append(draw(window)[0].get_property("clientWidth"))
+    assert widths[0] == widths[1]

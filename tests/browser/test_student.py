@@ -113,8 +113,7 @@ def test_the_picture_on_the_first_page_shows_this_check(window):
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
 def test_a_report_can_be_read(window, theme):
     window.driver.set_window_size(*WIDE)
-    window.menu("Settings", "Theme", f"JupyterLab {theme}")
-    window.find(f"body[data-jp-theme-light={'true' if theme == 'Light' else 'false'}]")
+    choose(window, theme)
     window.hide_files()
     window.write(EXERCISE + "-code", OVER_QUERIES)
     window.run(EXERCISE + "-code")
@@ -132,24 +131,42 @@ def test_a_report_can_be_read(window, theme):
 
 
 @pytest.mark.long
-def test_validate_begins_with_the_points(window):
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_validate_begins_with_the_points_where_something_fails(window, theme):
     window.driver.set_window_size(*WIDE)
-    window.write(EXERCISE + "-code", OVER_QUERIES)
-    window.click(".jp-NotebookPanel-toolbar .jp-ToolbarButton", "Validate")
-    window.find(".jp-Dialog-content", "Validation Results")
-    window.shot("validated-with-a-mistake")
-    assert re.match(rf"\d[\d.]* of {FULL:g} points\n", window.find(".jp-Dialog-content pre").text)
+    choose(window, theme)
+    window.write(EXERCISE + "-code", OVER_QUERIES + "\n\nraise ValueError('<img src=x onerror=document.title=1>')")
+    said = validated(window, f"with-a-mistake-{theme}")
+    assert re.fullmatch(rf"\d[\d.]* of {FULL:g} points", said[0])
+    assert said.count("The following cell failed:") >= 1 and said[1] == "The following cell failed:"
+    assert not window.all(".jp-Dialog-content img")  # what a notebook raises is text in the dialog
     window.click(".jp-Dialog-button")
 
 
-def test_validate_runs_the_saved_lab_from_the_top(window, published):
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_validate_runs_the_saved_lab_from_the_top(window, published, theme):
     window.driver.set_window_size(*WIDE)
+    choose(window, theme)
     for name, source in solved().items():
         window.write(name, source)
-    window.click(".jp-NotebookPanel-toolbar .jp-ToolbarButton", "Validate")
-    said = window.find(".jp-Dialog-content", "Validation Results").text
-    window.shot("validated")
-    assert "Success! Your notebook passes all the tests." in said
+    said = validated(window, theme)
+    assert said == [f"{FULL:g} of {FULL:g} points", "Success! Your notebook passes all the tests."]
     window.click(".jp-Dialog-button")
     saved = nbformat.read(published / NOTEBOOK, as_version=4)
     assert any("2 * length" in cell.source for cell in saved.cells)
+
+
+def choose(window, theme: str) -> None:
+    window.menu("Settings", "Theme", f"JupyterLab {theme}")
+    window.find(f"body[data-jp-theme-light={'true' if theme == 'Light' else 'false'}]")
+
+
+def validated(window, name: str) -> list[str]:
+    """Press Validate, and read the lines of the dialog that are seen, which have to be readable."""
+    window.click(".jp-NotebookPanel-toolbar .jp-ToolbarButton", "Validate")
+    dialog = window.find(".jp-Dialog-content", "Validation Results")
+    window.shot(f"validated-{name}")
+    body = dialog.find_element("id", "validation-message")
+    assert min(contrast for text, contrast in window.contrasts(body) if text in body.text) >= TEXT
+    assert body.get_property("scrollWidth") <= body.get_property("clientWidth")
+    return [line for line in body.text.splitlines() if line.strip()]

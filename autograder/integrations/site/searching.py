@@ -12,6 +12,8 @@ from autograder.course.settings import CourseError
 _TITLED_SECTION = re.compile(r'(<section id="([^"]+)">\s*(?:<span[^>]*></span>\s*)*)<(h[1-6])>')
 _FIRST = "docs/students.html"  # where a student's question is answered, before what is said to instructors
 _NOT_INDEXED = ("search.html", "404.html", "genindex.html", "py-modindex.html")
+# Signs that link to headings; drawn formulas, since each stands beside its drawing as TeX; folded drawing code.
+_LEFT_OUT = "a.headerlink, mjx-container, details.above-input"
 
 
 def index_sections(site: Path) -> None:
@@ -29,7 +31,7 @@ def index_sections(site: Path) -> None:
             marked = marked.replace('<article class="bd-article"', body, 1)
         if marked != text:
             path.write_text(marked, encoding="utf-8")
-    command = [sys.executable, "-m", "pagefind", "--site", str(site), "--exclude-selectors", "a.headerlink"]
+    command = [sys.executable, "-m", "pagefind", "--site", str(site), "--exclude-selectors", _LEFT_OUT]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise CourseError(
