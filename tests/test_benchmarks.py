@@ -9,7 +9,9 @@ import subprocess
 import sys
 
 import pytest
-from this_course import ROOT
+from this_course import ROOT, exercises_of
+
+from coursekit.reference import load_reference
 
 PROGRAMS = sorted(path.stem for path in (ROOT / "benchmarks").glob("*.py"))
 LAB = "02_self_attention"
@@ -35,6 +37,15 @@ def test_submissions_are_written_as_students_hand_them_in(load, tmp_path):
 def test_the_course_of_the_comparison_is_there(load, tmp_path):
     course = load("grading").make_course(tmp_path / "course")
     assert (course / "solutions" / LAB / f"{LAB}.ipynb").is_file() and (course / "exercises" / "samples" / LAB).is_dir()
+
+
+def test_the_floor_runs_as_many_cases_of_each_exercise_as_grading(load):
+    """A lab's reference file holds as many visible cases as grading draws hidden ones: else the floor would be another one."""
+    lab = load("grading").LAB
+    visible, declared = load_reference(lab).expectations, exercises_of(lab)
+    assert {name: len(visible[name]) for name in visible} == {
+        name: len(each.expectations(7)) for name, each in declared.items()
+    }
 
 
 def test_every_program_is_on_the_page_of_the_benchmarks():

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
+import threading
 from types import SimpleNamespace
 
 import pytest
 
 from autograder.course.settings import CourseError
-from autograder.grading.lab_grader import SEED_FILE, GradingFailed, grade_all, grading_seed
+from autograder.grading.lab_grader import SEED_FILE, GradingFailed, Opened, grade_all, grading_seed
 from autograder.grading.results import LabResult
 from autograder.sandbox import SandboxUnavailable, WorkerLost
+from autograder.submission import ReaderLost
 
 
 @pytest.fixture
@@ -48,7 +51,11 @@ class Grader:
     def __init__(self, **errors: Exception):
         self.errors = errors
 
-    def grade(self, found, sandbox):
+    def open(self, found):
+        return Opened(found.student)
+
+    def grade_opened(self, opened, found, sandbox):
+        assert opened.content_hash == found.student
         if found.student in self.errors:
             raise self.errors[found.student]
         return LabResult(found.student, "lab", ())
@@ -78,3 +85,37 @@ def test_verdicts_that_came_before_the_walls_fell_are_given(workers):
         for batch in grade_all(Grader(dan=SandboxUnavailable("namespaces")), CLASS, None, workers=workers):
             told += [each.student for each in batch]
     assert sorted(told) == ["ada", "bob", "cyd"]
+
+
+def test_the_next_submission_is_read_while_one_runs():
+    bob_is_read = threading.Event()
+
+    class Patient(Grader):
+        def open(self, found):
+            if found.student == "bob":
+                bob_is_read.set()
+            return super().open(found)
+
+        def grade_opened(self, opened, found, sandbox):
+            assert bob_is_read.wait(60)
+            return super().grade_opened(opened, found, sandbox)
+
+    assert set(grade(Patient(), workers=1).values()) == {""}
+
+
+def test_a_lost_reader_is_one_students_line_and_a_course_error_everybodys():
+    class Unread(Grader):
+        def open(self, found):
+            if found.student in self.errors:
+                raise self.errors[found.student]
+            return super().open(found)
+
+    assert grade(Unread(bob=ReaderLost("killed, twice")), workers=1)["bob"] == "killed, twice"
+    with pytest.raises(CourseError):
+        grade(Unread(bob=CourseError("no seed")), workers=1)
+
+
+def test_threads_take_their_turns_as_before_when_all_are_graded():
+    before = sys.getswitchinterval()
+    grade(Grader(), workers=1)
+    assert sys.getswitchinterval() == before

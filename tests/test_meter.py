@@ -110,9 +110,18 @@ def test_cpu_time_counts(source):
 
 
 def test_cpu_time_does_not_run_backwards(monkeypatch):
+    monkeypatch.setattr(meter, "COUNTED_EVERY", 0.0)
     with running(BURN.format("") + READY) as tree:
         before = tree.cpu_seconds()
         monkeypatch.setattr(tree, "_processes", list)
+        assert tree.cpu_seconds() == before
+
+
+def test_cpu_time_is_not_counted_twice_in_a_moment(monkeypatch):
+    with running(READY) as tree:
+        monkeypatch.setattr(meter, "COUNTED_EVERY", 1000.0)
+        before = tree.cpu_seconds()
+        monkeypatch.setattr(tree, "_processes", None)  # whoever counts, fails
         assert tree.cpu_seconds() == before
 
 

@@ -80,6 +80,24 @@ def test_of_an_exercise_that_trains_one_more_draw_is_tried(sandbox):
     assert found.left and found.made <= 20
 
 
+def test_an_equivalent_one_is_right_on_200_inputs(sandbox, monkeypatch):
+    """One that is wrong on the 151st is none."""
+    drawn = []
+
+    def counted(exercise):
+        for case in fresh_inputs(exercise):
+            drawn.append(case)
+            yield case
+
+    monkeypatch.setattr("autograder.grading.solution_mutants.fresh_inputs", counted)
+    exercise = roots(1.0)
+    late = next(islice(fresh_inputs(exercise), 150, None)).inputs["x"]
+    source = f"def roots(x):\n    if abs(x[0] - {float(late[0])!r}) < 1e-9:\n        return np.sqrt(x) + 0.0\n"
+    found = measured("lab", exercise, notebook(f"{source}    return np.sqrt(x)\n"), sandbox, seed=1)
+    assert any("+ 1.0" in label for label in found.left), found
+    assert found.equivalent and len(drawn) == 200
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("lab", LABS)
 def test_wrong_solutions_fail(lab):

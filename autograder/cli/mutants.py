@@ -23,8 +23,8 @@ def mutants(
 ) -> None:
     """Edit the solution in many ways, grade each in the sandbox, and say which wrong ones pass.
 
-    A mutant is equivalent if it also passes fresh inputs, and left if it fails there: then a case is wanting. At most
-    20 mutants of an exercise that trains a model are tried.
+    A mutant is equivalent if it also passes 200 fresh inputs, and left if it fails there: then a case is wanting. Of an
+    exercise that trains a model, at most 20 mutants are tried, and the fresh inputs are those of one more draw.
 
       course mutants 02_self_attention project_qkv
 

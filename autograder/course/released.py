@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.course.cells import cells_by_id
 from autograder.course.settings import Course, CourseError
 
 
@@ -16,12 +18,33 @@ def read_released(course: Course, lab: str) -> NotebookNode:
     Raises:
         CourseError: the course has no such lab, or it is not released, or what is in its place is no notebook.
     """
+    return _parsed(lab, *_content(course, lab))
+
+
+def released_names(course: Course, lab: str) -> tuple[str, ...]:
+    """The grade_ids of the released notebook, in its order. It is parsed once, however often it is asked for.
+
+    Raises:
+        CourseError: as `read_released` does.
+    """
+    return _names(lab, *_content(course, lab))
+
+
+def _content(course: Course, lab: str) -> tuple[Path, bytes]:
     path = course.release_notebook(course.lab(lab).name)
     try:
-        content = path.read_bytes()
+        return path, path.read_bytes()
     except FileNotFoundError:
         raise CourseError(f'{path}: the lab is not released; run "course release {lab}"') from None
+
+
+def _parsed(lab: str, path: Path, content: bytes) -> NotebookNode:
     return parse_notebook(path, content, f'run "course release {lab}" to make it again')
+
+
+@lru_cache(maxsize=32)
+def _names(lab: str, path: Path, content: bytes) -> tuple[str, ...]:
+    return tuple(cells_by_id(_parsed(lab, path, content)))
 
 
 def parse_notebook(path: Path, content: bytes, remedy: str = "restore it") -> NotebookNode:

@@ -143,19 +143,18 @@ def store_penalties(
     connection: Connection, reader: MarkReader, lab: str, students: Collection[str] | None = None
 ) -> None:
     """Write what lateness costs the submissions of a lab, where nbgrader's own pages and exports read it."""
-    stored = {
-        row.student_id: row
-        for row in connection.execute(
-            select(
-                api.SubmittedAssignment.student_id,
-                api.SubmittedNotebook.id,
-                api.SubmittedNotebook.late_submission_penalty,
-            )
-            .join(api.SubmittedNotebook, api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id)
-            .join(api.Assignment, api.Assignment.id == api.SubmittedAssignment.assignment_id)
-            .where(api.Assignment.name == lab)
+    query = (
+        select(
+            api.SubmittedAssignment.student_id,
+            api.SubmittedNotebook.id,
+            api.SubmittedNotebook.late_submission_penalty,
         )
-    }
+        .join(api.SubmittedNotebook, api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id)
+        .join(api.Assignment, api.Assignment.id == api.SubmittedAssignment.assignment_id)
+        .where(api.Assignment.name == lab)
+    )
+    query = query.where(api.SubmittedAssignment.student_id.in_(students)) if students is not None else query
+    stored = {row.student_id: row for row in connection.execute(query)}
     for mark in reader.read(connection, lab, students):
         row = stored.get(mark.student)
         if row is not None and (row.late_submission_penalty or 0.0) != mark.penalty:

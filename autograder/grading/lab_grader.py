@@ -7,10 +7,11 @@ import json
 import logging
 import os
 import secrets
+import sys
 import tempfile
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -57,6 +58,7 @@ log = logging.getLogger(__name__)
 
 SEED_FILE = ".grading-seed"
 LIBRARIES = ("tensorflow", "keras", "numpy")  # another version of them may give other marks
+SHORT_TURN = 0.0005  # seconds after which a thread lets others run: a process whose answer waits stands still
 QUEUED = 4  # submissions in the hands of each worker: it goes on while verdicts are recorded
 
 
@@ -86,6 +88,15 @@ def grading_seed(course: Course) -> int:
             f"hidden cases as earlier ones; or delete it: then a new seed is drawn and everything is graded again"
         )
     return int(text)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A submission that was read: how it is graded, or the reason why nothing can be made of it."""
+
+    content_hash: str = ""
+    reading: Reading | None = None
+    reason: str = ""
 
 
 class LabGrader:
@@ -149,19 +160,39 @@ class LabGrader:
 
     def grade(self, found: FoundSubmission, sandbox: Sandbox) -> LabResult:
         """Give a verdict on one submission, whatever is in it."""
+        return self.grade_opened(self.open(found), found, sandbox)
+
+    def open(self, found: FoundSubmission) -> Opened:
+        """Read one submission, whatever is in it. Another one may run meanwhile.
+
+        Raises:
+            ReaderLost: no process could read it, through no fault of its own.
+        """
         try:
-            result = self.verdict(found.read(), found.student, sandbox)
+            return self._open(found.read())
         except Unreadable as error:
-            result = self.unreadable(found.student, error.reason)
-        return of_submission(result, found)
+            return Opened(reason=error.reason)
+
+    def grade_opened(self, opened: Opened, found: FoundSubmission, sandbox: Sandbox) -> LabResult:
+        """Give a verdict on one submission that was read."""
+        return of_submission(self._verdict(opened, found.student, sandbox), found)
 
     def verdict(self, data: bytes, student: str, sandbox: Sandbox) -> LabResult:
         """Give a verdict on the bytes of a notebook, whatever they are."""
+        return self._verdict(self._open(data), student, sandbox)
+
+    def _open(self, data: bytes) -> Opened:
         try:
-            result = self.grade_reading(self.read(data), student, sandbox)
+            return Opened(content_hash(data), self.read(data))
         except Unreadable as error:
-            result = self.unreadable(student, error.reason)
-        return replace(result, content_hash=content_hash(data))
+            return Opened(content_hash(data), reason=error.reason)
+
+    def _verdict(self, opened: Opened, student: str, sandbox: Sandbox) -> LabResult:
+        if opened.reading is None:
+            result = self.unreadable(student, opened.reason)
+        else:
+            result = self.grade_reading(opened.reading, student, sandbox)
+        return replace(result, content_hash=opened.content_hash)
 
     def read(self, data: bytes) -> Reading:
         """How the bytes of a notebook are graded. They are read in a child process, under limits.
@@ -243,7 +274,7 @@ class GradingFailed:
 def grade_all(
     grader: LabGrader, submissions: Iterable[FoundSubmission], sandbox: Sandbox, *, workers: int = 1
 ) -> Iterator[list[LabResult | GradingFailed]]:
-    """Yield verdicts as they come: each time all that have come meanwhile.
+    """Yield verdicts as they come: each time all that have come meanwhile. Submissions are read while others run.
 
     Args:
         grader: the lab's grader.
@@ -257,9 +288,9 @@ def grade_all(
         CourseError: something of the course itself stands in the way of every verdict.
     """
 
-    def verdict(found: FoundSubmission) -> LabResult | GradingFailed:
+    def verdict(found: FoundSubmission, opened: Future[Opened]) -> LabResult | GradingFailed:
         try:
-            return grader.grade(found, sandbox)
+            return grader.grade_opened(opened.result(), found, sandbox)
         except (SandboxUnavailable, CourseError):
             raise
         except (WorkerLost, ReaderLost) as lost:
@@ -268,10 +299,15 @@ def grade_all(
             log.error("%s", printable(f"no verdict on {found.student}\n{traceback.format_exc()}"))
             return GradingFailed(found.student, f"{type(error).__name__}: {error}")
 
+    def submit(found: FoundSubmission) -> Future[LabResult | GradingFailed]:
+        return pool.submit(verdict, found, readers.submit(grader.open, found))
+
     todo = iter(submissions)
-    pool = ThreadPoolExecutor(workers)
+    pool, readers = ThreadPoolExecutor(workers), ThreadPoolExecutor(workers)
+    turn = sys.getswitchinterval()
+    sys.setswitchinterval(SHORT_TURN)
     try:
-        waiting = {pool.submit(verdict, found) for found in islice(todo, QUEUED * workers)}
+        waiting = {*map(submit, islice(todo, QUEUED * workers))}
         unavailable = None
         while waiting:
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
@@ -284,7 +320,7 @@ def grade_all(
                 else:
                     verdicts.append(future.result())
             if unavailable is None:
-                waiting |= {pool.submit(verdict, found) for found in islice(todo, len(done))}
+                waiting |= {*map(submit, islice(todo, len(done)))}
             else:  # those that have begun may still end well
                 for future in waiting:
                     future.cancel()
@@ -293,6 +329,8 @@ def grade_all(
             raise unavailable
     finally:
         pool.shutdown(cancel_futures=True)
+        readers.shutdown(cancel_futures=True)
+        sys.setswitchinterval(turn)
 
 
 def grade_bytes(course: Course, lab: str, data: bytes, student: str) -> LabResult:

@@ -19,8 +19,7 @@ from nbformat import NotebookNode
 from nbgrader import api
 from sqlalchemy import Connection, Row, select
 
-from autograder.course.cells import cells_by_id
-from autograder.course.released import read_released
+from autograder.course.released import released_names
 from autograder.course.settings import Course, CourseError
 from autograder.grading.course_tables import result_table
 from autograder.grading.lateness import LatePenalties
@@ -250,7 +249,7 @@ class MarkReader:
 
     def _order(self, lab: str) -> list[str]:
         with suppress(CourseError):  # a lab that was withdrawn keeps its marks
-            return [*cells_by_id(read_released(self._course, lab))]
+            return [*released_names(self._course, lab)]
         return []
 
 

@@ -26,6 +26,9 @@ from autograder.sandbox import Sandbox, Session, SessionLost
 from coursekit.judge import Expectation, problem
 
 MOST_OF_TRAINING = 20  # mutants of an exercise that trains a model
+FRESH_INPUTS = 200  # on which a mutant must be right to count as equivalent
+MOST_DRAWN = 4 * FRESH_INPUTS  # until there are so many for which the solution is right
+DRAWN_AT_ONCE = 25
 
 # What stands around the right function, or around the `call` of the right layer. `right` is it, `own` what is kept.
 HABITS = {
@@ -105,19 +108,43 @@ def measured(
     if (failed := trial.failing(own, cases)) is not None:
         raise CourseError(f"solutions/{lab}: the solution of {exercise.name} does not pass: {failed}")
     trains = exercise.cpu_seconds is not None  # then one more draw has to do
-    drawn = exercise.expectations(FRESH_SEED) if trains else islice(fresh_inputs(exercise), 4 * len(cases))
-    fresh = [case for case in drawn if trial.failing(own, [case]) is None]  # where it fails, the text asks for nothing
+    drawn = iter(exercise.expectations(FRESH_SEED)) if trains else fresh_inputs(exercise)
+    fresh = _FreshInputs(trial, own, drawn)
     found = MutantCounts(exercise.name)
-    limit = min(most, MOST_OF_TRAINING) if exercise.cpu_seconds else most
+    limit = min(most, MOST_OF_TRAINING) if trains else most
     for label, source in islice(_wrong_solutions(own, exercise.name), limit):
         if trial.failing(source, cases) is not None:
             found.killed += 1
-        elif trial.failing(source, fresh) is not None:
+        elif any(trial.failing(source, batch) is not None for batch in fresh.batches()):
             found.left.append(label)
         else:
             found.equivalent += 1
     trial.end()
     return found
+
+
+class _FreshInputs:
+    """Inputs that no check uses, and for which the solution is right: for others the text asks for nothing.
+
+    They are drawn as far as they are needed. Most wrong solutions fail on the first ones; only one that looks
+    equivalent meets all `FRESH_INPUTS`.
+    """
+
+    def __init__(self, trial: _Trial, own: str, drawn: Iterator[Expectation]):
+        self._trial = trial
+        self._own = own
+        self._drawn = islice(drawn, MOST_DRAWN)
+        self._batches: list[list[Expectation]] = []
+
+    def batches(self) -> Iterator[list[Expectation]]:
+        """All of them, some at a time."""
+        yield from self._batches
+        wanted = FRESH_INPUTS - sum(map(len, self._batches))
+        while wanted and (drawn := list(islice(self._drawn, DRAWN_AT_ONCE))):
+            batch = self._trial.passed(self._own, drawn)[:wanted]
+            wanted -= len(batch)
+            self._batches.append(batch)
+            yield batch
 
 
 def too_good(
@@ -204,6 +231,19 @@ class _Trial:
         except SessionLost as lost:
             self.end()
             return lost.message
+
+    def passed(self, source: str, cases: Sequence[Expectation]) -> list[Expectation]:
+        """The cases in which the object that `source` defines is right; none after one that ends the process."""
+        found: list[Expectation] = []
+        try:
+            session = self._session or self._opened()
+            session.run_cell(source, cpu_seconds=self._exercise.cpu_seconds)
+            found += (case for case in cases if self._problem(session, case) is None)
+            if session.is_exhausted():
+                self.end()
+        except SessionLost:
+            self.end()
+        return found
 
     def _problem(self, session: Session, case: Expectation) -> str | None:
         spec = self._exercise.spec
