@@ -58,7 +58,7 @@ if "google.colab" in sys.modules:
 # %% nbgrader={"grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 print("Loading TensorFlow, which takes about ten seconds …")
 
-from coursekit import plots, quiet, sorting, stacks, start_lab
+from coursekit import plots, quiet, start_lab
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
 
@@ -67,6 +67,7 @@ import numpy as np
 import tensorflow as tf
 from keras import ops
 
+from coursekit import sorting, stacks
 from coursekit.pages.encoder_block import post_norm_block, pre_norm_block  # the lecture's
 
 plots.use_course_style()
