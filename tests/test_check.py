@@ -357,6 +357,24 @@ class PatchEmbedding(keras.Layer):
     assert said in text
 
 
+def test_a_part_that_is_absent_is_not_taken_for_one_of_kerass_own():
+    text = told(
+        "08_decoder_and_masking",
+        "DecoderBlock",
+        """
+from coursekit.pages.decoder_and_masking import PlainDecoderBlock
+
+class DecoderBlock(PlainDecoderBlock):
+    def __init__(self, d_model, num_heads, d_ff, dropout=0.1, **kwargs):
+        super().__init__(d_model, num_heads, d_ff)
+
+    def call(self, x, memory, memory_mask=None, training=None):
+        return super().call(x, memory, memory_mask)
+""",
+    )
+    assert "the layer has no `self_attention`; the lab's text lists the attributes by name" in text
+
+
 def test_what_an_exercise_forbids_is_said_before_it_is_begun(lab):
     text = str(lab.report("self_attention_matrix", {}))
     assert "Not allowed in this exercise: `MultiHeadAttention`, " in text and text.count("Python loops") == 1
