@@ -122,6 +122,11 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         "A layer that takes one tensor gets several, such as a whole dictionary. Pass only the entry to be read.",
     ),
     (
+        r"expects [2-9] input\(s\), but it received 1 input",
+        "A model that takes several tensors gets one. What makes the others, such as a preprocessing that makes three "
+        "rows of a text, has to come before it.",
+    ),
+    (
         r"Integers to negative integer powers",
         "NumPy's whole numbers have no negative powers: write 10000.0 in place of 10000.",
     ),
@@ -131,9 +136,14 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         "and finds the width of its input by itself: `Dense(d_ff)`, not `Dense(d_model, d_ff)`.",
     ),
     (
-        r"Cannot convert a symbolic tf\.Tensor",
-        "Inside tf.function or a model a tensor has no numbers yet, and a NumPy function asked for them. Use "
-        "`keras.ops`.",
+        r"Cannot convert a symbolic tf\.Tensor|numpy\(\) is only available when eager",
+        "Inside tf.function or a model a tensor has no numbers yet, and a NumPy function or `get_weights` asked for "
+        "them. Use `keras.ops`, and call the layers.",
+    ),
+    (
+        r"Iterating over a symbolic",
+        "Inside tf.function Python cannot loop over a tensor, because its sizes are not known yet. Work with the whole "
+        "array: `ops.reshape`, `ops.transpose`, a product.",
     ),
     (
         r"is not a valid root scope name",

@@ -111,6 +111,20 @@ def test_only_the_stub_is_not_started():
     assert "numbers yet" in failures.meaning(other.message)
 
 
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (NotImplementedError("numpy() is only available when eager execution is enabled."), "`get_weights`"),
+        (TypeError("Iterating over a symbolic `tf.Tensor` is not allowed. You can …"), "cannot loop over a tensor"),
+        (ValueError('Layer "model" expects 3 input(s), but it received 1 input tensors.'), "several tensors gets one"),
+    ],
+)
+def test_what_a_lectures_code_runs_into_in_a_lab_is_said_in_words(error, said):
+    """NumPy in a graph, a loop over sentences, a model of rows that gets texts."""
+    attempt = failed(error, {})
+    assert attempt.kind == "error" and said in failures.meaning(attempt.message)
+
+
 def test_hints_belong_to_the_group_that_fails_first():
     declared = Declaration("double")
     declared.group("right values", points=1, name="values")(list)
@@ -353,6 +367,24 @@ class PatchEmbedding(keras.Layer):
 """,
     )
     assert said in text
+
+
+def test_a_part_that_is_absent_is_not_taken_for_one_of_kerass_own():
+    text = told(
+        "08_decoder_and_masking",
+        "DecoderBlock",
+        """
+from coursekit.pages.decoder_and_masking import PlainDecoderBlock
+
+class DecoderBlock(PlainDecoderBlock):
+    def __init__(self, d_model, num_heads, d_ff, dropout=0.1, **kwargs):
+        super().__init__(d_model, num_heads, d_ff)
+
+    def call(self, x, memory, memory_mask=None, training=None):
+        return super().call(x, memory, memory_mask)
+""",
+    )
+    assert "the layer has no `self_attention`; the lab's text lists the attributes by name" in text
 
 
 def test_what_an_exercise_forbids_is_said_before_it_is_begun(lab):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import jupytext
@@ -53,6 +54,23 @@ def test_the_page_shows_the_class_that_is_handed_out(lecture):
     assert all(
         text.count("\n") < 25 and (name.startswith("Plain") or name.islower()) for name, text in handed_out.items()
     )
+
+
+@pytest.mark.parametrize("lab", sorted(path.name for path in (ROOT / "solutions").iterdir() if path.is_dir()))
+def test_a_lab_is_given_what_its_lecture_ends_with(lab):
+    """Its first cell imports classes or functions of pages, later cells use each of them, and its text names one."""
+    cells = jupytext.read(ROOT / "solutions" / lab / f"{lab}.py").cells
+    (first,) = [cell.source for cell in cells if cell.metadata.get("nbgrader", {}).get("grade_id") == "imports"]
+    given = [
+        alias.name
+        for node in ast.walk(ast.parse(first))
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("coursekit.pages")
+        for alias in node.names
+    ]
+    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code").replace(first, "")
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    assert given and [name for name in given if not re.search(rf"\b{name}\b", code)] == []
+    assert any(f"`{name}`" in text or f"`{name}(" in text for name in given)
 
 
 def test_self_attention_averages_values_with_weights_that_sum_to_1():

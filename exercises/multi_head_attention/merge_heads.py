@@ -65,6 +65,11 @@ exercise.mistakes(
         "The sizes are mixed up: a row holds all tokens, (B, H, T·K). After the transpose the axes are B, T, H, K.",
         ("length, heads * size", "heads, length * size"),
     ),
+    sentences_joined=wrong(
+        "The sentences stand side by side, and the heads do not: the first axis is the batch. In the lecture's `merge` "
+        "of one sentence it is the heads.",
+        (JOINED, "np.concatenate(list(x), axis=-1)"),
+    ),
 )
 
 

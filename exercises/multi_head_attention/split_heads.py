@@ -82,6 +82,11 @@ exercise.mistakes(
         hint="How wide is one head, if all heads side by side are as wide as the token?",
         see="03#heads",
     ),
+    batch_taken_for_tokens=wrong(
+        "The first axis is taken for the tokens, as in the lecture's `split` of one sentence. Here it is the batch.",
+        (CUT, "x.reshape(batch, num_heads, -1).transpose(1, 0, 2)"),
+        hint="Give each of the four axes B, T, H and K a place of its own in the reshape.",
+    ),
 )
 
 

@@ -18,7 +18,8 @@
 # You cut images into patches, build a Vision Transformer, count its parameters, and train it on handwritten digits. Then you look at
 # which patches its answer comes from, and measure what happens when the digits move.
 #
-# **Before you start:** read [lecture 09](../../lectures/09_vision_transformer.ipynb). **Time:** about 120 minutes.
+# **Before you start:** read [lecture 09](../../lectures/09_vision_transformer.ipynb): this lab begins where its `PlainPatchTokens` and
+# `plain_vit` end. **Time:** about 120 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line `raise
 # NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake it
@@ -45,8 +46,7 @@
 # | 9 | `extract_tubelets`, optional | 0 | ●●●○○ | 15 |
 # | 10 | `measure_shift` | 6 | ●●●○○ | 15 |
 #
-# Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were not
-# measured with students.
+# Minutes and dots are estimated by a rule, not measured with students.
 #
 # Exercise 2 uses exercise 1, exercise 4 uses exercise 2, and exercise 6 trains the model of exercise 4. All others stand on
 # their own.
@@ -72,6 +72,7 @@ import tensorflow as tf
 from keras import ops
 
 from coursekit import looking
+from coursekit.pages.vision_transformer import plain_vit  # the lecture's
 
 plots.use_course_style()
 
@@ -147,7 +148,8 @@ plots.show(figure, alt="A handwritten zero, 8 by 8 pixels, and its 16 patches in
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-4", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 2 · Patches become tokens
 #
-# A layer that turns images into the tokens of an encoder. `__init__` makes its parts; you write `call`:
+# A layer that turns images into the tokens of an encoder. The lecture's `PlainPatchTokens` has a convolution in place of 1 and 2.
+# `__init__` makes the parts; you write `call`:
 #
 # 1. cut the images into patches, with your `extract_patches`;
 # 2. project each patch to D features with `projection`;
@@ -362,11 +364,12 @@ def vit_parameter_count(image_size, patch_size, channels, d_model, num_layers, d
 check("vit_parameter_count")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# Your count and your model, side by side, for a small ViT:
+# Your count, your model and the lecture's, for a small ViT:
 
 # %% nbgrader={"grade": false, "grade_id": "counted", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 small = build_vit((32, 32, 3), patch_size=4, num_classes=10, num_layers=2, d_model=48, num_heads=4, d_ff=96)
-print(f"counted by you: {vit_parameter_count(32, 4, 3, 48, 2, 96, 10):,}; counted by Keras: {small.count_params():,}")
+lecture, _ = plain_vit((32, 32, 3), patch=4, width=48, heads=4, hidden=96, blocks=2, classes=10)
+print(f"by you: {vit_parameter_count(32, 4, 3, 48, 2, 96, 10):,}; by Keras: {small.count_params():,}, {lecture.count_params():,}")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -412,9 +415,8 @@ check("train_vit")
 keras.utils.set_random_seed(9)
 vit = train_vit(digits[:1400], classes[:1400], 10)
 unseen, true = digits[1400:], classes[1400:]
-print(
-    f"{np.mean(looking.predict_with_rows(vit, unseen, 0) == true):.1%} of {len(true)} digits that it has not seen are right"
-)
+recognised = np.mean(looking.predict_with_rows(vit, unseen, 0) == true)
+print(f"{recognised:.1%} of {len(true)} digits that it has not seen are right")
 print("for comparison: the course's solution, trained with five seeds, is right on 86 % to 91 % of them")
 
 
@@ -544,14 +546,11 @@ rows = rows / np.linalg.norm(rows, axis=-1, keepdims=True)
 alike = rows @ rows.T  # (N, N)
 places = np.stack(np.divmod(np.arange(16), 4), axis=-1)  # (N, 2)
 apart = np.abs(places[:, None] - places).sum(axis=-1)  # (N, N), how many patches apart
-print(
-    f"your ViT, mean cosine: {alike[apart == 1].mean():.2f} for neighbours, {alike[apart > 1].mean():.2f} for all others"
-)
+near, far = alike[apart == 1].mean(), alike[apart > 1].mean()
+print(f"your ViT, mean cosine: {near:.2f} for neighbours, {far:.2f} for all others")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-11", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # Lecture 09 found only a trace of the grid with so few images. If your two means are about equal, your model has found none.
-#
-# Answer with numbers, or with a letter.
 #
 # - `class_token_numbers`: how many learned numbers is the class token of a model with D = 768 and 1,000 classes?
 # - `rollout_patch`: an image has 3 × 4 patches, and the class token's row of the rollout is `[0.31, 0.04, 0.06, 0.05,

@@ -19,6 +19,7 @@ def merge_heads(x):
 ]
 
 WRONG = [
+    ("sentences_joined", "def merge_heads(x):\n    return np.concatenate(list(x), axis=-1)"),
     ("heads_still_apart", 'def merge_heads(x):\n    return ops.transpose(x, (0, 2, 1, 3))'),
     ("merged_by_reshape_alone", "def merge_heads(x):\n    b, h, t, k = x.shape\n    return ops.reshape(x, (b, t, h * k))"),
     ("merged_interleaved", "def merge_heads(x):\n    b, h, t, k = x.shape\n    return ops.reshape(ops.transpose(x, (0, 2, 3, 1)), (b, t, h * k))"),

@@ -33,6 +33,7 @@ def split_heads(x, num_heads):
 ]
 
 WRONG = [
+    ("batch_taken_for_tokens", "def split_heads(x, num_heads):\n    x = np.asarray(x)\n    return x.reshape(len(x), num_heads, -1).transpose(1, 0, 2)"),
     ("size_and_number_exchanged", 'def split_heads(x, num_heads):\n    b, t, d = ops.shape(x)\n    return ops.transpose(ops.reshape(x, (b, t, d // num_heads, num_heads)), (0, 2, 1, 3))'),
     ("heads_in_batch", 'def split_heads(x, num_heads):\n    return tf.concat(tf.split(x, num_heads, axis=-1), axis=0)'),
     ("heads_not_narrower", "def split_heads(x, num_heads):\n    return ops.repeat(ops.expand_dims(x, 1), num_heads, axis=1)"),
