@@ -140,7 +140,8 @@ def diagnose(
     taken.
 
     No set is taken that speaks against a group: one that would have failed a group whose results are all right, or
-    changed nothing in the wrong cases of a group (`_would_fail_these`). A case that is wrong only where any number is
+    changed nothing in the wrong cases of a group (`_would_fail_these`); nor one that explains no wrong case of a group in
+    which it is known what the set comes to (`_explains_each_group`): one case alone may agree by coincidence. A case that is wrong only where any number is
     right, with NaN there, speaks neither for a mistake nor against it.
 
     A pair is taken only where both of its mistakes are seen, for a sum says little of its parts: a count that is 2·D
@@ -180,6 +181,8 @@ def diagnose(
         rank = (len(explained) - contradicted, -len(mistakes))
         if rank <= best_rank or not _would_fail_these(mistakes, by_group, telling, wrong):
             continue
+        if not _explains_each_group(mistakes, by_group, telling, explained, wrong):
+            continue
         evidence = [(expected[index], wrong[index], tolerances[index]) for index in explained]
         if len(mistakes) == 2 and not _both_are_seen(mistakes, evidence, complete=len(explained) == len(failing)):
             continue
@@ -205,6 +208,29 @@ def _would_fail_these(
         if changed != bool(wrong_here) and (changed or name not in STRUCTURE):
             return False
     return True
+
+
+def _explains_each_group(
+    mistakes: Mistakes,
+    groups: Mapping[str, Sequence[int]],
+    failing: Collection[int],
+    explained: Collection[int],
+    wrong: Sequence[Mapping[Mistakes, Mapping[str, Any]]],
+) -> bool:
+    """Whether in each group with wrong cases for which it is known what the mistakes do, one of them is explained."""
+    for name, group in groups.items():
+        known = [index for index in group if index in failing and _is_known(wrong[index].get(mistakes))]
+        if known and name not in STRUCTURE and not any(index in explained for index in known):
+            return False
+    return True
+
+
+def _is_known(results: Mapping[str, Any] | None) -> bool:
+    """Whether it is known what a mistake comes to: there are results, and numbers in them."""
+    if not results:
+        return False
+    prints = [value for value in results.values() if isinstance(value, Fingerprint)]
+    return all(np.isfinite(value.values).all() for value in prints)
 
 
 def _both_are_seen(
