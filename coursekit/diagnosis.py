@@ -140,9 +140,9 @@ def diagnose(
     taken.
 
     No set is taken that speaks against a group: one that would have failed a group whose results are all right, or
-    changed nothing in the wrong cases of a group (`_would_fail_these`); nor one that explains no wrong case of a group in
-    which it is known what the set comes to (`_explains_each_group`): one case alone may agree by coincidence. A case that is wrong only where any number is
-    right, with NaN there, speaks neither for a mistake nor against it.
+    changed nothing in the wrong cases of a group (`_would_fail_these`); nor one that explains no wrong case of a group
+    in which it is known what the set comes to (`_explains_each_group`): one case alone may agree by coincidence. A case
+    that is wrong only where any number is right, with NaN there, speaks neither for a mistake nor against it.
 
     A pair is taken only where both of its mistakes are seen, for a sum says little of its parts: a count that is 2·D
     too small may lack 4·D and have 2·D too many, or lack 2·D. `_both_are_seen` says when they are.

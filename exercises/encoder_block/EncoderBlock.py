@@ -328,7 +328,7 @@ exercise.mistakes(
         see="04#post-or-pre",
     ),
     values_not_normed=wrong(
-        "In pre-norm only the query is normalised: the attention still takes keys and values from the tokens as they came.",
+        "In pre-norm only the query is normalised: keys and values still come from the tokens as they were.",
         ("def attended(x, w, mask):", "def attended(x, w, mask, source):"),
         ('projected(x, w, "key")', 'projected(source, w, "key")'),
         ('projected(x, w, "value")', 'projected(source, w, "value")'),

@@ -259,7 +259,7 @@ exercise.mistakes(
         hint="Which keys may the first token of all see?",
     ),
     mask_turned_around=wrong(
-        "The mask is turned around: each token sees itself and the later ones. It should see itself and the earlier ones.",
+        "The mask is turned around: each token sees itself and the later ones. It should see the earlier ones.",
         ("np.tri(x.shape[1], k.shape[2], past, dtype=bool)", "~np.tri(x.shape[1], k.shape[2], past - 1, dtype=bool)"),
         hint="Which keys may the last token of all see? It knows the whole text.",
         see="02#causal",
