@@ -217,20 +217,22 @@ def _explains_each_group(
     explained: Collection[int],
     wrong: Sequence[Mapping[Mistakes, Mapping[str, Any]]],
 ) -> bool:
-    """Whether in each group with wrong cases for which it is known what the mistakes do, one of them is explained."""
-    for name, group in groups.items():
-        known = [index for index in group if index in failing and _is_known(wrong[index].get(mistakes))]
-        if known and name not in STRUCTURE and not any(index in explained for index in known):
-            return False
-    return True
+    """Whether in each group with wrong cases for which it is known what the mistakes do, one of them is explained.
+
+    Of many such cases a fifth may stay unexplained, in a group of their own: large scores, say, which show how a
+    mistake was written.
+    """
+    known = {index for index in failing if _is_known(wrong[index].get(mistakes))}
+    if 5 * len(known.difference(explained)) <= len(known):
+        return True
+    by_group = [known.intersection(group) for name, group in groups.items() if name not in STRUCTURE]
+    return all(not group.isdisjoint(explained) for group in by_group if group)
 
 
 def _is_known(results: Mapping[str, Any] | None) -> bool:
     """Whether it is known what a mistake comes to: there are results, and numbers in them."""
-    if not results:
-        return False
-    prints = [value for value in results.values() if isinstance(value, Fingerprint)]
-    return all(np.isfinite(value.values).all() for value in prints)
+    numbers = [found for value in (results or {}).values() if (found := _numbers(value)) is not None]
+    return bool(results) and all(np.isfinite(found.values).all() for found in numbers)
 
 
 def _both_are_seen(
