@@ -285,6 +285,15 @@ exercise.mistakes(
         "The cache changes nothing: a call knows its own tokens alone.",
         ("past = 0 if cache is None else cache[0].shape[2]", "past, cache = 0, None"),
     ),
+    key_positions_restart=wrong(
+        "Behind a cache the positions of the new keys begin at 0 again; those of the queries go on.",
+        (
+            "turned(heads_of(x @ w_k, num_kv_heads), positions)",
+            "turned(heads_of(x @ w_k, num_kv_heads), np.arange(x.shape[1]))",
+        ),
+        hint="Token 5 is a query now, and a key for those that come later. Which position has its key?",
+        see="05#rotary",
+    ),
     values_turned=wrong(
         "The values are turned as well. Only queries and keys are: positions belong into the scores.",
         ("v = heads_of(x @ w_v, num_kv_heads)", "v = turned(heads_of(x @ w_v, num_kv_heads), positions)"),
