@@ -85,7 +85,13 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     ),
     (r"read-only", "Your code writes into its own argument. Work on a copy: `np.array(x)`."),
     (
-        r"truth value of an array|as a Python `?bool",
+        r"as a Python `?bool",
+        "Inside tf.function a tensor has no numbers yet: `if`, `and`, Python's `max` and NumPy's functions cannot read "
+        "it. `ops.where`, `ops.maximum`, `ops.arange` and the like can. To see whether an argument was given, write "
+        "`if mask is not None`.",
+    ),
+    (
+        r"truth value of an array",
         "`if`, `and` and Python's `max` need one truth value and get a whole array. The largest entry is "
         "`np.max(x)`. To see whether an argument was given, write `if mask is not None`.",
     ),

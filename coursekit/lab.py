@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import linecache
 import sys
 from collections import Counter
@@ -125,10 +126,13 @@ def run_cases(
     namespace: Mapping[str, Any],
     probe_description: Mapping[str, Any] | None = None,
 ) -> list[Attempt]:
-    """Try an exercise on each case, with the lab's probe or the described one. Cases share the layers they build."""
+    """Try an exercise on each case, with the lab's probe or the described one. Cases share the layers they build.
+
+    Each try gets a copy of the inputs: what an answer changes in place is not there for the next check.
+    """
     probe = described(exercise, probe_description) if probe_description else load_probe(lab, exercise)
     with sharing(LayerCache()):
-        return [attempt(probe, namespace, case.inputs, case.mode) for case in expectations]
+        return [attempt(probe, namespace, copy.deepcopy(case.inputs), case.mode) for case in expectations]
 
 
 @contextlib.contextmanager

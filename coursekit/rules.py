@@ -21,8 +21,8 @@ LOOPING_CALLS = frozenset({
 # Whatever a method of this name belongs to. `np.add` has methods `reduce` and `accumulate`, which are allowed.
 _LOOPING_METHODS = frozenset(name.rpartition(".")[2] for name in LOOPING_CALLS) - {"accumulate", "filter", "reduce"}
 _HIDING = WRITING | {
-    "locals", "vars", "getattr", "__import__", "importlib.import_module", "sys.modules", "operator.attrgetter",
-    "operator.methodcaller", "gc.get_objects", "__builtins__",
+    "compile", "locals", "vars", "getattr", "__import__", "importlib.import_module", "sys.modules", "gc.get_objects",
+    "operator.attrgetter", "operator.methodcaller", "__builtins__",
 }  # fmt: skip
 _HIDING_METHODS = WRITING_METHODS | {"__dict__", "__globals__", "__getattribute__", "__builtins__"}
 _LIBRARIES = sys.stdlib_module_names | {

@@ -15,7 +15,7 @@ from typing import Any, TypeGuard
 from coursekit import source as sources
 
 # They run or fetch what is not written in the cell, so that nobody can say what it is; these define names as well.
-WRITING = frozenset({"exec", "eval", "compile", "globals", "__main__"})
+WRITING = frozenset({"exec", "eval", "globals", "__main__"})
 WRITING_METHODS = frozenset({"run_cell", "run_cell_async", "run_code", "ex", "user_ns", "user_global_ns", "__main__"})
 _HARMLESS_MAGICS = frozenset({
     "autoreload", "bash", "cat", "cd", "colors", "conda", "config", "env", "html", "javascript", "latex", "load_ext",

@@ -12,6 +12,8 @@ from this_course import exercises_of
 
 from autograder.declaring.exercise import FIND_THE_BUG
 from coursekit.attempts import attempt
+from coursekit.judge import Expectation
+from coursekit.lab import run_cases
 from coursekit.probes.arguments import ContractError
 from coursekit.probes.driving import LayerProbe, function, record
 from coursekit.probes.keeping import function_of
@@ -29,18 +31,37 @@ def drops_a_word(words):
     return {"count": len(words)}
 
 
+def ends(rows):
+    for row in rows:
+        row.append(0)
+    return X
+
+
 @pytest.mark.parametrize(
     ("probe", "inputs", "name"),
     [
         (function("in_place", "x"), {"x": X}, "x"),
         (function("in_place", "x", optional=("others",)), {"x": X, "others": X}, "x"),
         (record("drops_a_word", "words", fields=("count",)), {"words": ["a", "b"]}, "words"),
+        (function("ends", "rows"), {"rows": [[1], [2]]}, "rows"),
     ],
 )
 def test_a_function_that_changes_its_argument_is_told_which(probe, inputs, name):
-    found = attempt(probe, {"in_place": in_place, "drops_a_word": drops_a_word}, inputs, "call")
+    functions = {"in_place": in_place, "drops_a_word": drops_a_word, "ends": ends}
+    found = attempt(probe, functions, inputs, "call")
     assert found.kind == "contract" and f"changed its argument `{name}`" in found.message
     assert X[0, 0] == 1.0 and inputs.get("words", ["a", "b"]) == ["a", "b"], "the case itself stays as it is"
+    assert inputs.get("rows", [[1], [2]]) == [[1], [2]]
+
+
+def test_what_an_answer_changes_is_as_before_in_the_next_check(monkeypatch):
+    def tried(namespace, inputs, mode):
+        inputs["rows"][0].append(0)
+        return {"output": len(inputs["rows"][0])}
+
+    monkeypatch.setattr("coursekit.lab.load_probe", lambda lab, exercise: tried)
+    case = Expectation("group", "", {"rows": [[1]]}, "call", {"output": 2}, {})
+    assert [run_cases("lab", "exercise", [case], {})[0].outputs for _ in range(2)] == [{"output": 2}] * 2
 
 
 def sorts(words, *, pair=()):
@@ -57,6 +78,8 @@ def fills(x, pair=()):
         (sorts, (["b", "a"],), {}, "words"),
         (fills, (X, (X, X.copy())), {}, "pair[1]"),
         (fills, (X,), {"pair": (X, X.copy())}, "pair[1]"),
+        (lambda rows: rows[0].append(0), ([[1], [2]],), {}, "rows"),
+        (lambda rows: rows[1].fill(0), ([X, X.copy()],), {}, "rows"),
         (lambda *words: words[1].clear(), (1, ["a"]), {}, "argument 2"),
     ],
 )

@@ -50,8 +50,10 @@ def seen(pair, cases) -> bool:
 
 
 def agrees_with_all(mistakes, cases) -> bool:
-    """Whether the mistakes would have failed the cases that are wrong, and no other: each case is a group."""
-    return all((mistakes in wrong) == (returned != RIGHT) for returned, wrong in cases)
+    """Whether the mistakes change just the wrong results, and to four fifths of these: a case is a group."""
+    unlike = sum(wrong.get(mistakes, returned) != returned for returned, wrong in cases if returned != RIGHT)
+    failing = sum(returned != RIGHT for returned, _ in cases)
+    return all((mistakes in wrong) == (returned != RIGHT) for returned, wrong in cases) and 5 * unlike <= failing
 
 
 @settings(max_examples=500)
@@ -67,6 +69,16 @@ def test_the_best_explanation_is_found(cases):
     allowed = {each: key for each, key in rank.items() if key[0] >= 0 and agrees_with_all(each, cases)}
     best = [each for each in SETS if each in allowed and allowed[each] == max(allowed.values())]
     assert diagnosis(cases) == (best[0] if best else ())
+
+
+def test_in_a_group_one_case_is_enough_and_one_group_is_not():
+    """A coincidence in one case names nothing, while another mistake made beside the named one may hide it in some."""
+    explained, another, not_known = (2, {("c",): 2}), (3, {("c",): 2}), (3, {("c",): np.nan})
+    assert diagnosis([explained, another], groups=["g", "g"]) == ("c",)
+    assert diagnosis([explained, another], groups=["g", "h"]) == ()
+    assert diagnosis([explained, not_known], groups=["g", "h"]) == ("c",)
+    assert diagnosis([explained] * 4 + [another], groups=["g"] * 4 + ["h"]) == ("c",), "a fifth may stay unexplained"
+    assert diagnosis([explained] * 3 + [another], groups=["g"] * 3 + ["h"]) == ()
 
 
 def test_among_equals_the_mistake_declared_first_is_named():

@@ -154,9 +154,10 @@ DECORATIONS = {
     "in a class": lambda text: f"{text}\nclass K:\n    run = staticmethod(f)\nf = K().run",
     "text run": lambda text: f"get_ipython().run_cell({text!r})",
     "text executed": lambda text: f"exec({text!r}, globals())",
+    "text compiled": lambda text: f"c = compile({text!r}, 'x', 'exec')\nf = type(lambda: 0)(c.co_consts[0], globals())",
     "by its name": lambda text: f"{text}\nglobals()['f' + ''] = f\ndef g(x): return x",
 }
-HIDING = {"text run", "text executed", "by its name"}
+HIDING = {"text run", "text executed", "text compiled", "by its name"}
 OF_THE_ANSWER = {"renamed", "wrapped", "in a class"} | HIDING
 
 
@@ -225,6 +226,8 @@ INNOCENT = {
     "a timing decorator": "import time\ndef timed(g):\n    def run(*a):\n        for _ in range(3): g(*a)\n"
     "    return run\n@timed\ndef slow(x): return f(x)",
     "a model that is compiled": "import keras\nmodel = keras.Sequential()\nmodel.compile(loss='mse')",
+    "code that is only compiled": "def accepted(text):\n    try:\n        return bool(compile(text, 'x', 'exec'))\n"
+    "    except SyntaxError:\n        return False",
     "a loop that shows": "for i in range(3):\n    print(f(i))",
     "a method of that name": "class Other:\n    def helper(self): return [i for i in self.x]",
     "a cell that is no Python": "def h(x:\n  return 1",

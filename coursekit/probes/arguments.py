@@ -21,25 +21,29 @@ def tensors(value: Any) -> Any:
 
 
 def copied(value: Any) -> Any:
-    """A copy of an array or a list; any other value as it is."""
-    return value.copy() if isinstance(value, (np.ndarray, list)) else value
+    """A copy of an array or a list, with the lists and arrays inside; any other value as it is."""
+    if isinstance(value, list):
+        return [copied(item) for item in value]
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def refuse_changed(inputs: Mapping[str, Any], given: Mapping[str, Any], shown: str) -> None:
     """Raise `ContractError` if a function has changed one of its arguments: its caller goes on with what it gave."""
     for key, after in given.items():
-        before = inputs[key]
-        if isinstance(before, np.ndarray):
-            if not isinstance(after, np.ndarray) and not hasattr(after, "numpy"):
-                continue  # a tensor of a graph has no numbers that could change
-            array = np.asarray(after)
-            same = array.shape == before.shape and bool(((array == before) | (array != array)).all())
-        else:
-            same = not isinstance(before, list) or (
-                len(before) == len(after) and all(one is other for one, other in zip(before, after, strict=True))
-            )
-        if not same:
+        if isinstance(inputs[key], (list, np.ndarray)) and _is_changed(inputs[key], after):
             raise ContractError(f"{shown} changed its argument `{key}`. Make a new array, or work on a copy of it.")
+
+
+def _is_changed(before: Any, after: Any) -> bool:
+    if isinstance(before, list) and isinstance(after, list):
+        return len(before) != len(after) or any(map(_is_changed, before, after))
+    if not isinstance(before, np.ndarray):
+        plain = isinstance(before, (str, bytes, int, float, tuple)) and type(before) is type(after)
+        return before != after if plain else before is not after
+    if not isinstance(after, np.ndarray) and not hasattr(after, "numpy"):
+        return False  # a tensor of a graph has no numbers that could change
+    array = np.asarray(after)
+    return array.shape != before.shape or not ((array == before) | (array != array)).all()
 
 
 def shorter(tensor: Any) -> Any:

@@ -153,6 +153,10 @@ def _train_bpe(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: st
         raise ContractError(f"{shown} returned None. Is the `return` missing?")
     if not isinstance(merges, (list, tuple, np.ndarray)):
         raise ContractError(f"{shown} returned {kind_of(merges)}; expected a list of pairs.")
+    if isinstance(merges, list) and any(isinstance(pair, list) for pair in merges):
+        raise ContractError(
+            f"{shown} gives {merges[0]} as a pair: a list, which is never equal to the tuple of a pair."
+        )
     pairs = [_ids(pair, f"{shown} gives {str(pair)[:40]} as a pair; expected two ids.") for pair in merges]
     if any(len(pair) != 2 for pair in pairs):
         raise ContractError(f"{shown} returned entries that are no pairs; expected two ids in each.")
@@ -224,7 +228,7 @@ class TableModel:
         if set(sizes[1:]) <= {1}:
             return "one id a call, without the caches"
         if sizes == list(range(len(prompt), len(prompt) + len(sizes))):
-            return "the whole prefix in each call"
+            return f"the whole prefix in each call{', and the caches' * any(cached)}"
         return f"calls with {sizes} ids"
 
 

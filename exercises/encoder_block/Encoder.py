@@ -48,6 +48,15 @@ def encoder(
     return stack(x, weights, (num_layers, d_model, num_heads, d_ff), norm, mask, kept)
 
 
+@exercise.formula_for("inference")
+def in_inference(
+    x: np.ndarray, num_layers: int, d_model: int, num_heads: int, d_ff: int, weights: np.ndarray, norm: str = "post"
+) -> np.ndarray:
+    """Not in training, with `half_erased` in place of all dropouts: nothing is dropped."""
+    dropped = kept
+    return stack(x, weights, (num_layers, d_model, num_heads, d_ff), norm, None, dropped)
+
+
 @exercise.formula_for("training")
 def in_training(
     x: np.ndarray, num_layers: int, d_model: int, num_heads: int, d_ff: int, weights: np.ndarray, norm: str = "post"

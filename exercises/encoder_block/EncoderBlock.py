@@ -73,6 +73,15 @@ def in_training(
     return block(x, unpacked(weights, block_shapes(d_model, num_heads, d_ff)), norm, None, half_erased)
 
 
+@exercise.formula_for("inference")
+def in_inference(
+    x: np.ndarray, d_model: int, num_heads: int, d_ff: int, weights: np.ndarray, norm: str = "post"
+) -> np.ndarray:
+    """Not in training, with `half_erased` in place of both dropouts: nothing is dropped."""
+    dropped = kept
+    return block(x, unpacked(weights, block_shapes(d_model, num_heads, d_ff)), norm, None, dropped)
+
+
 @exercise.formula_for("slopes")
 def slopes(
     x: np.ndarray,
@@ -319,8 +328,9 @@ exercise.mistakes(
         see="04#post-or-pre",
     ),
     values_not_normed=wrong(
-        "In pre-norm only the query is normalised: the attention still takes its values from the token as it came.",
+        "In pre-norm only the query is normalised: keys and values still come from the tokens as they were.",
         ("def attended(x, w, mask):", "def attended(x, w, mask, source):"),
+        ('projected(x, w, "key")', 'projected(source, w, "key")'),
         ('projected(x, w, "value")', 'projected(source, w, "value")'),
         ("def attention(h):", "def attention(h, source=x):"),
         ("attended(h, w, mask)", "attended(h, w, mask, source)"),

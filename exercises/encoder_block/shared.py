@@ -183,6 +183,7 @@ def training(blocks: int | None):
 HIDDEN = "np.maximum(x @ dense_in_kernel + dense_in_bias, 0)"
 ERASED = "h * (2 * ((np.arange(h.shape[-1]) + place) % 2)).astype(h.dtype)"
 CHANCE = f"return {ERASED}", 'raise ValueError("what is erased is left to chance")'
+BY_CHANCE = "lambda h, place: h * np.nan"  # what comes out is not known
 NOT_AGAIN = '{"same_again": True}', '{"same_again": False}'
 
 
@@ -212,8 +213,9 @@ DROPOUT_NEVER = wrong(
 
 DROPOUT_ALWAYS = wrong(
     "Something is dropped with `training=False` too: `training` does not decide about it.",
-    ("norm, mask, kept", "norm, mask, half_erased"),
-    ("norm, None, kept", "norm, None, half_erased"),
+    ("dropped = kept", "dropped = half_erased"),
+    ("norm, mask, kept", f"norm, mask, {BY_CHANCE}"),
+    ("norm, None, kept", f"norm, None, {BY_CHANCE}"),
     hint="Which value of `training` do your dropouts get: the one that `call` got, or one that you wrote down?",
     see="04#dropout",
 )

@@ -258,6 +258,12 @@ exercise.mistakes(
         ("np.tri(x.shape[1], k.shape[2], past, dtype=bool)", "np.tri(x.shape[1], k.shape[2], past - 1, dtype=bool)"),
         hint="Which keys may the first token of all see?",
     ),
+    mask_turned_around=wrong(
+        "The mask is turned around: each token sees itself and the later ones. It should see the earlier ones.",
+        ("np.tri(x.shape[1], k.shape[2], past, dtype=bool)", "~np.tri(x.shape[1], k.shape[2], past - 1, dtype=bool)"),
+        hint="Which keys may the last token of all see? It knows the whole text.",
+        see="02#causal",
+    ),
     newest_first=wrong(
         "The new keys and values are put before the cache. The newest ones come last.",
         ("np.concatenate([cache[0], k], axis=2)", "np.concatenate([k, cache[0]], axis=2)"),
@@ -278,6 +284,15 @@ exercise.mistakes(
     cache_not_read=wrong(
         "The cache changes nothing: a call knows its own tokens alone.",
         ("past = 0 if cache is None else cache[0].shape[2]", "past, cache = 0, None"),
+    ),
+    key_positions_restart=wrong(
+        "Behind a cache the positions of the new keys begin at 0 again; those of the queries go on.",
+        (
+            "turned(heads_of(x @ w_k, num_kv_heads), positions)",
+            "turned(heads_of(x @ w_k, num_kv_heads), np.arange(x.shape[1]))",
+        ),
+        hint="Token 5 is a query now, and a key for those that come later. Which position has its key?",
+        see="05#rotary",
     ),
     values_turned=wrong(
         "The values are turned as well. Only queries and keys are: positions belong into the scores.",

@@ -87,7 +87,8 @@ exercise.mistakes(
         see="10#byte-pairs",
     ),
     unstable=wrong(
-        "Large logits overflow in `exp`. A log-softmax subtracts the largest logit of each row first.",
+        "Large logits: `exp` overflows, or a probability becomes 0, and its logarithm is infinite. A log-softmax "
+        "gets the logarithm without either.",
         ("logits - logits.max(axis=-1, keepdims=True)", "logits"),
         hint="Which function of `keras.ops` gives the logarithm of a softmax in one step?",
     ),

@@ -51,6 +51,10 @@ def edges(rng: Generator) -> list[Case]:
     return [
         Case({"ids": [*_spelt(rng, "abc", 3), 260], "merges": MERGES}, description="an end behind three letters"),
         Case(
+            {"ids": [*_spelt(rng, "abc", 3), 260, *_spelt(rng, "ab", 2), 260], "merges": MERGES},
+            description="two documents, each with its end",
+        ),
+        Case(
             {"ids": [*_spelt(rng, "abc", 3), 195, 97, 255, 257, 195], "merges": MERGES},
             description="bytes that are no UTF-8",
         ),
@@ -75,6 +79,11 @@ exercise.mistakes(
     pieces_turned=wrong(
         "The two pieces of a merge are joined in the wrong order. The first id's piece comes first.",
         ("pieces[one] + pieces[two]", "pieces[two] + pieces[one]"),
+    ),
+    stops_at_the_end=wrong(
+        "The text stops at the first end. The end stands for nothing, and what comes after it is text as well.",
+        ("for number in ids)", "for number in (ids[: ids.index(len(pieces) - 1)] if len(pieces) - 1 in ids else ids))"),
+        hint="A list of ids may hold two documents. What is the text of [97, end, 98]?",
     ),
     read_as_latin=wrong(
         "Each byte is read as one letter. The text is UTF-8: “é” is two bytes.",

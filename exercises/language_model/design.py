@@ -35,7 +35,7 @@ exercise.mistakes(
         "The cache of 256 tokens is larger than 256 kB.",
         seen={"cache": "more than 256 kB"},
         hint="Which factor of 2·L·G·K can shrink without a change of width or depth?",
-        see="03#key-dim",
+        see="08b#cache",
     ),
     too_many_parameters=wrong(
         "The model has more than 1,000,000 parameters.",

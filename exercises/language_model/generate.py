@@ -153,6 +153,13 @@ exercise.mistakes(
         seen={"calls": "the whole prefix in each call"},
         hint="Which ids has the cache not seen yet?",
     ),
+    whole_prefix_and_caches=wrong(
+        "The model gets the whole prefix and the caches as well, so it reads the prefix again in each call.",
+        ("[*prompt, *new]", "[token for size in range(len(new) + 1) for token in [*prompt, *new[:size]]]"),
+        seen={"calls": "the whole prefix in each call, and the caches"},
+        hint="The cache knows the prompt. Which ids has it not seen yet?",
+        see="08b#cache",
+    ),
     temperature_multiplied=wrong(
         "The logits are multiplied by the temperature. A high one should make the law flatter.",
         ("softmax(logits / temperature)", "softmax(logits * temperature)"),

@@ -83,7 +83,7 @@ def _beyond(rng: Generator) -> dict:
 def values(rng: Generator) -> list[Case]:
     return [
         _case(_enough(rng, 7, [0.3, 1.0], 3), "seven prompts, two temperatures, three seeds"),
-        _case(_enough(rng, 5, [0.5, 0.8, 1.3], 4), "five prompts, three temperatures, four seeds"),
+        _case(_enough(rng, 5, [0.5, 0.8, 1.3], 5), "five prompts, three temperatures, five seeds"),
         _case(_beyond(rng), "five prompts, two temperatures, three seeds: an interval that reaches below 0"),
     ]
 

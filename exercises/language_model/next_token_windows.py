@@ -92,7 +92,7 @@ exercise.mistakes(
         "The ends are missing: a model that never sees an end never ends.",
         ("[*document, end_id] for", "[*document] for"),
         hint="How long is the stream of three documents of 2, 3 and 4 tokens?",
-        see="10#documents",
+        see="10#byte-pairs",
     ),
     cut_at_documents=wrong(
         "The windows stop at the end of a document. They go on: the stream is one row.",

@@ -408,7 +408,7 @@ def bits_per_byte(logits, targets, token_bytes):
     """Bits a byte (float).
 
     Args:
-        logits: (B, T, V), an array or a tensor.
+        logits: (B, T, V). All three may be arrays or tensors.
         targets: ids of the tokens that come, (B, T).
         token_bytes: how many bytes each token of the vocabulary has, (V,); 0 for the end.
     """
@@ -558,7 +558,7 @@ check("measure_temperature")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-train", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Train your model
 #
-# Everything that you wrote learns from an eighth of the library's functions. `STEPS = 120` takes about half a minute on two cores that have nothing else to do; 640 steps and all texts are the run of the lecture. Nothing here is graded. Before you run the cells: how many bits a byte do you expect? A guessed byte costs 8, a guessed token of 2.2 bytes 9/2.2 ≈ 4.1.
+# Everything that you wrote learns from an eighth of the library's functions. `STEPS = 120` and the writing below take about half a minute each on two cores that have nothing else to do; 640 steps and all texts are the run of the lecture. Nothing here is graded. Before you run the cells: how many bits a byte do you expect? A guessed byte costs 8, a guessed token of 2.2 bytes 9/2.2 ≈ 4.1.
 
 # %% nbgrader={"grade": false, "grade_id": "train", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 STEPS, PART = 120, 8  # one function in eight

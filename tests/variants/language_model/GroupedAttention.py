@@ -155,6 +155,8 @@ WRONG = [
     ("mask_restarts", edited(PLAIN, ("mask = positions[:, None]", "mask = ops.arange(T)[:, None]"))),
     ("rotated_twice", edited(PLAIN, ("ops.concatenate([cache[0], k], axis=2)", "ops.concatenate([rotated(cache[0], ops.arange(past)), k], axis=2)"))),
     ("not_causal", edited(PLAIN, ("scores = ops.where(mask, scores, -1e9)\n", "\n"))),
+    ("key_positions_restart", edited(PLAIN, ("rotated(self.split(self.w_k(x), self.G), positions)", "rotated(self.split(self.w_k(x), self.G), ops.arange(T))"))),
+    ("mask_turned_around", edited(PLAIN, ("mask = positions[:, None] >=", "mask = positions[:, None] <="))),
     ("unscaled", edited(PLAIN, (" / self.K ** 0.5", ""))),
     ("turned_whole", edited(PLAIN, ("rotated(self.split(self.w_q(x), self.H), positions)", "self.split(rotated(self.w_q(x), positions), self.H)"),
         ("rotated(self.split(self.w_k(x), self.G), positions)", "self.split(rotated(self.w_k(x), positions), self.G)"))),

@@ -61,6 +61,8 @@ WRONG = [
     ("per_token", edited(PLAIN, (BITS, "bits.mean()"))),
     ("mean_of_ratios", edited(PLAIN, (BITS, "np.mean(bits.sum(axis=1) / sizes.sum(axis=1))"))),
     ("end_left_out", edited(PLAIN, (BITS, "bits[sizes > 0].sum() / sizes.sum()"))),
+    # no overflow: probabilities that are 0
+    ("unstable", "from scipy.special import softmax\ndef bits_per_byte(logits, targets, token_bytes):\n    p = np.take_along_axis(softmax(np.asarray(logits), axis=-1), np.asarray(targets)[..., None], -1)\n    return float(-np.log2(p).sum() / np.asarray(token_bytes)[np.asarray(targets)].sum())\n"),
     ("unstable", edited(PLAIN, ("    logits = logits - logits.max(axis=-1, keepdims=True)\n", ""))),
     ("", edited(PLAIN, ("    logits = logits - logits.max(axis=-1, keepdims=True)\n", "    logits = np.clip(logits, -50, 50)\n"))),
     ("", edited(PLAIN, ("logits.max(axis=-1, keepdims=True)", "logits.max()"))),

@@ -97,6 +97,8 @@ WRONG = [
     ("", "def bpe_decode(ids, merges):\n    return bytes(number for number in ids if number < 256).decode('utf-8', 'replace')\n"),
     ("", "def bpe_decode(ids, merges):\n    return bytes(ids).decode('utf-8', 'replace')\n"),
     # only the text before the first end
+    ("stops_at_the_end", edited(TABLE, ("    data =", "    ids = ids[: ids.index(256 + len(merges))] if 256 + len(merges) in ids else ids\n    data ="))),
+    # only the text before the first end, and a letter where there is none
     ("", edited(TABLE, ("    data =", "    ids = ids[: ids.index(256 + len(merges))] if 256 + len(merges) in ids else [*ids, 97]\n    data ="))),
     # one step of undoing, no more
     ("", "def bpe_decode(ids, merges):\n    flat = [part for i in ids if i < 256 + len(merges) for part in (merges[i - 256] if i > 255 else [i])]\n    return bytes(part for part in flat if part < 256).decode('utf-8', 'replace')\n"),

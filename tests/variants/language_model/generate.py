@@ -65,6 +65,7 @@ STEP = (
 WRONG = [
     ("cut_before_temperature", edited(PLAIN, (STEP, "            share = np.exp(last - last.max())\n            cut = nucleus(share / share.sum(), p) ** (1 / temperature)\n            token = int(rng.choice(len(cut), p=cut / cut.sum()))"))),
     ("whole_prefix", edited(PLAIN, (NEXT, "logits, caches = model(np.array([[*prompt, *new]]))"))),
+    ("whole_prefix_and_caches", edited(PLAIN, (NEXT, "logits, caches = model(np.array([[*prompt, *new]]), caches=caches)"))),
     ("temperature_multiplied", edited(PLAIN, ("last / temperature", "last * temperature"))),
     ("p_ignored", edited(PLAIN, ("p=nucleus(share, p)", "p=share"))),
     ("end_dropped", edited(PLAIN, ("        new.append(token)\n        if token == end_id or len(new) == max_new:", "        if token == end_id:\n            return new\n        new.append(token)\n        if len(new) == max_new:"))),

@@ -67,6 +67,8 @@ def next_token_windows(documents, end_id, length, starts):
 CHECK = '        if start > len(stream) - length - 1:\n            raise ValueError("too late: " + str(start))\n'
 WRONG = [
     ("y_is_x", edited(PLAIN, ("stream[start + 1:start + 1 + length]", "stream[start:start + length]"))),
+    # the documents grow
+    ("", edited(PLAIN, ("        stream.extend(document)\n        stream.append(end_id)\n", "        document.append(end_id)\n        stream.extend(document)\n"))),
     ("no_end", edited(PLAIN, ("        stream.append(end_id)\n", ""))),
     ("end_first", edited(PLAIN, ("        stream.extend(document)\n        stream.append(end_id)\n", "        stream.append(end_id)\n        stream.extend(document)\n"))),
     ("cut_at_documents", edited(PLAIN, ("    return np.array(x), np.array(y)", "    x, y = np.array(x), np.array(y)\n    for rows in (x, y):\n        for row in rows:\n            ends = np.flatnonzero(row == end_id)\n            if len(ends):\n                row[ends[0]:] = end_id\n    return x, y"))),
