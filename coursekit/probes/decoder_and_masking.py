@@ -23,8 +23,10 @@ def _combine_masks(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode
 
         masks = [mask if mask is None else tf.convert_to_tensor(mask) for mask in masks]
     result = function_of(namespace, "combine_masks")(*masks)
-    if result is None and masks and all(mask is not None for mask in masks):
-        raise ContractError("combine_masks(…) returned None. Is the `return` missing?")
+    given = [mask for mask in masks if mask is not None]
+    if result is None and given:
+        missing = "Is the `return` missing?" if len(given) == len(masks) else "A mask that is None is left out."
+        raise ContractError(f"combine_masks(…) returned None. {missing}")
     return {"output": result}
 
 
