@@ -112,7 +112,8 @@ def test_a_wrong_result_beside_infinity_is_judged_without_a_warning():
 
 
 def test_a_mask_that_is_none_is_told_from_a_missing_return():
-    body = "    if any(m is None for m in masks) or not masks:\n        return None\n    masks = [ops.cast(m, 'bool') for m in masks]\n"
+    early = "    if any(m is None for m in masks) or not masks:\n        return None\n"
+    body = f"{early}    masks = [ops.cast(m, 'bool') for m in masks]\n"
     for last, said in (
         ("return functools.reduce(ops.logical_and, masks)", "A mask that is None"),
         ("masks[0]", "`return`"),
