@@ -6,8 +6,8 @@ exercise = Questions("report")
 
 # Recorded: 10,000 measurements, each with 300 sentences of its own. The share that is ahead in all of them is 0.177,
 # and 0.123 per token. Widened, the range reaches nearly six standard deviations to both sides: a right measurement lies
-# beyond less than once in a hundred million times (`tests/labs/test_08b_generating_text.py`). One standard deviation is
-# 0.02, so shares that are exchanged lie in it too: their distance of 0.05 is what chance makes in a right measurement.
+# beyond less than once in a hundred million times (`tests/labs/test_08b_generating_text.py`). Exchanged shares lie in
+# it too: the means are 0.05 apart, the standard deviation of a share is 0.02. Only the difference of both would tell.
 exercise.measured(
     "ahead",
     "the share of drawn sentences ahead of the greedy one",
