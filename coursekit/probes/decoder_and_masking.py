@@ -23,8 +23,10 @@ def _combine_masks(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode
 
         masks = [mask if mask is None else tf.convert_to_tensor(mask) for mask in masks]
     result = function_of(namespace, "combine_masks")(*masks)
-    if result is None and any(mask is not None for mask in masks):
-        raise ContractError("combine_masks(…) returned None. Is the `return` missing?")
+    given = [mask for mask in masks if mask is not None]
+    if result is None and given:
+        missing = "Is the `return` missing?" if len(given) == len(masks) else "A mask that is None is left out."
+        raise ContractError(f"combine_masks(…) returned None. {missing}")
     return {"output": result}
 
 
@@ -284,26 +286,43 @@ def _shapes(inputs: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     return {kind: tuple(sizes[letter] for letter in letters) for kind, letters in KINDS.items()}
 
 
-def _kinds(built: Any, inputs: Mapping[str, Any]) -> dict[str, list[tuple[Any, bool]]]:
-    """The Transformer's weights by kind; True beside a weight that holds its values transposed."""
+def _as_it_is(value: np.ndarray) -> np.ndarray:
+    return value
+
+
+def _turned(value: np.ndarray) -> np.ndarray:
+    """The table as (D, V)."""
+    return value.T
+
+
+def _turned_back_to_front(value: np.ndarray) -> np.ndarray:
+    """What an output layer of its own gets: the table's rows in reverse, so that its logits are not x Eᵀ."""
+    return value[::-1].T
+
+
+def _kinds(built: Any, inputs: Mapping[str, Any]) -> dict[str, list[tuple[Any, Callable[[np.ndarray], np.ndarray]]]]:
+    """The Transformer's weights by kind; beside each, how it holds the values of its kind."""
     width, shapes = inputs["d_model"], _shapes(inputs)
-    found: dict[str, list[tuple[Any, bool]]] = {kind: [] for kind in KINDS}
+    found: dict[str, list[tuple[Any, Callable[[np.ndarray], np.ndarray]]]] = {kind: [] for kind in KINDS}
+    turned = []
     for variable in built.trainable_variables:
         shape = tuple(variable.shape)
         if variable.name in ("gamma", "beta") and shape == (width,):
-            found[variable.name].append((variable, False))
+            found[variable.name].append((variable, _as_it_is))
         elif shape == shapes["embedding"][::-1]:
-            found["embedding"].append((variable, True))  # an output layer of its own; its size is another case's matter
+            turned.append(variable)
         elif shape == (inputs["vocab_size"],):
             variable.assign(np.zeros(shape))
         elif kinds := [kind for kind, each in shapes.items() if each == shape]:
-            found[kinds[0]].append((variable, False))
+            found[kinds[0]].append((variable, _as_it_is))
         else:
             learned = " Are the positions learned? Here they are the fixed sine and cosine waves."
             raise ContractError(
                 f"a trainable weight of shape {shape} has no place in this model: {variable.path}."
                 + (learned if shape == (inputs["max_length"], width) else "")
             )
+    holds = _turned_back_to_front if found["embedding"] else _turned
+    found["embedding"] += [(variable, holds) for variable in turned]
     if not found["embedding"]:
         raise ContractError(
             f"there is no trainable weight of shape {shapes['embedding']}, (vocab_size, d_model). "
@@ -335,8 +354,8 @@ def _drive_model(built: Any, source: Any, target: Any, inputs: Mapping[str, Any]
     kinds = _kinds(built, inputs)
     values = _cut(inputs["weights"], _shapes(inputs))
     for kind, group in kinds.items():
-        for variable, is_transposed in group:
-            variable.assign(values[kind].T if is_transposed else values[kind])
+        for variable, held in group:
+            variable.assign(held(values[kind]))
     if mode == "graph":
         signature = [tf.TensorSpec((None, None), each.dtype) for each in (source, target)]
         compiled = tf.function(lambda *each: {"logits": run(*each)}, signature, autograph=False)
@@ -351,7 +370,7 @@ def _drive_model(built: Any, source: Any, target: Any, inputs: Mapping[str, Any]
     if mode == "slopes":
         kinds = {kind: group for kind, group in kinds.items() if group}
         steps = _cut(inputs["direction"], _shapes(inputs))
-        along = {kind: [steps[kind].T if flip else steps[kind] for _, flip in group] for kind, group in kinds.items()}
+        along = {kind: [held(steps[kind]) for _, held in group] for kind, group in kinds.items()}
         sources = {kind: [variable.value for variable, _ in group] for kind, group in kinds.items()}
         return _slopes(lambda: run(source, target), sources, along, inputs)
     return {"logits": run(source, target)}
@@ -407,13 +426,13 @@ def _measure_exposure(namespace: Mapping[str, Any], inputs: Mapping[str, Any], m
 
     def next_token(row: int, prefix: Sequence[int]) -> int:
         ids = np.asarray(prefix)
-        if ids.ndim != 1 or ids.dtype.kind not in "iu":
+        if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
             raise ContractError(f"`next_token` got {str(prefix)[:60]} as prefix; expected a list of token ids.")
         if np.ndim(row) or not 0 <= row < len(targets) or int(row) != row:
             raise ContractError(
                 f"`next_token` was asked for sentence {str(row)[:40]}; they count from 0 to {len(targets) - 1}."
             )
-        return write(int(row), ids.tolist())
+        return write(int(row), [int(each) for each in ids])
 
     given = [np.array(inputs[name]) for name in ("targets", "positions", "false_ids")]
     found = unpack(

@@ -97,6 +97,9 @@ def _cached_attention(namespace: Mapping[str, Any], inputs: Mapping[str, Any], m
     return {"output": np.concatenate(outputs, axis=2), "keys": cache[0], "values": cache[1]}
 
 
+SEEDS_AGAIN = "several sentences for one seed"  # a function that asks again for a seed
+
+
 def each_seed(seeds: Sequence[int]) -> str:
     """What is true of a function that drew one sentence for each of these seeds."""
     return f"one sentence for each seed: {', '.join(map(str, seeds))}"
@@ -104,12 +107,12 @@ def each_seed(seeds: Sequence[int]) -> str:
 
 def _measure_typical(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
     """Hand over sentences that are drawn already, one for each seed, and note which seeds are asked for."""
-    step, seeds, asked = table_step(inputs["table"], inputs["kind"]), inputs["seeds"], set()
+    step, seeds, asked = table_step(inputs["table"], inputs["kind"]), inputs["seeds"], []
 
     def draw(seed: int) -> list[int]:
         if seed not in seeds:
             raise ContractError(f"`draw` was asked for the seed {seed!r}, which is not among those given.")
-        asked.add(seed)
+        asked.append(seed)
         return list(inputs["drawn"][seeds.index(seed)])
 
     names = inputs["names"]
@@ -122,9 +125,10 @@ def _measure_typical(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mo
     if any(row.shape != (3,) for row in rows):
         raise ContractError(f"{shown} has an entry that is not (log_p, ahead, ahead_per_token).")
     log_p, ahead, ahead_per_token = np.array(rows, "float64").T
-    calls = each_seed(seeds) if len(asked) == len(seeds) else _fewer_seeds(len(asked), len(seeds))
+    different = len(set(asked))
+    calls = each_seed(seeds) if different == len(seeds) else _fewer_seeds(different, len(seeds))
     if mode == "calls":
-        return {"calls": calls}
+        return {"draws": SEEDS_AGAIN if calls == each_seed(seeds) and len(asked) > len(seeds) else calls}
     return (
         {"log_p": log_p}
         if mode == "log_p"

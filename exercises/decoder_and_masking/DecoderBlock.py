@@ -146,9 +146,9 @@ def values(rng: Generator) -> list[Case]:
 
 
 @exercise.group(
-    "what stands later changes nothing",
+    "right values, for a sentence and for its beginning alone",
     points=2,
-    advice="The output at a position is the same whether or not later tokens follow. Which attention has to be causal?",
+    advice="Both have to be right. Where they differ from each other, a token sees what comes later.",
     must_fail_for=("keras_epsilon",),
 )
 def causal(rng: Generator) -> list[Case]:
@@ -266,7 +266,7 @@ exercise.mistakes(
         see="08#decoder-block",
     ),
     memory_mask_ignored=wrong(
-        "memory_mask changes nothing. Is it passed to the cross-attention, and by its name, `attention_mask=`?",
+        "memory_mask hides nothing. Is it passed to the cross-attention, and by its name, `attention_mask=`?",
         ('"cross", memory_mask', '"cross", None'),
     ),
     memory_mask_inverted=wrong(
@@ -402,6 +402,19 @@ exercise.mistakes(
         "The norms have Keras's default epsilon, 0.001; this exercise asks for 1e-6.",
         ("gamma, beta, 1e-06)", "gamma, beta, 0.001)"),
         costs_at_most=0.5,
+    ),
+    causal_in_training_only=wrong(
+        "Without `training=True` the self-attention sees later tokens. The block is always causal.",
+        (CAUSAL, f"{CAUSAL} if dropout is third_erased else None"),
+        hint="Which argument of the call of `self_attention` hides later tokens, and what is it without `training`?",
+        see="08#leak",
+    ),
+    cross_lines_first=wrong(
+        "The cross-attention comes first. The self-attention should come first, so that the queries to the source know "
+        "their context.",
+        (FIRST, 'first = norm(x + dropout(attended(x, memory, w, "cross", memory_mask), 1), w, "norm2")'),
+        (SECOND, 'second = norm(first + dropout(attended(first, first, w, "self", causal), 0), w, "norm1")'),
+        see="08#decoder-block",
     ),
 )
 

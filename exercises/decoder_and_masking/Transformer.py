@@ -70,14 +70,15 @@ def transformer(
     vocab_size: int,
     weights: np.ndarray,
 ) -> np.ndarray:
-    """`transformer_logits`; those of padding in the target are left free (NaN).
+    """`transformer_logits`; those of padding in the target are left free (NaN), unless there is no block.
 
     Args:
         source, target: ids (B, S) and (B, T), 0 is padding.
         weights: the kinds of weights, end to end in the order of `shapes`; all weights of a kind are equal.
     """
     table = unpacked(weights, shapes(d_model, num_heads, d_ff, vocab_size))
-    return free(transformer_logits(source, target, table, num_layers), target).astype(weights.dtype)
+    logits = transformer_logits(source, target, table, num_layers)
+    return (free(logits, target) if num_layers else logits).astype(weights.dtype)
 
 
 def free(logits: np.ndarray, target: np.ndarray) -> np.ndarray:
@@ -100,7 +101,7 @@ def transformer_training(
     """The same in training, with `third_erased` in place of all dropouts; and the one rate that they have."""
     table = unpacked(weights, shapes(d_model, num_heads, d_ff, vocab_size))
     logits = transformer_logits(source, target, table, num_layers, third_erased)
-    return {"logits": free(logits, target).astype(weights.dtype), "rates": rates(dropout)}
+    return {"logits": free(logits, target).astype(weights.dtype), "rates": np.array([dropout])}
 
 
 @exercise.formula_for("inference")
@@ -117,12 +118,7 @@ def transformer_inference(
 ) -> dict[str, np.ndarray]:
     """Outside of training nothing is dropped; and the one rate that the dropouts have."""
     logits = transformer(source, target, num_layers, d_model, num_heads, d_ff, vocab_size, weights)
-    return {"logits": logits, "rates": rates(dropout)}
-
-
-def rates(dropout: float) -> np.ndarray:
-    """The different rates of all dropouts."""
-    return np.array([dropout])
+    return {"logits": logits, "rates": np.array([dropout])}
 
 
 @exercise.formula_for("prefix")
@@ -204,14 +200,15 @@ def _model_inputs(
     advice="Without blocks the logits are (E[ids]·√D + positions) Eᵀ for the target ids.",
 )
 def embedding(rng: Generator) -> list[Case]:
+    padded = _model_inputs(rng, 0, source=(2, 3), length=7)
+    padded["target"][0, 4:] = padded["target"][1, 6:] = 0
     return [
-        Case(
-            _model_inputs(rng, 0), description="num_layers=0: embedding, positions and output alone, target_in (2, 5)"
-        ),
+        Case(_model_inputs(rng, 0), description="num_layers=0: embedding, positions and output, target_in (2, 5)"),
         Case(
             _model_inputs(rng, 0, source=(3, 5), length=11),
             description="num_layers=0, target_in (3, 11), max_length=11",
         ),
+        Case(padded, description="num_layers=0, target_in (2, 7) with padding, which has a row of the table too"),
     ]
 
 
@@ -241,7 +238,11 @@ def padding(rng: Generator) -> list[Case]:
     ]
 
 
-@exercise.group("what stands later in the target changes nothing", points=1)
+@exercise.group(
+    "right logits, for a target and for its beginning alone",
+    points=1,
+    advice="Both have to be right. Where they differ from each other, a token sees what comes later.",
+)
 def causal(rng: Generator) -> list[Case]:
     return [
         Case(
@@ -300,7 +301,17 @@ def training(rng: Generator) -> list[Case]:
 ROOT = "* math.sqrt(d_model)"
 PLACES = "+ positions(ids.shape[1], d_model).astype(embedding.dtype)"
 ROWS = "embedding[ids] * math.sqrt(d_model) + positions(ids.shape[1], d_model).astype(embedding.dtype)"
+ENCODER_ATTENDS = 'h = norm(h + dropout(attended(h, h, w, "self", real), 1), w, "norm1")'
+ENCODER_TRANSFORMS = 'h = norm(h + dropout(transformed(h, w), 1), w, "norm2")'
+ENCODER_PRE_NORM = (
+    (ENCODER_ATTENDS, 'inner = norm(h, w, "norm1")\nh = h + dropout(attended(inner, inner, w, "self", real), 1)'),
+    (ENCODER_TRANSFORMS, 'h = h + dropout(transformed(norm(h, w, "norm2"), w), 1)'),
+)
 LOGITS = "y @ embedding.T"
+OWN_OUTPUT = "y @ embedding[::-1].T"  # the probe gives a table of the output's own the rows in reverse
+OWN_TABLE = (
+    "The logits come from a layer with weights of its own. They should be x Eᵀ, with the table E of the embedding."
+)
 TABLE = "vocab_size * d_model"
 
 exercise.mistakes(
@@ -396,17 +407,27 @@ exercise.mistakes(
         costs_at_most=0.5,
     ),
     pre_norm=wrong(
-        "The blocks are pre-norm; this model should be post-norm.",
-        *PRE_NORM,
-        (
-            'h = norm(h + dropout(attended(h, h, w, "self", real), 1), w, "norm1")',
-            'inner = norm(h, w, "norm1")\nh = h + dropout(attended(inner, inner, w, "self", real), 1)',
-        ),
-        (
-            'h = norm(h + dropout(transformed(h, w), 1), w, "norm2")',
-            'h = h + dropout(transformed(norm(h, w, "norm2"), w), 1)',
-        ),
+        "The blocks are pre-norm; this model should be post-norm.", *PRE_NORM, *ENCODER_PRE_NORM, see="04#post-or-pre"
+    ),
+    encoder_pre_norm=wrong(
+        "The encoder's blocks are pre-norm; this model should be post-norm.",
+        *ENCODER_PRE_NORM,
+        hint="Is what your `EncoderBlock` returns the result of a norm, or a sum?",
         see="04#post-or-pre",
+    ),
+    encoder_is_decoder=wrong(
+        "The encoder's blocks are decoder blocks. They need one self-attention, not causal, and no cross-attention.",
+        (f"{ENCODER_ATTENDS}\n{ENCODER_TRANSFORMS}", "h = block(h, h, w, real, lambda h, place: dropout(h, 1))"),
+        ("3 * attention", "4 * attention"),
+        ("5 * 2 * d_model", "6 * 2 * d_model"),
+        hint="Which of the three sub-layers of a decoder block has an encoder block?",
+        see="08#decoder-block",
+    ),
+    blocks_side_by_side=wrong(
+        "Every decoder block reads the embedded target. Each should read the output of the one before it.",
+        ("block(y, memory,", "block(embedded(target, embedding, dropout), memory,"),
+        hint="Which name does the loop give to the output of a block, and which one does it read?",
+        see="08#decoder-block",
     ),
     dropout_never=wrong(
         "With `training=True` nothing is dropped: does `training` reach the blocks?",
@@ -421,6 +442,18 @@ exercise.mistakes(
     embedding_not_dropped=wrong(
         "The sums of embedding and position are not dropped in training.", ("dropout(rows, 1)", "rows")
     ),
+    embedding_dropped_twice=wrong(
+        "The sums of embedding and position are dropped twice. The skeleton does it after `embed`.",
+        ("dropout(rows, 1)", "dropout(dropout(rows, 1), 1)"),
+        see="04#dropout",
+    ),
+    padding_erased=wrong(
+        "The embedding of padding is set to 0. Padding has a row of the table and a position like every other id; "
+        "masks hide it.",
+        ("dropout(rows, 1)", "dropout(rows * (ids != 0)[..., None], 1)"),
+    ),
+    output_layer=wrong(OWN_TABLE, (LOGITS, OWN_OUTPUT), (TABLE, f"2 * {TABLE} + vocab_size"), see="08#decoder-block"),
+    output_layer_without_bias=wrong(OWN_TABLE, (LOGITS, OWN_OUTPUT), (TABLE, f"2 * {TABLE}"), see="08#decoder-block"),
     table_not_shared=wrong(
         "V·D numbers too many: there is a second table. Source, target and output share one embedding.",
         (TABLE, f"2 * {TABLE}"),

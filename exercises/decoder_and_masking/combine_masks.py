@@ -62,7 +62,7 @@ def none(rng: Generator) -> list[Case]:
 @exercise.group(
     "integers and tensors",
     points=1,
-    advice="TensorFlow does not combine masks of different types: turn each mask into truth values first.",
+    advice="Masks of different types do not always combine: turn each mask into truth values first.",
 )
 def types(rng: Generator) -> list[Case]:
     ones = partial_mask(rng, 5, 5).astype("int32")
@@ -71,10 +71,10 @@ def types(rng: Generator) -> list[Case]:
         _joined(partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5), mode="tensor", description="TensorFlow tensors"),
         _joined(
             partial_mask(rng, 5, 5).astype("int32"),
-            partial_mask(rng, 3, 1, 5).astype("float32"),
+            partial_mask(rng, 3, 1, 5).astype("int64"),
             partial_mask(rng, 3, 1, 5),
             mode="tensor",
-            description="TensorFlow tensors of int32, float32 and bool",
+            description="TensorFlow tensors of int32, int64 and bool",
         ),
     ]
 

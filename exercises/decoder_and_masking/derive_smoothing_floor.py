@@ -96,6 +96,7 @@ def large(rng: Generator) -> list[Case]:
 
 TARGET = "1 - epsilon + epsilon / words, epsilon / words"
 FLOOR = "costs - (vocab_size - 1) * other * log_other"
+RESULTS = "return np.asarray(floor), np.asarray(gap)"
 GAP = "np.where(other > 0, np.log(right) - log_other, np.inf)"
 
 exercise.mistakes(
@@ -170,14 +171,26 @@ exercise.mistakes(
         (GAP, "np.where(other > 0, right / np.where(other > 0, other, 1), np.inf)"),
         hint="Write the softmax of the logits (s, 0) and divide its two entries.",
     ),
+    difference=wrong(
+        "This gap is the difference of the two probabilities. Logits that differ by s make a quotient of eˢ.",
+        (GAP, "right - other"),
+        hint="Write the softmax of the logits (s, 0) and divide its two entries.",
+    ),
+    one_zero_for_all=wrong(
+        "One ε of 0 decides about all results. Each entry has an ε of its own: choose with `np.where`.",
+        (
+            RESULTS,
+            "has_zero = np.any(np.equal(smoothing, 0))\n"
+            "return np.where(has_zero, 0, floor), np.where(has_zero, np.inf, gap)",
+        ),
+    ),
     log_of_zero=wrong(
         "Where ε is 0 the floor is NaN, because a computer says so of 0 · ln 0. That term counts as 0.",
         ("np.log(np.where(other > 0, other, 1))", "np.log(other)"),
         hint="`np.where(x > 0, x, 1)` inside the logarithm keeps it finite; where ε is 0 its factor is 0 anyway.",
     ),
     exchanged=wrong(
-        "Floor and gap are exchanged: the floor comes first.",
-        ("return np.asarray(floor), np.asarray(gap)", "return np.asarray(gap), np.asarray(floor)"),
+        "Floor and gap are exchanged: the floor comes first.", (RESULTS, "return np.asarray(gap), np.asarray(floor)")
     ),
 )
 

@@ -130,6 +130,7 @@ LOG_P = "log_softmax(logits)"
 MEAN = "losses.sum() / real.sum()"
 SMOOTHED = "one_hot * (1 - epsilon) + epsilon / size"
 PRODUCT = "wanted * log_p"
+GRADIENT = 'return {"gradient": gradient}'
 WANTED = "wanted = smoothed(targets, logits.shape[-1], label_smoothing).astype(logits.dtype)"
 
 exercise.mistakes(
@@ -137,13 +138,13 @@ exercise.mistakes(
         "Padding counts as if it were words.",
         (REAL, "np.ones_like(targets, dtype=bool)"),
         hint="Which positions should have no share of the sum, and which number divides it?",
-        see="08#training",
+        see="06#padding-leaks",
     ),
     divided_by_positions=wrong(
         "The sum is divided by all positions, padding too. Divide by the number of real tokens.",
         (MEAN, "losses.mean()"),
         hint="A mean divides by all entries, also by those that you set to 0.",
-        see="08#training",
+        see="06#padding-leaks",
     ),
     mean_of_means=wrong(
         "Each sentence is averaged by itself, so tokens of short sentences weigh more. Average over all "
@@ -227,6 +228,16 @@ exercise.mistakes(
         "A small number is added before the logarithm, so no word costs more than −ln of it. Large logits cost more.",
         (LOG_P, "np.log(softmax(logits) + 1e-9)"),
         hint="Which one function computes the logarithm of a softmax without computing the softmax?",
+    ),
+    targets_masked=wrong(
+        "The loss is right, and its gradient at padding is not 0: your targets are 0 there. TensorFlow's gradient is "
+        "softmax − target, as if each target summed to 1. Multiply the losses by the mask, not the targets.",
+        (
+            GRADIENT,
+            "padding = (targets == pad_id)[..., None]\n"
+            'return {"gradient": gradient + padding * softmax(logits) / (targets != pad_id).sum()}',
+        ),
+        hint="Which array of your code has one number for each position, the loss of this position alone?",
     ),
 )
 

@@ -151,7 +151,7 @@ exercise.mistakes(
         "what it wrote itself.",
         ("prefix.append(written)", "prefix.append(ids[at] if at < len(ids) else written)"),
         hint="Which token is the last one of the prefix at the second step?",
-        see="08#teacher-forcing",
+        see="08#exposure-bias",
     ),
     inserted=wrong(
         "The false token comes after the right one. It has to stand in its position.",
@@ -226,6 +226,25 @@ exercise.mistakes(
         "The margin is that of the share after the false token. It is asked for the difference of the two shares.",
         (MARGIN, "1.96 * np.nanstd(false, axis=0, ddof=1) / np.sqrt(count)"),
         hint="Of which one number for each sentence do you need the standard deviation?",
+    ),
+    start_in_prefix=wrong(
+        "Your prefix begins with the start id, 2. `next_token` takes a list of ids without it.",
+        ("written = model(row, prefix)", "written = model(row, [2, *prefix])"),
+        hint="What does the stub say about the list that `next_token` is called with?",
+    ),
+    base_written=wrong(
+        "Your base goes on after a token that the model wrote at position p. It is asked for after the right one, "
+        "`targets[n][p]`.",
+        ("positions, correct, steps",
+         "positions, [model(each, targets[each][: positions[each]]) for each in range(len(targets))], steps"),
+        hint="Which two prefixes are compared, and in which position do they differ?",
+    ),
+    base_taught=wrong(
+        "After the right token your prefix goes on with the correct tokens. In both cases the model reads its own.",
+        ("prefix.append(written)",
+         "prefix.append(ids[at] if token[row] == ids[place] and at < len(ids) else written)"),
+        hint="Which token is the last one of each prefix at the second step?",
+        see="08#exposure-bias",
     ),
 )  # fmt: skip
 

@@ -67,6 +67,11 @@ exercise.mistakes(
         (WITH_AXIS, "real[:, None, :] & real[:, :, None]"),
     ),
     pad_id_ignored=wrong("The argument `pad_id` changes nothing.", (REAL, "ids != 0")),
+    by_length=wrong(
+        "Your mask is made of the sentences' lengths. Padding can stand before a token: look at each id.",
+        (REAL, "np.arange(ids.shape[1]) < (ids != pad_id).sum(axis=1, keepdims=True)"),
+        hint="What does the mask of (5, 0, 7) look like?",
+    ),
     larger_than_pad=wrong(
         "Ids below pad_id count as padding too. A token is padding only when its id is pad_id.", (REAL, "ids > pad_id")
     ),

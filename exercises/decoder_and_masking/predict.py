@@ -9,7 +9,7 @@ WORDS, SMOOTHING = 14, 0.1
 P = (1 - SMOOTHING) * np.eye(WORDS)[0] + SMOOTHING / WORDS  # the smoothed target
 FLOOR = float(cross_entropy(P, P))  # no cross-entropy with p is below its entropy
 
-exercise = Questions("predict", tolerance=0.05)
+exercise = Questions("predict", tolerance=0.015)
 
 exercise.question(
     ONE,
@@ -39,6 +39,12 @@ exercise.mistakes(
     two_outcomes=wrong(
         "This is the entropy of two outcomes, 0.9 and 0.1. The target spreads the 0.1 over 14 words, which costs more.",
         seen=float(-0.9 * np.log(0.9) - 0.1 * np.log(0.1)),
+        see="08#loss-floor",
+    ),
+    own_share_missing=wrong(
+        "Your right word has 0.9 alone. The 0.1 is spread over all 14 words, so 0.1/14 of it comes back.",
+        seen=0.585,  # the other 13 words share the 0.1: 0.581; or 14 others do: 0.589
+        hint="Add up the probabilities of your target. Is the sum 1, and how much has each word?",
         see="08#loss-floor",
     ),
     in_bits=wrong("This is in bits. The loss is in nats: natural logarithms.", seen=FLOOR / float(np.log(2))),

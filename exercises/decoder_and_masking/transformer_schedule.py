@@ -59,7 +59,6 @@ exercise.mistakes(
         "The larger of the two curves is taken; take the smaller one.",
         ("min(step", "max(step"),
         hint="Draw both curves: which one lies lower at step 1, and which one far behind the warm-up?",
-        see="08#training",
     ),
     width_missing=wrong("The factor D^−0.5 is missing.", ("d_model**-0.5 * rate", "rate")),
     width_multiplies=wrong(

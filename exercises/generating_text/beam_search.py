@@ -8,10 +8,9 @@ import numpy as np
 
 from autograder.declaring import Advice, Case, Exercise, wrong
 from coursekit.generator import Generator
-from coursekit.probes.generating_text import Step, table_step
-from exercises.generating_text.shared import greedy, is_finished, search, until
+from coursekit.probes.generating_text import table_step
+from exercises.generating_text.shared import finished_apart, greedy, is_finished, lengthened, scoring, search, until
 
-Hypothesis = tuple[list[int], float]  # the tokens, and the sum of their log-probabilities
 Formula = Callable[..., dict[str, Any]]
 
 exercise = Exercise("beam_search", returns=("tokens", "score"))
@@ -44,57 +43,6 @@ def beam_search(
         if all(is_finished(tokens, end_id) for tokens, _ in beam):
             break
     best = max(beam, key=rank)
-    return {"tokens": str(best[0]), "score": np.asarray(rank(best))}
-
-
-def scoring(length_penalty: float) -> Callable[[Hypothesis], float]:
-    """The score of a hypothesis: Σ ln p / ((5 + n)/6)^length_penalty of its n generated tokens."""
-
-    def score(hypothesis: Hypothesis) -> float:
-        tokens, total = hypothesis
-        length = len(tokens) - 1
-        return total / ((5 + length) / 6) ** length_penalty
-
-    return score
-
-
-def lengthened(hypothesis: Hypothesis, step: Step) -> list[Hypothesis]:
-    """A hypothesis with each token behind it."""
-    tokens, total = hypothesis
-    return [([*tokens, token], total + float(log_p)) for token, log_p in enumerate(step(tokens))]
-
-
-def finished_apart(
-    table: np.ndarray,
-    kind: str,
-    start_id: int,
-    end_id: int,
-    beam_width: int,
-    max_length: int,
-    length_penalty: float = 0.0,
-    places: str = "refilled",
-) -> dict[str, Any]:
-    """Beam search in which finished hypotheses leave the beam, as many programs have it.
-
-    Their places go to others at once (``refilled``), in the next round (``given back``), or never (``kept``).
-    """
-    step = table_step(table, kind)
-    rank = scoring(length_penalty)
-    beam, done, width = [([start_id], 0.0)], [], beam_width
-    for _ in range(max_length - 1):
-        candidates = [longer for hypothesis in beam for longer in lengthened(hypothesis, step)]
-        if not candidates:
-            break
-        candidates.sort(key=rank, reverse=True)
-        ended = [is_finished(tokens, end_id) for tokens, _ in candidates]
-        new = [candidate for candidate, over in zip(candidates[:width], ended, strict=False) if over]
-        done += new
-        left = candidates if places == "refilled" else candidates[:width]
-        beam = [candidate for candidate, over in zip(left, ended, strict=False) if not over][:width]
-        width -= len(new) if places == "kept" else 0
-        if not width or (places == "refilled" and len(done) >= width):
-            break
-    best = max([*done, *beam], key=rank)
     return {"tokens": str(best[0]), "score": np.asarray(rank(best))}
 
 
@@ -436,6 +384,21 @@ exercise.mistakes(
         "The scores should decide in each round, not only at the end.",
         ("candidates.sort(key=rank, reverse=True)", "candidates.sort(key=lambda pair: pair[1], reverse=True)"),
         hint="Which number does your sort use, and which does the last line return?",
+    ),
+    every_end_kept=wrong(
+        "Every hypothesis that ends is put aside, also those that are too bad for a place. All candidates, the "
+        "finished ones too, should compete for `beam_width` places.",
+        instead=partial(finished_apart, places="beside"),
+        hint="In each round, what competes for the `beam_width` places?",
+    ),
+    stops_with_the_first=wrong(
+        "The search stops as soon as one hypothesis of the beam is finished. It goes on until all of them are, because "
+        "another one may still become better.",
+        (
+            "all(is_finished(tokens, end_id) for tokens, _ in beam)",
+            "any(is_finished(tokens, end_id) for tokens, _ in beam)",
+        ),
+        hint="Which hypotheses of the beam are looked at when your loop decides to end?",
     ),
     finished_kept_apart=wrong(
         "Finished hypotheses are put aside, and their places go to others. They should stay in the beam, and keep a "

@@ -153,8 +153,8 @@ exercise.mistakes(
         "The cache comes back as (values, keys). The keys should come first.", (RETURNED, "mixed, (values, keys)")
     ),
     cache_changed=wrong(
-        "A second continuation of the same cache sees the first one's token: your function changes the cache that it "
-        "is given. Make a new pair instead.",
+        "A second continuation of the same cache sees the first one's token. Return a new pair, and change neither the "
+        "cache that you get nor a variable outside.",
         ("attend_at(length - 1, query, key, value, cache)", "attend_at(length - 1, query, key, value, _extended)"),
     ),
     divided_by_tokens=wrong(

@@ -87,11 +87,16 @@ def edges(rng: Generator) -> list[Case]:
     mixed = _pair(rng, 3, 7)
     mixed["target"][1] = mixed["draft"][1] = equal
     close = {name: law.astype("float64") for name, law in near.items()}
-    close["draft"] = 0.9 * close["target"] + 0.1 * close["draft"]
+    far, close["draft"] = close["draft"], 0.9 * close["target"] + 0.1 * close["draft"]
+    closer = [{**close, "draft": (1 - share) * close["target"] + share * far} for share in (0.01, 0.001)]
     return [
         Case(mixed, description="target (3, 7), draft (3, 7), equal in row 1"),
         Case(zeros, description="target (11,), draft (11,), some tokens have probability 0, one of them in both"),
         Case(close, scale=30.0, description="target (5,), draft (5,), float64, nearly equal"),
+        *(
+            Case(each, scale=scale, description=f"target (5,), draft (5,), float64, equal up to {share}")
+            for each, scale, share in zip(closer, (300.0, 3000.0), ("1 %", "0.1 %"), strict=True)
+        ),
     ]
 
 
@@ -171,6 +176,11 @@ exercise.mistakes(
         "Where p = q the residual is 0/0. There nothing is rejected, and r is p, by agreement.",
         (RESIDUAL, "lacking / left"),
         hint="`np.where(left > 0, …, p)` decides row by row, and computes both sides: its divisor has to be 1 there.",
+    ),
+    nearly_equal_is_equal=wrong(
+        "Where p and q differ by little, your residual is p. It is p only where they are equal.",
+        (RESIDUAL, "np.where(left > 0.01, lacking / np.where(left > 0, left, 1), target)"),
+        hint="How far from 1 is the accepted share of two laws that differ by a thousandth?",
     ),
     exchanged=wrong(
         "Share and residual are exchanged: the share comes first.",

@@ -26,7 +26,9 @@ def _greedy(inputs: dict, mistake: str) -> str:
 @exercise.group(
     "the most probable token, one after the other",
     points=2,
-    advice=Advice(value="`step_fn` gets the whole list so far, the start id first."),
+    advice=Advice(
+        value="Take the most probable token, and draw nothing. `step_fn` gets the whole list so far, start id first."
+    ),
 )
 def values(rng: Generator) -> list[Case]:
     """Sentences of several tokens that end by themselves, and that the whole prefix decides."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.declaring import Advice, Case, Exercise, wrong
 from coursekit.generator import Generator
-from coursekit.probes.generating_text import Step, each_seed, table_step
+from coursekit.probes.generating_text import SEEDS_AGAIN, Step, each_seed, table_step
 from exercises.generating_text.shared import is_finished, search, until
 
 exercise = Exercise(
@@ -41,8 +41,8 @@ def log_p_alone(table: np.ndarray, kind: str, sentences: list[list[int]]) -> dic
 
 @exercise.formula_for("calls")
 def calls_alone(seeds: list[int]) -> dict[str, str]:
-    """Which seeds sentences were drawn with."""
-    return {"calls": each_seed(seeds)}
+    """Which seeds sentences were drawn with, each once."""
+    return {"draws": each_seed(seeds)}
 
 
 def log_p_of(tokens: list[int], step: Step) -> float:
@@ -138,7 +138,7 @@ def log_p(rng: Generator) -> list[Case]:
         "share both "
         "sides are divided by their number of tokens, the start id left out."
     ),
-    must_fail_for=("less_counted", "only_one_divided", "start_in_length"),
+    must_fail_for=("less_counted", "only_one_divided", "start_in_length", "end_not_in_length"),
 )
 def shares(rng: Generator) -> list[Case]:
     return [
@@ -207,7 +207,22 @@ exercise.mistakes(
     one_seed=wrong(
         "All sentences are drawn with one seed, so they are one sentence.",
         ("list(drawn)", "drawn[:1]"),
-        seen={"calls": "one seed only"},
+        seen={"calls": "one seed only", "draws": "one seed only"},
+    ),
+    drawn_again=wrong(
+        "Sentences are drawn again for each searched one. Draw one for each seed first, and compare all with these.",
+        seen={"draws": SEEDS_AGAIN},
+        hint="Which loop calls `draw`, and how often does it run?",
+    ),
+    start_not_handed=wrong(
+        "`step_fn` gets the tokens without the start id. A prefix begins with it.",
+        ("tokens[:place]", "tokens[1:place]"),
+        hint="What does `step_fn` get when the first token's log p is asked for?",
+    ),
+    end_not_in_length=wrong(
+        "The lengths leave out the end id as well. It was written, and its log p is in the sum.",
+        ("len(tokens) - 1", "len(tokens) - 2"),
+        hint="How many logarithms does the sum have?",
     ),
     total_reversed=wrong(
         "`ahead` counts the drawn sentences that are less probable. It asks for the more probable ones.",

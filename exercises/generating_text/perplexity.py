@@ -124,7 +124,7 @@ exercise.mistakes(
         "Padding counts as if it were tokens: leave out the places where the target is 0.",
         ("targets != 0", "targets >= 0"),
         hint="How many targets are different from 0, and how many losses are in your mean?",
-        see="08#training",
+        see="06#padding-leaks",
     ),
     mean_of_perplexities=wrong(
         "Each row has a perplexity of its own, and their mean is returned. Take one mean over the tokens of all rows "
@@ -175,7 +175,7 @@ exercise.mistakes(
     logits_as_probabilities=wrong(
         "The logits are read as probabilities. (In Keras: `from_logits=True`.)",
         (LOG_P, "log_softmax(np.log(np.clip(logits, 1e-7, 1 - 1e-7)))"),  # as Keras's losses cut and divide them
-        see="08#training",
+        see="06#padding-leaks",
     ),
     logarithm_of_logits=wrong(
         "The logarithm is taken of the logits themselves, and a negative number has none. The softmax is missing.",

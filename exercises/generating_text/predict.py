@@ -2,7 +2,7 @@
 
 from autograder.declaring import ONE, Advice, Questions, wrong
 
-exercise = Questions("predict", tolerance=0.07)
+exercise = Questions("predict", tolerance=0.02)
 
 exercise.question(
     ONE,
@@ -18,10 +18,25 @@ exercise.mistakes(
         "This is the share for one token. A sentence of twelve has twelve chances to go wrong.", seen=0.95
     ),
     errors_added=wrong(
-        "0.46 is the share of sentences *with* an error. If you took twelve times 5 % away from 1: those are the errors"
-        " that you expect on average, and some sentences have two. The share without any is asked for.",
+        "You took twelve times 5 % away from 1. Those are the errors that you expect on average, and some sentences "
+        "have two. The share without any is asked for.",
         seen=1 - 12 * 0.05,
         hint="In how many of 100 sentences are the first two tokens right, and in how many of those the third?",
         see="08#exposure-bias",
+    ),
+    with_an_error=wrong(
+        "0.46 is the share of sentences *with* an error. The share without any is asked for.", seen=1 - 0.95**12
+    ),
+    errors_expected=wrong(
+        "0.6 is twelve times 5 %: so many errors you expect in a sentence on average, and some sentences have two. The "
+        "share without any is asked for.",
+        seen=12 * 0.05,
+        hint="In how many of 100 sentences are the first two tokens right, and in how many of those the third?",
+        see="08#exposure-bias",
+    ),
+    one_half=wrong(
+        "One half is near, and too low. The share can be calculated: all twelve tokens have to be right.",
+        seen=0.5,
+        hint="How large is the probability that the first two tokens are right?",
     ),
 )

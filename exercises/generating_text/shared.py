@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 
 from coursekit.generator import Generator
-from coursekit.probes.generating_text import table_step
+from coursekit.probes.generating_text import Step, table_step
 from exercises.formulas.losses import log_softmax
+
+Hypothesis = tuple[list[int], float]  # the tokens, and the sum of their log-probabilities
 
 
 def greedy_decode(table: np.ndarray, kind: str, start_id: int, end_id: int, max_length: int) -> dict[str, str]:
@@ -30,6 +32,59 @@ def free_places(max_length: int) -> int:
 def is_finished(tokens: Sequence[int], end_id: int) -> bool:
     """Whether a generated token, not the start id, is the end id."""
     return len(tokens) > 1 and tokens[-1] == end_id
+
+
+def scoring(length_penalty: float) -> Callable[[Hypothesis], float]:
+    """The score of a hypothesis: Σ ln p / ((5 + n)/6)^length_penalty of its n generated tokens."""
+
+    def score(hypothesis: Hypothesis) -> float:
+        tokens, total = hypothesis
+        length = len(tokens) - 1
+        return total / ((5 + length) / 6) ** length_penalty
+
+    return score
+
+
+def lengthened(hypothesis: Hypothesis, step: Step) -> list[Hypothesis]:
+    """A hypothesis with each token behind it."""
+    tokens, total = hypothesis
+    return [([*tokens, token], total + float(log_p)) for token, log_p in enumerate(step(tokens))]
+
+
+def finished_apart(
+    table: np.ndarray,
+    kind: str,
+    start_id: int,
+    end_id: int,
+    beam_width: int,
+    max_length: int,
+    length_penalty: float = 0.0,
+    places: str = "refilled",
+) -> dict[str, Any]:
+    """Beam search in which finished hypotheses leave the beam, as many programs have it.
+
+    Their places go to others at once (``refilled``), in the next round (``given back``), or never (``kept``). They may
+    need none at all (``beside``).
+    """
+    step = table_step(table, kind)
+    rank = scoring(length_penalty)
+    beam, done, width = [([start_id], 0.0)], [], beam_width
+    for _ in range(max_length - 1):
+        candidates = [longer for hypothesis in beam for longer in lengthened(hypothesis, step)]
+        if not candidates:
+            break
+        candidates.sort(key=rank, reverse=True)
+        ended = [is_finished(tokens, end_id) for tokens, _ in candidates]
+        seen = candidates if places == "beside" else candidates[:width]
+        new = [candidate for candidate, over in zip(seen, ended, strict=False) if over]
+        done += new
+        left = candidates if places in ("refilled", "beside") else candidates[:width]
+        beam = [candidate for candidate, over in zip(left, ended, strict=False) if not over][:width]
+        width -= len(new) if places == "kept" else 0
+        if not width or (places == "refilled" and len(done) >= width):
+            break
+    best = max([*done, *beam], key=rank)
+    return {"tokens": str(best[0]), "score": np.asarray(rank(best))}
 
 
 def draw_table(

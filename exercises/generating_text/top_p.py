@@ -160,6 +160,20 @@ exercise.mistakes(
             "powers = np.where(nucleus > 0, np.exp(nucleus), 0)\noutput = powers / powers.sum()",
         ),
     ),
+    threshold_of_the_rest=wrong(
+        "Tokens whose own probability is above 1 − p are kept. The sum of the kept probabilities has to reach p.",
+        (KEPT, "np.concatenate([[True], probabilities[ranked][1:] > 1 - p])"),
+        hint="Ten tokens of 0.1 and p = 0.5: how many of them have to stay?",
+    ),
+    ties_stay=wrong(
+        "At the cut all equally probable tokens stay. Keep only as many as it takes to reach p, the lower ids first.",
+        (
+            "nucleus[ranked[is_in]] = probabilities[ranked[is_in]]",
+            "nucleus = np.where(probabilities >= probabilities[ranked[is_in]].min(), probabilities, 0)",
+        ),
+        hint="Three tokens of ¼ and p = 0.45: how many of them have to stay?",
+        see="08b#choosing",
+    ),
     one_left_out_and_none_kept=wrong(
         "The token that makes the sum reach p is left out, and for a small p no token is kept. It belongs to the set.",
         (KEPT, "sums < p"),

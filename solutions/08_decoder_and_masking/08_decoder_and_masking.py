@@ -241,7 +241,7 @@ below the diagonal. Right: the same, with the last two columns empty.""",
 # - The block is **causal by itself**: nobody passes it a causal mask, in training or later. The output at position t
 #   depends on x at 0 to t and on the memory, and not on what follows in x. A causal mask over the cross-attention
 #   would be wrong: the source is known as a whole.
-# - Keras takes `memory_mask` as it is, by the name `attention_mask=`. Passed by position, it would go into `query_mask`.
+# - Keras takes `memory_mask` as it is. Pass it by its name, `attention_mask=`: by position it is another argument.
 # - There is no mask for padding in x. It stands at the end, where no real token looks, and the loss leaves it out.
 # - `training` decides whether dropout is on. Pass it to all three.
 
@@ -329,7 +329,11 @@ block = EncoderBlock(8, 2, 16)
 tokens = np.random.default_rng(0).normal(size=(2, 4, 8)).astype("float32")  # (B, S, D)
 visible = padding_mask(np.array([[5, 9, 6, 7], [8, 4, 0, 0]]))  # (B, 1, S)
 other = np.where(np.asarray(visible).transpose(0, 2, 1), tokens, 1)  # other vectors at the padding
+later = np.where(np.arange(4)[:, None] < 3, tokens, 1)  # another last token
 print("one vector for each token:", block(tokens, attention_mask=visible).shape == (2, 4, 8))
+print("the last token changes the first one:", not np.allclose(block(tokens)[0, 0], block(later)[0, 0], atol=1e-5))
+print("post-norm, so each vector has mean 0:", np.allclose(np.mean(block(tokens), axis=-1), 0, atol=1e-5))
+print("16 arrays of weights, as without a cross-attention:", len(block.weights) == 16)
 print("padding changes nothing:", np.allclose(block(tokens, visible)[1, :2], block(other, visible)[1, :2], atol=1e-5))
 
 
@@ -350,8 +354,8 @@ print("padding changes nothing:", np.allclose(block(tokens, visible)[1, :2], blo
 # 5. The **logits** are x Eᵀ for the decoder's output x, (B, T, D) times (D, V): no bias, no scaling, no softmax.
 #    The loss and the decoding apply the softmax.
 #
-# There is no norm outside of the blocks. `num_layers` may be 0: then the logits are (E[ids]·√D + positions) Eᵀ. If the first
-# group of the check passes, `embed` is right, and so are the logits.
+# There is no norm outside of the blocks. `num_layers` may be 0: then the logits are (E[ids]·√D + positions) Eᵀ, and the
+# first group of the check looks at these alone.
 
 # %% nbgrader={"grade": false, "grade_id": "Transformer-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Transformer(keras.Model):
@@ -434,9 +438,9 @@ check("Transformer")
 # A prediction q and the target p are distributions over the V words. The cross-entropy $H(p, q) = -\sum_v p_v \ln q_v$ is
 # what q costs when the words come from p. The divergence says how much more q costs than p itself would, in nats:
 #
-# $$KL(p \,\|\, q) = \sum_v p_v \ln \frac{p_v}{q_v} = H(p, q) - H(p, p).$$
+# $$KL(p \,\|\, q) = \sum_v p_v \ln \frac{p_v}{q_v} = H(p, q) - H(p).$$
 #
-# Where p is 0 the term is 0, whatever q is there. Where q is 0 and p is not, the result is `inf`.
+# $H(p) = H(p, p)$ is the entropy of p. Where p is 0 the term is 0, whatever q is there. Where q is 0 and p is not, the result is `inf`.
 #
 # By hand: p = (½, ½, 0) and q = (¼, ½, ¼) give ½ ln 2 = 0.347.
 
@@ -516,7 +520,7 @@ check("masked_cross_entropy")
 # padding it even returns what yours returns. But her losses differ from those of her neighbours.
 #
 # Delete the line `raise NotImplementedError`, and her code runs. Find out for which inputs it is wrong, and fix it in
-# place, with as few changes as possible. It is graded all or nothing, and the check names no mistake.
+# place, with as few changes as possible. It is graded all or nothing.
 
 # %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def find_the_bug(logits, targets, pad_id=0, label_smoothing=0.0):
@@ -544,7 +548,7 @@ check("find_the_bug")
 # Your Transformer is about to learn to write a row of digits backwards: a task in which every output token has to find
 # its source token. The loss has **label smoothing 0.1**, and the vocabulary has **V = 14 words**. Suppose that the model
 # becomes perfect: how low does this loss go? Put the number, in nats, in place of `None`, and delete the last line of
-# the cell. It has to be within 0.05.
+# the cell. It has to be within 0.015.
 
 # %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 predict = None  # one number, in nats
@@ -601,7 +605,7 @@ check("derive_smoothing_floor")
 # ### See it train
 #
 # Two models with the same start learn from the same batches. The first reads correct prefixes. For the second, a tenth of
-# the digits that the decoder reads is false. Training takes about a minute. The dotted line is your floor.
+# the digits that the decoder reads is false. Training takes a minute or two. The dotted line is your floor.
 #
 # <details><summary>The loss stays above 1?</summary>The model guesses the digits that occur without seeing where. Look at the positions of source and target, and at the memory.</details>
 # <details><summary>The loss falls far below the dotted line, and the floor has passed its check?</summary>The loss is not the smoothed one, or the decoder sees what it should predict: look at the shift and the causal mask.</details>
@@ -670,8 +674,9 @@ plots.show(figure, alt="Both losses fall and level off just above a dotted line,
 # - after `targets[n][:p]` and the **false** token;
 # - after `targets[n][:p]` and the **right** token `targets[n][p]`. This is the base rate.
 #
-# Each written token is appended to its own prefix, right or wrong, and compared with the target at its position. Step k is
-# the k-th written token, at position p + k. A sentence counts at step k only if its target has a token there: 0 is padding.
+# `next_token` puts the start id before a prefix itself. Each written token is appended to its own prefix, right or
+# wrong, and compared with the target at its position. Step k is the k-th written token, at position p + k. A sentence
+# counts at step k only if its target has a token there: 0 is padding.
 #
 # Is a difference larger than chance? The sentences are the **same**, so take for each of them d: right after the right token
 # (1 or 0) minus right after the false one. With n sentences at a step, the `margin` is 1.96 · (standard deviation of d, with
@@ -689,7 +694,7 @@ def measure_exposure(next_token, targets, positions, false_ids, steps):
             without the start id.
         targets: correct ids, (N, T), with 0 at the end of shorter sentences.
         positions, false_ids: for each sentence the position of the false token, and the false token, (N,).
-        steps: K, how many tokens are written; every step has sentences that reach it.
+        steps: K, how many tokens are written; each step has sentences that are long enough.
 
     Returns:
         The tuple (after, base, margin), each (K,): entry 0 belongs to step 1.

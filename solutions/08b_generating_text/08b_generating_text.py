@@ -155,7 +155,7 @@ check("greedy_decode")
 # A decoder that reads a right prefix gives the right next token with probability 0.95, at every place. Nothing else is
 # known. What share of its sentences of **12 tokens** is right from the first token to the last? Put a number between
 # 0 and 1 in place of `None`, and delete the last line of the cell, **before** you run the measurement below. It has to
-# be within 0.07, and at the end you are asked for the reason.
+# be within 0.02, and at the end you are asked for the reason.
 
 # %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 predict = None  # a number between 0 and 1
@@ -199,8 +199,8 @@ print(f"predicted {predict}, measured {np.mean([set(each[1:]) == {3} for each in
 # 2. of all these candidates together, the `beam_width` with the best **scores** are the new beam (all of them, if they
 #    are fewer). A finished hypothesis can be pushed out here.
 #
-# It is over when every hypothesis of the beam is finished, or when the unfinished ones have `max_length` tokens in
-# all. The result is the best one of the beam by score, finished or not, and its score. How you break ties is up to
+# It is over when every hypothesis of the beam is finished, or when the unfinished ones are `max_length` tokens long, the
+# start id included. The result is the best one of the beam by score, finished or not, and its score. How you break ties is up to
 # you. With width 1 it is greedy search.
 #
 # By hand: two first tokens, a with 0.6 and b with 0.4; after a ten words with 0.1 each, after b one with 0.9. Greedy
@@ -309,6 +309,7 @@ print("yours:  ", np.round(top_p(tied, 0.8), 3))
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-drawing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### See it draw
 #
+# The counted words have no tail of bad words: each of them once stood there. The captions at the end of the lab have one.
 # Before you run the cell: which p gives back the greedy sentence each time?
 # <details><summary>Answer</summary>p = 0: only the most probable word is left.</details>
 
@@ -378,6 +379,7 @@ check("find_the_bug")
 # token**, divided by the number of tokens after the start id.
 #
 # - The log p of a sentence is the sum over its tokens without the start id, which was given. The end id counts.
+# - Every prefix that `step_fn` gets begins with the start id. (In lab 08 `next_token` added it.)
 # - `draw(seed)` returns a drawn sentence in the same form. Use each seed once, and the same drawn sentences for all searched
 #   ones. Your function needs no other chance.
 #
@@ -432,8 +434,9 @@ for name, (log_p, ahead, ahead_per_token) in places.items():
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-report", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### Report your own numbers
 #
-# Other sentences give other shares. Measure again, in a cell of your own, with 300 seeds that nobody else will take. Report the two
-# shares of the greedy sentence, `ahead` and `per_token`. The check accepts what 10,000 such measurements gave, and half as much again.
+# Other sentences give other shares. Measure again, in a cell of your own, with 300 seeds of your own, such as 41,000 to 41,299.
+# Report the two shares of the greedy sentence, `ahead` and `per_token`. We did this 10,000 times; the check accepts a range
+# half as wide again as ours.
 # With n sentences a share a varies with the standard deviation √(a(1 − a)/n): how far apart may two readers be?
 
 # %% nbgrader={"grade": false, "grade_id": "report-code", "locked": false, "schema_version": 3, "solution": true, "task": false}

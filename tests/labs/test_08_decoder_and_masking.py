@@ -1,7 +1,7 @@
 import keras
 import numpy as np
 import pytest
-from lab_matrix import LabTests, expectations, namespace, outcome, solution_sources
+from lab_matrix import LabTests, expectations, namespace, outcome, solution_sources, told
 from scipy.optimize import minimize
 from this_course import exercises_of
 
@@ -109,3 +109,16 @@ def test_a_wrong_result_beside_infinity_is_judged_without_a_warning():
     source = f"def derive_smoothing_floor(vocab_size, smoothing):\n    return {wrong}\n"
     judgement = outcome(LAB, exercises_of(LAB)["derive_smoothing_floor"], namespace([source]))
     assert judgement.share == 0
+
+
+def test_a_mask_that_is_none_is_told_from_a_missing_return():
+    early = "    if any(m is None for m in masks) or not masks:\n        return None\n"
+    body = f"{early}    masks = [ops.cast(m, 'bool') for m in masks]\n"
+    for last, said in (
+        ("return functools.reduce(ops.logical_and, masks)", "A mask that is None"),
+        ("masks[0]", "`return`"),
+    ):
+        source = f"import functools\ndef combine_masks(*masks):\n{body}    {last}\n"
+        judgement = outcome(LAB, exercises_of(LAB)["combine_masks"], namespace([source]))
+        assert said in told(judgement), told(judgement)
+        assert ("`return`" in told(judgement)) == (said == "`return`")

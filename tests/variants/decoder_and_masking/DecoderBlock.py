@@ -293,4 +293,18 @@ WRONG = [
         ),
     ),
     (None, halves(three="tf.constant(self.feed_forward(y).numpy())")),
+    # cross-attention first, each attention with its own norm and dropout
+    (
+        "cross_lines_first",
+        block(
+            body="""
+        x = self.norm2(x + self.dropout2(self.cross_attention({cross}), training={training}))
+        x = self.norm1(x + self.dropout1(self.self_attention(query=x, value=x, {causal}), training={training}))
+        return self.norm3(x + self.dropout3(self.feed_forward(x), training={third}))
+"""
+        ),
+    ),
+    ("causal_in_training_only", block(causal="use_causal_mask=bool(training)")),
+    # Keras 3.15 refuses a mask in the place of `query_mask`
+    (None, block(cross="x, memory, memory, memory_mask")),
 ]

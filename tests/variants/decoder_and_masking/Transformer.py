@@ -279,7 +279,7 @@ WRONG = [
         ),
     ),
     (
-        "table_not_shared",
+        "output_layer_without_bias",
         model(
             tables="self.table = keras.layers.Embedding(vocab_size, d_model); self.out = keras.layers.Dense(vocab_size, use_bias=False)",
             logits="self.out(x)",
@@ -293,7 +293,7 @@ WRONG = [
         ),
     ),
     (
-        None,
+        "output_layer",
         model(
             tables="self.table = keras.layers.Embedding(vocab_size, d_model); self.out = keras.layers.Dense(vocab_size)",
             logits="self.out(x)",
@@ -348,4 +348,45 @@ WRONG = [
     (None, model(memory="0 * memory")),
     (None, model(logits="x")),
     (None, "def Transformer(*sizes):\n    return None"),
+    # what `embed` does too much
+    (
+        "padding_erased",
+        model(
+            **rows(
+                "(self.table(ids) * self.d_model**0.5 + self.waves[: ops.shape(ids)[1]]) * ops.cast(ids != 0, 'float32')[..., None]"
+            )
+        ),
+    ),
+    (
+        "embedding_dropped_twice",
+        model(**rows("self.drop_source(self.table(ids) * self.d_model**0.5 + self.waves[: ops.shape(ids)[1]])")),
+    ),
+    # blocks that do not read each other; an encoder block that is another one
+    (
+        "blocks_side_by_side",
+        model()
+        .replace("x = decoder(x,", "y = decoder(x,")
+        .replace("return x @", "return (y if self.decoders else x) @"),
+    ),
+    (
+        "encoder_pre_norm",
+        model()
+        .replace(
+            "x = self.norm1(x + self.dropout1(self.attention(query=x, value=x, attention_mask=seen), training=training))",
+            "h = self.norm1(x); x = x + self.dropout1(self.attention(query=h, value=h, attention_mask=seen), training=training)",
+        )
+        .replace(
+            "self.norm2(x + self.dropout2(self.dense_out(self.dense_in(x)), training=training))",
+            "x + self.dropout2(self.dense_out(self.dense_in(self.norm2(x))), training=training)",
+        ),
+    ),
+    (
+        "encoder_is_decoder",
+        """
+class Side(DecoderBlock):
+    def call(self, x, seen=None, training=None):
+        return super().call(x, x, seen, training=training)
+"""
+        + model().replace("class Side(", "class Unused("),
+    ),
 ]

@@ -1,6 +1,13 @@
 """Lab 08, exercise `combine_masks`: solutions as different students write them, right and wrong."""
 
 CORRECT = [
+    # NumPy's own & for truth values and integers
+    """
+import functools, operator
+def combine_masks(*masks):
+    kept = [np.asarray(m) for m in masks if m is not None]
+    return functools.reduce(operator.and_, kept) if kept else None
+""",
     """
 from functools import reduce
 def combine_masks(*masks):
@@ -83,7 +90,14 @@ WRONG = [
         "def combine_masks(*masks):\n    masks = [np.asarray(m) for m in masks if m is not None]\n"
         "    return np.all(masks, axis=0) if masks else None",
     ),
-    # what NumPy does by itself and TensorFlow does not: an int32, a float32 and a bool together
+    (
+        None,
+        "from functools import reduce\ndef combine_masks(*masks):\n    if not masks or any(m is None for m in masks):\n        return None\n"
+        "    return reduce(ops.logical_and, [ops.cast(m, 'bool') for m in masks])",
+    ),
+    # no `return`
+    (None, "def combine_masks(*masks):\n    masks = [np.asarray(m) for m in masks if m is not None]\n    sum(masks)"),
+    # what NumPy does by itself and TensorFlow does not: an int32, an int64 and a bool together
     *(
         (
             None,

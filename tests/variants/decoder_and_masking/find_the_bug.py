@@ -71,4 +71,17 @@ def find_the_bug(logits, targets, pad_id=0, label_smoothing=0.0):
     return ops.mean(ops.sum(-wanted * ops.log_softmax(logits, axis=-1) * real, axis=-1))
 """,
     ),
+    # right loss, wrong gradient in TensorFlow: padding would push the training
+    (
+        "targets_masked",
+        """
+def find_the_bug(logits, targets, pad_id=0, label_smoothing=0.0):
+    logits = ops.convert_to_tensor(logits)
+    words = logits.shape[-1]
+    wanted = (1 - label_smoothing) * ops.one_hot(targets, words, dtype=logits.dtype) + label_smoothing / words
+    real = ops.cast(ops.not_equal(targets, pad_id), logits.dtype)[..., None]
+    losses = ops.categorical_crossentropy(wanted * real, logits, from_logits=True)
+    return ops.sum(losses) / ops.sum(real)
+""",
+    ),
 ]

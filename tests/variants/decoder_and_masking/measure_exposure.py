@@ -115,6 +115,9 @@ WRONG = [
     ("", measured(("np.nanmean(false, axis=0),", "np.nanmean(false),"))),
     ("", measured(("np.nanmean(false, axis=0),", "np.mean(false, axis=0),"))),
     ("", measured((", margin\n", "\n"))),
+    ("start_in_prefix", measured(("new = next_token(n, prefix)", "new = next_token(n, [2, *prefix])"))),
+    ("base_written", measured(("continued(n, targets[n][positions[n]])", "continued(n, next_token(n, targets[n][: positions[n]].tolist()))"))),
+    ("base_taught", measured(("prefix = prefix + [new]", "prefix = prefix + [int(targets[n][at]) if first == targets[n][place] and at < len(targets[n]) else new]"))),
     # wrong tokens of its own
     ("", measured(("continued(n, false_ids[n])", "continued(n, np.random.default_rng(n).integers(1, 11))"))),
 ]  # fmt: skip

@@ -21,5 +21,10 @@ WRONG = [
         "queries_masked_too",
         "def padding_mask(ids, pad_id=0):\n    m = np.asarray(ids) != pad_id\n    return m[:, None] & m[:, :, None]",
     ),
+    (
+        "by_length",
+        "def padding_mask(ids, pad_id=0):\n    ids = np.asarray(ids)\n    lengths = (ids != pad_id).sum(axis=1)\n"
+        "    return (np.arange(ids.shape[1]) < lengths[:, None])[:, None, :]",
+    ),
     (None, "def padding_mask(ids, pad_id=0):\n    return -1e9 * (np.asarray(ids) == pad_id)[:, None]"),
 ]

@@ -175,6 +175,22 @@ def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalt
     return tokens, norm(tokens, total)
 """,
     ),
+    ("stops_with_the_first", beam(after="if any(map(is_done, beam)): break")),
+    # every hypothesis that ends is kept beside the beam of open ones
+    (
+        "every_end_kept",
+        """
+def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalty=0.0):
+    def score(h): return h[1] / ((5 + len(h[0]) - 1) / 6) ** length_penalty
+    done, beam = [], [([start_id], 0.0)]
+    while beam and len(beam[0][0]) < max_length:
+        candidates = [(t + [i], s + float(l)) for t, s in beam for i, l in enumerate(step_fn(list(t)))]
+        done += [c for c in candidates if c[0][-1] == end_id]
+        beam = sorted([c for c in candidates if c[0][-1] != end_id], key=score, reverse=True)[:beam_width]
+    best = max(beam + done, key=score)
+    return best[0], score(best)
+""",
+    ),
     # finished ones leave the beam, which is filled up at once
     (
         "finished_kept_apart",

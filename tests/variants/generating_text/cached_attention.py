@@ -84,6 +84,17 @@ WRONG = [
     (
         "cache_changed",
         """
+store = {}
+def cached_attention(query, key, value, cache=None):
+    for name, new in (("k", key), ("v", value)):
+        store[name] = np.asarray(new) if cache is None else np.concatenate([store[name], new], axis=2)
+    scores = np.matmul(query, np.swapaxes(store["k"], -1, -2)) / np.sqrt(np.shape(query)[-1])
+    return np.matmul(np.array(tf.nn.softmax(scores)), store["v"]), (store["k"], store["v"])
+""",
+    ),
+    (
+        "cache_changed",
+        """
 def cached_attention(query, key, value, cache=None):
     if cache is None:
         cache = [key, value]

@@ -82,6 +82,9 @@ WRONG = [
     ("", derived(accepted="np.minimum(1, target / draft).sum(axis=-1)")),
     ("", derived(accepted="np.minimum(target, draft).max(axis=-1)")),
     ("", derived(residual="np.where(accepted[..., None] > 0.9, target, lacking / np.where(left > 0, left, 1))")),
+    ("nearly_equal_is_equal", derived(residual="np.where(accepted[..., None] > 0.99, target, lacking / np.where(left > 0, left, 1))")),
+    ("", derived(residual="np.where(accepted[..., None] > 0.95, target, lacking / np.where(left > 0, left, 1))")),
+    ("", derived(residual="np.where(accepted[..., None] > 0.999, target, lacking / np.where(left > 0, left, 1))")),
     ("", derived().replace("return accepted, ", "return ")),
     ("", "def derive_acceptance(target, draft):\n    return 1.0, target\n"),
     # counted, not derived

@@ -30,8 +30,8 @@ def measure_typical(step_fn, searched, draw, seeds):
 CORRECT = [
     PLAIN,
     measured(("(one, np.mean(sums > one), np.mean(rates > one / (len(tokens) - 1)))", "[one, (sums > one).sum() / len(seeds), (one / (len(tokens) - 1) < rates).mean()]")),
-    # drawn anew for each searched sentence: the same seeds give the same sentences
-    measured(("    for name, tokens in searched.items():\n", "    for name, tokens in searched.items():\n        sums = np.array([log_p(draw(seed)) for seed in seeds])\n")),
+    # draws while it adds up
+    measured(("drawn = [draw(seed) for seed in seeds]", "drawn = []"), ("for tokens in drawn])\n    rates", "for tokens in map(draw, seeds) if drawn.append(tokens) is None])\n    rates")),
     # in plain Python
     """
 def measure_typical(step_fn, searched, draw, seeds):
@@ -77,6 +77,11 @@ WRONG = [
     ("not_per_token", measured((SHARES, "(one, np.mean(sums > one), np.mean(sums > one))"))),
     ("drawn_alone_divided", measured((SHARES, "(one, np.mean(sums > one), np.mean(rates > one))"))),
     ("ties_ahead", measured((SHARES, "(one, np.mean(sums >= one), np.mean(rates >= one / (len(tokens) - 1)))"))),
+    # the same seeds give the same sentences, and the text asks for each once
+    ("drawn_again", measured(("    for name, tokens in searched.items():\n", "    for name, tokens in searched.items():\n        sums = np.array([log_p(draw(seed)) for seed in seeds])\n"))),
+    ("drawn_again", measured(("[draw(seed) for seed in seeds]", "[draw(seed) for name in searched for seed in seeds][: len(seeds)]"))),
+    ("start_not_handed", measured(("step_fn(tokens[:place])", "step_fn(tokens[1:place])"))),
+    ("end_not_in_length", measured((SHARES, "(one, np.mean(sums > one), np.mean(sums / np.array([len(each) - 2 for each in drawn]) > one / np.float64(len(tokens) - 2)))"))),
     ("", measured(("[draw(seed) for seed in seeds]", "[draw(seeds[0]) for seed in seeds]"))),
     ("", measured(("for seed in seeds]", "for seed in range(len(seeds))]"))),
     ("", measured(("for seed in seeds]", "for seed in seeds[:5]]"))),

@@ -140,6 +140,16 @@ def top_p(probabilities, p):
 """,
     ),
     (
+        "threshold_of_the_rest",
+        RIGHT.replace("sums - q[order] < p", "q[order] > 1 - p"),
+    ),
+    (
+        "ties_stay",
+        RIGHT.replace(
+            "left / left.sum()", "np.where(q >= left[left > 0].min(), q, 0) / q[q >= left[left > 0].min()].sum()"
+        ),
+    ),
+    (
         "least_probable",
         RIGHT.replace("np.argsort(-q,", "np.argsort(q,"),
     ),
