@@ -18,6 +18,7 @@ from exercises.formulas.decoder_block import (
     along,
     block,
     head_width,
+    kept,
     one_by_one,
     third_erased,
 )
@@ -56,6 +57,15 @@ def decoder_block(
         memory_mask: (T, S), (B, T, S) or (B, 1, S); true where a query may attend.
     """
     return block(x, memory, unpacked(weights, shapes(d_model, num_heads, d_ff)), memory_mask)
+
+
+@exercise.formula_for("inference")
+def decoder_block_inference(
+    x: np.ndarray, memory: np.ndarray, d_model: int, num_heads: int, d_ff: int, weights: np.ndarray
+) -> np.ndarray:
+    """Not in training, with `third_erased` in place of the three dropouts: nothing is dropped."""
+    dropped = kept
+    return block(x, memory, unpacked(weights, shapes(d_model, num_heads, d_ff)), None, dropped)
 
 
 @exercise.formula_for("training")
@@ -235,6 +245,10 @@ def training(rng: Generator) -> list[Case]:
 CROSS_CALL = 'attended(first, memory, w, "cross", memory_mask)'
 READS = "(transformed(second, w), 2)"
 
+# Keras gives all keys the same weight where a query may see none.
+WEIGHTS = "masked_softmax(q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1]), mask)"
+ALIKE_IF_NOTHING_IS_SEEN = WEIGHTS, f"np.nan_to_num({WEIGHTS}, nan=1 / k.shape[2])"
+
 exercise.mistakes(
     not_causal=wrong(
         "The self-attention sees later tokens. The block has to be causal by itself, without a mask from outside.",
@@ -250,12 +264,14 @@ exercise.mistakes(
     causal_inverted=wrong(
         "The causal mask is the wrong way round: a token sees only what comes after it. In Keras True means: may "
         "attend. In PyTorch True means: blocked.",
-        (CAUSAL, f"~{CAUSAL} | (np.arange(x.shape[1])[:, None] == x.shape[1] - 1)"),  # who sees nothing sees all
+        (CAUSAL, f"~{CAUSAL}"),
+        ALIKE_IF_NOTHING_IS_SEEN,
         see="08#look-ahead-mask",
     ),
     itself_hidden=wrong(
         "A token does not see itself. The target is shifted already: position t may see positions up to t.",
-        (CAUSAL, "np.tri(x.shape[1], k=-1, dtype=bool) | (np.arange(x.shape[1])[:, None] == 0)"),
+        (CAUSAL, "np.tri(x.shape[1], k=-1, dtype=bool)"),
+        ALIKE_IF_NOTHING_IS_SEEN,
         see="08#teacher-forcing",
     ),
     cross_attention_causal=wrong(
@@ -364,7 +380,8 @@ exercise.mistakes(
     ),
     dropout_always=wrong(
         "Something is dropped with `training=False` too: `training` does not decide about it.",
-        ("memory_mask, dropout=kept", "memory_mask, dropout=third_erased"),
+        ("dropped = kept", "dropped = third_erased"),
+        ("memory_mask, dropout=kept", "memory_mask, dropout=lambda h, place: h * np.nan"),  # what comes is not known
         see="04#dropout",
     ),
     dropout_after_sum=wrong(
