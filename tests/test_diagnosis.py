@@ -50,10 +50,10 @@ def seen(pair, cases) -> bool:
 
 
 def agrees_with_all(mistakes, cases) -> bool:
-    """Whether the mistakes change just the wrong results, and to four fifths of these: a case is a group."""
+    """Whether the mistakes change just the wrong results, and to three quarters of these: a case is a group."""
     unlike = sum(wrong.get(mistakes, returned) != returned for returned, wrong in cases if returned != RIGHT)
     failing = sum(returned != RIGHT for returned, _ in cases)
-    return all((mistakes in wrong) == (returned != RIGHT) for returned, wrong in cases) and 5 * unlike <= failing
+    return all((mistakes in wrong) == (returned != RIGHT) for returned, wrong in cases) and 4 * unlike <= failing
 
 
 @settings(max_examples=500)
@@ -77,8 +77,15 @@ def test_in_a_group_one_case_is_enough_and_one_group_is_not():
     assert diagnosis([explained, another], groups=["g", "g"]) == ("c",)
     assert diagnosis([explained, another], groups=["g", "h"]) == ()
     assert diagnosis([explained, not_known], groups=["g", "h"]) == ("c",)
-    assert diagnosis([explained] * 4 + [another], groups=["g"] * 4 + ["h"]) == ("c",), "a fifth may stay unexplained"
-    assert diagnosis([explained] * 3 + [another], groups=["g"] * 3 + ["h"]) == ()
+    assert diagnosis([explained] * 3 + [another], groups=["g"] * 3 + ["h"]) == ("c",), "a quarter may stay unexplained"
+    assert diagnosis([explained] * 2 + [another], groups=["g"] * 2 + ["h"]) == ()
+
+
+@pytest.mark.parametrize(("said", "named"), [("each seed drawn twice", ("c",)), ("[256, 98]", ()), ("ab", ())])
+def test_what_a_probe_says_in_words_is_no_coincidence(said, named):
+    outputs, expected = [{"calls": said}, {"y": 3.0}], [{"calls": "each seed once"}, {"y": 0.0}]
+    wrong = [{("c",): {"calls": said}}, {("c",): {"y": 2.0}}]
+    assert diagnose(["c"], outputs, expected, wrong, [{"y": 0.1}, {"y": 0.1}], ["calls", "values"]) == named
 
 
 def test_among_equals_the_mistake_declared_first_is_named():
