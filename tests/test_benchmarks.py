@@ -40,7 +40,7 @@ def test_the_course_of_the_comparison_is_there(load, tmp_path):
 
 
 def test_the_floor_runs_as_many_cases_of_each_exercise_as_grading(load):
-    """A lab's reference file holds as many visible cases as grading draws hidden ones: else the floor would be another one."""
+    """A lab's reference file holds as many visible cases as grading draws hidden ones, else the floor is another."""
     lab = load("grading").LAB
     visible, declared = load_reference(lab).expectations, exercises_of(lab)
     assert {name: len(visible[name]) for name in visible} == {
