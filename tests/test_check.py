@@ -107,8 +107,10 @@ def test_what_calls_a_wrong_exercise_says_which_to_mend_first_and_no_more():
 def test_only_the_stub_is_not_started():
     stub = failed(NotImplementedError("Write your code here"), {})
     other = failed(NotImplementedError("Cannot convert a symbolic tf.Tensor (x:0) to a numpy array."), {})
-    assert (stub.kind, other.kind) == ("missing", "error")
+    weights = failed(NotImplementedError("numpy() is only available when eager execution is enabled."), {})
+    assert (stub.kind, other.kind, weights.kind) == ("missing", "error", "error")
     assert "numbers yet" in failures.meaning(other.message)
+    assert "`get_weights`" in failures.meaning(weights.message)
 
 
 def test_hints_belong_to_the_group_that_fails_first():
