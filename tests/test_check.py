@@ -357,6 +357,39 @@ class PatchEmbedding(keras.Layer):
     assert said in text
 
 
+@pytest.mark.parametrize(
+    ("kept", "named", "said"),
+    [
+        ("norm", "final", "the layer needs this name. Keep the argument under another one."),
+        ("order", "lock", "the layer has no `norm.gamma`; the lab's text lists the attributes by name."),
+    ],
+)
+def test_what_stands_in_the_place_of_a_layer_is_said(kept, named, said):
+    """A string under a layer's name, or nothing: what Keras keeps for itself is not offered instead."""
+    text = told(
+        "04_encoder_block",
+        "Encoder",
+        f"""
+class EncoderBlock(keras.Layer):
+    def __init__(self, d_model, num_heads, d_ff, dropout=0.1, norm="post"):
+        super().__init__()
+
+    def call(self, x, attention_mask=None, training=None):
+        return x
+
+class Encoder(keras.Layer):
+    def __init__(self, num_layers, d_model, num_heads, d_ff, dropout=0.1, norm="post", **kwargs):
+        super().__init__(**kwargs)
+        self.{kept}, self.{named} = norm, keras.layers.LayerNormalization(epsilon=1e-6)
+        self.blocks = [EncoderBlock(d_model, num_heads, d_ff, dropout, norm) for _ in range(num_layers)]
+
+    def call(self, x, attention_mask=None, training=None):
+        return self.{named}(x)
+""",
+    )
+    assert said in text
+
+
 def test_what_an_exercise_forbids_is_said_before_it_is_begun(lab):
     text = str(lab.report("self_attention_matrix", {}))
     assert "Not allowed in this exercise: `MultiHeadAttention`, " in text and text.count("Python loops") == 1
