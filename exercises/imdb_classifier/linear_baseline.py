@@ -183,10 +183,6 @@ exercise.mistakes(
         "The logistic regression has `C=10`. Leave it at its default, 1.",
         ("np.append(np.ones(x.shape[1] - 1), 0.0)", "np.append(np.full(x.shape[1] - 1, 0.1), 0.0)"),
     ),
-    rare_terms_left_out=wrong(
-        "Terms of a single review are left out (`min_df=2`). By default all terms count.",
-        (TERMS, TERMS.replace("for term in terms}", "for term in terms if sum(term in each for each in seen) > 1}")),
-    ),
     sublinear=wrong(
         "The counts are replaced by their logarithms (`sublinear_tf=True`), which is not the default.",
         ("table = counts * idf", "table = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0) * idf"),
