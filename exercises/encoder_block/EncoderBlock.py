@@ -299,6 +299,13 @@ exercise.mistakes(
         (PRE_2, f"normalised({PRE_2}, 1, 0)"),
         see="04#post-or-pre",
     ),
+    norm2_at_the_end_of_pre=wrong(
+        "In pre-norm the block's result goes through norm2 as well; return it as it is. "
+        "The final norm belongs to the stack.",
+        (PRE_2, f"norm2({PRE_2})"),
+        hint="With which operation does the formula of pre-norm end?",
+        see="04#post-or-pre",
+    ),
     extra_norm=wrong(
         "The block's result goes through a third norm; the block should have two.",
         (POST_2, f"normalised({POST_2}, 1, 0)"),

@@ -228,7 +228,7 @@ class EncoderBlock(EncoderBlock):
 
 WRONG = [
     (
-        "second_norm_missing_in_pre",
+        "",  # the check says that `call` does not use norm2
         """
 class EncoderBlock(keras.Layer):
     def __init__(self, d_model, num_heads, d_ff, dropout=0.1, norm="post", **kwargs):
@@ -321,7 +321,7 @@ class EncoderBlock(keras.Layer):
 """,
     ),
     (
-        "norm_used_twice_in_pre",
+        "",  # the check says that `call` does not use norm2
         """
 class EncoderBlock(keras.Layer):
     def __init__(self, d_model, num_heads, d_ff, dropout=0.1, norm="post", **kwargs):
@@ -352,7 +352,7 @@ class EncoderBlock(keras.Layer):
 """,
     ),
     (
-        "extra_norm_in_pre",
+        "norm2_at_the_end_of_pre",
         """
 class EncoderBlock(keras.Layer):
     def __init__(self, d_model, num_heads, d_ff, dropout=0.1, norm="post", **kwargs):
