@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import linecache
+import re
 import time
 
+import keras
 import numpy as np
 import pytest
 
@@ -13,6 +15,7 @@ from coursekit import failures
 from coursekit.attempts import failed
 from coursekit.judge import GroupJudgement, Judgement, tidy_message
 from coursekit.lab import Lab, start_lab
+from coursekit.probes.driving import BuiltLayer, ContractError
 from coursekit.reference import load_reference
 from coursekit.report import CheckFailed, Report, fitted
 
@@ -385,6 +388,22 @@ class DecoderBlock(PlainDecoderBlock):
 """,
     )
     assert "the layer has no `self_attention`; the lab's text lists the attributes by name" in text
+
+
+@pytest.mark.parametrize(
+    ("norm", "said"),
+    [
+        ("pre", "`norm` is a str; the layer needs this name. Keep the argument under another one."),
+        (None, "the layer has no `norm.gamma`; the lab's text lists the attributes by name."),
+    ],
+)
+def test_what_stands_in_the_place_of_a_layer_is_said(norm, said):
+    """A string under a layer's name, or nothing: what Keras keeps for itself is not offered instead."""
+    layer = keras.layers.Dense(3)
+    layer.build((1, 2))
+    layer._norms, layer.norm = 1, norm
+    with pytest.raises(ContractError, match=f"^{re.escape(said)}$"):
+        BuiltLayer(layer, (), {}, {}, ()).attribute("norm.gamma")
 
 
 def test_what_an_exercise_forbids_is_said_before_it_is_begun(lab):

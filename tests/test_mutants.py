@@ -117,7 +117,7 @@ def test_a_change_that_nobody_listed_is_said_in_words():
         mine = centred(x) / np.sqrt((centred(x) ** 2).sum(axis=-2, keepdims=True)) + shift
         return mine if mask is None else mine * mask
 
-    assert "in the step “scale”: a sum runs over another axis" in judged(over_columns).remark
+    assert "in the line that computes “scale”: a sum runs over another axis" in judged(over_columns).remark
 
 
 def test_a_listed_mistake_comes_first_and_right_numbers_hear_nothing():

@@ -383,8 +383,10 @@ def _absence(owner: Any, path: str, part: str) -> str:
         return f"`{name}` has no weights after a call: `call` does not use it."
     if part == "bias" and name and hasattr(owner, "use_bias"):
         return f"`{name}` has no bias; the lab's text says which layers have one."
-    own = [name for name, value in vars(owner).items() if value is not None and not name.startswith("_")]  # not Keras's
-    close = difflib.get_close_matches(part, own, n=1)
+    if not hasattr(owner, "__dict__"):
+        return f"`{name}` is {kind_of(owner)}; the layer needs this name. Keep the argument under another one."
+    names = [key for key, value in vars(owner).items() if value is not None and not key.startswith("_")]
+    close = difflib.get_close_matches(part, names, n=1)
     meant = f". Is `{close[0]}` meant? The" if close else "; the"
     return f"the layer has no `{path}`{meant} lab's text lists the attributes by name."
 

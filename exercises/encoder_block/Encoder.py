@@ -9,6 +9,7 @@ from coursekit.generator import Generator
 from exercises.drawing import partial_mask, size_other_than
 from exercises.encoder_block.shared import (
     DROPOUT_ALWAYS,
+    DROPOUT_INVERTED,
     DROPOUT_NEVER,
     MASK_MISTAKES,
     NOT_AGAIN,
@@ -245,6 +246,28 @@ exercise.mistakes(
         hint="Which lines of `call` are inside the loop over the blocks?",
         see="04#post-or-pre",
     ),
+    final_epsilon=wrong(
+        "The final norm has Keras's default epsilon, 0.001; this exercise asks for 1e-6.",
+        (LAST, "return normalised(h, gamma, beta, 1e-3)"),
+        hint="Print `encoder.norm.epsilon`.",
+        see="04#norm",
+        costs_at_most=0.5,
+    ),
+    block_added=wrong(
+        "Each block's result is added to its input once more. The residual paths are inside the block.",
+        (ONE_BLOCK, ONE_BLOCK.replace("h = block", "h = h + block")),
+        hint="How often is a token added between the input of a block and its result?",
+        see="04#block",
+    ),
+    normed_at_the_start=wrong(
+        "The final norm is applied to the stack's input, too. It comes once, after the last block.",
+        (
+            ONE_BLOCK,
+            "if start == 0 and norm == 'pre':\n"
+            f"    h = normalised(h, *vector[num_layers * size:].reshape(2, d_model))\n{ONE_BLOCK}",
+        ),
+        hint="How often does `call` use `self.norm`?",
+    ),
     mask_in_first_block_only=wrong(
         "The mask reaches the first block only.",
         (ONE_BLOCK, ONE_BLOCK.replace("mask", "mask if start == 0 else None")),
@@ -253,6 +276,7 @@ exercise.mistakes(
     **MASK_MISTAKES,
     dropout_never=DROPOUT_NEVER,
     dropout_always=DROPOUT_ALWAYS,
+    dropout_inverted=DROPOUT_INVERTED,
     third_dropout=THIRD_DROPOUT,
     norm_not_handed_on=wrong(
         "The blocks are post-norm whatever `norm` says: pass it on to them.",
@@ -269,10 +293,12 @@ exercise.hints(
     "The final layer norm needs the name `norm`: keep the argument under another name, such as `self.order`.",
 )
 exercise.hints(
-    "What does the lecture say about the size of the tokens at the end of a pre-norm stack?", group="values_pre"
+    "What does the lecture say about the size of the tokens at the end of a pre-norm stack?",
+    "Print `type(encoder.norm)` for a pre-norm stack. Is it a layer?",
+    group="values_pre",
 )
 exercise.hints("Does every call of a block in your loop get the mask, by its name?", group="masked")
-exercise.hints("Are `training` and the rate passed on to every block?", group="dropout")
+exercise.hints("Are `training` and the rate passed on to every block, by their names?", group="dropout")
 exercise.hints(
     "How many different blocks are in your list? `[block] * 3` holds one block three times.", group="parameters"
 )

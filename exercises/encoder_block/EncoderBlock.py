@@ -10,6 +10,7 @@ from coursekit.generator import Generator
 from exercises.drawing import one_of, partial_mask, size_other_than
 from exercises.encoder_block.shared import (
     DROPOUT_ALWAYS,
+    DROPOUT_INVERTED,
     DROPOUT_NEVER,
     HIDDEN,
     MASK_MISTAKES,
@@ -298,6 +299,13 @@ exercise.mistakes(
         (PRE_2, f"normalised({PRE_2}, 1, 0)"),
         see="04#post-or-pre",
     ),
+    norm2_at_the_end_of_pre=wrong(
+        "In pre-norm the block's result goes through norm2 as well; return it as it is. "
+        "The final norm belongs to the stack.",
+        (PRE_2, f"norm2({PRE_2})"),
+        hint="With which operation does the formula of pre-norm end?",
+        see="04#post-or-pre",
+    ),
     extra_norm=wrong(
         "The block's result goes through a third norm; the block should have two.",
         (POST_2, f"normalised({POST_2}, 1, 0)"),
@@ -328,7 +336,7 @@ exercise.mistakes(
         see="04#post-or-pre",
     ),
     values_not_normed=wrong(
-        "In pre-norm only the query is normalised: keys and values still come from the tokens as they were.",
+        "In pre-norm only the query is normalised: the attention takes keys and values from the tokens as they came.",
         ("def attended(x, w, mask):", "def attended(x, w, mask, source):"),
         ('projected(x, w, "key")', 'projected(source, w, "key")'),
         ('projected(x, w, "value")', 'projected(source, w, "value")'),
@@ -349,6 +357,7 @@ exercise.mistakes(
     ),
     dropout_never=DROPOUT_NEVER,
     dropout_always=DROPOUT_ALWAYS,
+    dropout_inverted=DROPOUT_INVERTED,
     third_dropout=THIRD_DROPOUT,
     dropout_after_sum=wrong(
         "Dropout comes after the sum, so it erases parts of the residual path.",
@@ -441,7 +450,11 @@ exercise.hints(
 )
 exercise.hints("Pass the mask to the attention as `attention_mask=`, whatever its shape.", group="masked")
 exercise.hints("Print `block.norm1.epsilon`.", group="epsilon")
-exercise.hints("Pass `training=training` to both dropouts; each takes the result of its sub-layer.", group="dropout")
+exercise.hints(
+    "Pass `training=training` to both dropouts; each takes the result of its sub-layer.",
+    "Print `block.dropout1.rate` and `block.dropout2.rate` of a block with `dropout=0.3`. Are these two layers?",
+    group="dropout",
+)
 exercise.hints(
     "How wide is a head here, and how many heads are there? Print `block.count_params()` and compare with "
     "`encoder_parameter_count`.",

@@ -164,6 +164,14 @@ exercise.mistakes(
         "eps is not used: wherever a σ stands in your formula, it is √(variance + eps).",
         ("np.sqrt(variance + eps)", "np.sqrt(variance)"),
     ),
+    eps_not_in_normed=wrong(
+        "The last divisor has eps, and x̂ has not. Wherever a σ stands in your formula, it is √(variance + eps).",
+        ("normed = (x - mean) / deviation", "normed = (x - mean) / np.sqrt(variance)"),
+    ),
+    eps_in_normed_only=wrong(
+        "x̂ has eps, and the last divisor has not. Wherever a σ stands in your formula, it is √(variance + eps).",
+        (RESULT, "(g - by_mean - by_deviation) / np.sqrt(variance)"),
+    ),
     unbiased_variance=wrong(
         "The variance is divided by D − 1. Layer norm divides by D.",
         ("((x - mean) ** 2).mean(axis=-1, keepdims=True)", "x.var(axis=-1, ddof=1, keepdims=True)"),

@@ -100,6 +100,16 @@ exercise.mistakes(
         "The biases of the feed-forward network are missing.",
         ("2 * d_model * d_ff + d_ff + d_model", "2 * d_model * d_ff"),
     ),
+    feed_forward_biases_wide=wrong(
+        "Both biases of the feed-forward network have F numbers in your sum. The second belongs to its result, D wide.",
+        ("2 * d_model * d_ff + d_ff + d_model", "2 * d_model * d_ff + 2 * d_ff"),
+        hint="A bias is added to what its matrix returns. How wide is that?",
+    ),
+    norms_of_two_numbers=wrong(
+        "Each norm is counted with two numbers. gamma and beta have one for each feature.",
+        ("2 * 2 * d_model", "2 * 2"),
+        see="04#parameters",
+    ),
     norms_missing=wrong("The two layer norms are missing.", ("2 * 2 * d_model", "0")),
     final_norm_counted=wrong(
         "A third layer norm is counted: the final norm of a pre-norm stack is not part of a block.",

@@ -157,6 +157,7 @@ exercise.mistakes(
         (NORMED, "gamma * ((x - mean) / np.sqrt(variance + eps) + beta)"),
     ),
     eps_is_keras_default=wrong("eps is 0.001 whatever the argument says.", ("variance + eps", "variance + 0.001")),
+    eps_fixed=wrong("eps is 1e-6 whatever the argument says.", ("variance + eps", "variance + 1e-6")),
     eps_missing=wrong("eps is not used: a token without variance gives 0/0.", ("variance + eps", "variance")),
 )
 

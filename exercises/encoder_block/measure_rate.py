@@ -9,7 +9,8 @@ from exercises.drawing import drawn_until, one_of
 
 exercise = Exercise("measure_rate", returns=("largest",))
 START, WINDOWS = 2.3, 5
-ALL, ONE_FAILS, ALL_FAIL = "all", "one fails", "all fail"  # what becomes of the seeds at one rate
+# What becomes of the seeds at one rate.
+ALL, ONE_FAILS, ONE_LEARNS, ALL_FAIL = "all", "one fails", "one learns", "all fail"
 
 
 @exercise.formula
@@ -62,8 +63,10 @@ def _inputs(rng: Generator, seeds: int, *by_rate: str) -> dict:
     failures = ("stayed", "came back", "diverged", "at the base")
     losses = []
     for number, kind in enumerate(by_rate):
-        if kind == ALL_FAIL:
+        if kind in (ALL_FAIL, ONE_LEARNS):
             outcomes = [one_of(rng, *failures) for _ in range(seeds)]
+            if kind == ONE_LEARNS:
+                outcomes[rng.integers(seeds)] = "learned"
         else:
             outcomes = ["learned"] * seeds
             outcomes[rng.integers(1, seeds)] = failures[(number + 2) % 4] if kind == ONE_FAILS else "learned"
@@ -124,6 +127,7 @@ def largest(rng: Generator) -> list[Case]:
         _case(gap, "five rates, four seeds, a rate that lost a seed between rates that did not"),
         _case(_inputs(rng, 3, ONE_FAILS, ALL, ALL_FAIL), "three rates, the smallest lost a seed"),
         _case(_inputs(rng, 3, ALL, ALL, ALL), "three rates at which every run learned"),
+        _case(_inputs(rng, 5, ALL, ONE_LEARNS, ALL_FAIL), "three rates, five seeds: at the second, one learned"),
     ]
 
 
@@ -178,6 +182,27 @@ exercise.mistakes(
     first_loss=wrong(
         "The first loss of a run decides. The last one of the list is from the end of the training.",
         ("losses[:, :, -1]", "losses[:, :, 0]"),
+    ),
+    below_first=wrong(
+        "A run counts as learned when its last loss is below its first. It has to be below `base_loss`.",
+        (LEARNED, "final < losses[:, :, 0]"),
+        hint="A run falls from 2.3 to 2.0, the base is 1.6. What has it learned?",
+    ),
+    mean_of_a_run=wrong(
+        "The mean of a run's losses decides. The last one of the list is from the end of the training.",
+        ("losses[:, :, -1]", "losses.mean(axis=-1)"),
+        hint="Which entry of the list belongs to the end of the training?",
+    ),
+    most_seeds=wrong(
+        "A rate counts when more than half of the seeds learned. Every seed has to.",
+        ("share[order] == 1", "share[order] > 0.5"),
+        hint="Which share does a rate need at which every run learned?",
+        see="04#post-or-pre",
+    ),
+    smallest_for_none=wrong(
+        "Where the smallest rate lost a seed, the smallest rate comes back; it should be None.",
+        ("named_rate(reached[-1] if len(reached) else None)", "named_rate(reached[-1] if len(reached) else tried[0])"),
+        hint="What is in your variable before the loop?",
     ),
     numbers_not_shares=wrong(
         "These are numbers of seeds. A share is divided by how many seeds there are.",

@@ -81,6 +81,16 @@ exercise.mistakes(
         (DIVISOR, "(square + eps)"),
         hint="Read the name backwards: after square and mean, which step is left?",
     ),
+    centred_above=wrong(
+        "The mean is subtracted from the tokens before the division. RMS norm does not subtract the mean.",
+        ("gamma * x / np.sqrt(square + eps)", "gamma * (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(square + eps)"),
+        hint="Compare with your layer norm: which two of its steps are missing here?",
+    ),
+    mean_of_sizes=wrong(
+        "The tokens are divided by the mean of |x|. Square and root do not cancel around a mean.",
+        (DIVISOR, "(np.abs(x).mean(axis=-1, keepdims=True) + eps)"),
+        hint="For the token (0, 6, 6, 8): what is the mean of |x|, and what the root of the mean of x²?",
+    ),
     sum_not_mean=wrong(
         "The squares are added up, not averaged: the tokens are divided by their length.",
         (SQUARE, "np.square(x).sum(axis=-1, keepdims=True)"),
@@ -97,6 +107,7 @@ exercise.mistakes(
     ),
     gamma_missing=wrong("gamma is not used: it multiplies the result.", ("gamma * x", "x")),
     eps_is_keras_default=wrong("eps is 0.001 whatever the argument says.", ("square + eps", "square + 0.001")),
+    eps_fixed=wrong("eps is 1e-6 whatever the argument says.", ("square + eps", "square + 1e-6")),
     eps_missing=wrong("eps is not used: a token of zeros gives 0/0.", ("square + eps", "square")),
     eps_added_to_result=wrong(
         "eps is added to the result; it belongs under the root.",

@@ -221,6 +221,15 @@ DROPOUT_ALWAYS = wrong(
 )
 
 
+DROPOUT_INVERTED = wrong(
+    "Dropout is off with `training=True`, and on with False or None: the condition is the wrong way round.",
+    *DROPOUT_ALWAYS.edits,
+    ("norm, None, half_erased", "norm, None, kept"),
+    hint="What is `not training` while the model is trained, and what is it where nobody says?",
+    see="04#dropout",
+)
+
+
 THIRD_DROPOUT = wrong(
     "Something besides `dropout1` and `dropout2` drops in training: a `dropout=` in the attention, or a third Dropout.",
     CHANCE,

@@ -12,21 +12,21 @@ exercise.question(
     "first_word",
     "the first word's place with padding in front",
     right=LENGTH - 3,  # three words
-    hints=(
-        "Each number takes a line on paper. The formulas are in lecture 04, the sizes are those of `build_classifier`.",
-    ),
+    hints=("Write down the positions of the three words from the end. What is the last position of all?",),
 )
 exercise.question(
     "longer",
     "parameters for longer reviews",
     right=PARAMETERS + (LONGER - LENGTH) * WIDTH,
-    hints=("Which weights of the model have a size that depends on `max_length`?",),
+    hints=("Which line of the table in exercise 3 depends on T? All other lines stay.",),
 )
 exercise.question(
     "measures",
     "precision and recall by hand",
     right=[TP / (TP + FP), TP / (TP + FN)],
-    hints=("Precision divides by the number predicted positive, recall by the number that are positive.",),
+    hints=(
+        "Write tn, fp, fn and tp beside the four numbers. Which column is “called positive”, which row “positive”?",
+    ),
 )
 exercise.question(
     "report", "which number to report", right="c", hints=("Which of these reviews had no part in any decision?",)
@@ -55,6 +55,17 @@ exercise.mistakes(
     hand_matrix_misread=wrong(
         "The matrix is read as [[tp, fp], [fn, tn]]; it is [[tn, fp], [fn, tp]].",
         seen={"measures": [TN / (TN + FP), TN / (TN + FN)]},
+    ),
+    hand_negative_class=wrong(
+        "These are the measures of the negative class. The positive one comes second, in rows and in columns.",
+        seen={"measures": [TN / (TN + FN), TN / (TN + FP)]},
+    ),
+    hand_percent=wrong(
+        "These are percentages. Give shares of 1.", seen={"measures": [100 * TP / (TP + FP), 100 * TP / (TP + FN)]}
+    ),
+    hand_accuracy_first=wrong(
+        "The first number is the accuracy. Precision looks only at those called positive.",
+        seen={"measures": [(TN + TP) / 100, TP / (TP + FN)]},
     ),
     hand_accuracy=wrong("That is the accuracy, twice.", seen={"measures": [(TN + TP) / 100] * 2}),
     best_epoch_reported=wrong(

@@ -4,12 +4,12 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
-from exercises.drawing import drawn_until
+from exercises.drawing import drawn_until, normal
+from exercises.formulas.encoder_block import normalised, unpacked
+from exercises.imdb_classifier.masked_mean import masked_mean
 from exercises.imdb_classifier.shared import padded
 
 TINY = {"max_length": 13, "vocab_size": 31, "d_model": 6, "num_heads": 3, "d_ff": 11}
-
-
 TINY_SHOWN = "max_length=13, vocab_size=31, d_model=6, num_heads=3, d_ff=11"
 
 
@@ -112,6 +112,32 @@ def classifier_inside(ids: np.ndarray) -> dict[str, str | np.ndarray]:
     return {"first review with the same result": alike, **INSIDE}
 
 
+def given_shapes(vocab_size: int, d_model: int, d_ff: int) -> dict[str, tuple[int, ...]]:
+    """Shapes of the numbers that the check puts in, in the order in which they stand end to end."""
+    shapes = {"words": (vocab_size, d_model), "inner": (d_model, d_ff), "inner_bias": (d_ff,), "outer": (d_ff, d_model)}
+    shapes |= {"hidden": (d_model, 20), "hidden_bias": (20,), "last": (20, 1), "last_bias": (1,)}
+    return shapes | {"gain": (d_model,), "shift": (d_model,)}
+
+
+@exercise.formula_for("given")
+def classifier_probabilities(
+    ids: np.ndarray, numbers: np.ndarray, vocab_size: int, d_model: int, d_ff: int
+) -> dict[str, np.ndarray]:
+    """Probabilities (B, 1) where positions and the attention's kernels are 0, so that the attention gives its bias.
+
+    All biases of width D are `shift`, and both layer norms have the same `gain`.
+    """
+    w = unpacked(numbers, given_shapes(vocab_size, d_model, d_ff))
+    gain, heard, shift = w["gain"], w["shift"], w["shift"]
+    x = w["words"][ids]
+    tokens = normalised(x + heard, gain, shift)
+    inner = np.maximum(tokens @ w["inner"] + w["inner_bias"], 0)
+    changed = inner @ w["outer"] + shift
+    block = normalised(tokens + changed, gain, shift)
+    units = np.maximum(masked_mean(block, ids) @ w["hidden"] + w["hidden_bias"], 0)
+    return {"probabilities": 1 / (1 + np.exp(-(units @ w["last"] + w["last_bias"])))}
+
+
 @exercise.group(
     "657,737 parameters, and as many as the table says for other sizes",
     points=2,
@@ -193,7 +219,47 @@ def learning(rng: Generator) -> list[Case]:
     return [Case({**case.inputs, "ids": ids}, mode=case.mode, description=case.description)]
 
 
+LARGE, WIDE = 1e7, 300  # so that no epsilon matters, nor a factor before the words; and the block's tokens
+
+
+def _given_numbers(rng: Generator) -> dict:
+    """Weights with which the probabilities of nine reviews are far from each other, from 0 and from 1."""
+    sizes = {name: TINY[name] for name in ("vocab_size", "d_model", "d_ff")}
+    width, inner = TINY["d_model"], TINY["d_ff"]
+    spreads = {"words": LARGE, "inner": width**-0.5, "inner_bias": WIDE, "outer": inner**-0.5, "hidden": 1 / WIDE}
+    spreads |= {"hidden_bias": 1, "last": 0.5, "last_bias": 1, "gain": 0.3 * WIDE, "shift": 0.5 * WIDE}
+
+    def draw() -> dict:
+        drawn = {name: spreads[name] * normal(rng, *shape) for name, shape in given_shapes(**sizes).items()}
+        drawn["gain"] += WIDE
+        numbers = np.concatenate([each.ravel() for each in drawn.values()]).astype("float32")
+        return {"ids": padded(rng, 9, TINY["max_length"], least=3), "numbers": numbers}
+
+    def is_clear(drawn: dict) -> bool:
+        said = classifier_probabilities(**drawn, **sizes)["probabilities"]
+        return bool(said.min() > 0.02 and said.max() < 0.98 and np.ptp(said) > 0.3)
+
+    return drawn_until(is_clear, draw)
+
+
+@exercise.group(
+    "right probabilities with given weights",
+    points=2,
+    advice="The attention's kernels are 0, the other weights numbers of the check. Compare your sums, layer norms and "
+    "pooling with the table of the lab's text, line by line.",
+)
+def given(rng: Generator) -> list[Case]:
+    return [
+        Case({**TINY, **_given_numbers(rng)}, mode="given", description=f"probabilities of nine reviews, {TINY_SHOWN}")
+    ]
+
+
 SHAPE = "str((len(ids), 1))"
+MEAN = "masked_mean(block, ids)"
+INNER, OUTER = 'np.maximum(tokens @ w["inner"] + w["inner_bias"], 0)', 'inner @ w["outer"] + shift'
+SUM_1, SUM_2 = "normalised(x + heard, gain, shift)", "normalised(tokens + changed, gain, shift)"
+PROBABILITY = """1 / (1 + np.exp(-(units @ w["last"] + w["last_bias"])))"""
+EVERYWHERE = ("ids != 0", "np.ones_like(ids, bool)")
 NO_POSITIONS = ("max_length * d_model", "0")
 MOVED = "(reordered != ids).any(axis=1)"
 ALL_CHANGED, NONE_CHANGED = ("~same", "np.ones(len(ids), bool)"), ("~same", "np.zeros(len(ids), bool)")
@@ -222,11 +288,13 @@ exercise.mistakes(
         "The attention is masked, but padding gets into the mean over the tokens (`GlobalAveragePooling1D` "
         "without a mask does that).",
         ALL_CHANGED,
+        EVERYWHERE,
         seen={"what the mean reads": "the words and the padding"},
     ),
     no_mask_at_all=wrong(
         "There is no mask: words attend to padding, and padding gets into the mean. Both need to know which ids are 0.",
         ALL_CHANGED,
+        EVERYWHERE,
         seen={
             "what the attention reads": "the words and the padding",
             "what the mean reads": "the words and the padding",
@@ -235,6 +303,7 @@ exercise.mistakes(
     pooling_mask_inverted=wrong(
         "The pooling takes padding, not words: is the mask the wrong way round, or do you take the last place?",
         ALL_CHANGED,
+        ("ids != 0", "ids == 0"),
         seen={"what the mean reads": "the padding"},
     ),
     padding_leaks=wrong(
@@ -287,25 +356,33 @@ exercise.mistakes(
         "their mean, `masked_mean`.",
         ("head = d_model * hidden", "head = max_length * d_model * hidden"),
         ALL_CHANGED,
-        seen={"what the attention reads": "nothing else", "what the mean reads": "nothing else"},
+        seen={"what the mean reads": "the words and the padding"},
     ),
     attention_not_added=wrong(
         "Where the attention is silent, nothing of the words is left: its output is not added to its input.",
+        ("x + heard", "heard"),
         seen={"what the mean reads": "nothing else"},
     ),
     feed_forward_not_added=wrong(
         "The feed-forward network's output replaces its input. It should be added to it.",
+        ("tokens + changed", "changed"),
         seen={"without the feed-forward network's result": "nothing is left"},
     ),
     no_relu=wrong(
         "The feed-forward network's hidden layer has no ReLU. Two layers without one are a single linear map.",
+        (INNER, 'tokens @ w["inner"] + w["inner_bias"]'),
         seen={"feed-forward network, hidden layer": "no ReLU"},
     ),
     relu_on_the_result=wrong(
         "The feed-forward network's second layer has a ReLU, too: then it can only add what is positive.",
+        (OUTER, f"np.maximum({OUTER}, 0)"),
         seen={"feed-forward network, its result": "not negative"},
     ),
-    no_relu_in_the_head=wrong("The head's hidden layer has no ReLU.", seen={"head, hidden layer": "no ReLU"}),
+    no_relu_in_the_head=wrong(
+        "The head's hidden layer has no ReLU.",
+        (f'np.maximum({MEAN} @ w["hidden"] + w["hidden_bias"], 0)', f'{MEAN} @ w["hidden"] + w["hidden_bias"]'),
+        seen={"head, hidden layer": "no ReLU"},
+    ),
     no_hidden_layer=wrong(
         "The mean goes straight to the output. A hidden layer of 20 units with ReLU is missing between them.",
         ("head = d_model * hidden + hidden + hidden * 1 + 1", "head = d_model + 1"),
@@ -334,6 +411,7 @@ exercise.mistakes(
     ),
     no_sigmoid=wrong(
         "The results are not always between 0 and 1: the last layer lacks its sigmoid.",
+        (PROBABILITY, """units @ w["last"] + w["last_bias"]"""),
         seen={"range of the results": "beyond 0 and 1"},
     ),
     same_result_for_all=wrong(
@@ -344,9 +422,52 @@ exercise.mistakes(
         ("np.array(places)", "np.zeros(len(ids), int)"),
         seen={"what the mean reads": "nothing else", "gradients of the weights": "all zero"},
     ),
-    axis_lost=wrong("The results have the shape (B,); it should be (B, 1).", (SHAPE, "str((len(ids),))")),
+    axis_lost=wrong(
+        "The results have the shape (B,); it should be (B, 1).",
+        (SHAPE, "str((len(ids),))"),
+        (PROBABILITY, f"({PROBABILITY})[:, 0]"),
+    ),
     not_pooled=wrong(
-        "There is a result for every token: the mean over the tokens is missing.", (SHAPE, "str((*ids.shape, 1))")
+        "There is a result for every token: the mean over the tokens is missing.",
+        (SHAPE, "str((*ids.shape, 1))"),
+        (MEAN, "block"),
+    ),
+    first_word_read=wrong(
+        "The head reads the vector of the first word only. It should read the mean of all words, `masked_mean`.",
+        (MEAN, "block[:, 0]"),
+        hint="Which axis does `x[:, 0]` take away, and what becomes of the other words?",
+    ),
+    words_summed=wrong(
+        "The vectors of the words are added up, so a long review has a long vector. The head should read their mean.",
+        ("total / np.maximum(count, 1)", "total"),
+    ),
+    words_maximum=wrong(
+        "The head reads the largest value of each feature among the words. It should read their mean, `masked_mean`.",
+        (MEAN, "np.where((ids > 0)[..., None], block, -np.inf).max(axis=1)"),
+    ),
+    maximum_of_all=wrong(
+        "The head reads the largest value of each feature over all places, padding among them. It should read the mean "
+        "of the words.",
+        (MEAN, "block.max(axis=1)"),
+        ALL_CHANGED,
+        seen={"what the mean reads": "the words and the padding"},
+    ),
+    norms_elsewhere=wrong(
+        "The layer norms are not applied to the sums: each one should take the sum of a part's input and output.",
+        (SUM_1, "x + heard"),
+        (SUM_2, "tokens"),
+        hint="What is the argument of your two layer norms, and what is it in the table?",
+        see="06#the-model",
+    ),
+    attention_added_twice=wrong(
+        "The attention's output is added a second time after the feed-forward network. There the sum has two terms.",
+        (SUM_2, "normalised(tokens + changed + heard, gain, shift)"),
+        hint="The input of the feed-forward network is the first norm's result. What is added to its output?",
+    ),
+    dropout_forced=wrong(
+        "`model(ids)` gives the same review another result each time: a layer is called with `training=True`.",
+        seen={"result of a second call": "another"},
+        hint="Who tells a Dropout layer whether the model is training, if you do not?",
     ),
     dropout_always=wrong(
         "The same review gives another result each time: something is random with `training=False`.",

@@ -124,8 +124,8 @@ exercise.mistakes(
         hint="A key may be a pair: what comes first decides first.",
     ),
     ties_backwards=wrong(
-        "Words that are equally frequent are in reverse alphabetical order: `reverse=True` reverses both parts of the "
-        "key.",
+        "Words that are equally frequent are in reverse alphabetical order, as `TextVectorization` has them, and a "
+        "sort by pairs with `reverse=True`. They should be in alphabetical order.",
         (SORTED, "sorted(sorted(counts, reverse=True), key=lambda word: -counts[word])"),
     ),
     texts_counted=wrong(

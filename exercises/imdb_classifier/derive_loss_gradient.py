@@ -110,7 +110,8 @@ def extremes(rng: Generator) -> list[Case]:
 
 
 ERROR, SHARE = "error = p - labels", "share = is_word / words"
-MEAN = "error / logits.size"
+MEAN, BY_LOGIT = "error / logits.size", "by_logit = slope(logits, labels)"
+WORDS = "np.maximum(is_word.sum(axis=1, keepdims=True), 1)"
 
 exercise.mistakes(
     other_sign=wrong(
@@ -161,6 +162,11 @@ exercise.mistakes(
         (ERROR, "error = labels * (p - labels)"),
         hint="What is p(correct label) where the label is 0?",
     ),
+    hard_decisions=wrong(
+        "The prediction is rounded to 0 or 1. The gradient of −ln p has the probability itself.",
+        (ERROR, "error = (p > 0.5) - labels"),
+        hint="By how much does the loss fall when p(correct label) rises from 0.6 to 0.9?",
+    ),
     divided_by_length=wrong(
         "Each word's gradient is divided by T. The masked mean divides by something else.",
         (SHARE, "share = is_word / ids.shape[1]"),
@@ -169,6 +175,33 @@ exercise.mistakes(
     not_shared=wrong(
         "Each word gets the whole gradient of the mean, as in a sum. What does the mean divide by?",
         (SHARE, "share = is_word * 1.0"),
+    ),
+    one_length=wrong(
+        "All reviews share one number of words, the mean of the batch. Each review's mean divides by its own.",
+        (SHARE, "share = is_word / is_word.sum(axis=1).mean()"),
+        hint="Two reviews, of one word and of three: what does each of their means divide by?",
+    ),
+    words_of_the_batch=wrong(
+        "The words of the whole batch are counted together. Each review's mean divides by its own number.",
+        (SHARE, "share = is_word / is_word.sum()"),
+        hint="Along which axis do you sum the mask?",
+    ),
+    empty_nan=wrong(
+        "A review without words is 0/0. Divide by at least 1, as in `masked_mean`.",
+        (WORDS, "is_word.sum(axis=1, keepdims=True)"),
+    ),
+    empty_without_error=wrong(
+        "A review without words gets no gradient by its logit. The logit is c there, and its loss falls as for others.",
+        (BY_LOGIT, "by_logit = slope(logits, labels) * (ids != 0).any(axis=1)"),
+        hint="Which of the two gradients is zero when a review has no words, and does c learn from such a review?",
+    ),
+    empty_not_counted=wrong(
+        "A review without words is not counted: the loss is the mean over all B reviews.",
+        (BY_LOGIT, "by_logit = slope(logits, labels) * logits.size / (ids != 0).any(axis=1).sum()"),
+    ),
+    batch_forgotten=wrong(
+        "The gradient by the logits is divided by B, that by the tokens is not. It contains the first as a factor.",
+        ("reached = by_logit[:, None] * share", "reached = by_logit[:, None] * share * logits.size"),
     ),
     averaged_twice=wrong(
         "The gradient by the tokens is divided by the batch twice: the gradient by the logits has that factor already.",

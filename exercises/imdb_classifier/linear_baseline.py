@@ -148,6 +148,8 @@ def unseen(rng: Generator) -> list[Case]:
 
 
 PROBABILITY = "1 / (1 + np.exp(-scores))"
+TERMS = "sorted({term for terms in seen for term in terms})"
+ANEW = "1 + np.log((1 + len(new)) / (1 + np.array([sum(term in terms for terms in new) for term in place])))"
 
 exercise.mistakes(
     fitted_on_all_texts=wrong(
@@ -170,6 +172,25 @@ exercise.mistakes(
     counts_alone=wrong(
         "The features are plain counts. TF-IDF weighs rare words more, and gives all reviews the same length.",
         ("table / np.where(lengths == 0, 1, lengths)", "counts"),
+    ),
+    lecture_settings=wrong(
+        "The settings are the lecture's (`min_df`, `sublinear_tf`, `C`, solver). Take defaults for all but the pairs.",
+        (TERMS, TERMS.replace("for term in terms}", "for term in terms if sum(term in each for each in seen) > 1}")),
+        ("table = counts * idf", "table = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0) * idf"),
+        ("np.append(np.ones(x.shape[1] - 1), 0.0)", "np.full(x.shape[1], 0.1)"),
+    ),
+    other_penalty=wrong(
+        "The logistic regression has `C=10`. Leave it at its default, 1.",
+        ("np.append(np.ones(x.shape[1] - 1), 0.0)", "np.append(np.full(x.shape[1] - 1, 0.1), 0.0)"),
+    ),
+    sublinear=wrong(
+        "The counts are replaced by their logarithms (`sublinear_tf=True`), which is not the default.",
+        ("table = counts * idf", "table = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0) * idf"),
+    ),
+    fitted_anew=wrong(
+        "How rare a word is was counted anew in the reviews to be judged (`fit_transform`). Call `transform` there.",
+        ("weighed(new, place, idf)", f"weighed(new, place, {ANEW})"),
+        hint="Which calls see `texts`, and does one of them begin with `fit`?",
     ),
     negative_class=wrong(
         "This is the probability of a negative review. In which column of `predict_proba` is class 1?",

@@ -190,6 +190,16 @@ exercise.mistakes(
         hint="How many differences does the bootstrap give, before any percentile is taken?",
         see="06b#one-procedure",
     ),
+    still_in_interval=wrong(
+        "In `interval` the reviews are drawn for A alone, and B has its accuracy on all of them.",
+        (AGAIN, AGAIN.replace("redrawn(b, reviews, seeds_b)", "redrawn(b, every(reviews), seeds_b)")),
+        hint="In one repeat, which reviews does B read, and which does A?",
+    ),
+    seeds_of_a=wrong(
+        "B's models are drawn with A's seeds. Each recipe has seeds of its own, `seeds_b` for B.",
+        (AGAIN, AGAIN.replace("redrawn(b, reviews, seeds_b)", "redrawn(b, reviews, seeds_a % len(b))")),
+        hint="Which argument says how many models of B there are?",
+    ),
     ninety=wrong(
         "These are the percentiles 5 and 95: between them is the middle 90 %.",
         (PERCENTILES, "np.percentile(differences, [5, 95])"),
@@ -197,6 +207,10 @@ exercise.mistakes(
     normal=wrong(
         "This is ±1.96 standard deviations around the difference. The percentiles need no bell shape: take them.",
         (PERCENTILES, "difference + np.array([-1.96, 1.96]) * differences.std()"),
+    ),
+    normal_of_repeats=wrong(
+        "This is ±1.96 standard deviations around the mean of the repeats. The percentiles need no bell shape.",
+        (PERCENTILES, "differences.mean() + np.array([-1.96, 1.96]) * differences.std()"),
     ),
     shares_for_percents=wrong(
         "The percentiles are 0.025 and 0.975, nearly the smallest difference. `np.percentile` counts in percent.",

@@ -1,13 +1,14 @@
-"""Lab 06, exercise `predict`: how far an accuracy on 500 reviews is off by chance."""
+"""Lab 06, exercise `predict`: how far an accuracy on 64 reviews is off by chance."""
 
 import math
 
 from autograder.declaring import ONE, Advice, Questions, wrong
 
-REVIEWS, ACCURACY = 500, 0.73
-DEVIATION = 100 * math.sqrt(ACCURACY * (1 - ACCURACY) / REVIEWS)  # of a binomial share, in percentage points
+REVIEWS, ACCURACY = 64, 0.8
+VARIANCE = ACCURACY * (1 - ACCURACY) / REVIEWS  # of a binomial share
+DEVIATION = 100 * math.sqrt(VARIANCE)  # in percentage points: 5
 
-exercise = Questions("predict", tolerance=0.4)
+exercise = Questions("predict", tolerance=0.04)
 
 exercise.question(
     ONE,
@@ -15,7 +16,7 @@ exercise.question(
     right=DEVIATION,
     name="spread",
     advice=Advice(
-        value="Each review is right or wrong, like the throw of a coin. How much does the share of heads in 500 throws "
+        value="Each review is right or wrong, like the throw of a coin. How much does the share of heads in 64 throws "
         "vary?"
     ),
     hints=(
@@ -25,18 +26,24 @@ exercise.question(
 )
 
 exercise.mistakes(
-    as_a_share=wrong("This is a share of 1. The question asks for percentage points.", seen=DEVIATION / 100),
+    not_in_points=wrong(  # 0.05 and 0.0025
+        "This is a share of 1, or its variance. The question asks for the standard deviation, in percentage points.",
+        seen=(DEVIATION / 100 + VARIANCE) / 2,
+    ),
+    root_missing=wrong(
+        "The root is missing: this is the variance. The question asks for the standard deviation.", seen=DEVIATION**2
+    ),
     number_of_reviews=wrong(
-        "This is the standard deviation of the *number* of right answers, in reviews. What share of 500 are they, in "
+        "This is the standard deviation of the *number* of right answers, in reviews. What share of 64 are they, in "
         "percentage points?",
         seen=DEVIATION * REVIEWS / 100,
         see="06#verdict",
     ),
     two_deviations=wrong(
-        "This is the interval of 95 %, two standard deviations. The question asks for one.", seen=1.96 * DEVIATION
+        "This is the interval of 95 %, 1.96 standard deviations. The question asks for one.", seen=1.96 * DEVIATION
     ),
     one_coin=wrong(
-        "This is the standard deviation for a single review. The mean of 500 varies much less.",
+        "This is the standard deviation for a single review. The mean of 64 varies much less.",
         seen=DEVIATION * math.sqrt(REVIEWS),
         see="06#verdict",
     ),

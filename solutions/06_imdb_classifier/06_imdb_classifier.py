@@ -96,7 +96,7 @@ check = start_lab("06_imdb_classifier")
 #
 # **Example:** `build_vocabulary(["the fox is quick", "the lazy dog"], 5)` is `["", "[UNK]", "the", "dog", "fox"]`.
 #
-# Build it from training texts only. If words of the test texts were in the list, what would the model know about them?
+# Build it from training texts only.
 
 # %% nbgrader={"grade": false, "grade_id": "build_vocabulary-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def build_vocabulary(texts, max_tokens):
@@ -125,10 +125,8 @@ check("build_vocabulary")
 #
 # ●●○○○ · Each word of a text becomes its place in the vocabulary, or 1. A text longer than `max_length` keeps its **first**
 # `max_length` words; a shorter one is filled up with 0 **at the end**. (`keras.utils.pad_sequences` does both at the front by
-# default, and then the first word of a short review would get a late position.) A vocabulary may hold nothing but its two
+# default.) A vocabulary may hold nothing but its two
 # special entries: then every word is 1.
-#
-# (Lecture 06 keeps the *last* 200 words of long reviews. The reviews of the sample are short, so nothing is cut.)
 #
 # **Example:** with the vocabulary above, `vectorize(["the quick fox", "dog"], vocabulary, 4)` is `[[2, 1, 4, 0], [3, 0, 0, 0]]`.
 
@@ -163,8 +161,8 @@ check("vectorize")
 #
 # The next cell sends reviews through your two functions. They are
 # the course's sample, made by a grammar in which the order of the words decides; set the environment variable `COURSE_SOURCE` to
-# `real` for IMDB. Before you run the cell: at which length would you cut?
-# <details><summary>In our run</summary>At 64: none is longer.</details>
+# `real` for IMDB. Before you run the cell: what does a cut cost that is too early, or too late?
+# <details><summary>Answer</summary>Last words; or time for padding. A cut at 64 takes no word from the sample.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "lengths", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 def plain(text):
@@ -201,7 +199,7 @@ plots.show(figure, alt="A histogram of the lengths of the training reviews, with
 # works.
 #
 # **By hand:** ids (7, 4, 0), vectors (2, 0), (4, 6), (9, 9). <details><summary>Answer</summary>(3, 3): the third vector belongs to padding,
-# whatever it holds. The mean of all three would be (5, 5); the sum of two divided by T would be (2, 2).</details>
+# whatever it holds. The mean of all three would be (5, 5).</details>
 
 # %% nbgrader={"grade": false, "grade_id": "masked_mean-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def masked_mean(x, ids):
@@ -273,12 +271,11 @@ check("find_the_bug")
 # | | | **657,737** |
 #
 # - The input is ids (B, T), as `vectorize` makes them; the output is the probability of a positive review, (B, 1).
-# - **Padding changes nothing.** No word attends to padding, and the mean leaves it out. The check adds padding behind the
-#   words, changes the vector of id 0, and looks whether any result changes. A review that is all padding gives a finite
-#   number.
-# - `key_dim=d_model` is what the published model has: each of the two heads is as wide as the whole model.
-# - Dropout is up to you, as long as it is off outside of training. Do not compile the model yet.
-# - The check builds your model several times; all of this has 30 seconds of computing on a CPU.
+# - **Padding changes nothing.** No word attends to padding, and the mean leaves it out. A review that is all padding
+#   gives a finite number.
+# - The check finds your weights by their shapes, puts its own numbers in, and compares probabilities.
+# - Dropout is up to you, as long as `model(ids)` drops nothing. Do not compile the model yet.
+# - The check has 30 seconds of computing on a CPU.
 # - Connect Keras's layers directly, or write a subclass of `keras.Model`.
 
 # %% nbgrader={"grade": false, "grade_id": "build_classifier-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -366,7 +363,7 @@ else:
 # You are given the logits, the labels, the ids and $v$. Why do you not need the tokens themselves?
 #
 # - Padding is id 0, and may stand anywhere. A review without words has a zero gradient by all its tokens.
-# - Logits go up to ±1000: nothing may overflow.
+# - Logits go up to ±1000, and every result is a finite number.
 # - `tf.GradientTape` is forbidden in this function. The cell below compares your result with it.
 #
 # **By hand:** logits 0 and 0, labels 1 and 0, ids (5, 6) and (7, 0), v = (4).
@@ -432,16 +429,14 @@ plots.show(figure, alt="The gradient by one word falls with the number of words,
 # fallen for a few epochs (at most ten), and leave the model with the weights of the epoch whose validation loss was **lowest**, which is
 # seldom the last. Return what `fit` returns, the `History`.
 #
-# - The validation reviews only decide when to stop. Because they decide this, their accuracy is not an honest result. An honest
-#   one comes from test reviews, which this function never sees.
+# - The validation reviews only decide when to stop. An honest accuracy comes from test reviews, which this function never sees.
 # - The model learns in place. The check brings a small model of its own, not compiled, so that a mistake in exercise 3 costs
 #   nothing here.
 # - The check trains twice, first on 512 short reviews in which single words decide: at least **90 %** of 500 others have to be
 #   classified correctly afterwards. The second time the validation labels are inverted, so that the validation loss only gets
-#   worse: you should stop soon, with the weights of an early epoch. Together you have 40 seconds of computing on a CPU; a few are
-#   enough.
+#   worse: you should stop soon, with the weights of an early epoch. Both have 40 seconds of computing on a CPU.
 #
-# <details><summary>The validation loss stays level for some epochs before it falls?</summary>In the sample only the order of the words decides most reviews, and a model takes a while to see that. With a patience of one or two epochs you stop on the way.</details>
+# <details><summary>The validation loss stays level for some epochs before it falls?</summary>In the sample the order of the words decides, which a model sees late. With a patience of one or two epochs you stop on the way.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "train_classifier-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def train_classifier(model, x, y, validation):
@@ -470,8 +465,8 @@ check("train_classifier")
 # ### See your classifier learn
 #
 # The sample takes about half a minute on two cores; with `COURSE_SOURCE=real` use a GPU, or the first 5,000 reviews. Before you run the cell:
-# will the two curves of the loss drift apart, and when?
-# <details><summary>In our run</summary>The validation loss is lowest in epoch 14 of 18.</details>
+# in which epoch will the validation loss be lowest: the last, or an earlier one?
+# <details><summary>In our run</summary>In epoch 14 of 18.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "training", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 keras.utils.set_random_seed(6)
@@ -520,9 +515,9 @@ for name, said in (("as written", probabilities), ("shuffled", again)):
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 6 · Measure: is one recipe better?
 #
-# ●○○○○ · First predict. A model is right in 73 % of many reviews. With **500** others the share
-# would differ a little. How large is the **standard deviation** of an accuracy on 500 reviews, in **percentage points**? Put a
-# number in place of `None`, and delete the last line of the cell, **before** you run the measurement. It has to be within 0.4.
+# ●○○○○ · First predict. A model is right in 80 % of many reviews. With **64** others the share
+# would differ a little. How large is the **standard deviation** of an accuracy on 64 reviews, in **percentage points**? Put a
+# number in place of `None`, and delete the last line of the cell, **before** you run the measurement. It has to be within 0.04.
 #
 # **By hand:** a coin counts 1 or 0. What is the variance of one throw, and of the mean of four?
 # <details><summary>Answer</summary>¼, and a fourth of it.</details>
@@ -530,19 +525,19 @@ for name, said in (("as written", probabilities), ("shuffled", again)):
 # %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 predict = None  # one number, in percentage points
 ### BEGIN SOLUTION
-predict = 2.0
+predict = 5.0
 ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("predict")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-measured", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# The measurement draws 500 of 1,000 reviews with replacement, 730 of them classified correctly, and does so 2,000 times (the bootstrap).
+# The measurement draws 64 of 1,000 reviews with replacement, 800 of them classified correctly, and does so 2,000 times (the bootstrap).
 
 # %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 rng = np.random.default_rng(10)
-is_right = np.arange(1000) < 730  # (n,)
-drawn = 100 * np.array([is_right[rng.integers(1000, size=500)].mean() for _ in range(2000)])
+is_right = np.arange(1000) < 800  # (n,)
+drawn = 100 * np.array([is_right[rng.integers(1000, size=64)].mean() for _ in range(2000)])
 print(f"predicted ± {predict:.2f}, measured ± {drawn.std():.2f}")
 
 
@@ -556,7 +551,7 @@ print(f"predicted ± {predict:.2f}, measured ± {drawn.std():.2f}")
 # - Repeat r uses the reviews `reviews[r]`, the same for both recipes, A's models `seeds_a[r]` and B's models `seeds_b[r]`: indices,
 #   drawn with replacement. What is drawn twice counts twice.
 # - `interval`: the percentiles 2.5 and 97.5 of the R differences, by `np.percentile` with its defaults.
-# - `reviews_alone`: the same, but each repeat uses every model once. Next to `interval` it shows what the seeds add.
+# - `reviews_alone`: the same, but each repeat uses every model once.
 #
 # **By hand:** one model each; A is correct on the reviews 0 and 1 of three, B on review 0. The drawn reviews are (0, 1, 1) and
 # (2, 0, 2).
@@ -786,7 +781,7 @@ check("linear_baseline")
 # The masks of your classifier look for id 0. The next cell fills short reviews up with a new entry that has the *same vector* as padding:
 # both masks take it for a word. Before you run the cell: how do the
 # logits change with the width of the row, with the mask and without?
-# <details><summary>In our run</summary>Level with it, drifting without: at width 64, 99.0 % and 93.5 % are correct.</details>
+# <details><summary>In our run</summary>Level with it, drifting without: at width 64 about 99 % and 93 % are correct.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "broken", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 lengths = (x_test != 0).sum(axis=1)  # (n,)
@@ -832,8 +827,8 @@ print(f"200 short reviews, correct at width {widths[-1]}: masked {share[-1, 0]:.
 # from 0. For the first difference the seeds widen the interval by half; the classifier has one seed only, so the chance in its
 # own training is left out.
 #
-# Each review is right or wrong like a coin with a = 0.73, so the share of 500 has the standard deviation
-# √(a(1 − a)/500) = 2.0 points. One point more on 500 other reviews is half of that, and no reason to call a model better; on
+# Each review is right or wrong like a coin with a = 0.8, so the share of 64 has the standard deviation
+# √(a(1 − a)/64) = 5 points. One point more on 64 other reviews is a fifth of that, and no reason to call a model better; on
 # the same 500 reviews only those count on which the two models differ.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}

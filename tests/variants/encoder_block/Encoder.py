@@ -134,6 +134,67 @@ def stack(**changes):
 
 
 WRONG = [
+    (
+        "final_epsilon",
+        """
+class Encoder(keras.Layer):
+    def __init__(self, num_layers, d_model, num_heads, d_ff, dropout=0.1, norm="post", **kwargs):
+        super().__init__(**kwargs)
+        self.blocks = [EncoderBlock(d_model, num_heads, d_ff, dropout, norm) for _ in range(num_layers)]
+        self.norm = keras.layers.LayerNormalization() if norm == "pre" else None
+
+    def call(self, x, attention_mask=None, training=None):
+        for block in self.blocks:
+            x = block(x, attention_mask=attention_mask, training=training)
+        return x if self.norm is None else self.norm(x)
+""",
+    ),
+    (
+        "block_added",
+        """
+class Encoder(keras.Layer):
+    def __init__(self, num_layers, d_model, num_heads, d_ff, dropout=0.1, norm="post", **kwargs):
+        super().__init__(**kwargs)
+        self.blocks = [EncoderBlock(d_model, num_heads, d_ff, dropout, norm) for _ in range(num_layers)]
+        self.norm = keras.layers.LayerNormalization(epsilon=1e-6) if norm == "pre" else None
+
+    def call(self, x, attention_mask=None, training=None):
+        for block in self.blocks:
+            x = x + block(x, attention_mask=attention_mask, training=training)
+        return x if self.norm is None else self.norm(x)
+""",
+    ),
+    (
+        "",  # the string under the layer's name
+        """
+class Encoder(keras.Layer):
+    def __init__(self, num_layers, d_model, num_heads, d_ff, dropout=0.1, norm="post", **kwargs):
+        super().__init__(**kwargs)
+        self.blocks = [EncoderBlock(d_model, num_heads, d_ff, dropout, norm) for _ in range(num_layers)]
+        self.norm = norm; self.final = keras.layers.LayerNormalization(epsilon=1e-6)
+
+    def call(self, x, attention_mask=None, training=None):
+        for block in self.blocks:
+            x = block(x, attention_mask=attention_mask, training=training)
+        return self.final(x) if self.norm == "pre" else x
+""",
+    ),
+    (
+        "normed_at_the_start",
+        """
+class Encoder(keras.Layer):
+    def __init__(self, num_layers, d_model, num_heads, d_ff, dropout=0.1, norm="post", **kwargs):
+        super().__init__(**kwargs)
+        self.blocks = [EncoderBlock(d_model, num_heads, d_ff, dropout, norm) for _ in range(num_layers)]
+        self.norm = keras.layers.LayerNormalization(epsilon=1e-6) if norm == "pre" else None
+
+    def call(self, x, attention_mask=None, training=None):
+        if self.norm is not None: x = self.norm(x)
+        for block in self.blocks:
+            x = block(x, attention_mask=attention_mask, training=training)
+        return x if self.norm is None else self.norm(x)
+""",
+    ),
     ("", stack().replace("dropout=0.1", "dropout=0.0")),
     (
         "one_block_repeated",

@@ -86,6 +86,77 @@ def derive_layer_norm_gradient(x, gamma, upstream, eps=1e-6):
 NO_MEAN = MEANS.replace("g.mean(-1, keepdims=True), ", "0, ", 1)
 
 WRONG = [
+    (
+        "eps_not_in_normed",
+        """
+def parts(x, eps):
+    x = ops.convert_to_tensor(x)
+    mean = ops.mean(x, axis=-1, keepdims=True)
+    s = ops.sqrt(ops.var(x, axis=-1, keepdims=True) + eps)
+    return (x - mean) / s, s
+
+M = lambda a: ops.mean(a, axis=-1, keepdims=True)
+
+def derive_layer_norm_gradient(x, gamma, upstream, eps=1e-6):
+    x = ops.convert_to_tensor(x)
+    s = ops.sqrt(ops.var(x, -1, keepdims=True) + eps)
+    xh = (x - M(x)) / ops.sqrt(ops.var(x, -1, keepdims=True))
+    g = upstream * gamma
+    return (g - M(g) - xh * M(g * xh)) / s
+""",
+    ),
+    (
+        "",  # zeros
+        """
+def parts(x, eps):
+    x = ops.convert_to_tensor(x)
+    mean = ops.mean(x, axis=-1, keepdims=True)
+    s = ops.sqrt(ops.var(x, axis=-1, keepdims=True) + eps)
+    return (x - mean) / s, s
+
+M = lambda a: ops.mean(a, axis=-1, keepdims=True)
+
+def derive_layer_norm_gradient(x, gamma, upstream, eps=1e-6):
+    return np.zeros_like(np.asarray(x))
+""",
+    ),
+    (
+        "",
+        """
+def parts(x, eps):
+    x = ops.convert_to_tensor(x)
+    mean = ops.mean(x, axis=-1, keepdims=True)
+    s = ops.sqrt(ops.var(x, axis=-1, keepdims=True) + eps)
+    return (x - mean) / s, s
+
+M = lambda a: ops.mean(a, axis=-1, keepdims=True)
+
+def derive_layer_norm_gradient(x, gamma, upstream, eps=1e-6):
+    x = np.asarray(x, "float64"); out = np.zeros_like(x); h = 1e-5
+    def f(x): return np.asarray(layer_norm(x, np.asarray(gamma,"float64"), 0., eps))
+    for i in range(x.shape[-1]):
+        e = np.zeros(x.shape[-1]); e[i] = h
+        out[..., i] = ((f(x+e)-f(x-e)) * np.asarray(upstream)).sum(-1) / (2*h)
+    return out
+""",
+    ),
+    (
+        "eps_in_normed_only",
+        """
+def parts(x, eps):
+    x = ops.convert_to_tensor(x)
+    mean = ops.mean(x, axis=-1, keepdims=True)
+    s = ops.sqrt(ops.var(x, axis=-1, keepdims=True) + eps)
+    return (x - mean) / s, s
+
+M = lambda a: ops.mean(a, axis=-1, keepdims=True)
+
+def derive_layer_norm_gradient(x, gamma, upstream, eps=1e-6):
+    xhat, s = parts(x, eps)
+    g = upstream * gamma
+    return (g - M(g) - xhat * M(g * xhat)) / ops.std(x, -1, keepdims=True)
+""",
+    ),
     ("mean_constant", derived(means=NO_MEAN)),
     ("deviation_constant", derived("(g - from_mean) / deviation")),
     ("", derived("g / deviation")),

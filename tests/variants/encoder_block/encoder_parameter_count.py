@@ -65,6 +65,22 @@ def encoder_parameter_count(d_model, num_heads, d_ff, key_dim=None):
 ATTENTION = "4 * d_model * width + 3 * width + d_model"
 
 WRONG = [
+    (
+        "feed_forward_biases_wide",
+        """
+def encoder_parameter_count(d_model, num_heads, d_ff, key_dim=None):
+    k = key_dim or d_model // num_heads; w = num_heads * k
+    return 3*(d_model*w+w)+w*d_model+d_model + 2*(d_model*d_ff+d_ff) + 4*d_model
+""",
+    ),
+    (
+        "norms_of_two_numbers",
+        """
+def encoder_parameter_count(d_model, num_heads, d_ff, key_dim=None):
+    k = key_dim or d_model // num_heads; w = num_heads * k
+    return 3*(d_model*w+w)+w*d_model+d_model + 2*d_model*d_ff+d_ff+d_model + 4
+""",
+    ),
     ("one_bias_missing", count("4 * d_model * width + 3 * width")),
     ("attention_without_bias", count("4 * d_model * width")),
     ("default_key_dim_is_d_model", count(ATTENTION, default="d_model")),

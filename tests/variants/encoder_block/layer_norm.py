@@ -74,6 +74,15 @@ def layer_norm(x, gamma, beta, eps=1e-6):
 
 WRONG = [
     (
+        "eps_fixed",
+        """
+def layer_norm(x, gamma, beta, eps=1e-6):
+    x = ops.convert_to_tensor(x)
+    m = ops.mean(x, -1, keepdims=True); v = ops.var(x, -1, keepdims=True)
+    return (x - m) / ops.sqrt(v + 1e-6) * gamma + beta
+""",
+    ),
+    (
         "eps_as_floor",
         norm("(x - mean) / np.sqrt(np.maximum(variance, eps)) * np.asarray(gamma) + np.asarray(beta)"),
     ),

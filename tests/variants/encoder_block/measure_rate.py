@@ -71,6 +71,61 @@ def found(largest: str) -> str:
 
 
 WRONG = [
+    (
+        "below_first",
+        """
+def measure_rate(train, rates, seeds, base_loss):
+    shares = {}
+    for r in rates:
+        n = 0
+        for s in seeds:
+            l = train(r, s)
+            n += l[-1] < l[0]
+        shares[r] = n/len(seeds)
+    largest = None
+    for r in sorted(rates):
+        if shares[r] < 1: break
+        largest = r
+    return shares, largest
+""",
+    ),
+    (
+        "mean_of_a_run",
+        """
+def measure_rate(train, rates, seeds, base_loss):
+    shares = {r: sum(np.mean(train(r, s)) < base_loss for s in seeds)/len(seeds) for r in rates}
+    largest = None
+    for r in sorted(rates):
+        if shares[r] < 1: break
+        largest = r
+    return shares, largest
+""",
+    ),
+    (
+        "most_seeds",
+        """
+def measure_rate(train, rates, seeds, base_loss):
+    shares = {r: float(np.mean([train(r, s)[-1] < base_loss for s in seeds])) for r in rates}
+    shares2 = shares
+    largest=None
+    for r in sorted(rates):
+        if shares[r] <= 0.5: break
+        largest = r
+    return shares, largest
+""",
+    ),
+    (
+        "smallest_for_none",
+        """
+def measure_rate(train, rates, seeds, base_loss):
+    shares = {r: sum(train(r, s)[-1] < base_loss for s in seeds)/len(seeds) for r in rates}
+    largest = min(rates)
+    for r in sorted(rates):
+        if shares[r] < 1: break
+        largest = r
+    return shares, largest
+""",
+    ),
     ("nan_learned", measured((LEARNED, "learned = [not loss >= base_loss for loss in final]"))),
     ("nan_learned", measured((LEARNED, "learned = [loss < base_loss or loss != loss for loss in final]"))),
     ("base_learned", measured((LEARNED, "learned = [loss <= base_loss for loss in final]"))),

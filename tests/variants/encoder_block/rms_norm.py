@@ -23,6 +23,30 @@ def rms_norm(x, gamma, eps=1e-6):
 ]
 
 WRONG = [
+    (
+        "centred_above",
+        """
+def rms_norm(x, gamma, eps=1e-6):
+    x = ops.convert_to_tensor(x)
+    return gamma * (x-ops.mean(x,-1,keepdims=True)) / ops.sqrt(ops.mean(x**2, axis=-1, keepdims=True) + eps)
+""",
+    ),
+    (
+        "mean_of_sizes",
+        """
+def rms_norm(x, gamma, eps=1e-6):
+    x = ops.convert_to_tensor(x)
+    return gamma * x / (ops.mean(ops.abs(x), axis=-1, keepdims=True) + eps)
+""",
+    ),
+    (
+        "eps_fixed",
+        """
+def rms_norm(x, gamma, eps=1e-6):
+    x = ops.convert_to_tensor(x)
+    return gamma * x / ops.sqrt(ops.mean(x**2, axis=-1, keepdims=True) + 1e-6)
+""",
+    ),
     ("layer_norm", "def rms_norm(x, gamma, eps=1e-6):\n    return layer_norm(x, gamma, 0 * gamma, eps)"),
     (
         "sum_not_mean",

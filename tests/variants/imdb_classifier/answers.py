@@ -24,5 +24,8 @@ WRONG = [
     ("padding_thought_behind", "answers['first_word'] = 0"),
     ("length_thought_free", "answers['longer'] = 657_737"),
     ("hand_measures_swapped", "answers['measures'] = [0.75, 0.79]"),
+    ("hand_negative_class", "answers['measures'] = (0.84, 0.87)"),
+    ("hand_percent", "answers['measures'] = [78.95, 75]"),
+    ("hand_accuracy_first", "answers['measures'] = [0.82, 0.75]"),
     ("kept_epoch_reported", "answers['report'] = 'b'"),
 ]

@@ -15,6 +15,23 @@ def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2,
     return keras.Model(ids, {output})
 """
 
+# The same with other sums: {norm1} of the tokens x and the attention's result a, {norm2} of x and the network's f.
+TWO_SUMS = """
+def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2, d_ff=32):
+    layers = keras.layers
+    ids = keras.Input((max_length,), dtype="int32")
+    places = ops.cumsum(ops.ones_like(ids), axis=1) - 1
+    x = layers.Embedding(vocab_size, d_model)(ids) + layers.Embedding(max_length, d_model)(places)
+    attention = layers.MultiHeadAttention(num_heads, key_dim=d_model)
+    norm1, norm2 = layers.LayerNormalization(epsilon=1e-6), layers.LayerNormalization(epsilon=1e-6)
+    a = attention(query=x, value=x, attention_mask=ops.not_equal(ids, 0)[:, None])
+    x = {norm1}
+    f = layers.Dense(d_model)(layers.Dense(d_ff, activation="relu")({read}))
+    x = {norm2}
+    m = masked_mean(x, ids)
+    return keras.Model(ids, layers.Dense(1, activation="sigmoid")(layers.Dense(20, activation="relu")(m)))
+"""
+
 PIECES = {
     "positions": "ops.cumsum(ops.ones_like(ids), axis=1) - 1",
     "words": "keras.layers.Embedding(vocab_size, d_model)",
@@ -114,7 +131,7 @@ def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2,
     model(tf.zeros((1, max_length), tf.int32))
     return model
 """,
-    # pre-norm, a bare weight for the positions, input of any length, the mask of both axes
+    # a bare weight for the positions, input of any length, the mask of both axes
     """
 class Front(keras.Layer):
     def __init__(self, max_length, vocab_size, d_model):
@@ -135,11 +152,10 @@ def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2,
     words = keras.layers.Lambda(lambda ids: ops.cast(ids != 0, "float32"))(ids)
     x = Front(max_length, vocab_size, d_model)(ids)
     pairs = keras.layers.Lambda(lambda w: w[:, :, None] * w[:, None, :])(words)
-    h = keras.layers.LayerNormalization()(x)
-    x = x + keras.layers.MultiHeadAttention(num_heads, key_dim=d_model)(h, h, attention_mask=pairs)
-    h = keras.layers.LayerNormalization()(x)
-    h = keras.layers.Dense(d_ff, "relu")(h)
-    x = x + keras.layers.Dense(d_model)(h)
+    h = keras.layers.MultiHeadAttention(num_heads, key_dim=d_model)(x, x, attention_mask=pairs)
+    x = keras.layers.LayerNormalization()(x + h)
+    h = keras.layers.Dense(d_ff, "relu")(x)
+    x = keras.layers.LayerNormalization()(x + keras.layers.Dense(d_model)(h))
     mean = keras.layers.Lambda(lambda both: masked_mean(*both), output_shape=(d_model,))([x, ids])
     y = keras.layers.Dense(20, "relu")(mean)
     y = keras.layers.Dense(1)(y)
@@ -177,13 +193,40 @@ def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2,
     x = keras.layers.Dense(20, activation="relu")(masked_mean(x, ids))
     return keras.Model(ids, keras.layers.Dense(1, activation="sigmoid")(x))
 """,
-    # pooled at the first word; every row keeps an empty review finite
-    model(pooled="x[:, 0]"),
-    # the largest value of each feature among the words
-    model(pooled="ops.max(ops.where(ops.expand_dims(ids != 0, -1), x, -1e4), axis=1)"),
+    # words times the root of the width, as Vaswani et al. have it; a feed-forward network of convolutions of width 1
+    """
+def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2, d_ff=32):
+    L = keras.layers
+    ids = keras.Input((max_length,), dtype="int32")
+    places = ops.cumsum(ops.ones_like(ids), axis=1) - 1
+    x = d_model**0.5 * L.Embedding(vocab_size, d_model)(ids) + L.Embedding(max_length, d_model)(places)
+    words = ops.not_equal(ids, 0)
+    a = L.MultiHeadAttention(num_heads, d_model, dropout=0.2)(x, x, attention_mask=words[:, None])
+    x = L.LayerNormalization()(x + L.Dropout(0.2)(a))
+    f = L.Conv1D(d_model, 1)(L.Conv1D(d_ff, 1, activation="relu")(x))
+    x = L.LayerNormalization(epsilon=1e-5)(L.add([x, f]))
+    m = L.Dropout(0.3)(masked_mean(x, ids))
+    return keras.Model(ids, L.Dense(1, activation="sigmoid")(L.Dense(20, "relu")(m)))
+""",
 ]
 
 WRONG = [
+    ("first_word_read", model(pooled="x[:, 0]")),
+    ("words_maximum", model(pooled="ops.max(ops.where(ops.expand_dims(ids != 0, -1), x, -1e9), axis=1)")),
+    ("words_summed", model(pooled="ops.sum(ops.where(ops.expand_dims(ids != 0, -1), x, 0), axis=1)")),
+    ("attention_added_twice", TWO_SUMS.format(norm1="norm1(x + a)", read="x", norm2="norm2(x + f + a)")),
+    ("norms_elsewhere", TWO_SUMS.format(norm1="x + norm1(a)", read="x", norm2="x + norm2(f)")),
+    (
+        "norms_elsewhere",  # before the parts
+        TWO_SUMS.replace("attention(query=x, value=x", "attention(query=h, value=h")
+        .replace("    a = ", "    h = norm1(x)\n    a = ")
+        .format(norm1="x + a", read="norm2(x)", norm2="x + f"),
+    ),
+    (
+        "dropout_forced",
+        TWO_SUMS.format(norm1="norm1(x + a)", read="x", norm2="norm2(x + layers.Dropout(0.5)(f, training=True))"),
+    ),
+    ("dropout_forced", model(hidden="keras.layers.Dense(20, 'relu')(keras.layers.Dropout(0.1)(x, training=True))")),
     ("feed_forward_not_added", model(norm2="keras.layers.LayerNormalization(epsilon=1e-6)(h)")),
     ("no_relu_in_the_head", model(hidden="keras.layers.Dense(20)(x)")),
     (
@@ -260,7 +303,7 @@ def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2,
         model(attended="attention(x, x, attention_mask=ops.expand_dims(ops.equal(ids, 0), 1))"),
     ),
     ("pooling_unmasked", model(pooled="keras.layers.GlobalAveragePooling1D()(x)")),
-    ("pooling_unmasked", model(pooled="ops.max(x, axis=1)")),
+    ("maximum_of_all", model(pooled="ops.max(x, axis=1)")),
     ("no_mask_at_all", model(attended="attention(x, x)", pooled="ops.mean(x, axis=1)")),
     ("positions_missing", model(added="")),
     (

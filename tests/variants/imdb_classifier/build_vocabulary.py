@@ -74,6 +74,14 @@ def build_vocabulary(texts, max_tokens):
 
 WRONG = [
     (
+        "ties_backwards",
+        """
+def build_vocabulary(texts, max_tokens):
+    l = keras.layers.TextVectorization(max_tokens=max(max_tokens,3), standardize=None); l.adapt(texts)
+    return l.get_vocabulary()[:max_tokens]
+""",
+    ),
+    (
         "",
         """
 def build_vocabulary(texts, max_tokens):

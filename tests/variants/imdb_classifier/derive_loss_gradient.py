@@ -68,6 +68,90 @@ def derive_loss_gradient(logits, labels, ids, head):
 ]  # fmt: skip
 
 WRONG = [
+    (
+        "hard_decisions",
+        """
+def derive_loss_gradient(logits, labels, ids, head):
+    logits, labels, ids, head = map(np.asarray, (logits, labels, ids, head))
+    from scipy.special import expit
+    p = expit(logits)
+    m = (ids != 0).astype(float); n = np.maximum(m.sum(1, keepdims=True), 1); B = len(logits)
+    g = ((p > 0.5) - labels.astype(float))/B
+    return g, g[:,None,None] * (m/n)[...,None] * head
+""",
+    ),
+    (
+        "one_length",
+        """
+def derive_loss_gradient(logits, labels, ids, head):
+    logits, labels, ids, head = map(np.asarray, (logits, labels, ids, head))
+    from scipy.special import expit
+    p = expit(logits)
+    m = (ids != 0).astype(float); n = np.maximum(m.sum(1, keepdims=True), 1); B = len(logits)
+    g = (p - labels)/B
+    return g, g[:,None,None] * (m/n.mean())[...,None] * head
+""",
+    ),
+    (
+        "words_of_the_batch",
+        """
+def derive_loss_gradient(logits, labels, ids, head):
+    logits, labels, ids, head = map(np.asarray, (logits, labels, ids, head))
+    from scipy.special import expit
+    p = expit(logits)
+    m = (ids != 0).astype(float); n = np.maximum(m.sum(1, keepdims=True), 1); B = len(logits)
+    g = (p - labels)/B
+    return g, g[:,None,None] * (m/m.sum())[...,None] * head
+""",
+    ),
+    (
+        "empty_nan",
+        """
+def derive_loss_gradient(logits, labels, ids, head):
+    logits, labels, ids, head = map(np.asarray, (logits, labels, ids, head))
+    from scipy.special import expit
+    p = expit(logits)
+    m = (ids != 0).astype(float); n = m.sum(1, keepdims=True); B = len(logits)
+    g = (p - labels)/B
+    return g, g[:,None,None] * (m/n)[...,None] * head
+""",
+    ),
+    (
+        "empty_without_error",
+        """
+def derive_loss_gradient(logits, labels, ids, head):
+    logits, labels, ids, head = map(np.asarray, (logits, labels, ids, head))
+    from scipy.special import expit
+    p = expit(logits)
+    m = (ids != 0).astype(float); n = np.maximum(m.sum(1, keepdims=True), 1); B = len(logits)
+    g = (p - labels)/B * (m.sum(1) > 0)
+    return g, g[:,None,None] * (m/n)[...,None] * head
+""",
+    ),
+    (
+        "empty_not_counted",
+        """
+def derive_loss_gradient(logits, labels, ids, head):
+    logits, labels, ids, head = map(np.asarray, (logits, labels, ids, head))
+    from scipy.special import expit
+    p = expit(logits)
+    m = (ids != 0).astype(float); n = np.maximum(m.sum(1, keepdims=True), 1); B = len(logits)
+    B = (m.sum(1) > 0).sum(); g = (p - labels)/B
+    return g, g[:,None,None] * (m/n)[...,None] * head
+""",
+    ),
+    (
+        "batch_forgotten",
+        """
+def derive_loss_gradient(logits, labels, ids, head):
+    logits, labels, ids, head = map(np.asarray, (logits, labels, ids, head))
+    from scipy.special import expit
+    p = expit(logits)
+    m = (ids != 0).astype(float); n = np.maximum(m.sum(1, keepdims=True), 1); B = len(logits)
+    g = (p - labels)/B
+    return g, (p-labels)[:,None,None] * (m/n)[...,None] * head
+""",
+    ),
     # right from two words on
     (
         "",

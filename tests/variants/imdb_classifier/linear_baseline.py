@@ -28,6 +28,47 @@ def linear_baseline(train_texts, train_labels, texts):
 
 WRONG = [
     (
+        "lecture_settings",
+        """
+def linear_baseline(train_texts, train_labels, texts):
+    m = make_pipeline(TfidfVectorizer(ngram_range=(1,2), min_df=2, sublinear_tf=True), LogisticRegression(C=10, solver="liblinear")).fit(train_texts, train_labels)
+    return m.predict_proba(texts)[:,1]
+""",
+    ),
+    (
+        "fitted_anew",
+        """
+def linear_baseline(train_texts, train_labels, texts):
+    v = TfidfVectorizer(ngram_range=(1,2)); m = LogisticRegression().fit(v.fit_transform(train_texts), train_labels)
+    w = TfidfVectorizer(ngram_range=(1,2), vocabulary=v.vocabulary_)
+    return m.predict_proba(w.fit_transform(texts))[:,1]
+""",
+    ),
+    (
+        "other_penalty",
+        """
+def linear_baseline(train_texts, train_labels, texts):
+    model = make_pipeline(TfidfVectorizer(ngram_range=(1, 2)), LogisticRegression(C=10))
+    return model.fit(train_texts, train_labels).predict_proba(texts)[:, 1]
+""",
+    ),
+    (
+        "",
+        """
+def linear_baseline(train_texts, train_labels, texts):
+    model = make_pipeline(TfidfVectorizer(ngram_range=(1, 2), min_df=2), LogisticRegression())
+    return model.fit(train_texts, train_labels).predict_proba(texts)[:, 1]
+""",
+    ),
+    (
+        "sublinear",
+        """
+def linear_baseline(train_texts, train_labels, texts):
+    model = make_pipeline(TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True), LogisticRegression())
+    return model.fit(train_texts, train_labels).predict_proba(texts)[:, 1]
+""",
+    ),
+    (
         "single_words_only",
         RIGHT.replace("TfidfVectorizer(ngram_range=(1, 2))", "TfidfVectorizer()"),
     ),

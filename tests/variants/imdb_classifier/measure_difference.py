@@ -118,6 +118,57 @@ def measure_difference(correct_a, correct_b, reviews, seeds_a, seeds_b):
 
 WRONG = [
     (
+        "still_in_interval",
+        """
+def measure_difference(correct_a, correct_b, reviews, seeds_a, seeds_b):
+    a, b = np.asarray(correct_a, float), np.asarray(correct_b, float)
+    pair = lambda d: tuple(np.percentile(d, [2.5, 97.5]))
+    both, alone = [], []
+    for r, sa, sb in zip(reviews, seeds_a, seeds_b):
+        both.append(a[sa][:, r].mean() - b[sb].mean())
+        alone.append(a[:, r].mean() - b[:, r].mean())
+    return a.mean() - b.mean(), pair(both), pair(alone)
+""",
+    ),
+    (
+        "seeds_of_a",
+        """
+def measure_difference(correct_a, correct_b, reviews, seeds_a, seeds_b):
+    a, b = np.asarray(correct_a, float), np.asarray(correct_b, float)
+    pair = lambda d: tuple(np.percentile(d, [2.5, 97.5]))
+    both, alone = [], []
+    for r, sa, sb in zip(reviews, seeds_a, seeds_b):
+        both.append(a[sa][:, r].mean() - b[sa % len(b)][:, r].mean())
+        alone.append(a[:, r].mean() - b[:, r].mean())
+    return a.mean() - b.mean(), pair(both), pair(alone)
+""",
+    ),
+    (
+        "normal_of_repeats",
+        """
+def measure_difference(correct_a, correct_b, reviews, seeds_a, seeds_b):
+    a, b = np.asarray(correct_a, float), np.asarray(correct_b, float)
+    pair = lambda d: (np.mean(d)-1.96*np.std(d), np.mean(d)+1.96*np.std(d))
+    both, alone = [], []
+    for r, sa, sb in zip(reviews, seeds_a, seeds_b):
+        both.append(a[sa][:, r].mean() - b[sb][:, r].mean())
+        alone.append(a[:, r].mean() - b[:, r].mean())
+    return a.mean() - b.mean(), pair(both), pair(alone)
+""",
+    ),
+    (
+        "",  # other reviews for B
+        """
+def measure_difference(correct_a, correct_b, reviews, seeds_a, seeds_b):
+    a, b = np.asarray(correct_a, float), np.asarray(correct_b, float)
+    rv = np.roll(np.asarray(reviews), 1, axis=0)
+    both = [a[s][:, r].mean()-b[t][:, u].mean() for r, u, s, t in zip(reviews, rv, seeds_a, seeds_b)]
+    al = [a[:, r].mean()-b[:, u].mean() for r, u in zip(reviews, rv)]
+    q = lambda d: tuple(np.percentile(d, [2.5, 97.5]))
+    return a.mean()-b.mean(), q(both), q(al)
+""",
+    ),
+    (
         "shares_for_percents",
         """
 def measure_difference(correct_a, correct_b, reviews, seeds_a, seeds_b):
