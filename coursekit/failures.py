@@ -137,9 +137,9 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         "and finds the width of its input by itself: `Dense(d_ff)`, not `Dense(d_model, d_ff)`.",
     ),
     (
-        r"Cannot convert a symbolic tf\.Tensor",
-        "Inside tf.function or a model a tensor has no numbers yet, and a NumPy function asked for them. Use "
-        "`keras.ops`.",
+        r"Cannot convert a symbolic tf\.Tensor|numpy\(\) is only available when eager",
+        "Inside tf.function or a model a tensor has no numbers yet, and a NumPy function or `get_weights` asked for "
+        "them. Use `keras.ops`, and call the layers.",
     ),
     (
         r"is not a valid root scope name",

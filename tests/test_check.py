@@ -107,8 +107,10 @@ def test_what_calls_a_wrong_exercise_says_which_to_mend_first_and_no_more():
 def test_only_the_stub_is_not_started():
     stub = failed(NotImplementedError("Write your code here"), {})
     other = failed(NotImplementedError("Cannot convert a symbolic tf.Tensor (x:0) to a numpy array."), {})
-    assert (stub.kind, other.kind) == ("missing", "error")
+    weights = failed(NotImplementedError("numpy() is only available when eager execution is enabled."), {})
+    assert (stub.kind, other.kind, weights.kind) == ("missing", "error", "error")
     assert "numbers yet" in failures.meaning(other.message)
+    assert "`get_weights`" in failures.meaning(weights.message)
 
 
 def test_hints_belong_to_the_group_that_fails_first():
@@ -353,6 +355,24 @@ class PatchEmbedding(keras.Layer):
 """,
     )
     assert said in text
+
+
+def test_a_part_that_is_absent_is_not_taken_for_one_of_kerass_own():
+    text = told(
+        "08_decoder_and_masking",
+        "DecoderBlock",
+        """
+from coursekit.pages.decoder_and_masking import PlainDecoderBlock
+
+class DecoderBlock(PlainDecoderBlock):
+    def __init__(self, d_model, num_heads, d_ff, dropout=0.1, **kwargs):
+        super().__init__(d_model, num_heads, d_ff)
+
+    def call(self, x, memory, memory_mask=None, training=None):
+        return super().call(x, memory, memory_mask)
+""",
+    )
+    assert "the layer has no `self_attention`; the lab's text lists the attributes by name" in text
 
 
 def test_what_an_exercise_forbids_is_said_before_it_is_begun(lab):

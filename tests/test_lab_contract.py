@@ -110,6 +110,13 @@ def test_pictures_are_in_the_style_of_the_course(lab):
 
 
 @pytest.mark.parametrize("lab", LABS)
+def test_tensorflow_starts_without_its_log_lines(lab):
+    """What imports Keras stands below `quiet.start_tensorflow()`: what starts before it shows its log."""
+    (first,) = [cell for cell in solution(lab).cells if grade_id(cell) == "imports"]
+    assert not [output.text for output in first.outputs if output.get("name") == "stderr"]
+
+
+@pytest.mark.parametrize("lab", LABS)
 def test_a_curve_by_step_shows_the_loss_of_each_step(lab):
     """The loss that Keras gives to a callback is a mean since the epoch began: it jumps where the next one begins."""
     for cell in solution(lab).cells:

@@ -383,7 +383,8 @@ def _absence(owner: Any, path: str, part: str) -> str:
         return f"`{name}` has no weights after a call: `call` does not use it."
     if part == "bias" and name and hasattr(owner, "use_bias"):
         return f"`{name}` has no bias; the lab's text says which layers have one."
-    close = difflib.get_close_matches(part, [name for name, value in vars(owner).items() if value is not None], n=1)
+    own = [name for name, value in vars(owner).items() if value is not None and not name.startswith("_")]  # not Keras's
+    close = difflib.get_close_matches(part, own, n=1)
     meant = f". Is `{close[0]}` meant? The" if close else "; the"
     return f"the layer has no `{path}`{meant} lab's text lists the attributes by name."
 

@@ -219,6 +219,9 @@ def training(rng: Generator) -> list[Case]:
 
 
 Q = "query @ w_q_kernel + w_q_bias"
+SHARED = "[:, shared]"
+KEYS = f"split(key @ w_k_kernel + w_k_bias, num_kv_heads){SHARED}"
+VALUES = f"split(value @ w_v_kernel + w_v_bias, num_kv_heads){SHARED}"
 MERGED = 'merge(result["output"]) @ w_o_kernel + w_o_bias'
 WEIGHTS = 'result["weights"]'
 REFUSED = 'heads, groups = "ValueError", "ValueError"'
@@ -232,10 +235,7 @@ exercise.mistakes(
     ),
     value_heads_in_turn=wrong(
         "The keys are shared by neighbours, the values are not. Compare `repeat` with `tile`, for both.",
-        (
-            "split(value @ w_v_kernel + w_v_bias, num_kv_heads)[:, shared]",
-            "split(value @ w_v_kernel + w_v_bias, num_kv_heads)[:, np.arange(num_heads) % num_kv_heads]",
-        ),
+        (VALUES, f"{VALUES.removesuffix(SHARED)}[:, np.arange(num_heads) % num_kv_heads]"),
     ),
     unscaled=replace(UNSCALED, costs_at_most=0.5),  # lab 02 asks for it
     scaled_by_d_model=wrong(
@@ -282,6 +282,17 @@ exercise.mistakes(
     weights_of_key_heads=wrong(
         "One map comes back for each key head. Return one for each query head, (B, H, T, S).",
         (WEIGHTS, f"{WEIGHTS}[:, :: num_heads // num_kv_heads]"),
+    ),
+    first_key_head_for_all=wrong(
+        "All query heads use the first key head. Only neighbours share one: query head h uses key head h // (H/G).",
+        ("np.arange(num_heads) // (num_heads // num_kv_heads)", "np.arange(num_heads) * 0"),
+        hint="With H = 6 and G = 2, write down the key head of each query head; then print yours.",
+    ),
+    mean_of_the_key_heads=wrong(
+        "The key heads are averaged, and so are the value heads. Each stays as it is, and H/G query heads read it.",
+        (KEYS, f"{KEYS.removesuffix(SHARED)}.mean(axis=1, keepdims=True)[:, 0 * shared]"),
+        (VALUES, f"{VALUES.removesuffix(SHARED)}.mean(axis=1, keepdims=True)[:, 0 * shared]"),
+        hint="With H = 6 and G = 2, write down the key head of each query head. Is any of them a mixture?",
     ),
     heads_not_checked=wrong(
         "A d_model that num_heads does not divide is accepted without an error.",

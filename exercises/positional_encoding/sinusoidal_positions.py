@@ -39,7 +39,11 @@ def _tables(*sizes: tuple[int, int]):
     return lambda rng: [Case({"length": length, "d_model": width}) for length, width in sizes]
 
 
-exercise = Exercise("sinusoidal_positions", tolerance=ANGLE_TOLERANCE)
+exercise = Exercise(
+    "sinusoidal_positions",
+    tolerance=ANGLE_TOLERANCE,
+    forbidden=("coursekit.pages.positions.PlainPositions", "coursekit.memory_task.wave_table"),
+)
 
 
 @exercise.formula

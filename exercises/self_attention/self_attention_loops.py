@@ -3,15 +3,15 @@
 from autograder.declaring import Case, Exercise
 from coursekit.generator import Generator
 from exercises.self_attention.shared import (
-    BUILT_IN_ATTENTION,
     PLAIN_MISTAKES,
+    READY_SELF_ATTENTION,
     plain,
     plain_large,
     plain_self_attention,
     plain_types,
 )
 
-exercise = Exercise("self_attention_loops", call=("x",), forbidden=BUILT_IN_ATTENTION)
+exercise = Exercise("self_attention_loops", call=("x",), forbidden=READY_SELF_ATTENTION)
 exercise.formula(plain_self_attention)
 
 

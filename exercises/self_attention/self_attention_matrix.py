@@ -7,9 +7,9 @@ from coursekit.generator import Generator
 from exercises.formulas.attention import softmax
 from exercises.self_attention.shared import (
     AXIS_ONE,
-    BUILT_IN_ATTENTION,
     PEAK_IN_COLUMNS,
     PLAIN_MISTAKES,
+    READY_SELF_ATTENTION,
     SCALED_BY_AXIS_ONE,
     plain,
     plain_large,
@@ -35,7 +35,7 @@ FEATURES_ATTEND = wrong(
 )
 
 
-exercise = Exercise("self_attention_matrix", call=("x",), forbidden=BUILT_IN_ATTENTION, no_loops=True)
+exercise = Exercise("self_attention_matrix", call=("x",), forbidden=READY_SELF_ATTENTION, no_loops=True)
 exercise.formula(plain_self_attention)
 
 

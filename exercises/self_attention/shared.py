@@ -33,6 +33,7 @@ BUILT_IN_ATTENTION = (
     "keras.ops.nn.dot_product_attention",
     "tensorflow.nn.scaled_dot_product_attention",
 )
+READY_SELF_ATTENTION = (*BUILT_IN_ATTENTION, "coursekit.pages.self_attention.PlainSelfAttention")
 
 
 AUTOMATIC_GRADIENTS = ("tensorflow.GradientTape", "tensorflow.gradients", "tensorflow.autodiff.ForwardAccumulator")

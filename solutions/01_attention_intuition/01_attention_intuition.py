@@ -19,7 +19,8 @@
 # derive how the output moves with the query, measure which bandwidth predicts best, and put the parts into a Keras layer,
 # Bahdanau's attention.
 #
-# **Before you start:** read [lecture 01](../../lectures/01_attention_intuition.ipynb). Exercise 10 is optional and needs section 3 of
+# **Before you start:** read [lecture 01](../../lectures/01_attention_intuition.ipynb): this lab begins where its class
+# `PlainAttention` ends, and takes it apart. Exercise 10 is optional and needs section 3 of
 # [lecture 01b](../../lectures/01b_visual_attention.ipynb). **Time:** about 110 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
@@ -73,6 +74,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import tensorflow as tf
 from keras import ops
+
+from coursekit.pages.attention import PlainAttention  # the lecture's class
 
 check = start_lab("01_attention_intuition")
 
@@ -507,6 +510,18 @@ def attend(scores, values, mask=None):
 
 # %% nbgrader={"grade": true, "grade_id": "attend", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 check("attend")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-lecture", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See the lecture's class beside yours
+#
+# `PlainAttention` scores one query at a time and knows no mask. Before you run the cell: which two of your functions, one inside the
+# other, give the same?
+# <details><summary>Answer</summary><code>attend(dot_score(queries, keys), values)</code>: the score is the one that the cell hands over.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "lecture", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+lecture = PlainAttention(score=lambda query, keys: keys @ query)
+yours, _ = attend(dot_score(circle, keys), directions)  # (T, d)
+print("largest difference:", np.abs(lecture(circle, keys, directions) - np.asarray(yours)).max().round(4))
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-9", "locked": true, "schema_version": 3, "solution": false, "task": false}

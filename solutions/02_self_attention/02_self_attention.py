@@ -19,13 +19,12 @@
 # fast; and as a Keras layer with learned projections, so that it can be trained. You derive the gradient of its softmax, measure
 # at which width the softmax saturates, and compute attention block by block, as GPUs do.
 #
-# **Before you start:** read [lecture 02](../../lectures/02_self_attention.ipynb). **Time:** about 120 minutes.
+# **Before you start:** read [lecture 02](../../lectures/02_self_attention.ipynb): this lab begins where its class
+# `PlainSelfAttention` ends. **Time:** about 120 minutes.
 #
-# **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
-# `raise NotImplementedError`, run your cell, then run the check. It says in a second what works, what differs first, and
-# which mistake it looks like; from the second failed try on it adds hints. Your mark comes from the same tests on
-# inputs that you have not seen, so code that fits only the visible inputs earns nothing. Add cells wherever you like;
-# the check cells themselves are restored before grading.
+# **How a lab works.** Replace the line `raise NotImplementedError`, run your cell, then run the check below it. It says what
+# works, what differs first, and which mistake it looks like; from the second failed try on it adds hints. Your mark
+# comes from the same tests on inputs that you have not seen. Add cells wherever you like.
 #
 # **Letters.** T is the number of queries, S the number of keys (in self-attention T = S), D the width of a token, $d_k$ the
 # width of queries and keys, $d_v$ the width of values, B the batch. "(…, T, D)" means: any leading dimensions, or none.
@@ -47,8 +46,7 @@
 # | 7 | `design` | 2 | ●○○○○ | 5 |
 # | 8 | `find_the_bug` | 3 | ●●○○○ | 10 |
 #
-# Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were
-# not measured with students.
+# Minutes and dots are estimated by a rule, not measured with students.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.
@@ -70,6 +68,8 @@ import numpy as np
 import tensorflow as tf
 from keras import ops
 
+from coursekit.pages.self_attention import PlainSelfAttention  # the lecture's class
+
 check = start_lab("02_self_attention")
 
 
@@ -85,11 +85,11 @@ check = start_lab("02_self_attention")
 # Nothing is learned here yet: the same row is query, key and value. (Lecture 02 leaves the division out in its section 2
 # and explains it in section 5. Here you always divide.)
 #
-# **`self_attention_loops`** does this with loops, as you would do it on paper. **`self_attention_matrix`** does the same with whole
+# **`self_attention_loops`** does this with loops. **`self_attention_matrix`** does the same with whole
 # arrays: no `for`, no `while`, no comprehension. The T² dot products are the entries of one matrix product, and the weighted sums
 # are another. It has to work for one sequence (T, D), for a batch (B, T, D), and for any other leading dimensions.
 #
-# Scores may be large in both: a softmax that works for ±1e4 subtracts something first.
+# Scores may be large in both: a softmax that works for ±1e4 subtracts something first. `PlainSelfAttention` is forbidden in both.
 
 # %% nbgrader={"grade": false, "grade_id": "self_attention_loops-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def self_attention_loops(x):
@@ -187,7 +187,7 @@ check("project_qkv")
 #
 # $$\mathrm{softmax}\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 #
-# This time it returns the weights as well, because you will want to look at them, and it takes a **mask**.
+# It returns the weights as well, and it takes a **mask**.
 #
 # - True (or 1) in the mask means *may attend*, False (or 0) means *blocked*. A blocked key has weight 0, and the weights
 #   of the others still sum to 1.
@@ -231,7 +231,6 @@ check("scaled_dot_product_attention")
 #
 # Put projections and attention into a Keras layer. The projections are three `keras.layers.Dense` **without bias**,
 # kept under the names `w_q`, `w_k` and `w_v`: the checks put known weights into them by these names.
-# A Dense layer is called, `self.w_q(x)`; it cannot be multiplied with `@`.
 #
 # - `call(x, attention_mask=None, return_weights=False)` takes x (B, T, D) and returns the output (B, T, $d_v$), or with
 #   `return_weights=True` the tuple (output, weights).
@@ -313,8 +312,8 @@ check("answers")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### Predict, then measure
 #
-# Dividing by $\sqrt{d_k}$ is said to bring the scores back to a standard deviation of 1. The next measurement uses other numbers than
-# lecture 02: the entries of q and k are independent, with mean 0 and a standard deviation of **2**, and $d_k = 100$. What is the
+# Dividing by $\sqrt{d_k}$ is said to bring the scores back to a standard deviation of 1. In the next
+# measurement the entries of q and k are independent, with mean 0 and a standard deviation of **2**, and $d_k = 100$. What is the
 # standard deviation of the *scaled* scores? An answer within about 10 % counts as right. Write
 # down why before you run the measurement: "In your own words" asks for it.
 
@@ -611,7 +610,8 @@ check("find_the_bug")
 # ## See your layer at work
 #
 # Your layer, with random weights, looks at seven tokens; the mask lets each one see itself and what came before. Before
-# you run the cell: which half of the picture will be empty, and what is in its first row?
+# you run the cell: which half of the picture will be empty, and what is in its first row? Without the mask, the lecture's class gives the same
+# for one sentence.
 
 # %% nbgrader={"grade": false, "grade_id": "picture", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 plots.use_course_style()
@@ -619,7 +619,10 @@ keras.utils.set_random_seed(2)
 tokens = "the cat sat because it was tired".split()
 x = keras.random.normal((1, len(tokens), 16))  # (B, T, D)
 mask = np.tril(np.ones((len(tokens), len(tokens)), dtype=bool))  # (T, S)
-output, weights = SelfAttention(d_k=8, d_v=16)(x, attention_mask=mask, return_weights=True)  # (B, T, d_v), (B, T, S)
+layer = SelfAttention(d_k=8, d_v=16)
+output, weights = layer(x, attention_mask=mask, return_weights=True)  # (B, T, d_v), (B, T, S)
+lecture = PlainSelfAttention(*(dense.get_weights()[0] for dense in (layer.w_q, layer.w_k, layer.w_v)))
+print("without the mask, minus the lecture's class:", np.abs(layer(x)[0] - lecture(np.asarray(x[0]))).max().round(4))
 ax = plots.attention_map(np.asarray(weights[0]), tokens, tokens, mask=mask, title="weights of an untrained layer, causal mask")
 plots.show(ax.figure, alt="A heat map of seven by seven weights. Everything above the diagonal is blocked; the first row is a single 1.")
 

@@ -20,7 +20,8 @@
 # Keras's layer, and build the variant of today's language models, in which heads share keys and values. Then you measure which heads
 # a trained model needs, and derive from the parameters what a head does.
 #
-# **Before you start:** read [lecture 03](../../lectures/03_multi_head_attention.ipynb), and have your
+# **Before you start:** read [lecture 03](../../lectures/03_multi_head_attention.ipynb): this lab begins where its class
+# `PlainHeads` ends (one sentence, no mask, no biases). Have your
 # `scaled_dot_product_attention` of [lab 02](../02_self_attention/02_self_attention.ipynb) at hand: you may copy it. If yours does not pass,
 # write its five lines anew, after lecture 02, section 7.
 # **Time:** about 115 minutes.
@@ -82,6 +83,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 from keras import ops
+
+from coursekit.pages.multi_head import PlainHeads  # the lecture's class
 
 plots.use_course_style()
 check = start_lab("03_multi_head_attention")
@@ -229,6 +232,17 @@ class MultiHeadAttention(keras.Layer):
 
 # %% nbgrader={"grade": true, "grade_id": "MultiHeadAttention", "locked": true, "points": 10, "schema_version": 3, "solution": false, "task": false}
 check("MultiHeadAttention")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-lecture", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See the lecture's class beside yours
+#
+# A new layer has biases of 0, so `PlainHeads` with its four kernels gives the same for one sentence.
+
+# %% nbgrader={"grade": false, "grade_id": "lecture", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+layer, sentence = MultiHeadAttention(12, 3), np.random.default_rng(2).normal(size=(1, 5, 12)).astype("float32")  # (B, T, D)
+yours = np.asarray(layer(sentence, sentence, sentence))[0]  # (T, D)
+kernels = [dense.get_weights()[0] for dense in (layer.w_q, layer.w_k, layer.w_v, layer.w_o)]
+print("largest difference:", np.abs(PlainHeads(*kernels, heads=3)(sentence[0]) - yours).max().round(4))
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-4", "locked": true, "schema_version": 3, "solution": false, "task": false}

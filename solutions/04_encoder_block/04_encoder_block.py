@@ -19,7 +19,8 @@
 # layer norm and dropout. You derive what a norm does to the gradient, stack the blocks, fix a stack that is wrong, and measure
 # at which rate post-norm learns.
 #
-# **Before you start:** read [lecture 04](../../lectures/04_encoder_block.ipynb). **Time:** about 105 minutes.
+# **Before you start:** read [lecture 04](../../lectures/04_encoder_block.ipynb): this lab begins where its `pre_norm_block` and
+# `post_norm_block` end (no mask, no dropout). **Time:** about 105 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
@@ -57,7 +58,7 @@ if "google.colab" in sys.modules:
 # %% nbgrader={"grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 print("Loading TensorFlow, which takes about ten seconds …")
 
-from coursekit import plots, quiet, sorting, stacks, start_lab
+from coursekit import plots, quiet, start_lab
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
 
@@ -65,6 +66,9 @@ import keras
 import numpy as np
 import tensorflow as tf
 from keras import ops
+
+from coursekit import sorting, stacks
+from coursekit.pages.encoder_block import post_norm_block, pre_norm_block  # the lecture's
 
 plots.use_course_style()
 
@@ -318,6 +322,22 @@ class EncoderBlock(keras.Layer):
 
 # %% nbgrader={"grade": true, "grade_id": "EncoderBlock", "locked": true, "points": 12, "schema_version": 3, "solution": false, "task": false}
 check("EncoderBlock")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-lecture", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See the lecture's blocks beside yours
+#
+# Your block takes over the numbers of the lecture's blocks: attention and two Dense layers, because new norms are all alike. The results
+# should be equal.
+
+# %% nbgrader={"grade": false, "grade_id": "lecture", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+x = np.random.default_rng(4).normal(size=(2, 5, 32)).astype("float32")  # (B, T, D)
+for order, make in (("pre", pre_norm_block), ("post", post_norm_block)):
+    lecture, block = make(32, heads=4, hidden=64), EncoderBlock(32, 4, 64, norm=order)
+    block(x)  # now it has weights
+    parts = [layer for layer in lecture.layers if isinstance(layer, (keras.layers.MultiHeadAttention, keras.layers.Dense))]
+    for part, own in zip(parts, (block.attention, block.feed_forward.dense_in, block.feed_forward.dense_out), strict=True):
+        own.set_weights(part.get_weights())
+    print(f"{order}-norm, largest difference: {np.abs(np.asarray(lecture(x) - block(x))).max():.4f}")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-4", "locked": true, "schema_version": 3, "solution": false, "task": false}

@@ -19,7 +19,8 @@
 # positions to words, rotary positions, and slopes that make far keys fade. A test finds out whether a function sees order at all; you
 # derive what a rotary score depends on, and measure how far back a trained model can read.
 #
-# **Before you start:** read [lecture 05](../../lectures/05_positional_encoding.ipynb). **Time:** about 110 minutes.
+# **Before you start:** read [lecture 05](../../lectures/05_positional_encoding.ipynb): this lab begins where its class
+# `PlainPositions` ends (one length, known beforehand). **Time:** about 110 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says in a second what works, what differs first, and
@@ -60,7 +61,7 @@ if "google.colab" in sys.modules:
 # %% nbgrader={"grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 print("Loading TensorFlow, which takes about ten seconds …")
 
-from coursekit import memory_task, plots, quiet, start_lab
+from coursekit import plots, quiet, start_lab
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
 
@@ -71,6 +72,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import tensorflow as tf
 from keras import ops
+
+from coursekit import memory_task
+from coursekit.pages.positions import PlainPositions  # the lecture's class
 
 plots.use_course_style()
 
@@ -88,7 +92,7 @@ check = start_lab("05_positional_encoding")
 # By hand, for D = 4, row 1 is (sin 1, cos 1, sin 0.01, cos 0.01) = (0.841, 0.540, 0.010, 1.000).
 #
 # Since columns come in pairs, an odd `d_model` has no meaning: raise a `ValueError` that says so. The result may be an array
-# or a tensor, of any float type.
+# or a tensor, of any float type. `PlainPositions` and `memory_task.wave_table` are forbidden here.
 
 # %% nbgrader={"grade": false, "grade_id": "sinusoidal_positions-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sinusoidal_positions(length, d_model):
@@ -253,6 +257,18 @@ class SinusoidalEmbedding(keras.Layer):
 
 # %% nbgrader={"grade": true, "grade_id": "SinusoidalEmbedding", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("SinusoidalEmbedding")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-lecture", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See the lecture's class beside yours
+#
+# `PlainPositions` gets vectors of words and fixes their number in the graph. Yours takes ids, and with one model both lengths below.
+
+# %% nbgrader={"grade": false, "grade_id": "lecture", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+layer = SinusoidalEmbedding(max_length=11, vocab_size=13, d_model=6)
+for length in (4, 9):
+    ids = np.random.default_rng(length).integers(13, size=(2, length))  # (B, T)
+    difference = PlainPositions()(layer.token_embedding(ids)) - layer(ids)  # (B, T, D)
+    print(f"{length} tokens, largest difference: {np.abs(np.asarray(difference)).max():.4f}")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -449,7 +465,8 @@ check("design")
 # - **Accuracy** at a distance is the share of correct answers among the questions with exactly this distance. Where there is no question,
 #   the accuracy is not 0 but unknown: `np.nan`.
 # - **Base rate** b: the share that you get right if you give the most frequent of all `answers` to each question, without reading it.
-# - **Reach**: a distance with n questions is *clear* if its accuracy is above $b + 2\sqrt{b(1-b)/n}$, two standard errors above a guesser.
+# - **Reach**: a share of n independent answers, each correct with probability b, has the standard deviation $\sqrt{b(1-b)/n}$. A distance with
+#   n questions is *clear* if its accuracy is above $b + 2\sqrt{b(1-b)/n}$, two standard errors above a guesser.
 #   The reach is the last clear distance before the first one that is not clear; distances without questions neither end the reach
 #   nor extend it. It is −1 if the first distance that has questions is not clear.
 # - Every question is asked under every window, also where the window hides its letter.

@@ -19,14 +19,13 @@
 # embeddings, one encoder block and a mean that leaves padding out, to a trained model. You derive the gradient that trains it, and
 # measure whether one recipe is better than another.
 #
-# **Before you start:** read [lecture 06](../../lectures/06_imdb_classifier.ipynb), and for exercise 6
+# **Before you start:** read [lecture 06](../../lectures/06_imdb_classifier.ipynb): this lab begins where its class
+# `PlainReviewClassifier` ends. For exercise 6 read
 # [lecture 06b](../../lectures/06b_judging_a_classifier.ipynb), sections 2 and 3. **Time:** about 120 minutes.
 #
-# **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
-# `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
-# it looks like; from the second failed try on it adds hints. Your mark comes from the same tests on inputs that you have
-# not seen, so code that fits only the visible inputs earns nothing. Add cells wherever you like; the check cells themselves
-# are restored before grading.
+# **How a lab works.** Replace the line `raise NotImplementedError`, run your cell, then run the check below it. It says what
+# works, what differs first, and which mistake it looks like; from the second failed try on it adds hints. Your mark
+# comes from the same tests on inputs that you have not seen. Add cells wherever you like.
 #
 # **Letters.** B batch, T tokens (`max_length` of them), D width of a token (`d_model`), H heads, F width inside the
 # feed-forward network (`d_ff`), V size of the vocabulary. Id 0 is padding, id 1 is `[UNK]`, a word that the vocabulary does
@@ -48,8 +47,7 @@
 # | 8 | `evaluate_predictions` (optional) | 0 | ●●●○○ | 15 |
 # | 8 | `linear_baseline` (optional) | 0 | ●○○○○ | 5 |
 #
-# Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were not
-# measured with students.
+# Minutes and dots are estimated by a rule, not measured with students.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.
@@ -79,6 +77,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import tensorflow as tf
 from keras import ops
+
+from coursekit.pages.review_classifier import PlainReviewClassifier  # the lecture's class
 
 plots.use_course_style()
 
@@ -259,7 +259,7 @@ check("find_the_bug")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 3 · The classifier
 #
-# ●●●●○ · The whole of lecture 06 in one function.
+# ●●●●○ · The lecture's `PlainReviewClassifier` has 20,000 words and F = D. Yours takes any V and F.
 #
 # | part | what it is | parameters for (200, 20,000, 32, 2, 32) |
 # |---|---|---|
@@ -279,8 +279,7 @@ check("find_the_bug")
 # - `key_dim=d_model` is what the published model has: each of the two heads is as wide as the whole model.
 # - Dropout is up to you, as long as it is off outside of training. Do not compile the model yet.
 # - The check builds your model several times; all of this has 30 seconds of computing on a CPU.
-# - Connect Keras's layers directly, or write a subclass of `keras.Model`. Your layers of labs 04 and 05 have a cell of their own
-#   below.
+# - Connect Keras's layers directly, or write a subclass of `keras.Model`.
 
 # %% nbgrader={"grade": false, "grade_id": "build_classifier-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2, d_ff=32):
@@ -319,6 +318,11 @@ def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2,
 
 # %% nbgrader={"grade": true, "grade_id": "build_classifier", "locked": true, "points": 10, "schema_version": 3, "solution": false, "task": false}
 check("build_classifier")
+
+# %% nbgrader={"grade": false, "grade_id": "lecture", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+lecture = PlainReviewClassifier()
+lecture(np.zeros((1, 200), "int32"))  # now it has weights
+print(f"parameters: yours {build_classifier().count_params():,}, the lecture's {lecture.count_params():,}")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-pasted", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### Your own layers (ungraded)
@@ -833,5 +837,4 @@ print(f"200 short reviews, correct at width {widths[-1]}: masked {share[-1, 0]:.
 # the same 500 reviews only those count on which the two models differ.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# You have the whole way from text to a number that can be believed. Lecture 07 takes an encoder that has
-# read a great deal before it meets your data.
+# Lecture 07 takes an encoder that has read a great deal before it meets your data.

@@ -19,7 +19,8 @@
 # top, and the measurement that says how far a number of labels goes. At the end your classifier reads two articles and says
 # what they are about.
 #
-# **Before you start:** read [lecture 07](../../lectures/07_bert_ag_news.ipynb). **Time:** about 95 minutes.
+# **Before you start:** read [lecture 07](../../lectures/07_bert_ag_news.ipynb): this lab begins where its `plain_classifier`
+# ends (ids, no texts). **Time:** about 95 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
@@ -70,6 +71,8 @@ import tensorflow as tf
 import tensorflow_hub as hub
 import tensorflow_text  # the preprocessing needs its operations
 import tf_keras  # Keras 2: hub.KerasLayer is one of its layers
+
+from coursekit.pages.news_classifier import plain_classifier  # the lecture's
 
 plots.use_course_style()
 
@@ -362,6 +365,20 @@ def build_news_classifier(preprocess_handle, encoder_handle, num_classes=4, drop
 
 # %% nbgrader={"grade": true, "grade_id": "build_news_classifier", "locked": true, "points": 7, "schema_version": 3, "solution": false, "task": false}
 check("build_news_classifier")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-lecture", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See the lecture's classifier beside yours
+#
+# `plain_classifier` reads the three rows that the preprocessing makes. With your two Dense layers on its encoder it must give the same.
+
+# %% nbgrader={"grade": false, "grade_id": "lecture", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+texts = tf.constant(["Shares fall after the merger", "The striker scored twice"])
+yours, lecture = build_news_classifier(bert.PREPROCESS, bert.ENCODER), plain_classifier(bert.ENCODER)
+head = [layer for layer in lecture.layers[-1].layers if layer.weights]  # Dense 16, Dense 4
+for layer, own in zip(head, (layer for layer in yours.layers if isinstance(layer, tf_keras.layers.Dense)), strict=True):
+    layer.set_weights(own.get_weights())
+rows = hub.load(bert.PREPROCESS)(texts)  # three rows, each (B, T)
+print(f"largest difference: {np.abs(lecture(rows).numpy() - yours(texts).numpy()).max():.4f}")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}

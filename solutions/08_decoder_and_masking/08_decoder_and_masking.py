@@ -22,7 +22,8 @@
 #
 # <details><summary>If you come from PyTorch</summary>A mask says True for <i>may attend</i>; in <code>nn.MultiheadAttention</code> True means blocked. Pass masks by name: <code>attention_mask=</code>. Sizes that are unknown in a graph come from <code>ops.shape(x)</code>.</details>
 #
-# **Before you start:** read [lecture 08](../../lectures/08_decoder_and_masking.ipynb). **Time:** about 110 minutes.
+# **Before you start:** read [lecture 08](../../lectures/08_decoder_and_masking.ipynb): this lab begins where its class
+# `PlainDecoderBlock` ends (no dropout). **Time:** about 110 minutes.
 # The end of each part is a good place to stop.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
@@ -81,6 +82,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import tensorflow as tf
 from keras import ops
+
+from coursekit.pages.decoder_and_masking import PlainDecoderBlock  # the lecture's class
 
 warnings.filterwarnings("ignore", message="`build\\(\\)` was called")  # of an attention that is never used
 plots.use_course_style()
@@ -287,6 +290,19 @@ class DecoderBlock(keras.Layer):
 # %% nbgrader={"grade": true, "grade_id": "DecoderBlock", "locked": true, "points": 7, "schema_version": 3, "solution": false, "task": false}
 check("DecoderBlock")
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-lecture", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See the lecture's class beside yours
+#
+# `PlainDecoderBlock` has the same parts in the same order, without dropout. With your weights it must give the same.
+
+# %% nbgrader={"grade": false, "grade_id": "lecture", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+x, memory = np.random.default_rng(8).normal(size=(2, 3, 5, 8)).astype("float32")  # (B, T, D), (B, S, D)
+visible = padding_mask(np.array([[5, 9, 6, 7, 3], [8, 4, 3, 0, 0], [7, 3, 0, 0, 0]]))  # (B, 1, S)
+lecture, block = PlainDecoderBlock(8, 2, 16), DecoderBlock(8, 2, 16)
+yours, _ = block(x, memory, visible), lecture(x, memory, visible)  # now both have weights
+lecture.set_weights(block.get_weights())
+print(f"largest difference: {np.abs(np.asarray(lecture(x, memory, visible) - yours)).max():.4f}")
+
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-encoder", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### Your encoder block
@@ -460,7 +476,8 @@ check("kl_divergence")
 # one token of a batch is real.)
 #
 # The function trains the model, so gradients have to reach the logits, and it has to work inside `tf.function`: write
-# it with `keras.ops` or TensorFlow. Logits may be in the thousands.
+# it with `keras.ops` or TensorFlow. Logits may be in the thousands: there a softmax rounds to 0, and its logarithm is −∞. `ops.log_softmax`
+# gives ln p without that.
 #
 # By hand: one position, V = 2, logits (0, ln 3), target 1: the prediction is (¼, ¾), the loss ln(4/3) = 0.288. With ε
 # = 0.2 it is 0.9 · 0.288 + 0.1 · ln 4 = 0.398.

@@ -20,7 +20,8 @@
 # typical one, and derive why a small model may write for a large one. Nothing here needs your model of lab 08: a language
 # model of counted words stands in for it, and so a search takes no time.
 #
-# **Before you start:** read [lecture 08b](../../lectures/08b_generating_text.ipynb), sections 1 to 3. **Time:** about 115 minutes.
+# **Before you start:** read [lecture 08b](../../lectures/08b_generating_text.ipynb), sections 1 to 3: this lab begins where its
+# `PlainCaptionModel` and `reshaped` end. **Time:** about 115 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line `raise
 # NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
@@ -70,6 +71,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 from keras import ops
+
+from coursekit.pages.caption_model import PlainCaptionModel, reshaped  # the lecture's
 
 warnings.filterwarnings("ignore", message="You are using a softmax over axis")  # the first token sees one key
 check = start_lab("08b_generating_text")
@@ -289,6 +292,18 @@ def top_p(probabilities, p):
 
 # %% nbgrader={"grade": true, "grade_id": "top_p", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("top_p")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-lecture", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See where the lecture's cut differs
+#
+# `reshaped` of the lecture keeps **all** tokens that are as probable as the last one of the nucleus. Before you run the cell: how many
+# of these four tokens does it keep with p = 0.8, and how many does yours?
+# <details><summary>Answer</summary>Four and three: of the two last ones, equally probable, yours keeps the first. So the lecture's lines fail here.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "lecture", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+tied = np.array([0.5, 0.25, 0.125, 0.125])
+print("lecture:", reshaped(np.log(tied)[None], top_p=0.8)[0].round(3))
+print("yours:  ", np.round(top_p(tied, 0.8), 3))
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-drawing", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -637,16 +652,18 @@ for before in range(6):
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-cost", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## See your cache and your nucleus write
 #
-# The caption model of lecture 08b, with your `cached_attention` in its four blocks and your `top_p`. Before you run the cell: at
-# which setting will the captions repeat each other, and at which will their grammar break?
+# The caption model of lecture 08b, with your `cached_attention` in its four blocks and your `top_p`; its probabilities are compared
+# with those of `PlainCaptionModel`. Before you run the cell: at which setting will the captions repeat each other, and at which will
+# their grammar break?
 # <details><summary>In our run</summary>At 0.5 they are all a man, a woman or a group that walks or sits. At 1.5 the grammar breaks; p = 0.9 at 1 keeps most of it.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "cost", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 words, w = captions.load()
+lecture, differences = PlainCaptionModel(w), []
 
 
 def caption(temperature, p, rng):
-    ids, caches = [captions.START], [None] * len(w["w_q"])
+    ids, caches, kept = [captions.START], [None] * len(w["w_q"]), lecture.empty(1)
     while len(ids) < 25 and ids[-1] != captions.END:
         x = w["table"][ids[-1:]] * w["table"].shape[1] ** 0.5 + w["positions"][len(ids) - 1]  # (1, D)
         for i, cache in enumerate(caches):
@@ -656,6 +673,8 @@ def caption(temperature, p, rng):
             x = x + np.reshape(output, x.shape) @ w["w_o"][i]
             x = x + np.maximum(captions.normed(x) @ w["widen"][i], 0) @ w["narrow"][i]
         logits = (captions.normed(x) @ w["table"].T + w["allowed"])[0]
+        log_p, kept = lecture(np.array(ids[-1:]), kept)  # (1, V), and its cache
+        differences.append(np.abs(np.exp(log_p[0]) - np.asarray(ops.softmax(logits))).max())
         probabilities = np.asarray(ops.softmax(logits / temperature), "float64")
         ids.append(int(rng.choice(len(words), p=top_p(probabilities / probabilities.sum(), p))))
     return " ".join(words[token] for token in ids[1:])
@@ -665,6 +684,7 @@ for temperature, p in ((0.5, 1.0), (1.0, 0.9), (1.0, 1.0), (1.5, 1.0)):
     print(f"temperature {temperature}, p = {p}")
     for seed in range(3):
         print("   ", caption(temperature, p, np.random.default_rng(seed)))
+print(f"largest difference from the lecture's probabilities: {max(differences):.4f}")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-18", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words

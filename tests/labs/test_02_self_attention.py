@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from lab_matrix import LabTests, expectations, namespace, solution_sources
+from lab_matrix import LabTests, expectations, namespace, outcome, solution_sources
 from this_course import exercises_of
 
 from coursekit.generator import Generator
@@ -75,3 +75,11 @@ def test_the_blocks_that_the_design_counts_are_those_of_the_arrays():
     held += [np.zeros(shape, "float32") for shape in ((keys, width), (keys, width), (queries, keys))]
     assert bytes_of_blocks(queries, keys) == sum(each.nbytes for each in held)
     assert FAST_MEMORY == 128 * KIBIBYTE == 131072 and TOKENS == 4096
+
+
+@pytest.mark.parametrize("name", ["self_attention_loops", "self_attention_matrix"])
+def test_the_class_of_the_lecture_cannot_do_the_work(name):
+    """It stands in the given imports: with three identity matrices it is what the exercise asks for."""
+    source = f"def {name}(x):\n    x = np.asarray(x)\n    return PlainSelfAttention(*[np.eye(x.shape[-1])] * 3)(x)\n"
+    names = namespace([*solution_sources(LAB), source])
+    assert outcome(LAB, exercises_of(LAB)[name], names).status == "forbidden"

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from lab_matrix import LabTests, expectations, namespace, solution_sources
+from lab_matrix import LabTests, expectations, namespace, outcome, solution_sources
 from this_course import exercises_of
 
 from coursekit.probes.positional_encoding import weight_beyond
@@ -52,3 +52,16 @@ def test_questions_are_answered_by_the_last_letter_at_their_distance():
     for row, answer, distance in zip(ids, answers, distances, strict=True):
         assert row[22 - distance] == answer + 2 and (row[23 - distance :] == 1).all()
     assert set(distances) == set(range(18)) and set(answers) == set(range(8))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        'np.asarray(PlainPositions()(np.zeros((1, length, d_model), "float32")))[0]',
+        "memory_task.wave_table(length, d_model)",
+    ],
+)
+def test_the_tables_that_the_lab_imports_cannot_do_the_work(table):
+    source = f"def sinusoidal_positions(length, d_model):\n    return {table}\n"
+    names = namespace([*solution_sources(LAB), source])
+    assert outcome(LAB, exercises_of(LAB)["sinusoidal_positions"], names).status == "forbidden"

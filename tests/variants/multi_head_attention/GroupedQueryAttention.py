@@ -122,6 +122,38 @@ class GroupedQueryAttention(keras.Layer):
 
 WRONG = [
     (
+        "first_key_head_for_all",
+        START
+        + """\
+    def call(self, query, key, value, attention_mask=None, return_weights=False):
+        q = split_heads(self.w_q(query), self.h)
+        k, v = (ops.repeat(split_heads(x, self.g)[:, :1], self.h, axis=1) for x in (self.w_k(key), self.w_v(value)))
+        scores = ops.matmul(q, ops.swapaxes(k, -1, -2)) / self.size**0.5
+        if attention_mask is not None:
+            mask = ops.cast(attention_mask, "bool")
+            scores = ops.where(mask[:, None] if len(mask.shape) == 3 else mask, scores, -1e9)
+        weights = ops.softmax(scores)
+        out = self.w_o(merge_heads(ops.matmul(weights, v)))
+        return (out, weights) if return_weights else out
+""",
+    ),
+    (
+        "mean_of_the_key_heads",
+        START
+        + """\
+    def call(self, query, key, value, attention_mask=None, return_weights=False):
+        q = split_heads(self.w_q(query), self.h)
+        k, v = (ops.repeat(ops.mean(split_heads(x, self.g), axis=1, keepdims=True), self.h, axis=1) for x in (self.w_k(key), self.w_v(value)))
+        scores = ops.matmul(q, ops.swapaxes(k, -1, -2)) / self.size**0.5
+        if attention_mask is not None:
+            mask = ops.cast(attention_mask, "bool")
+            scores = ops.where(mask[:, None] if len(mask.shape) == 3 else mask, scores, -1e9)
+        weights = ops.softmax(scores)
+        out = self.w_o(merge_heads(ops.matmul(weights, v)))
+        return (out, weights) if return_weights else out
+""",
+    ),
+    (
         "key_heads_in_turn",
         START
         + """\
