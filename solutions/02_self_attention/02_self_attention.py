@@ -20,7 +20,8 @@
 # at which width the softmax saturates, and compute attention block by block, as GPUs do.
 #
 # **Before you start:** read [lecture 02](../../lectures/02_self_attention.ipynb): this lab begins where its class
-# `PlainSelfAttention` ends. **Time:** about 120 minutes.
+# `PlainSelfAttention` ends. Exercise 7 belongs to sections 1, 3 and 4 of [lecture 02b](../../lectures/02b_what_attention_costs.ipynb).
+# **Time:** about 120 minutes.
 #
 # **How a lab works.** Replace the line `raise NotImplementedError`, run your cell, then run the check below it. It says what
 # works, what differs first, and which mistake it looks like; from the second failed try on it adds hints. Your mark
@@ -190,12 +191,11 @@ check("project_qkv")
 # It returns the weights as well, and it takes a **mask**.
 #
 # - True (or 1) in the mask means *may attend*, False (or 0) means *blocked*. A blocked key has weight 0, and the weights
-#   of the others still sum to 1.
+#   of the others still sum to 1, also where the scores are tens of thousands below 0.
 # - The mask may be boolean, integer or float, and it broadcasts to the scores (…, T, S): (T, S), (B, T, S), (B, 1, S).
 # - A query that may attend to nothing must not give NaN. Any finite weights will do for it: all zero, or all equal.
 # - T and S differ in general, and so do $d_k$ and $d_v$.
-# - The results have the float type of q. `np.sqrt` of an int is a float64; `d ** 0.5` of a Python int is a
-#   Python float, which leaves float32 alone.
+# - The results have the float type of q. For $\sqrt{d_k}$, `d_k ** 0.5` is safe: a Python float leaves float32 alone.
 # - The next exercise calls this function inside a layer, where NumPy does not work: write it with `keras.ops`.
 
 # %% nbgrader={"grade": false, "grade_id": "scaled_dot_product_attention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -454,7 +454,7 @@ for draw in (independent, untrained):
 #
 # Another draw gives other numbers. Measure `independent` again, in a cell of your own, with six seeds that nobody else will take. Report
 # `first`, the first width above 0.9 without the division, and `flat`, the mean largest weight at d = 128 with it. The check accepts
-# what 10,000 such measurements gave, and half as much again for `flat`. How far apart are your two values of `flat`?
+# every number that honest seeds give: 10,000 such measurements were made to find the limits. How far apart are your two values of `flat`?
 
 # %% nbgrader={"grade": false, "grade_id": "report-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 report = {"first": None, "flat": None}  # two numbers
@@ -507,7 +507,7 @@ check("attention_cost")
 # so far still belong to the old m, and you have to convert them to the new m. After the last block one sum is divided by the
 # other.
 #
-# `online_attention` does this with blocks of `block_size` keys. The result is the same as in exercise 2 without a mask, with the
+# `online_attention` does this with blocks of `block_size` keys: no query meets more keys than these at a time. The result is the same as in exercise 2 without a mask, with the
 # division by $\sqrt{d_k}$, for any block size, also one that does not divide S. The function never holds all T × S scores. Write
 # it with `keras.ops` or NumPy.
 
