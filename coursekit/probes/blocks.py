@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tracemalloc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 from unittest import mock
@@ -81,9 +81,7 @@ def _rows(tensor: Any) -> int:
     return tensor.shape[0]
 
 
-def _with_arrays(
-    attend: Attention, q: np.ndarray, k: np.ndarray, v: np.ndarray
-) -> tuple[int, Sequence[tuple[int, ...]]]:
+def _with_arrays(attend: Attention, q: np.ndarray, k: np.ndarray, v: np.ndarray) -> tuple[int, list[tuple[int, ...]]]:
     """How many numbers of q's type the memory took at most, and the shapes of the arrays made from q.
 
     What NumPy makes of a subclass is of the subclass, unless `np.asarray` or `np.array` makes it a plain array: so

@@ -413,8 +413,9 @@ check("measure_saturation")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-saturation", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### See it saturate
 #
-# Fifty queries with seven keys, from two kinds of draws: independent normal numbers, and what your untrained layer makes
-# of random tokens of width 64. The last column is the size of your Jacobian, without the division. Before you run the cell: at which width will the independent numbers pass 0.9 without the division, and will the layer do the same?
+# Fifty queries with seven keys, from two kinds of draws: independent normal numbers, and what your untrained layer
+# makes of random tokens of width 64. The last column is the size of your Jacobian, without the division. Before you run
+# the cell: at which width will the independent numbers pass 0.9 without the division, and will the layer do the same?
 
 # %% nbgrader={"grade": false, "grade_id": "saturation", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 from functools import cache
