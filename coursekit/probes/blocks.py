@@ -36,7 +36,7 @@ def scores_held(attend: Attention, q: np.ndarray, k: np.ndarray, v: np.ndarray, 
     Returns:
         `ALL`, `ALL_KEYS`, or None when neither is seen.
     """
-    queries, keys = block_size + 2, len(k) % block_size + _BLOCKS_TO_TRACE * block_size
+    queries, keys = block_size + 6, len(k) % block_size + _BLOCKS_TO_TRACE * block_size
     traced = _in_graph(attend, q[:queries], k[:keys], v[:keys])
     if traced is None:
         queries, keys = len(q), len(k)
