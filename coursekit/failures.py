@@ -102,7 +102,7 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"unexpected keyword argument '\w*mask'",
-        "The function or layer that you call has no argument of this name. "
+        "No argument has this name. Compare the names in the `def` line with those in the lab's text. "
         "`keras.layers.MultiHeadAttention` has `attention_mask`.",
     ),
     (

@@ -390,26 +390,26 @@ stays below 0.2.""",
 # %% tags=["drawing"]
 design = recorded.load("reader_design")["results"]["runs"]
 accuracy = np.array([[run["accuracy"] for run in runs] for runs in design.values()])  # (cells, seeds)
-ax = plt.subplots(figsize=(6.8, 3.2))[1]
+ax = plt.subplots(figsize=(7.6, 3.2))[1]
 for seed, (row, style) in enumerate(zip(accuracy.T, plots.LINES, strict=False)):
-    ax.plot(row, label=f"seed {seed}", **style)
+    ax.plot(np.arange(4) + 0.12 * (seed - 1), row, label=f"seed {seed}", **style | {"linestyle": "none"})
 names = [name.replace(", ", "\n") for name in design]
 names[0], names[-1] = names[0] + "\n(with the division)", names[-1] + "\n(without it)"
 ax.axhline(0.5, color=diagrams.PALETTE["residual"], linestyle=":")
 ax.set(ylabel="test accuracy", ylim=(0.45, 1.02), xlim=(-0.4, 3.4))
 ax.set_xticks(range(4), names)
-ax.legend()
+ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
 plots.show(
     ax,
-    alt="""Each seed reads best with a soft start and small steps. Test accuracy of four designs, one line for each of three
-seeds: all three lines are highest at the first design, and lower where the start is sharp, the steps are large, or both.
+    alt="""Each seed reads best with a soft start and small steps. Test accuracy of four designs, one marker for each of
+three seeds: all three are highest at the first design, and lower where the start is sharp, the steps are large, or both.
 The dotted line is guessing.""",
 )
 for name, row in zip(design, accuracy, strict=True):
     print(f"{name:24}", "  ".join(f"{share:.2f}" for share in row))
 
 # %% [markdown]
-# Guessing between the two meanings of a word gives 0.5. A seed also draws the embeddings, so compare the points of one line. In all three lines each change
+# Guessing between the two meanings of a word gives 0.5. A seed also draws the embeddings, so compare the markers of one seed. For all three seeds each change
 # alone costs accuracy. Both together are not always worse than one: see seed 0. This is one task; its settings are in the [evidence](evidence/02.ipynb#start-and-steps).
 #
 # **Without $\sqrt{d_k}$ the start is sharp and the steps are large; in our model each alone makes the training worse, and one division removes both.**

@@ -62,7 +62,7 @@ def unpack(result: Any, names: Sequence[str], call: str) -> dict[str, Any]:
 def _is_numeric_list(value: Sequence[Any]) -> bool:
     try:
         return np.asarray(value).dtype.kind in "biuf"
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, NotImplementedError):  # the last one for tensors of a graph
         return False
 
 

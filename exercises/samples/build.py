@@ -52,7 +52,8 @@ class SelfAttention(keras.Layer):
         self.w_k = keras.layers.Dense(d_k)
         self.w_v = keras.layers.Dense(d_v)
 
-    def call(self, x, mask=None, return_weights=False):
+    def call(self, x, attention_mask=None, return_weights=False):
+        mask = attention_mask
         scores = ops.matmul(self.w_q(x), ops.swapaxes(self.w_k(x), -1, -2)) / x.shape[-1] ** 0.5
         if mask is not None:
             if len(mask.shape) == 4:
@@ -144,8 +145,8 @@ class SelfAttention(keras.Layer):
         super().__init__(**kwargs)
         self.attention = keras.layers.MultiHeadAttention(num_heads=1, key_dim=d_k, value_dim=d_v)
 
-    def call(self, x, mask=None, return_weights=False):
-        return self.attention(x, x, attention_mask=mask, return_attention_scores=return_weights)
+    def call(self, x, attention_mask=None, return_weights=False):
+        return self.attention(x, x, attention_mask=attention_mask, return_attention_scores=return_weights)
 """,
 }
 

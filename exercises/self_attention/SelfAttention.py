@@ -38,8 +38,8 @@ exercise = Exercise(
         "init": ("d_k", "d_v"),
         "call": ("x",),
         "weights": ("w_q.kernel", "w_k.kernel", "w_v.kernel"),
+        "optional": ("attention_mask",),
         "with_weights": "weights",
-        "renamed": {"mask": "attention_mask"},
     },
     probe_only=("d_k", "d_v"),
     forbidden=BUILT_IN_ATTENTION,
@@ -53,10 +53,11 @@ def self_attention_layer(
     w_q_kernel: np.ndarray,
     w_k_kernel: np.ndarray,
     w_v_kernel: np.ndarray,
-    mask: Any = None,
+    attention_mask: Any = None,
     return_weights: bool = False,
 ) -> dict[str, np.ndarray]:
     """Self-attention of x (B, T, D) with learned projections; mask (T, S), (B, T, S), (B, 1, S) or (B, 1, T, S)."""
+    mask = attention_mask
     if np.ndim(mask) == 4:
         mask = np.asarray(mask)[:, 0]
     projections = project_qkv(x, w_q_kernel, w_k_kernel, w_v_kernel)
@@ -83,7 +84,8 @@ def values(rng: Generator) -> list[Case]:
 def masked(rng: Generator) -> list[Case]:
     return [
         Case(
-            {**_layer_inputs(rng), "mask": mask, "return_weights": True}, description=f"x (2, 5, 7), mask {mask.shape}"
+            {**_layer_inputs(rng), "attention_mask": mask, "return_weights": True},
+            description=f"x (2, 5, 7), mask {mask.shape}",
         )
         for mask in (partial_mask(rng, 5, 5), partial_mask(rng, 2, 5, 5), partial_mask(rng, 2, 1, 5))
     ]
@@ -95,8 +97,17 @@ def masked(rng: Generator) -> list[Case]:
     advice="A mask made for several heads has an axis of size 1 for them. This layer has no such axis: take it out.",
 )
 def mask_with_head_axis(rng: Generator) -> list[Case]:
-    mask = partial_mask(rng, 2, 1, 5, 5)
-    return [Case({**_layer_inputs(rng), "mask": mask}, description="x (2, 5, 7), mask (2, 1, 5, 5)")]
+    """The second case has one token: only the axis for the heads is to be taken out, not every axis of size 1."""
+    one_token = _layer_inputs(rng, length=1)
+    return [
+        Case(
+            {**_layer_inputs(rng), "attention_mask": partial_mask(rng, 2, 1, 5, 5)},
+            description="x (2, 5, 7), mask (2, 1, 5, 5)",
+        ),
+        Case(
+            {**one_token, "attention_mask": np.ones((2, 1, 1, 1), bool)}, description="x (2, 1, 7), mask (2, 1, 1, 1)"
+        ),
+    ]
 
 
 @exercise.group("three Dense layers without bias", points=1)
@@ -112,7 +123,7 @@ def parameters(rng: Generator) -> list[Case]:
     advice="Inside a layer use `keras.ops` (or TensorFlow operations): NumPy stops both graphs and gradients.",
 )
 def training(rng: Generator) -> list[Case]:
-    inputs = {**_layer_inputs(rng), "mask": partial_mask(rng, 2, 5, 5)}
+    inputs = {**_layer_inputs(rng), "attention_mask": partial_mask(rng, 2, 5, 5)}
     return [
         Case(inputs, mode="graph", description="inside tf.function, batch size and length unknown"),
         Case(
@@ -152,6 +163,11 @@ exercise.mistakes(
     query_key_swapped=wrong(
         "w_q makes the keys and w_k the queries; exchange the two.",
         (PROJECTED, "project_qkv(x, w_k_kernel, w_q_kernel, w_v_kernel)"),
+    ),
+    one_dense=wrong(
+        "One Dense layer makes the queries and the keys. Each of them has a layer of its own.",
+        (PROJECTED, "project_qkv(x, w_k_kernel, w_k_kernel, w_v_kernel)"),
+        ("kernels = [w_q_kernel, w_k_kernel, w_v_kernel]", "kernels = [w_k_kernel, w_v_kernel]"),
     ),
     one_projection=wrong(
         "Queries and keys come from the same projection, w_q.",

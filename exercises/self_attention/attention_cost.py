@@ -37,6 +37,11 @@ exercise.mistakes(
         "d_model² is the cost of a projection; it is not counted here.",
         ("length**2 * d_model", "length**2 * d_model**2"),
     ),
+    width_squared=wrong(
+        "In the multiply-adds the width counts twice and the length once. Every pair of tokens costs one dot product.",
+        ("2 * length**2 * d_model", "2 * length * d_model**2"),
+        hint="How many scores does a sequence of T tokens have?",
+    ),
     projections_counted=wrong(
         "The three projections are counted as well. Only Q Kᵀ and weights times V are.",
         ("2 * length**2 * d_model", "2 * length**2 * d_model + 3 * length * d_model**2"),

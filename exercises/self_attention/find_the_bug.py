@@ -12,8 +12,10 @@ from exercises.self_attention.shared import (
     BLOCKED,
     BUILT_IN_ATTENTION,
     MASK_MISTAKES,
+    NOT_LOW_ENOUGH,
     OVER_QUERIES,
     UNSCALED,
+    low_blocks_matter,
     project_qkv,
 )
 
@@ -32,6 +34,13 @@ def normalised_after(x: np.ndarray, w_q: np.ndarray, w_k: np.ndarray, w_v: np.nd
     q, k, v = project_qkv(x, w_q, w_k, w_v).values()
     weights = softmax(np.einsum("...td,...sd->...ts", q, k) / math.sqrt(q.shape[-1])) * np.tri(x.shape[-2])
     return {"output": weights / weights.sum(axis=-1, keepdims=True) @ v}
+
+
+def normalised_with_epsilon(x: np.ndarray, w_q: np.ndarray, w_k: np.ndarray, w_v: np.ndarray) -> dict[str, np.ndarray]:
+    """As `normalised_after`, with a small number added to the sum."""
+    q, k, v = project_qkv(x, w_q, w_k, w_v).values()
+    weights = softmax(np.einsum("...td,...sd->...ts", q, k) / math.sqrt(q.shape[-1])) * np.tri(x.shape[-2])
+    return {"output": weights / (weights.sum(axis=-1, keepdims=True) + 1e-9) @ v}
 
 
 def _inputs(rng: Generator, *leading: int, length: int = 5) -> dict:
@@ -68,7 +77,9 @@ def large_scores(rng: Generator) -> list[Case]:
 
     def is_clear(inputs: dict) -> bool:
         scores = inputs["x"] @ inputs["w_q"] @ (inputs["x"] @ inputs["w_k"]).T
-        return is_far_apart(np.where(np.tri(5, dtype=bool), scores, -1e9)[1:], 1000) and is_far_apart(scores, 1000)
+        seen = np.where(np.tri(5, dtype=bool), scores, -1e9)
+        lowest = seen.max(axis=-1)[:-1] / 3**0.5  # the last token sees all
+        return is_far_apart(seen[1:], 1000) and is_far_apart(scores, 1000) and low_blocks_matter(lowest)
 
     return [Case(drawn_until(is_clear, draw), description="x (5, 7), scores of tens of thousands")]
 
@@ -85,6 +96,12 @@ exercise.mistakes(
         "out before the softmax?",
         instead=normalised_after,
     ),
+    normalised_with_epsilon=wrong(
+        "The remaining weights are divided by their sum and a small number. When a later token has a far larger score, "
+        "the remaining weights round to 0, and so does the result. Can the later tokens be kept out before the "
+        "softmax?",
+        instead=normalised_with_epsilon,
+    ),
     nothing_blocked=wrong("Every token sees the later ones as well.", ("mask=past", "mask=None")),
     earlier_blocked=wrong(
         "The mask has the wrong half: tokens see those that come later.", (PAST, "np.tri(x.shape[-2], dtype=bool).T")
@@ -94,6 +111,12 @@ exercise.mistakes(
         (PAST, "~np.tri(x.shape[-2], dtype=bool)"),
         EQUAL_WEIGHTS,
     ),
+    past_blocked_by_addition=wrong(
+        "The large negative number is added to the scores of the past: a token sees the later tokens alone.",
+        (PAST, "~np.tri(x.shape[-2], dtype=bool)"),
+        (BLOCKED, 'np.where(allowed, scores, scores.astype("float32") + np.float32(-1e9))'),
+        EQUAL_WEIGHTS,
+    ),
     itself_blocked=wrong(
         "The triangle leaves out the diagonal: a token no longer sees itself.",
         (PAST, "np.tri(x.shape[-2], k=-1, dtype=bool)"),
@@ -101,6 +124,7 @@ exercise.mistakes(
     ),
     scores_zeroed=MASK_MISTAKES["mask_zeroes_scores"],
     mask_added=MASK_MISTAKES["mask_added"],
+    blocked_not_low_enough=NOT_LOW_ENOUGH,
     unscaled=UNSCALED,
     softmax_over_queries=OVER_QUERIES,
 )

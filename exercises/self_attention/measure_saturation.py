@@ -8,7 +8,7 @@ import numpy as np
 from autograder.declaring import Advice, Case, Exercise, wrong
 from coursekit.generator import Generator
 from coursekit.probes.self_attention import every_draw
-from exercises.drawing import drawn_until
+from exercises.drawing import drawn_until, is_far_apart
 from exercises.formulas.attention import softmax
 
 exercise = Exercise(
@@ -116,6 +116,23 @@ def _clear(
     return drawn_until(fits, lambda: _inputs(rng, widths, seeds, growth, threshold))
 
 
+def _saturated(rng: Generator, widths: list[int], seeds: int) -> dict:
+    """Scores so far apart that every largest weight is exactly 1, and the threshold 1, which no mean is above."""
+
+    def draw() -> dict:
+        inputs = _inputs(rng, widths, seeds, 0.0, threshold=1.0)
+        return {**inputs, "queries": 1000 * inputs["queries"]}
+
+    def is_clear(inputs: dict) -> bool:
+        queries, keys = inputs["queries"], inputs["keys"]
+        return all(
+            is_far_apart(np.einsum("ntd,nsd->nts", queries[place, :, :, :width], keys[place, :, :, :width]), 300)
+            for place, width in enumerate(widths)
+        )
+
+    return drawn_until(is_clear, draw)
+
+
 def _case(inputs: dict, text: str, mode: str = "call", scale: float = 1.0) -> Case:
     return Case(inputs, mode=mode, scale=scale, description=f"{text}, {QUERIES} queries, {KEYS} keys")
 
@@ -152,6 +169,7 @@ def firsts(rng: Generator) -> list[Case]:
         _case(_clear(rng, [2, 5, 11, 23], 3), "four widths, three seeds", "firsts"),
         _case(_clear(rng, [2, 3, 7, 13, 29], 4, 0.45, both=True), "five widths, four seeds", "firsts"),
         _case(usual, "four widths, three seeds, the threshold as it is by default", "firsts"),
+        _case(_saturated(rng, [3, 5], 2), "two widths, two seeds, means of 1 and the threshold 1", "firsts"),
     ]
 
 
@@ -257,6 +275,26 @@ exercise.mistakes(
         "hides that.",
         (LARGEST, "softmax(scores).mean(axis=-2).max(axis=-1).mean()"),
         hint="Two queries, each with the weight 1 on a key of its own: what is the mean largest weight?",
+    ),
+    over_queries_throughout=wrong(
+        "The softmax and the maximum run over the queries. A row of the scores belongs to one query: both run over its "
+        "keys.",
+        (LARGEST, "softmax(scores, axis=-2).max(axis=-2).mean()"),
+        hint="A row of the scores belongs to one query. Along which axis do its keys lie?",
+        see="02#formula",
+    ),
+    mean_of_all=wrong(
+        "You average all weights. A row sums to 1, so that is the base rate, whatever the scores are. Take the largest "
+        "weight of each query first.",
+        (LARGEST, "softmax(scores).mean()"),
+    ),
+    median_of_seeds=wrong(
+        "You take the median over the seeds. Take the mean.",
+        (LARGEST, "np.median(softmax(scores).max(axis=-1).mean(axis=-1))"),
+    ),
+    threshold_reached=wrong(
+        "A mean that equals the threshold counts as saturated here. Only a mean above it does.",
+        ("mean > threshold", "mean >= threshold"),
     ),
     threshold_fixed=wrong(
         "The means are compared with 0.9, whatever `threshold` is.", ("mean > threshold", "mean > 0.9")

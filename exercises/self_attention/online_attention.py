@@ -6,10 +6,11 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
+from coursekit.probes.blocks import ALL, ALL_KEYS
 from coursekit.probes.self_attention import never_held
 from exercises.drawing import drawn_until, is_far_apart, normal
 from exercises.formulas.attention import softmax
-from exercises.self_attention.shared import BUILT_IN_ATTENTION, SCALED_BY_D, UNSCALED
+from exercises.self_attention.shared import BUILT_IN_ATTENTION, ROOT, SCALED_BY_D, UNSCALED
 
 exercise = Exercise("online_attention", forbidden=BUILT_IN_ATTENTION)
 
@@ -101,7 +102,7 @@ def large_scores(rng: Generator) -> list[Case]:
     "next one comes?",
 )
 def memory(rng: Generator) -> list[Case]:
-    queries, keys = int(rng.integers(230, 270)), 11 * int(rng.integers(86, 94)) + 8
+    queries, keys = int(rng.integers(170, 210)), 11 * int(rng.integers(56, 64)) + 8
     description = f"{queries} queries, {keys} keys, block_size=11"
     return [Case(_inputs(rng, queries, keys, 11), mode="memory", description=description)]
 
@@ -160,11 +161,16 @@ exercise.mistakes(
         ),
         ("output / total", "output"),
     ),
+    scaled_by_block_size=wrong(
+        "The scores are divided by the root of the block size. The number that counts is the width of q and k.",
+        (ROOT, "math.sqrt(block_size)"),
+        see="02#why-sqrt-dk",
+    ),
     unscaled=UNSCALED,
     scaled_by_d=SCALED_BY_D,
     no_maximum=wrong(
-        "Nothing is subtracted before the exponential, so large scores overflow. Keep a running maximum for "
-        "each query.",
+        "Large scores overflow in `exp`: the largest score so far is not subtracted. Keep a running maximum for each "
+        "query.",
         ("np.maximum(largest, part.max(axis=-1, keepdims=True))", "np.zeros_like(largest)"),
     ),
     maximum_of_the_block=wrong(
@@ -183,8 +189,13 @@ exercise.mistakes(
     ),
     all_scores_held=wrong(
         "At some point all T × S scores exist at once. The result is right, but the blocks are there to save memory.",
-        seen={"all_scores": "held"},
+        seen={"all_scores": ALL},
         see="02b#memory-bound",
+    ),
+    all_keys_at_once=wrong(
+        "Queries meet all keys at once. The blocks are blocks of keys: no score of a later block exists yet.",
+        seen={"all_scores": ALL_KEYS},
+        hint="What do you know about a query after the first `block_size` keys, and how does the next block change it?",
     ),
 )
 

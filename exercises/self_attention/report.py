@@ -26,5 +26,7 @@ exercise.measured(
 )
 exercise.mistakes(
     not_divided=wrong("This is the value without the division. It stands in `scaled` with it.", seen={"flat": 0.916}),
-    base_rate=wrong("This is what equal weights would give. Your function measured more.", seen={"flat": 1 / 7}),
+    base_rate=wrong(
+        "Equal weights would give about this much, 0.14. Your function measured more.", seen={"flat": 1 / 7}
+    ),
 )

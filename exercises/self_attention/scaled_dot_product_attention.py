@@ -13,6 +13,7 @@ from exercises.self_attention.shared import (
     LARGEST_ONLY,
     MASK_MISTAKES,
     NO_SOFTMAX,
+    NOT_LOW_ENOUGH,
     OVER_ALL,
     OVER_QUERIES,
     ROOT,
@@ -26,6 +27,7 @@ from exercises.self_attention.shared import (
     UNSCALED,
     UNSTABLE,
     WHOLE_PEAK,
+    low_blocks_matter,
 )
 
 TRANSPOSED = wrong(
@@ -97,9 +99,13 @@ def fully_masked(rng: Generator) -> list[Case]:
 
 @exercise.group("finite for large scores", points=1)
 def large_scores(rng: Generator) -> list[Case]:
+    def is_clear(drawn: tuple[np.ndarray, np.ndarray, np.ndarray]) -> bool:
+        q, k, mask = drawn
+        scores = q @ k.T
+        return masks_matter(scores, mask) and low_blocks_matter(np.where(mask, scores, -np.inf).max(axis=-1) / 7**0.5)
+
     q, k, mask = drawn_until(
-        lambda drawn: masks_matter(drawn[0] @ drawn[1].T, drawn[2]),
-        lambda: (normal(rng, 5, 7) * 300, normal(rng, 3, 7) * 300, partial_mask(rng, 5, 3)),
+        is_clear, lambda: (normal(rng, 5, 7) * 150, normal(rng, 3, 7) * 150, partial_mask(rng, 5, 3))
     )
     v = normal(rng, 3, 11)
     return [
@@ -147,10 +153,7 @@ exercise.mistakes(
         "A blocked score loses only 10, and e⁻¹⁰ is not 0: among large scores it still counts. Use −1e9.",
         (BLOCKED, "np.where(allowed, scores, scores - 10)"),
     ),
-    blocked_not_low_enough=wrong(
-        "A blocked score becomes a number that is too near to 0: among scores of −10,000 it wins. Use −1e9.",
-        (BLOCKED, "np.where(allowed, scores, -100.0)"),
-    ),
+    blocked_not_low_enough=NOT_LOW_ENOUGH,
     results_swapped=wrong(
         "The results come in the wrong order: return (output, weights).",
         ('"output": output', '"weights": output'),
@@ -177,7 +180,7 @@ exercise.hints(
     "type, stays finite.",
     group="fully_masked",
 )
-exercise.hints("With a mask: is the number that blocks far below scores of −10,000?", group="large_scores")
+exercise.hints("With a mask: is the number that blocks far below scores of −20,000?", group="large_scores")
 exercise.hints(
     "Print the `dtype` of q, of the scores and of the result. In which line does it change?",
     "A scalar of another float type (`tf.cast(…, tf.float32)` against float64 inputs) is an error in TensorFlow. A "

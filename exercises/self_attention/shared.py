@@ -113,6 +113,15 @@ OVER_QUERIES = wrong(
 )
 
 
+COLUMNS_SUM_TO_ONE = wrong(
+    "Your output is that of weights whose columns sum to 1. The weights of token t are a row: the row sums to 1, and "
+    "output t is the sum of all rows of x, each times its weight in this row.",
+    (AXIS, "softmax(x, axis=-2)"),
+    hint="A row of the scores belongs to one query. Along which axis do its keys lie?",
+    see="02#formula",
+)
+
+
 OVER_ALL = wrong(
     "The whole matrix of weights sums to 1: one softmax over both axes instead of one for each query.",
     (AXIS, "softmax(x, axis=(-2, -1))"),
@@ -177,7 +186,7 @@ PLAIN_MISTAKES = dict(
     scaled_by_length=SCALED_BY_LENGTH,
     scale_inverted=SCALE_INVERTED,
     scaled_after_softmax=SCALED_AFTER,
-    softmax_over_queries=OVER_QUERIES,
+    softmax_over_queries=COLUMNS_SUM_TO_ONE,
     softmax_over_everything=OVER_ALL,
     no_softmax=NO_SOFTMAX,
     one_maximum_for_all=WHOLE_PEAK,
@@ -216,6 +225,12 @@ PLAIN_MISTAKES = dict(
 )
 
 
+NOT_LOW_ENOUGH = wrong(
+    "A blocked score becomes a number that is too near to 0: among scores of −20,000 it wins. Use −1e9.",
+    (BLOCKED, "np.where(allowed, scores, -1e4)"),
+)
+
+
 MASK_MISTAKES = dict(
     mask_ignored=wrong("The mask changes nothing: blocked keys keep their weight.", (BLOCKED, "scores")),
     mask_inverted=wrong(
@@ -243,6 +258,16 @@ MASK_MISTAKES = dict(
         (ALLOWED, "np.swapaxes(np.asarray(mask).astype(bool), -1, -2)"),
     ),
 )
+
+
+def low_blocks_matter(lowest: np.ndarray) -> bool:
+    """Whether a blocked score of −100 and one of −10,000 win in the same queries, and one of −65,000 in none.
+
+    Args:
+        lowest: (T,), the largest scaled score that each query may see, of the queries that may not see all keys.
+    """
+    falls = lowest < -20_000
+    return bool(falls.any() and (lowest[falls] > -35_000).all() and (lowest[~falls] > 0).all())
 
 
 def plain(*shapes: tuple[int, ...]):

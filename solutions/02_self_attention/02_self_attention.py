@@ -20,7 +20,8 @@
 # at which width the softmax saturates, and compute attention block by block, as GPUs do.
 #
 # **Before you start:** read [lecture 02](../../lectures/02_self_attention.ipynb): this lab begins where its class
-# `PlainSelfAttention` ends. **Time:** about 120 minutes.
+# `PlainSelfAttention` ends. Exercise 7 belongs to sections 1, 3 and 4 of [lecture 02b](../../lectures/02b_what_attention_costs.ipynb).
+# **Time:** about 120 minutes.
 #
 # **How a lab works.** Replace the line `raise NotImplementedError`, run your cell, then run the check below it. It says what
 # works, what differs first, and which mistake it looks like; from the second failed try on it adds hints. Your mark
@@ -82,8 +83,7 @@ check = start_lab("02_self_attention")
 # 2. its **weights** are the softmax of its scores, so they are positive and sum to 1;
 # 3. its **output** is the sum of all rows, each times its weight.
 #
-# Nothing is learned here yet: the same row is query, key and value. (Lecture 02 leaves the division out in its section 2
-# and explains it in section 5. Here you always divide.)
+# Nothing is learned here yet: the same row is query, key and value. (Lecture 02 explains the division in its section 5.)
 #
 # **`self_attention_loops`** does this with loops. **`self_attention_matrix`** does the same with whole
 # arrays: no `for`, no `while`, no comprehension. The T² dot products are the entries of one matrix product, and the weighted sums
@@ -190,12 +190,11 @@ check("project_qkv")
 # It returns the weights as well, and it takes a **mask**.
 #
 # - True (or 1) in the mask means *may attend*, False (or 0) means *blocked*. A blocked key has weight 0, and the weights
-#   of the others still sum to 1.
+#   of the others still sum to 1, also where the scores are tens of thousands below 0.
 # - The mask may be boolean, integer or float, and it broadcasts to the scores (…, T, S): (T, S), (B, T, S), (B, 1, S).
 # - A query that may attend to nothing must not give NaN. Any finite weights will do for it: all zero, or all equal.
 # - T and S differ in general, and so do $d_k$ and $d_v$.
-# - The results have the float type of q. `np.sqrt` of an int is a float64; `d ** 0.5` of a Python int is a
-#   Python float, which leaves float32 alone.
+# - The results have the float type of q. For $\sqrt{d_k}$, `d_k ** 0.5` is safe: a Python float leaves float32 alone.
 # - The next exercise calls this function inside a layer, where NumPy does not work: write it with `keras.ops`.
 
 # %% nbgrader={"grade": false, "grade_id": "scaled_dot_product_attention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -230,16 +229,16 @@ check("scaled_dot_product_attention")
 # ## 3 · A layer that can learn
 #
 # Put projections and attention into a Keras layer. The projections are three `keras.layers.Dense` **without bias**,
-# kept under the names `w_q`, `w_k` and `w_v`: the checks put known weights into them by these names.
+# kept under the names `w_q`, `w_k` and `w_v`: the checks use these names.
 #
 # - `call(x, attention_mask=None, return_weights=False)` takes x (B, T, D) and returns the output (B, T, $d_v$), or with
 #   `return_weights=True` the tuple (output, weights).
 # - The mask is (T, S), (B, T, S), (B, 1, S), or (B, 1, T, S). The last shape is the one that multi-head attention uses: axis 1
 #   stands for the heads. This layer has no heads, so take that axis out of the mask.
-# - The argument is called `attention_mask`, as in Keras's own layer. Keras itself would fill an argument `mask` with a
-#   padding mask (B, T) when x comes from `Embedding(mask_zero=True)`. That shape is wrong here.
-# - Gradients must reach all three matrices, and the layer must run inside `tf.function` with an unknown batch size.
-#   Both work with `keras.ops`, and neither works with NumPy.
+# - The argument is called `attention_mask`, as in Keras's own layer: Keras fills an argument `mask` with a padding mask
+#   (B, T), and that shape is wrong here.
+# - Gradients must reach all three matrices, and the layer must run inside `tf.function` with an unknown batch size: use
+#   `keras.ops`, not NumPy.
 
 # %% nbgrader={"grade": false, "grade_id": "SelfAttention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class SelfAttention(keras.Layer):
@@ -378,7 +377,7 @@ check("derive_softmax_jacobian")
 #
 # For each width d: take the softmax of the scores, the largest weight of each query, and the mean of these over all queries and all
 # seeds. Do this with and without the division by √d, **on the same draws**, so that the two differ in nothing else. The result also
-# says what equal weights would give, the *base rate*: a largest weight means little without it.
+# says what equal weights would give, the *base rate*.
 
 # %% nbgrader={"grade": false, "grade_id": "measure_saturation-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def measure_saturation(draw, widths, seeds, threshold=0.9):
@@ -414,9 +413,9 @@ check("measure_saturation")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-saturation", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### See it saturate
 #
-# Fifty queries with seven keys, from two kinds of draws: independent normal numbers, as in lecture 02, and what your untrained layer makes
-# of random tokens of width 64. The last column is the size of your Jacobian, without the division. Before you run the cell (a few
-# seconds): at which width will the independent numbers pass 0.9 without the division, and will the layer do the same?
+# Fifty queries with seven keys, from two kinds of draws: independent normal numbers, and what your untrained layer
+# makes of random tokens of width 64. The last column is the size of your Jacobian, without the division. Before you run
+# the cell: at which width will the independent numbers pass 0.9 without the division, and will the layer do the same?
 
 # %% nbgrader={"grade": false, "grade_id": "saturation", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 from functools import cache
@@ -447,14 +446,14 @@ for draw in (independent, untrained):
 # %% [markdown] nbgrader={"grade": false, "grade_id": "saturation-observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # Without the division the independent numbers saturate, and their Jacobian goes to 0; the layer never passes 0.9. A fresh `Dense`
 # draws its kernel with the variance 2/(64 + d), so the entries of a query have the variance 128/(64 + d). That is 1 at d = 64, where the two
-# kinds of draws agree. In a wider layer the entries are smaller, and the division on top of that brings the weights close to equal.
+# kinds of draws agree. In a wider layer the entries are smaller.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-report", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### Report your own numbers
 #
 # Another draw gives other numbers. Measure `independent` again, in a cell of your own, with six seeds that nobody else will take. Report
-# `first`, the first width above 0.9 without the division, and `flat`, the mean largest weight at d = 128 with it. The check accepts
-# what 10,000 such measurements gave, and half as much again for `flat`. How far apart are your two values of `flat`?
+# `first`, the first width above 0.9 without the division, and `flat`, the mean largest weight at d = 128 with it.
+# The check accepts what any six seeds give. How far apart are your two values of `flat`?
 
 # %% nbgrader={"grade": false, "grade_id": "report-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 report = {"first": None, "flat": None}  # two numbers
@@ -503,12 +502,11 @@ check("attention_cost")
 # - the sum of the exponentials exp(score − m) so far;
 # - the sum of the exponentials times the values so far.
 #
-# Both sums use the largest score that was known when they were computed. When the next block brings a larger score, the sums
-# so far still belong to the old m, and you have to convert them to the new m. After the last block one sum is divided by the
-# other.
+# When the next block brings a larger score, the sums so far still belong to the old m, and you have to convert them to the
+# new m. After the last block one sum is divided by the other.
 #
-# `online_attention` does this with blocks of `block_size` keys. The result is the same as in exercise 2 without a mask, with the
-# division by $\sqrt{d_k}$, for any block size, also one that does not divide S. The function never holds all T × S scores. Write
+# `online_attention` does this with blocks of `block_size` keys: no query meets more keys than these at a time.
+# The result is that of exercise 2 without a mask, for any block size, also one that does not divide S. The function never holds all T × S scores. Write
 # it with `keras.ops` or NumPy.
 
 # %% nbgrader={"grade": false, "grade_id": "online_attention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -570,11 +568,11 @@ check("design")
 # ## 8 · Find the bug
 #
 # A colleague has written self-attention in which no token sees a later one: row t of the result mixes the values of tokens 0
-# to t. The code runs, the weights of later tokens are exactly 0, and still something is wrong: when the **last** token changes,
+# to t. The code runs, and the weights of later tokens are exactly 0. But when the **last** token changes,
 # the **first** row of the result changes, too.
 #
-# The code is in the cell below. Delete the line `raise NotImplementedError`, find out why this happens, and fix it. x has any
-# leading dimensions, and scores may be large, as in exercise 2. You may rewrite whole lines.
+# Delete the line `raise NotImplementedError`, find out why this happens, and fix it. x has any
+# leading dimensions, and scores may be large, as in exercise 2.
 
 # %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def find_the_bug(x, w_q, w_k, w_v):
@@ -628,7 +626,7 @@ plots.show(ax.figure, alt="A heat map of seven by seven weights. Everything abov
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # The first token sees only itself, so its weight is 1. The other rows are not equal, although nothing is learned yet: x and the
-# matrices are random. Such a pattern means nothing. Change the seed, and you get another one.
+# matrices are random. Another seed gives another pattern.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words

@@ -103,7 +103,7 @@ def scaling(page: Page) -> None:
     below = [run["accuracy"] < top for name in OTHERS for run, top in zip(runs[name], best, strict=True)]
     page.says("Each seed reads best with a soft start and small steps", holds=below)
     page.says("in our model each alone makes the training worse, and one division removes both", holds=below)
-    page.says("In all three lines each change alone costs accuracy.", holds=below[:6])
+    page.says("For all three seeds each change alone costs accuracy.", holds=below[:6])
     alone, both = (runs[f"sharp start, {step} steps"][0]["accuracy"] for step in ("small", "large"))
     page.says("Both together are not always worse than one: see seed 0.", holds=both > alone)
     printed = page.numbers("cell-34", r"(0\.\d\d)")

@@ -13,8 +13,8 @@ class SelfAttention(keras.Layer):
         super().__init__(**kwargs)
         self.inner = {layer}(num_heads=1, key_dim=d_k, value_dim=d_v)
 
-    def call(self, x, mask=None, return_weights=False):
-        return self.inner(x, x, attention_mask=mask, return_attention_scores=return_weights)
+    def call(self, x, attention_mask=None, return_weights=False):
+        return self.inner(x, x, attention_mask=attention_mask, return_attention_scores=return_weights)
 """
 _BUILT_IN_FUNCTION = """
 {found}

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from lab_matrix import LabTests, expectations, namespace, outcome, solution_sources
+from lab_matrix import LabTests, expectations, namespace, outcome, solution_sources, told
 from this_course import exercises_of
 
 from coursekit.generator import Generator
@@ -83,3 +83,27 @@ def test_the_class_of_the_lecture_cannot_do_the_work(name):
     source = f"def {name}(x):\n    x = np.asarray(x)\n    return PlainSelfAttention(*[np.eye(x.shape[-1])] * 3)(x)\n"
     names = namespace([*solution_sources(LAB), source])
     assert outcome(LAB, exercises_of(LAB)[name], names).status == "forbidden"
+
+
+def test_a_layer_that_always_returns_two_results_is_told_so_in_a_graph_as_well():
+    source = solution_sources(LAB)
+    changed = [
+        text.replace("return (output, weights) if return_weights else output", "return output, weights")
+        for text in source
+    ]
+    assert changed != source
+    judgement = outcome(LAB, exercises_of(LAB)["SelfAttention"], namespace(changed))
+    assert told(judgement).count("returned a tuple of 2; expected one array") == 3 and "NumPy" not in told(judgement)
+
+
+@pytest.mark.parametrize("change", ["k[block]", "v[block]"])
+def test_keys_and_values_that_are_cut_in_another_way_are_still_blocks(change):
+    """Index arrays as long as the keys, copies of all keys: only what meets a query is limited."""
+    sources = solution_sources(LAB)
+    taken = [
+        text.replace(change, f"({change[0]}[np.arange(len(k))[block]] * np.ones((len(k), 1))[block])")
+        for text in sources
+    ]
+    assert taken != sources
+    judgement = outcome(LAB, exercises_of(LAB)["online_attention"], namespace(taken))
+    assert not judgement.is_wrong, told(judgement)

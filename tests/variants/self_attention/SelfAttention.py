@@ -14,7 +14,8 @@ class SelfAttention(keras.layers.Layer):
         for each in (self.w_q, self.w_k, self.w_v):
             each.build(input_shape)
 
-    def call(self, x, mask=None, return_weights=False):
+    def call(self, x, attention_mask=None, return_weights=False):
+        mask = attention_mask
         scores = ops.einsum("btd,bsd->bts", self.w_q(x), self.w_k(x)) / ops.sqrt(ops.cast(self.d_k, "float32"))
         if mask is not None:
             mask = ops.cast(mask, "float32")
@@ -36,7 +37,8 @@ class SelfAttention(tf.keras.layers.Layer):
         self.w_k = tf.keras.layers.Dense(units=d_k, use_bias=False)
         self.w_v = tf.keras.layers.Dense(units=d_v, use_bias=False)
 
-    def call(self, x, mask=None, return_weights=False):
+    def call(self, x, attention_mask=None, return_weights=False):
+        mask = attention_mask
         query, key, value = self.w_q(x), self.w_k(x), self.w_v(x)
         scores = tf.matmul(query, key, transpose_b=True) / tf.math.sqrt(tf.cast(tf.shape(key)[-1], tf.float32))
         if mask is not None:
@@ -57,7 +59,8 @@ class SelfAttention(keras.Layer):
         self.w_k = keras.layers.Dense(d_k, use_bias=False)
         self.w_v = keras.layers.Dense(d_v, use_bias=False)
 
-    def call(self, x, mask=None, return_weights=False):
+    def call(self, x, attention_mask=None, return_weights=False):
+        mask = attention_mask
         q, k, v = self.w_q(x)[:, None], self.w_k(x)[:, None], self.w_v(x)[:, None]
         if mask is not None:
             rank = len(mask.shape)
@@ -75,7 +78,8 @@ class SelfAttention(keras.Layer):
         self.softmax = keras.layers.Softmax(axis=-1)
         self.scale = d_k ** -0.5
 
-    def call(self, x, mask=None, return_weights=False):
+    def call(self, x, attention_mask=None, return_weights=False):
+        mask = attention_mask
         scores = ops.matmul(self.w_q(x), ops.transpose(self.w_k(x), (0, 2, 1))) * self.scale
         if mask is None:
             weights = self.softmax(scores)
@@ -99,7 +103,8 @@ class SelfAttention(keras.Layer):
         for each in (self.w_q, self.w_k, self.w_v):
             each.build(shape)
 
-    def call(self, inputs, mask=None, return_weights=False):
+    def call(self, inputs, attention_mask=None, return_weights=False):
+        mask = attention_mask
         q, k, v = project_qkv(inputs, self.w_q.kernel, self.w_k.kernel, self.w_v.kernel)
         if mask is not None and mask.ndim == 4:
             mask = mask[:, 0]
@@ -109,10 +114,10 @@ class SelfAttention(keras.Layer):
 ]
 
 WRONG = [
-    ("one_projection", 'class SelfAttention(keras.Layer):\n    def __init__(self, d_k, d_v, **kwargs):\n        super().__init__(**kwargs); self.supports_masking = True\n        self.w_q = keras.layers.Dense(d_k, use_bias=False); self.w_k = keras.layers.Dense(d_k, use_bias=False); self.w_v = keras.layers.Dense(d_v, use_bias=False)\n    def call(self, x, mask=None, return_weights=False):\n        q, k, v = self.w_q(x), self.w_q(x), self.w_v(x)\n        s = ops.matmul(q, ops.swapaxes(k, -1, -2)) / q.shape[-1] ** 0.5\n        if mask is not None:\n            if len(mask.shape) == 4: mask = mask[:, 0]\n            s = ops.where(ops.cast(mask, "bool"), s, -1e9)\n        w = ops.softmax(s); o = ops.matmul(w, v)\n        return (o, w) if return_weights else o'),
-    ("query_key_swapped", "class SelfAttention(keras.Layer):\n    def __init__(self, d_k, d_v):\n        super().__init__()\n        D = keras.layers.Dense\n        self.w_q, self.w_k, self.w_v = D(d_k, use_bias=False), D(d_k, use_bias=False), D(d_v, use_bias=False)\n    def call(self, x, mask=None, return_weights=False):\n        if mask is not None and len(mask.shape) == 4:\n            mask = mask[:, 0]\n        o, w = scaled_dot_product_attention(self.w_k(x), self.w_q(x), self.w_v(x), mask)\n        return (o, w) if return_weights else o"),
-    ("dense_with_bias", "class SelfAttention(keras.Layer):\n    def __init__(self, d_k, d_v):\n        super().__init__()\n        self.w_q, self.w_k, self.w_v = (keras.layers.Dense(n) for n in (d_k, d_k, d_v))\n    def call(self, x, mask=None, return_weights=False):\n        if mask is not None and len(mask.shape) == 4:\n            mask = mask[:, 0]\n        o, w = scaled_dot_product_attention(self.w_q(x), self.w_k(x), self.w_v(x), mask)\n        return (o, w) if return_weights else o"),
-    (None, "class SelfAttention(keras.Layer):\n    def __init__(self, d_k, d_v):\n        super().__init__()\n        self.inner = keras.layers.MultiHeadAttention(1, d_k, d_v)\n        self.w_q, self.w_k, self.w_v = (keras.layers.Dense(n, use_bias=False) for n in (d_k, d_k, d_v))\n    def call(self, x, mask=None, return_weights=False):\n        return self.inner(x, x, return_attention_scores=return_weights)"),
+    ("one_projection", 'class SelfAttention(keras.Layer):\n    def __init__(self, d_k, d_v, **kwargs):\n        super().__init__(**kwargs); self.supports_masking = True\n        self.w_q = keras.layers.Dense(d_k, use_bias=False); self.w_k = keras.layers.Dense(d_k, use_bias=False); self.w_v = keras.layers.Dense(d_v, use_bias=False)\n    def call(self, x, attention_mask=None, return_weights=False):\n        mask = attention_mask\n        q, k, v = self.w_q(x), self.w_q(x), self.w_v(x)\n        s = ops.matmul(q, ops.swapaxes(k, -1, -2)) / q.shape[-1] ** 0.5\n        if mask is not None:\n            if len(mask.shape) == 4: mask = mask[:, 0]\n            s = ops.where(ops.cast(mask, "bool"), s, -1e9)\n        w = ops.softmax(s); o = ops.matmul(w, v)\n        return (o, w) if return_weights else o'),
+    ("query_key_swapped", "class SelfAttention(keras.Layer):\n    def __init__(self, d_k, d_v):\n        super().__init__()\n        D = keras.layers.Dense\n        self.w_q, self.w_k, self.w_v = D(d_k, use_bias=False), D(d_k, use_bias=False), D(d_v, use_bias=False)\n    def call(self, x, attention_mask=None, return_weights=False):\n        mask = attention_mask\n        if mask is not None and len(mask.shape) == 4:\n            mask = mask[:, 0]\n        o, w = scaled_dot_product_attention(self.w_k(x), self.w_q(x), self.w_v(x), mask)\n        return (o, w) if return_weights else o"),
+    ("dense_with_bias", "class SelfAttention(keras.Layer):\n    def __init__(self, d_k, d_v):\n        super().__init__()\n        self.w_q, self.w_k, self.w_v = (keras.layers.Dense(n) for n in (d_k, d_k, d_v))\n    def call(self, x, attention_mask=None, return_weights=False):\n        mask = attention_mask\n        if mask is not None and len(mask.shape) == 4:\n            mask = mask[:, 0]\n        o, w = scaled_dot_product_attention(self.w_q(x), self.w_k(x), self.w_v(x), mask)\n        return (o, w) if return_weights else o"),
+    (None, "class SelfAttention(keras.Layer):\n    def __init__(self, d_k, d_v):\n        super().__init__()\n        self.inner = keras.layers.MultiHeadAttention(1, d_k, d_v)\n        self.w_q, self.w_k, self.w_v = (keras.layers.Dense(n, use_bias=False) for n in (d_k, d_k, d_v))\n    def call(self, x, attention_mask=None, return_weights=False):\n        mask = attention_mask\n        return self.inner(x, x, return_attention_scores=return_weights)"),
     ("head_axis_kept", """
 class SelfAttention(keras.Layer):
     def __init__(self, d_k, d_v, **kwargs):
@@ -166,5 +171,61 @@ class SelfAttention(keras.Layer):
             attention_mask = attention_mask[:, 0]
         out, w = scaled_dot_product_attention(self.w_q(x), self.w_k(x), self.w_v(x), attention_mask)
         return (out, w) if return_weights else out
+"""),
+    ("one_dense", """
+class SelfAttention(keras.Layer):
+    def __init__(self, d_k, d_v, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self.w_q = keras.layers.Dense(d_k, use_bias=False)
+        self.w_k = self.w_q
+        self.w_v = keras.layers.Dense(d_v, use_bias=False)
+    def call(self, x, attention_mask=None, return_weights=False):
+        if attention_mask is not None and len(attention_mask.shape) == 4:
+            attention_mask = attention_mask[:, 0]
+        out, w = scaled_dot_product_attention(self.w_q(x), self.w_k(x), self.w_v(x), attention_mask)
+        return (out, w) if return_weights else out
+"""),
+    ("", """
+class SelfAttention(keras.Layer):
+    def __init__(self, d_k, d_v, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self.w_q = keras.layers.Dense(d_k, use_bias=False)
+        self.w_k = keras.layers.Dense(d_k, use_bias=False)
+        self.w_v = keras.layers.Dense(d_v, use_bias=False)
+    def call(self, x, attention_mask=None, return_weights=False):
+        if attention_mask is not None and len(attention_mask.shape) == 4:
+            attention_mask = ops.squeeze(attention_mask)
+        out, w = scaled_dot_product_attention(self.w_q(x), self.w_k(x), self.w_v(x), attention_mask)
+        return (out, w) if return_weights else out
+"""),
+    ("", """
+class SelfAttention(keras.Layer):
+    def __init__(self, d_k, d_v, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self.w_q = keras.layers.Dense(d_k, use_bias=False)
+        self.w_k = keras.layers.Dense(d_k, use_bias=False)
+        self.w_v = keras.layers.Dense(d_v, use_bias=False)
+    def call(self, x, mask=None, return_weights=False):
+        if mask is not None and len(mask.shape) == 4:
+            mask = mask[:, 0]
+        out, w = scaled_dot_product_attention(self.w_q(x), self.w_k(x), self.w_v(x), mask)
+        return (out, w) if return_weights else out
+"""),
+    ("", """
+class SelfAttention(keras.Layer):
+    def __init__(self, d_k, d_v, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self.w_q = keras.layers.Dense(d_k, use_bias=False)
+        self.w_k = keras.layers.Dense(d_k, use_bias=False)
+        self.w_v = keras.layers.Dense(d_v, use_bias=False)
+    def call(self, x, attention_mask=None, return_weights=False):
+        if attention_mask is not None and len(attention_mask.shape) == 4:
+            attention_mask = attention_mask[:, 0]
+        out, w = scaled_dot_product_attention(self.w_q(x), self.w_k(x), self.w_v(x), attention_mask)
+        return out, w
 """),
 ]  # fmt: skip

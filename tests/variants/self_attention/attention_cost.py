@@ -23,4 +23,5 @@ WRONG = [
     ("projections_counted", 'def attention_cost(length, d_model):\n    return {"multiply_adds": 2 * length ** 2 * d_model + 3 * length * d_model ** 2, "weights_entries": length ** 2}'),
     ("one_product", "def attention_cost(length, d_model):\n    return {'multiply_adds': length**2 * d_model, 'weights_entries': length**2}"),
     ("counts_flops", "def attention_cost(length, d_model):\n    return {'multiply_adds': 4 * length**2 * d_model, 'weights_entries': length**2}"),
+    ("width_squared", "def attention_cost(length, d_model):\n    return {'multiply_adds': 2 * length * d_model**2, 'weights_entries': length**2}"),
 ]  # fmt: skip

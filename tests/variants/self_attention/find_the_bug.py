@@ -90,6 +90,17 @@ def find_the_bug(x, w_q, w_k, w_v):
 def find_the_bug(x, w_q, w_k, w_v):
     q, k, v = (ops.einsum("...td,dk->...tk", x, w) for w in (w_q, w_k, w_v))
     scores = ops.einsum("...tk,...sk->...ts", q, k) / w_k.shape[1] ** 0.5  # (…, T, T)
+    scores = ops.where(np.tri(x.shape[-2], dtype=bool), -1e9, scores)
+    weights = ops.softmax(scores, axis=-1)
+    return ops.einsum("...ts,...sv->...tv", weights, v)
+""",
+    ),
+    (
+        "past_blocked_by_addition",
+        """
+def find_the_bug(x, w_q, w_k, w_v):
+    q, k, v = (ops.einsum("...td,dk->...tk", x, w) for w in (w_q, w_k, w_v))
+    scores = ops.einsum("...tk,...sk->...ts", q, k) / w_k.shape[1] ** 0.5  # (…, T, T)
     scores = scores + np.tri(x.shape[-2], dtype="float32") * -1e9
     weights = ops.softmax(scores, axis=-1)
     return ops.einsum("...ts,...sv->...tv", weights, v)
@@ -103,6 +114,27 @@ def find_the_bug(x, w_q, w_k, w_v):
     scores = ops.einsum("...tk,...sk->...ts", q, k) / w_k.shape[1] ** 0.5  # (…, T, T)
     scores = scores * np.tri(x.shape[-2], dtype="float32")
     weights = ops.softmax(scores, axis=-1)
+    return ops.einsum("...ts,...sv->...tv", weights, v)
+""",
+    ),
+    (
+        "blocked_not_low_enough",
+        """
+def find_the_bug(x, w_q, w_k, w_v):
+    q, k, v = (ops.einsum("...td,dk->...tk", x, w) for w in (w_q, w_k, w_v))
+    scores = ops.einsum("...tk,...sk->...ts", q, k) / w_k.shape[1] ** 0.5
+    weights = ops.softmax(ops.where(np.tri(x.shape[-2], dtype=bool), scores, -1e4), axis=-1)
+    return ops.einsum("...ts,...sv->...tv", weights, v)
+""",
+    ),
+    (
+        "normalised_with_epsilon",
+        """
+def find_the_bug(x, w_q, w_k, w_v):
+    q, k, v = (ops.einsum("...td,dk->...tk", x, w) for w in (w_q, w_k, w_v))
+    scores = ops.einsum("...tk,...sk->...ts", q, k) / w_k.shape[1] ** 0.5
+    weights = ops.softmax(scores, axis=-1) * np.tri(x.shape[-2], dtype="float32")
+    weights = weights / (ops.sum(weights, axis=-1, keepdims=True) + 1e-9)
     return ops.einsum("...ts,...sv->...tv", weights, v)
 """,
     ),

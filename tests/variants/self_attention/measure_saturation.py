@@ -266,4 +266,18 @@ def measure_saturation(draw, widths, seeds, threshold=0.9):
         ),
     ),
     ("median_in_place_of_mean", measured(("weights.max(axis=1).mean()", "np.median(weights.max(axis=1))"))),
+    ("threshold_reached", measured(("mean > threshold", "mean >= threshold"))),
+    ("mean_of_all", measured(("weights.max(axis=1).mean()", "weights.mean()"))),
+    (
+        "over_queries_throughout",
+        measured(
+            ("scores.max(axis=1, keepdims=True)", "scores.max(axis=0, keepdims=True)"),
+            ("powers.sum(axis=1, keepdims=True)", "powers.sum(axis=0, keepdims=True)"),
+            ("weights.max(axis=1).mean()", "weights.max(axis=0).mean()"),
+        ),
+    ),
+    (
+        "median_of_seeds",
+        measured(("append(np.mean(plain))", "append(np.median(plain))"), ("append(np.mean(divided))", "append(np.median(divided))")),
+    ),
 ]  # fmt: skip

@@ -202,4 +202,48 @@ def online_attention(q, k, v, block_size):
         m = new
     return o / l
 """),
+    ("scaled_by_block_size", """
+def online_attention(q, k, v, block_size):
+    q, k, v = (np.asarray(a) for a in (q, k, v))
+    m, total, out = np.full((len(q), 1), -np.inf), 0, 0
+    for start in range(0, len(k), block_size):
+        s = q @ k[start:start + block_size].T / block_size ** 0.5
+        new = np.maximum(m, s.max(axis=1, keepdims=True))
+        e, f = np.exp(s - new), np.exp(m - new)
+        total, out, m = total * f + e.sum(axis=1, keepdims=True), out * f + e @ v[start:start + block_size], new
+    return out / total
+"""),
+    ("no_maximum", """
+def online_attention(q, k, v, block_size):
+    q, k, v = (np.asarray(a) for a in (q, k, v))
+    m, total, out = np.full((len(q), 1), -np.inf), 0, 0
+    for start in range(0, len(k), block_size):
+        s = q @ k[start:start + block_size].T / q.shape[1] ** 0.5
+        new = s.max(axis=1, keepdims=True) if start == 0 else m
+        e, f = np.exp(s - new), np.exp(m - new)
+        total, out, m = total * f + e.sum(axis=1, keepdims=True), out * f + e @ v[start:start + block_size], new
+    return out / total
+"""),
+    ("all_keys_at_once", """
+def online_attention(q, k, v, block_size):
+    q, k, v = (np.asarray(a) for a in (q, k, v))
+    rows = []
+    for start in range(0, len(q), block_size):
+        s = q[start:start + block_size] @ k.T / q.shape[1] ** 0.5
+        e = np.exp(s - s.max(1, keepdims=True))
+        rows.append(e / e.sum(1, keepdims=True) @ v)
+    return np.concatenate(rows)
+"""),
+    ("all_keys_at_once", """
+def online_attention(q, k, v, block_size):
+    k, v, rows = np.array(k), np.array(v), []
+    for query in np.array(q, "float64"):
+        e = np.exp(k @ query / len(query) ** 0.5 - np.max(k @ query / len(query) ** 0.5))
+        rows.append(e @ v / e.sum())
+    return np.stack(rows)
+"""),
+    ("all_keys_at_once", """
+def online_attention(q, k, v, block_size):
+    return ops.stack([scaled_dot_product_attention(row[None], k, v)[0][0] for row in q])
+"""),
 ]  # fmt: skip

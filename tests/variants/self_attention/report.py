@@ -27,4 +27,5 @@ WRONG = [
     ("", "report = {'flat': 0.39}"),
     ("", "report = {'first': 128, 'flat': float('nan')}"),
     ("", "report = [128, 0.39]"),
+    ("base_rate", "report = {'first': 128, 'flat': 0.17}"),
 ]
