@@ -102,7 +102,7 @@ print("given: rotated, PlainRMSNorm, nucleus")
 # **chunks** first, and no pair reaches over the end of a chunk. `chunks` says how often each chunk occurs.
 #
 # **`train_bpe`** counts the pairs of all chunks, times the chunk's count, and merges the most frequent pair; of ties it takes the smaller one.
-# In “aaa” the pair (a, a) counts twice; merged, it is (aa, a): `merged` is given. Then it counts again. A pair that occurs once is merged too; when no pair is left, the list ends early.
+# In “aaa” the pair (a, a) counts twice; the given `merged` makes it (aa, a). Then all pairs are counted anew. A pair that occurs once is merged too; without pairs the list ends early.
 #
 # **`bpe_encode`** applies the merges to a chunk in the order in which they were learned. **`bpe_decode`** joins the bytes of all ids. The id
 # 256 + len(merges) is the **end** of a document and has no byte. Bytes that are no UTF-8 become U+FFFD, which `errors="replace"` of `bytes.decode` does.
@@ -225,7 +225,7 @@ check("next_token_windows")
 # - **A cache.** `cache` is None or the pair (keys, values) of all earlier tokens, each (B, G, t, K), the newest last. Its keys are **already
 #   rotated**. The new tokens stand behind them: their positions begin at t. Each sees all earlier tokens, itself, and no later one. Return the longer pair; the argument stays as it is.
 #
-# One call with all tokens and several calls with the cache give the same rows. You write `call`; `split` and `mix` are given. Take sizes from `ops.shape(x)`: inside tf.function `x.shape` holds None.
+# One call with all tokens and several with the cache give the same rows. `split` and `mix` are given. Take sizes from `ops.shape(x)`: inside tf.function `x.shape` holds None.
 
 # %% nbgrader={"grade": false, "grade_id": "GroupedAttention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class GroupedAttention(keras.Layer):
@@ -373,7 +373,7 @@ check("LanguageModel")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-design", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 5 · Design
 #
-# A model with D = 128, 4 blocks, H = 4, G = 2 and F = 344 has 791,680 parameters with V = 512. Its cache of 256 tokens in float32 takes 2·L·G·K·256·4 bytes = 512 kB (1 kB = 1,024 bytes). Choose sizes that keep **all** of these; any such choice is right, and you will train it.
+# A model with D = 128, 4 blocks, H = 4, G = 2 and F = 344 has 791,680 parameters with V = 512. Its cache of 256 tokens in float32 takes 2·L·G·K·256·4 bytes = 512 kB (1 kB = 1,024 bytes). Any choice that keeps **all** of these is right, and you will train it.
 #
 # - 700,000 to 1,000,000 parameters with V = 512, and at most 256 kB of cache for 256 tokens;
 # - at least 4 blocks and 4 heads; H divides D, G divides H; K is even and at least 16.
@@ -398,7 +398,7 @@ check("design")
 # Models with different tokens are compared per byte: all bits of all targets together, divided by their bytes together. The bits of a target are
 # −log₂ of its probability. The end of a document costs bits and has 0 bytes.
 #
-# With logits in the thousands the softmax rounds to 0, and its logarithm is −∞. `keras.losses.sparse_categorical_crossentropy(targets, logits, from_logits=True)` gives −ln p, (B, T), without that; so does `ops.log_softmax`.
+# With logits in the thousands a softmax rounds to 0. `keras.losses.sparse_categorical_crossentropy(targets, logits, from_logits=True)` gives −ln p, (B, T), without that; so does `ops.log_softmax`.
 #
 # **By hand:** two tokens of probability ½ and ⅛, of 1 and 3 bytes.
 # <details><summary>Answer</summary>(1 + 3) bits over (1 + 3) bytes: 1 bit a byte.</details>
@@ -426,7 +426,7 @@ check("bits_per_byte")
 # ## 7 · Write
 #
 # The first call of the model gets the whole prompt, a batch of one row. Every later call gets **one id**, the newest, and the caches of the call before.
-# The last position's logits decide about the next id: divide them by the temperature, take the `softmax`, cut with `nucleus`, draw with `rng.choice`. Temperature 0 means the largest logit. It is over with `end_id`, or after `max_new` ids. All chance comes from `rng`.
+# The last position's logits decide: divide them by the temperature, take the `softmax`, cut with `nucleus`, draw with `rng.choice`. Temperature 0 means the largest logit. It is over with `end_id`, or after `max_new` ids. All chance comes from `rng`.
 
 # %% nbgrader={"grade": false, "grade_id": "generate-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def generate(model, prompt, max_new, temperature, p, rng, end_id):
@@ -462,7 +462,7 @@ check("generate")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-bug", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### Find the bug
 #
-# A colleague's model trains as well as yours and writes nonsense. Below is her causal softmax. The T queries are the **last** T of the S tokens. Delete the line
+# A colleague's model trains well and writes nonsense. This is her causal softmax. The T queries are the **last** T of the S tokens. Delete the line
 # `raise NotImplementedError` and mend what is wrong. The check names no mistake.
 
 # %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -485,11 +485,11 @@ check("find_the_bug")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-share", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 8 · Judge without taste
 #
-# A prompt is the first line of a function, up to its colon; a body is what a model wrote behind it. `python_share` returns four arrays (n,):
+# A prompt is a function's first line, a body what a model wrote behind it. `python_share` returns four arrays (n,):
 #
 # - `parses`: the body **ended**, and prompt + body is exactly one statement of Python;
 # - `lines`: lines of the body that are not blank, whether it parses or not;
-# - `bound`: of the names that the body reads and that begin with a small letter, the share that exist; every reading counts;
+# - `bound`: of all readings of names that begin with a small letter, the share whose name exists;
 # - `used`: of the parameters except `self` and `cls`, the share that the body reads.
 #
 # The last two are **NaN** where nothing counts, or nothing parses. `only_statement(text)` is the one statement of a text, or None. `names_read(function)` lists the readings in the body, `bound_names(function)` is the set of names that exist there,
@@ -526,9 +526,9 @@ check("python_share")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-measure", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 9 · Measure the temperature
 #
-# At which temperature does a model write the most Python? `write` is any process that writes. Every temperature gets the **same prompts and the same seeds**: then nothing but the temperature differs.
+# At which temperature does a model write the most Python? Every temperature gets the **same prompts and the same seeds**: nothing else differs.
 #
-# For each prompt, average `parses` over the seeds. The share is the mean of these n numbers. The standard error of a mean of n independent numbers is s/√n, where s is their standard deviation with n − 1 below (`ddof=1`). 95 % of a normal law lie within 1.96 standard errors, so the interval is share ± 1.96·s/√n, even below 0 or above 1. Two bodies of **one** prompt are not independent: an easy prompt is easy with each seed.
+# For each prompt, average `parses` over the seeds. The share is the mean of these n numbers. Its standard error is s/√n, where s is their standard deviation (`ddof=1`), and the 95 % interval is share ± 1.96·s/√n, even below 0 or above 1. Two bodies of **one** prompt are not independent: an easy prompt is easy with each seed.
 
 # %% nbgrader={"grade": false, "grade_id": "measure_temperature-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def measure_temperature(write, temperatures, prompts, seeds):
@@ -558,7 +558,7 @@ check("measure_temperature")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-train", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Train your model
 #
-# Everything that you wrote learns from an eighth of the library's functions. `STEPS = 120` and the writing below take about half a minute each on two cores that have nothing else to do; 640 steps and all texts are the run of the lecture. Nothing here is graded. Before you run the cells: how many bits a byte do you expect? A guessed byte costs 8, a guessed token of 2.2 bytes 9/2.2 ≈ 4.1.
+# Everything that you wrote learns from an eighth of the library's functions. `STEPS = 120` and the writing below take about half a minute each on two cores that have nothing else to do; 640 steps and all texts are the run of the lecture. Nothing here is graded. How many bits a byte do you expect? A guessed byte costs 8, a guessed token of 2.2 bytes 9/2.2 ≈ 4.1.
 
 # %% nbgrader={"grade": false, "grade_id": "train", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 STEPS, PART = 120, 8  # one function in eight
@@ -610,7 +610,7 @@ for temperature, (share, low, high) in measure_temperature(write, [0.3, 1.0], pr
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# After so few steps the bits a byte still fall, and most bodies are no Python. An interval from 0 % to 0 % says that four prompts agree, not that the share is 0: with 0 of 8 it may still be 30 %. Train longer, take forty prompts, and give the share **by number of lines**: colder texts are shorter, and short bodies parse more often.
+# After so few steps most bodies are no Python. An interval from 0 % to 0 % says that four prompts agree, not that the share is 0: with 0 of 8 it may still be 30 %. Train longer, take forty prompts, and give the share **by number of lines**: colder texts are shorter, and short bodies parse more often.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-lora", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 10 · LoRA (optional)
@@ -656,7 +656,7 @@ check("LoRADense")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-words", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
-# Report what you measured: share of Python at two temperatures or more, with intervals, number of lines, prompts, seeds and steps of training. What may your reader conclude, and what not? Name the base rate (`pass` always parses), and claim a difference only where the intervals of the same prompts allow it. Four to eight sentences. This earns no points; your instructor reads it and writes back.
+# Report what you measured: share of Python at two temperatures or more, with intervals, number of lines, prompts, seeds and steps of training. What may your reader conclude, and what not? Name the base rate (`pass` always parses). Four to eight sentences; no points, but your instructor reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
 # I trained the designed model for 120 steps and wrote with four prompts and two seeds at the temperatures 0.3 and 1. At both
