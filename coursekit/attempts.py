@@ -75,7 +75,7 @@ def _words(error: BaseException) -> tuple[str, str]:
     """An exception's name and text, whatever the student's own class of errors does when it is asked for them."""
     try:
         said = type(error).__name__, str(error)[:LONGEST_TEXT]
-        name, text = (each.encode("utf-8", "replace").decode("utf-8") for each in said)
+        name, text = (text.encode("utf-8", "replace").decode("utf-8") for text in said)
         return name, text
     except BaseException:
         return "Exception", "(the error's own text cannot be shown)"

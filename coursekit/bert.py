@@ -44,8 +44,8 @@ def checked(preprocess: Any, encoder: Any) -> dict[str, str]:
     found["pooled_output"] = _seen("the encoder", "pooled_output", said.get("pooled_output"), (2, None), tf.float32)
     width = said["pooled_output"].shape[1]
     blocks = list(said.get("encoder_outputs") or [None])
-    for name, each in (("sequence_output", said.get("sequence_output")), *(("encoder_outputs", b) for b in blocks)):
-        found[name] = _seen("the encoder", name, each, (2, 128, width), tf.float32)
+    for name, output in (("sequence_output", said.get("sequence_output")), *(("encoder_outputs", b) for b in blocks)):
+        found[name] = _seen("the encoder", name, output, (2, 128, width), tf.float32)
     return found | {"encoder_outputs": f"{len(blocks)} times {found['encoder_outputs']}"}
 
 

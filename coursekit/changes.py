@@ -84,7 +84,7 @@ class Change(NamedTuple):
         if self.kind in ("input", "ignored", "argument"):
             names = [f"`{self.detail}`" if self.detail else "an argument"]
         else:
-            names = [_noun(each) for each in reversed(self.detail.split("/"))]
+            names = [_noun(part) for part in reversed(self.detail.split("/"))]
         where = f" in the line that computes “{self.place.strip('_').replace('_', ' ')}”" if self.place else ""
         phrase = PHRASES[self.kind].format(*names)
         return f"Your numbers are those of the right calculation with one change{where}: {phrase}."

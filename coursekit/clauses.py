@@ -57,7 +57,7 @@ def clause(word: str, rng: np.random.Generator) -> tuple[list[str], list[int]]:
     meaning, frame = rng.choice(CHOICES[word]), rng.choice(FRAMES[word])
     animal, thing = rng.choice(["dog", "cat", "horse", "child"]), rng.choice(["road", "bridge", "river", "field"])
     words = frame.format(clue=rng.choice(CLUES[meaning].split()), animal=animal, thing=thing).split()
-    return words, [MEANINGS.index(meaning) if each == word else -1 for each in words]
+    return words, [MEANINGS.index(meaning) if written == word else -1 for written in words]
 
 
 def corpus(count: int = 3500, tested: int = 500, seed: int = 0) -> Corpus:

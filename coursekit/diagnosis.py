@@ -269,7 +269,7 @@ def _both_are_seen(
             without = [fingerprint(wrong.get((other,), expected).get(key)) for other in reversed(pair)]
             found = _effects(both, without, right, tolerance.get(key, 0.0))
             if found is None:  # in shape, or in words: these do not add up
-                changed = [not _equal(both, each) for each in without]
+                changed = [not _equal(both, alone) for alone in without]
             else:
                 effects.append(found)
                 changed = [bool((np.abs(effect) > 1).any()) for effect in found[:2]]
@@ -287,11 +287,11 @@ def _effects(both: Any, without: Sequence[Any], right: Any, tolerance: float) ->
     """The effects of two mistakes on one result, and by how much they do not add up, (3, numbers), in units of its
     tolerance; None if they change more than numbers."""
     found = [_numbers(value) for value in (both, *without, right)]
-    values = [each for each in found if each is not None]
+    values = [mistake for mistake in found if mistake is not None]
     if len(values) < len(found) or any(value.shape != values[0].shape for value in values):
         return None
     told = ~np.isnan(values[-1].values)
-    together, *others = (np.nan_to_num(each.values, nan=2e30, posinf=1e30, neginf=-1e30)[told] for each in values)
+    together, *others = (np.nan_to_num(value.values, nan=2e30, posinf=1e30, neginf=-1e30)[told] for value in values)
     unit = max(tolerance, 1e-6 * float(np.abs(together[np.abs(together) < 1e30]).max(initial=0.0)), 1e-9)
     first, second, total = (together - other for other in others)
     return np.stack([first, second, total - first - second]) / unit

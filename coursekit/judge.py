@@ -247,7 +247,7 @@ class Judgement:
 
     def sentences(self, spec: ExerciseSpec) -> tuple[str, ...]:
         """What the student is told of the cause: the sentence of each named mistake, or the remark on the numbers."""
-        told = [spec.sentences[each] for each in self.misconceptions]
+        told = [spec.sentences[misconception] for misconception in self.misconceptions]
         if self.misconceptions and self.least > self._passed_share:
             told.append(f"It is the only mistake here, and costs at most {100 * (1 - self.least):g} % of the points.")
         return tuple(filter(None, (*told, self.remark)))
@@ -270,8 +270,8 @@ class Judgement:
     def carrying(self, exercises: Sequence[str], groups: Collection[str]) -> Judgement:
         """The judgement where the mistakes of exercises that this one calls are all that is wrong in some groups: these
         pass."""
-        judged = tuple(replace(each, passed=each.passed or each.spec.name in groups) for each in self.groups)
-        names = " and ".join(f"“{each}”" for each in exercises)
+        judged = tuple(replace(group, passed=group.passed or group.spec.name in groups) for group in self.groups)
+        names = " and ".join(f"“{exercise}”" for exercise in exercises)
         remark = f"This carries the mistake of exercise {names}, which costs no points here."
         return Judgement(self.exercise, self.status, judged, (), remark=remark)
 
@@ -319,7 +319,7 @@ def tidy_message(text: str) -> str:
 def not_run(spec: ExerciseSpec, expectations: Sequence[Expectation], violations: Sequence[str]) -> list[Attempt]:
     """What stands in the place of attempts where an answer loops and the exercise rules loops out: it earns nothing,
     and with the sizes of such an exercise it might not end. Empty where the answer is to be run."""
-    broken = [each for each in violations if not isinstance(each, Unchecked)]
+    broken = [violation for violation in violations if not isinstance(violation, Unchecked)]
     return [Attempt(kind="forbidden", message=broken[0]) for _ in expectations] if spec.no_loops and broken else []
 
 
@@ -337,7 +337,7 @@ def judge(
         attempts: what came back, one for each case.
         violations: rules that the source code breaks, as sentences; `Unchecked` where it cannot be read.
     """
-    broken = [each for each in violations if not isinstance(each, Unchecked)]
+    broken = [violation for violation in violations if not isinstance(violation, Unchecked)]
     forbidden = [*broken, *(attempt.message for attempt in attempts if attempt.kind == "forbidden")]
     problems = [problem(spec, case, attempt) for case, attempt in zip(expectations, attempts, strict=True)]
     groups = tuple(_group(group, expectations, attempts, problems) for group in spec.groups)
@@ -430,7 +430,7 @@ def _remark(
     expected = [case.expected for case in expectations]
     tolerances = [case.tolerance for case in expectations]
     changed = [case.changed for case in expectations]
-    failed = [each is not None for each in problems]
+    failed = [problem is not None for problem in problems]
     change = change_behind(spec.changes, outputs, expected, tolerances, changed, failed)
     if change:
         return change.sentence
@@ -488,5 +488,5 @@ def _explained(case: Expectation, outputs: Mapping[str, Any], found: Mistakes) -
     """Whether the mistakes that were named, or one of them, give these results."""
     return any(
         mistakes in case.wrong and resembles(outputs, case.wrong[mistakes], case.expected, case.tolerance)
-        for mistakes in (found, *((each,) for each in found))
+        for mistakes in (found, *((mistake,) for mistake in found))
     )

@@ -114,8 +114,8 @@ def _cells(namespace: Mapping[str, Any]) -> list[str]:
     history = [str(cell) for cell in namespace.get("In", ())]
     if "In" not in namespace or any(cell.strip() for cell in history):
         return history
-    defined = [each for value in namespace.values() for each in (value, *getattr(value, "__dict__", {}).values())]
-    files = dict.fromkeys(each.__code__.co_filename for each in defined if isinstance(each, FunctionType))
+    defined = [value_ for value in namespace.values() for value_ in (value, *getattr(value, "__dict__", {}).values())]
+    files = dict.fromkeys(function.__code__.co_filename for function in defined if isinstance(function, FunctionType))
     return ["".join(linecache.getlines(name)) for name in files if not Path(name).exists()]  # a cell is no file
 
 

@@ -21,7 +21,7 @@ def attention_weights(model: keras.Model, images: np.ndarray) -> np.ndarray:
     While it runs, each `keras.layers.MultiHeadAttention` is asked for its weights as well; afterwards it is as before.
     """
     seen: list[Any] = []
-    asked = [each for each in model._flatten_layers() if isinstance(each, keras.layers.MultiHeadAttention)]
+    asked = [layer for layer in model._flatten_layers() if isinstance(layer, keras.layers.MultiHeadAttention)]
 
     def watched(call: Any) -> Any:
         def answer(*tokens: Any, **settings: Any) -> Any:
@@ -43,7 +43,7 @@ def attention_weights(model: keras.Model, images: np.ndarray) -> np.ndarray:
 
 def position_table(model: keras.Model) -> Any:
     """The weight `position_embedding`, (1, N + 1, D), of the layer that has one."""
-    return next(each for each in model._flatten_layers() if hasattr(each, "position_embedding")).position_embedding
+    return next(layer for layer in model._flatten_layers() if hasattr(layer, "position_embedding")).position_embedding
 
 
 def predict_with_rows(model: keras.Model, images: np.ndarray, rows: int) -> np.ndarray:
@@ -108,7 +108,7 @@ def shift_figure(
         _dark_on_light(panel, image)
         panel.set_title(f"{move:+d}: says {answer}" if move else f"a {label}: says {answer}", fontsize=9)
     shifts = sorted(found)
-    by_patches = [each for each in shifts if not each % patch_size]
+    by_patches = [shift for shift in shifts if not shift % patch_size]
     ax = below.subplots()
     accuracy, error = ([found[shift][column] for shift in shifts] for column in (0, 2))
     bars = 1.96 * np.asarray(error, "float64")

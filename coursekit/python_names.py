@@ -30,7 +30,7 @@ def parameter_names(function: Function | None) -> list[str]:
         return []
     given = function.args
     named = [*given.posonlyargs, *given.args, *filter(None, [given.vararg]), *given.kwonlyargs]
-    return [each.arg for each in [*named, *filter(None, [given.kwarg])]]
+    return [argument.arg for argument in [*named, *filter(None, [given.kwarg])]]
 
 
 def bound_names(function: Function | None) -> set[str]:

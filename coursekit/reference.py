@@ -54,7 +54,7 @@ def _load(lab: str, folder: Path) -> LabReference:
         description = json.loads((folder / f"{lab}.json").read_text("utf-8"))
         arrays = np.load(io.BytesIO((folder / f"{lab}.npz").read_bytes()), allow_pickle=False)
     except FileNotFoundError:
-        known = sorted(each.name[:-5] for each in folder.iterdir() if each.name.endswith(".json"))
+        known = sorted(path.name[:-5] for path in folder.iterdir() if path.name.endswith(".json"))
         raise ValueError(
             f"there is no lab {lab!r}: no {BESIDE}/{lab}.json lies beside the notebook (take the lab's whole folder, "
             f"and start Jupyter so that the notebook runs in it), and the labs of the course are {', '.join(known)}"
@@ -158,7 +158,7 @@ class _WrongReferences(Mapping[Mistakes, Mapping[str, Any]]):
         store = self._arrays[f"{self._prefix}.wrong"].astype("float64")
         found, start = {}, 0
         listed = self._case["wrong"].items()
-        for mistakes, deviations in ((each, said) for some, said in listed for each in some.split()):
+        for mistakes, deviations in ((word, said) for some, said in listed for word in some.split()):
             results = dict(deviations)
             for key in fingerprinted:
                 shape = tuple(deviations.get(key, self._expected[key].shape))

@@ -49,9 +49,15 @@ class Report:
         self.progress = progress
         self.points = points
         self.sentences = judgement.sentences(spec)
-        own = [spec.next_hints[each] for each in judgement.misconceptions if each in spec.next_hints]
+        own = [
+            spec.next_hints[misconception]
+            for misconception in judgement.misconceptions
+            if misconception in spec.next_hints
+        ]
         self.hints = [*own, *judgement.hints][: max(0, attempt - 1)]
-        named = [spec.sections[each] for each in judgement.misconceptions if each in spec.sections]
+        named = [
+            spec.sections[misconception] for misconception in judgement.misconceptions if misconception in spec.sections
+        ]
         self.sections = list(dict.fromkeys(named))
 
     @property
@@ -88,7 +94,7 @@ class Report:
         """What the exercise forbids, where the student has not begun or uses it; else empty."""
         if self.judgement.status not in ("missing", "forbidden"):
             return ""
-        names = [f"`{name}`" for name in dict.fromkeys(each.rpartition(".")[2] for each in self.spec.forbidden)]
+        names = [f"`{name}`" for name in dict.fromkeys(name.rpartition(".")[2] for name in self.spec.forbidden)]
         names += ["Python loops"] * self.spec.no_loops
         return f"Not allowed in this exercise: {', '.join(names)}." if names else ""
 

@@ -75,35 +75,35 @@ class _Answer:
         self.unknown: set[str] = set()
         self.unreadable: set[str] = set()
         self.arrows: dict[int, set[int]] = {}
-        self.everything = [each for cell in cells for each in cell]
-        self._cell = {id(each): number for number, cell in enumerate(cells) for each in cell}
-        self._place = {id(each): place for place, each in enumerate(self.everything)}
-        self._unread = [each for each in self.everything if each.text]
+        self.everything = [statement for cell in cells for statement in cell]
+        self._cell = {id(statement): number for number, cell in enumerate(cells) for statement in cell}
+        self._place = {id(statement): place for place, statement in enumerate(self.everything)}
+        self._unread = [statement for statement in self.everything if statement.text]
         self._binding: dict[str, list[Statement]] = {}
         self._links = 0
         self._scanned = 0
-        self._unread_size = sum(len(each.text or "") for each in self._unread)
-        for each in self.everything:
-            self.imports.update(each.imports)
-        for each in self.everything:
-            for bound in each.binds | each.changes | (each.touches - self.imports.keys()):
-                self._binding.setdefault(bound, []).append(each)
+        self._unread_size = sum(len(statement.text or "") for statement in self._unread)
+        for statement in self.everything:
+            self.imports.update(statement.imports)
+        for statement in self.everything:
+            for bound in statement.binds | statement.changes | (statement.touches - self.imports.keys()):
+                self._binding.setdefault(bound, []).append(statement)
         self.follow(self._defining(name, len(self.everything)))
 
     @property
     def explained(self) -> bool:
         """Whether every name is accounted for: what no cell defines is nowhere, or comes with a `*`."""
-        hidden = any(each.text or each.runs for each in self.everything)
+        hidden = any(statement.text or statement.runs for statement in self.everything)
         return not self.unknown or not (hidden or self.name in self.unknown)
 
     def cells(self) -> set[int]:
         """Return the numbers of the cells in which this is written."""
-        return {self._cell[id(each)] for each in self.reached}
+        return {self._cell[id(statement)] for statement in self.reached}
 
     def names(self) -> set[str]:
         """Return the full dotted names of all that is referred to."""
-        written = {dotted for each in self.reached for dotted in each.dotted}
-        modules = {module for each in self.everything for module in each.stars}
+        written = {dotted for statement in self.reached for dotted in statement.dotted}
+        modules = {module for statement in self.everything for module in statement.stars}
         full = {self.full(dotted) for dotted in written}
         return full | {_canonical(f"{module}.{name}") for module in modules for name in written & self.unknown}
 
@@ -125,7 +125,7 @@ class _Answer:
             for names, before in ((statement.now, above), (statement.later, last)):
                 for name in names:
                     found = self._defining(name, before)
-                    ends.update(id(each) for each in found if name in each.binds)
+                    ends.update(id(statement) for statement in found if name in statement.binds)
                     waiting += found
 
     def _defining(self, name: str, before: int) -> list[Statement]:
@@ -133,19 +133,19 @@ class _Answer:
         it, and what changes it from there on."""
         found: list[Statement] = []
         home = None
-        for each in reversed(self._candidates(name)):
+        for statement in reversed(self._candidates(name)):
             self._links += 1
             if self._links > MAX_LINKS:
                 raise sources.TooLarge
-            if self._place[id(each)] >= before:
+            if self._place[id(statement)] >= before:
                 continue
-            if home is not None and self._cell[id(each)] != home:
+            if home is not None and self._cell[id(statement)] != home:
                 break
-            if each.text is not None:
+            if statement.text is not None:
                 self.unreadable.add(name)
-            found.append(each)
-            if name in each.binds or each.text:
-                home = self._cell[id(each)]
+            found.append(statement)
+            if name in statement.binds or statement.text:
+                home = self._cell[id(statement)]
         if not found and name not in _KNOWN:
             self.unknown.add(name)
         return found
@@ -155,7 +155,7 @@ class _Answer:
         self._scanned += self._unread_size
         if self._scanned > MAX_SCANNED:
             raise sources.TooLarge
-        more = [each for each in self._unread if name not in each.binds and each.mentions(name)]
+        more = [statement for statement in self._unread if name not in statement.binds and statement.mentions(name)]
         return sorted([*known, *more], key=lambda each: self._place[id(each)]) if more else known
 
 
@@ -180,7 +180,9 @@ def called(cells: Sequence[Cell], name: str, exercises: Collection[str]) -> froz
         reached = _Answer(cells, name).reached
     except sources.TooLarge:
         return frozenset()
-    return frozenset(bound for each in reached for bound in each.binds if bound in exercises and bound != name)
+    return frozenset(
+        bound for statement in reached for bound in statement.binds if bound in exercises and bound != name
+    )
 
 
 def violations(cells: Sequence[Cell], name: str, *, forbidden: Iterable[str] = (), no_loops: bool = False) -> list[str]:
@@ -199,7 +201,7 @@ def violations(cells: Sequence[Cell], name: str, *, forbidden: Iterable[str] = (
     try:
         answer = _Answer(cells, name)
         if no_loops:
-            answer.follow(each for each in answer.everything if each.writes)
+            answer.follow(statement for statement in answer.everything if statement.writes)
     except sources.TooLarge:
         return [Unchecked(f"The code around `{name}` is too complicated to be read, so its rules cannot be checked.")]
     used = answer.names()
@@ -214,18 +216,18 @@ def violations(cells: Sequence[Cell], name: str, *, forbidden: Iterable[str] = (
 
 def _looping(answer: _Answer, used: set[str]) -> str | None:
     """Return how an answer that has to do without loops may loop all the same."""
-    words = {word for each in answer.reached for word in each.words}
-    if any(each.loops for each in answer.reached):
+    words = {word for statement in answer.reached for word in statement.words}
+    if any(statement.loops for statement in answer.reached):
         return "This exercise asks for no Python loop: neither `for`, `while` nor a comprehension."
     if looping := (used & LOOPING_CALLS) | (words & _LOOPING_METHODS):
         return f"`{max(looping, key=len)}` hides a loop; this exercise asks for whole-array operations."
     if calling := _called_again(answer):
         return f"`{calling}` calls a function again and again; this exercise asks for whole-array operations."
-    if any(each.recursive for each in answer.reached) or has_circle(answer.arrows):
+    if any(statement.recursive for statement in answer.reached) or has_circle(answer.arrows):
         return "A function that calls itself is a loop too; this exercise asks for whole-array operations."
     if hiding := (used & _HIDING) | (words & _HIDING_METHODS):
         return f"`{min(hiding)}` hides the calculation; this exercise asks for whole-array operations, written out."
-    imported = {full for each in answer.reached for full in (*each.imports.values(), *each.stars)}
+    imported = {full for statement in answer.reached for full in (*statement.imports.values(), *statement.stars)}
     if foreign := {full for full in imported if full.partition(".")[0] not in _LIBRARIES}:
         return f"`{min(foreign)}` is not written in the notebook, so the rule cannot be checked: write it there."
     if not answer.explained:
@@ -236,15 +238,17 @@ def _looping(answer: _Answer, used: set[str]) -> str | None:
 def _called_again(answer: _Answer) -> str | None:
     """Return what may call a function of the answer for each of many things: all that is not known to do without."""
     reached = answer.reached
-    functions = {name for each in reached for name in each.functions}
-    own = {name for each in reached for name in each.binds} - answer.imports.keys()
-    for callee, given in sorted({pair for each in reached for pair in each.handed}):
+    functions = {name for statement in reached for name in statement.functions}
+    own = {name for statement in reached for name in statement.binds} - answer.imports.keys()
+    for callee, given in sorted({pair for statement in reached for pair in statement.handed}):
         is_function = not given or given in functions
         if is_function and callee.partition(".")[0] not in own and answer.full(callee) not in _CALLING_ONCE:
             return callee.lstrip(".")
-    if special := {name for each in reached for name in each.special} - _QUIET_METHODS:
+    if special := {name for statement in reached for name in statement.special} - _QUIET_METHODS:
         return min(special)
-    roots = {dotted.partition(".")[0] for each in reached for dotted in each.dotted}
+    roots = {dotted.partition(".")[0] for statement in reached for dotted in statement.dotted}
     modules = {answer.imports[root].partition(".")[0] for root in roots & answer.imports.keys()}
-    modules |= {module.partition(".")[0] for each in answer.everything for module in each.stars if answer.unknown}
+    modules |= {
+        module.partition(".")[0] for statement in answer.everything for module in statement.stars if answer.unknown
+    }
     return min(modules & (sys.stdlib_module_names - _MODULES), default=None)

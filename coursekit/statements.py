@@ -101,7 +101,7 @@ def read_cells(texts: Sequence[str]) -> list[Cell]:
 
 def _read(text: str) -> Cell:
     cell = _read_short_cell(text) if len(text) < _SHORT else _read_cell(text)
-    return [copy.copy(each) for each in cell]  # the same text can stand in two cells
+    return [copy.copy(statement) for statement in cell]  # the same text can stand in two cells
 
 
 @functools.lru_cache(maxsize=128)
@@ -148,7 +148,7 @@ class _Reader:
         while self.waiting:
             self._read_node(*self.waiting.pop())
         self.found.recursive = has_circle(self.calls)
-        self.found.handed -= {each for each in self.found.handed if each[0] in self.inner}
+        self.found.handed -= {pair for pair in self.found.handed if pair[0] in self.inner}
         return self.found
 
     def _read_node(self, node: ast.AST, scope: _Scope) -> None:
@@ -191,7 +191,9 @@ class _Reader:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda()):
                 found.functions.add(name)
         if isinstance(node, _COMPREHENSIONS):
-            targets = (part.id for each in node.generators for part in ast.walk(each.target) if _is_name(part))
+            targets = (
+                part.id for generator in node.generators for part in ast.walk(generator.target) if _is_name(part)
+            )
             scope = replace(scope, hidden=scope.hidden | frozenset(targets))
         self.waiting.extend((child, scope) for child in ast.iter_child_nodes(node))
 
@@ -204,15 +206,15 @@ class _Reader:
             outside += [*node.decorator_list, node.returns]
             name = node.name
         every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-        outside += [each.annotation for each in every if each is not None]
-        self.waiting.extend((each, scope) for each in outside if each is not None)
+        outside += [argument.annotation for argument in every if argument is not None]
+        self.waiting.extend((node_, scope) for node_ in outside if node_ is not None)
         within = (*scope.within, name) if scope.inside and name else scope.within
         if name:
             self.found.functions.add(name)
             self.inner.update({name} if scope.inside else ())
         inner = _Scope(scope.hidden | _bound(node), True, within, True)
         body = [node.body] if isinstance(node, ast.Lambda) else node.body
-        self.waiting.extend((each, inner) for each in body)
+        self.waiting.extend((statement, inner) for statement in body)
 
     def _bind(self, name: str, scope: _Scope) -> None:
         if not scope.private and name not in scope.hidden:
@@ -262,7 +264,7 @@ class _Reader:
         callee = _dotted(node.func)
         if not callee:
             return
-        keys = {each.arg: each.value for each in node.keywords}
+        keys = {keyword.arg: keyword.value for keyword in node.keywords}
         for given in (*node.args, *keys.values()):
             if isinstance(given, ast.Lambda):
                 self.found.handed.add((callee, ""))
@@ -276,7 +278,7 @@ class _Reader:
         inner = sources.magic_body(node)
         if inner is not None:
             with contextlib.suppress(sources.NotPython, sources.TooLarge):
-                self.waiting.extend((each, scope) for each in sources.parse(inner).body)
+                self.waiting.extend((statement, scope) for statement in sources.parse(inner).body)
                 return
         if name not in _HARMLESS_MAGICS:
             self.found.runs = f"%{name}"
@@ -310,8 +312,8 @@ def _dotted(node: ast.AST) -> str:
 
 def _special_methods(node: ast.ClassDef) -> set[str]:
     """The names with two underscores that the body of a class defines, by `def` or by assignment."""
-    found = {each.name for each in node.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)}
-    assigned = (each.targets for each in node.body if isinstance(each, ast.Assign))
+    found = {statement.name for statement in node.body if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef)}
+    assigned = (statement.targets for statement in node.body if isinstance(statement, ast.Assign))
     found |= {target.id for targets in assigned for target in targets if isinstance(target, ast.Name)}
     return {name for name in found if name.startswith("__") and name.endswith("__")}
 
@@ -327,7 +329,7 @@ def _bound(function: _Function) -> frozenset[str]:
     """
     arguments = function.args
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-    names, outer = {each.arg for each in every if each is not None}, set()
+    names, outer = {argument.arg for argument in every if argument is not None}, set()
     waiting: list[ast.AST] = [function.body] if isinstance(function, ast.Lambda) else list(function.body)
     while waiting:
         node = waiting.pop()
@@ -345,7 +347,7 @@ def _bound(function: _Function) -> frozenset[str]:
                 continue
         if isinstance(node, _COMPREHENSIONS):
             # Its variables are its own; what `:=` assigns in it belongs to the function.
-            names.update(each.target.id for each in ast.walk(node) if isinstance(each, ast.NamedExpr))
+            names.update(inner.target.id for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr))
             continue
         waiting.extend(ast.iter_child_nodes(node))
     return frozenset(names - outer)

@@ -73,10 +73,10 @@ def _show(question: QuestionInWords, lab: str, out: Console) -> None:
     if question.rubric and waiting:
         for number, item in enumerate(question.rubric.items, start=1):
             say(f"  item {number}{f' ({item.points:.3g})' if item.points else ''}: {item.says}")
-    for each in waiting[:SAID_IN_TERMINAL]:
-        again = " (changed after it was marked)" if each.part.waits == "second look" else ""
-        words = "the graded notebook is not here" if each.text is None else printable(each.text)
-        say(f"  {each.student}{again}: {shorten(words, FIRST_WORDS, placeholder=' …')}")
-        say(f"    {question.command(lab, each)}")
+    for answer in waiting[:SAID_IN_TERMINAL]:
+        again = " (changed after it was marked)" if answer.part.waits == "second look" else ""
+        words = "the graded notebook is not here" if answer.text is None else printable(answer.text)
+        say(f"  {answer.student}{again}: {shorten(words, FIRST_WORDS, placeholder=' …')}")
+        say(f"    {question.command(lab, answer)}")
     if len(waiting) > SAID_IN_TERMINAL:
         say(f"  … and {len(waiting) - SAID_IN_TERMINAL} more, on the page")

@@ -253,7 +253,7 @@ def _show(marking: Marking) -> None:
     from autograder.grading.database import shown_url
     from autograder.grading.marks import sentences_on_waiting
 
-    attempts = {each.student: each for each in marking.results}
+    attempts = {result.student: result for result in marking.results}
     results = [marking.counts_instead.get(student, attempts[student]) for student in sorted(attempts)]
     if len(results) <= LONGEST_TABLE:
         table = Table(box=SIMPLE_HEAD, title=marking.lab, title_justify="left", title_style="bold", pad_edge=False)
@@ -287,8 +287,8 @@ def _show_passed_over(marking: Marking) -> None:
         err.print(f"[bold yellow]times[/]  {escape(printable(sentence))}", highlight=False, soft_wrap=True)
     for sentence in marking.claimed_twice:
         err.print(f"[bold yellow]an id claimed twice[/]  {escape(sentence)}", highlight=False, soft_wrap=True)
-    for each in marking.passed_over[:MOST_PASSED_OVER]:
-        shown = f"[bold yellow]passed over[/]  {escape(each.path)}: {escape(each.reason)}"
+    for passed in marking.passed_over[:MOST_PASSED_OVER]:
+        shown = f"[bold yellow]passed over[/]  {escape(passed.path)}: {escape(passed.reason)}"
         err.print(shown, highlight=False, soft_wrap=True)
     if (more := len(marking.passed_over) - MOST_PASSED_OVER) > 0:
         err.print(f"[bold yellow]passed over[/]  and {more} more: see {marking.passed_over_csv}", highlight=False)

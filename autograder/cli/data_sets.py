@@ -61,7 +61,7 @@ def data(
     if archive is not None:
         _build_set(names or [], archive, path, whole)
         return
-    known = {each.name: each for each in SETS}
+    known = {data_set.name: data_set for data_set in SETS}
     if unknown := [name for name in names or () if name != "samples" and name not in known]:
         _stop(f"no data set {', '.join(unknown)}; there are samples, {', '.join(known)}", 2)
     if path is not None and not names:
@@ -111,9 +111,11 @@ def _show_sets() -> None:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for heading in ("set", "kind", "what", "training", "here", "size", "licence"):
         table.add_column(heading, justify="right" if heading in ("training", "size") else "left")
-    for each in SETS:
-        where = each.where() or "[yellow]absent[/]"
-        table.add_row(each.name, each.kind, each.what, each.training, where, each.size, each.licence)
+    for data_set in SETS:
+        where = data_set.where() or "[yellow]absent[/]"
+        table.add_row(
+            data_set.name, data_set.kind, data_set.what, data_set.training, where, data_set.size, data_set.licence
+        )
     out.print(table)
     for library, (word, home) in HOMES.items():
         out.print(f"{word}: kept by {library} in {escape(str(home()))}", highlight=False)

@@ -110,9 +110,9 @@ def _package_of_course(text: str) -> Finding:
 def _data() -> Finding:
     from coursekit.data.catalogue import SETS
 
-    fetched = [each for each in SETS if each.load is not None]
-    present = [each.name for each in fetched if each.where()]
-    absent = [each.name for each in fetched if each.name not in present]
+    fetched = [data_set for data_set in SETS if data_set.load is not None]
+    present = [data_set.name for data_set in fetched if data_set.where()]
+    absent = [data_set.name for data_set in fetched if data_set.name not in present]
     text = "samples; real: " + (", ".join(present) or "none")
     return Finding("data", not absent, text, f"course data {absent[0]}, and so on" if absent else "", needed=False)
 

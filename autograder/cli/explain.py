@@ -81,12 +81,16 @@ def explain(
     if mark.result.grader_version != grader.version:
         _say(out, "note:  graded with another state of lab, grader or seed; the hidden cases may be others now")
     recorded = {each.exercise: each for each in mark.result.exercises}
-    chosen = [each for name, each in explained.items() if name == exercise or (exercise is None and _lost(each))]
+    chosen = [
+        explanation
+        for name, explanation in explained.items()
+        if name == exercise or (exercise is None and _lost(explanation))
+    ]
     if save is not None:
         number = explaining.save_inputs(save, chosen)
         _say(out, f"{save}: {number} inputs of failed cases, named EXERCISE/CASE/INPUT")
-    for each in chosen:
-        _show(each, recorded.get(each.result.exercise), out)
+    for explanation in chosen:
+        _show(explanation, recorded.get(explanation.result.exercise), out)
     if not chosen:
         _say(out, f"{student} loses no points in {lab} when the work runs again; name an exercise to see its groups")
 
@@ -95,7 +99,7 @@ def _recorded(course: Course, lab: str, student: str, url: str) -> Mark:
     from autograder.course.settings import CourseError
     from autograder.grading.gradebook import recorded_marks
 
-    marks = {each.student: each for each in recorded_marks(course, url, lab)}
+    marks = {mark.student: mark for mark in recorded_marks(course, url, lab)}
     if student not in marks:
         hint = did_you_mean(student, marks) or f"; grade first: course grade {lab} PATH"
         raise CourseError(f"{lab}: no submission of {student} is graded{hint}")
@@ -114,9 +118,9 @@ def _check_exercise(course: Course, mark: Mark, exercise: str | None) -> None:
     if exercise is None or exercise in names:
         return
     there = f"its exercises are {', '.join(names)}"
-    for each in mark.result.exercises:
-        if each.exercise == exercise:
-            worth = f"it was graded with {each.score:g} of {each.max_score:g} points"
+    for verdict in mark.result.exercises:
+        if verdict.exercise == exercise:
+            worth = f"it was graded with {verdict.score:g} of {verdict.max_score:g} points"
             raise CourseError(f"{exercise} is no longer in {mark.lab}, so nothing can be repeated; {worth}; {there}")
     raise CourseError(f"{mark.lab} has no exercise {exercise}; {there}")
 

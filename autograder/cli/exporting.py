@@ -197,7 +197,7 @@ def term(
     made = _Export(labs or [], _Chosen(roster, without, only_roster), None, True, db, PAGES)
     rules = TermRules(weights_of(made.course, [*made.marks], weight or ()), drop, datetime.now(UTC))
     table = term_table(made.course, made.marks, made.own_roster, made.people, rules)
-    over = [] if labs else [each.name for each in made.course.labs if each.due is not None and each.due < rules.now]
+    over = [] if labs else [lab.name for lab in made.course.labs if lab.due is not None and lab.due < rules.now]
     if absent := [name for name in over if name not in made.marks]:
         table.notes.append(f"{', '.join(absent)}: due, and nobody has a mark; left out of the table until somebody has")
     made.write(table, out)
@@ -274,7 +274,7 @@ class _Export:
 
         self.course: Course = load_course()
         self.cell = Cell(zeros)
-        self.headings = dict(each.partition("=")[::2] for each in columns or ())
+        self.headings = dict(column.partition("=")[::2] for column in columns or ())
         for lab in (*labs, *self.headings):
             self.course.lab(lab)
         if empty := [lab for lab, heading in self.headings.items() if not heading]:

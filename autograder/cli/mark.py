@@ -97,9 +97,9 @@ def mark(
             gradebook.settle(lab)
             marks = gradebook.marks(lab)
         log = gradebook.changes(lab, student)
-    found = [each for each in marks if (each.student, each.lab) == (student, lab)]
+    found = [mark for mark in marks if (mark.student, mark.lab) == (student, lab)]
     if student is not None and not found:
-        meant = did_you_mean(student, [each.student for each in marks if each.lab == lab])
+        meant = did_you_mean(student, [mark.student for mark in marks if mark.lab == lab])
         raise CourseError(
             f"{lab}: no submission of {student} is graded{meant or f'; course mark {lab} shows the log of the lab'}"
         )
@@ -182,11 +182,11 @@ def _show(mark: Mark, out: Console) -> None:
 def _show_log(log: list[MarkChange], lab: str, student: str | None, out: Console) -> None:
     if not log:
         out.print(f"Nothing was changed by hand{'' if student else f' in {lab}'}.", highlight=False)
-    for each in log:
+    for entry in log:
         out.print(
             escape(
-                f"{each.changed_at:%Y-%m-%d %H:%M} UTC  {each.by}: {_what(each)}, because: "
-                f"{each.because.replace(chr(10), '; ') or 'no reason was given'}"
+                f"{entry.changed_at:%Y-%m-%d %H:%M} UTC  {entry.by}: {_what(entry)}, because: "
+                f"{entry.because.replace(chr(10), '; ') or 'no reason was given'}"
             ),
             highlight=False,
             soft_wrap=True,

@@ -44,15 +44,16 @@ def mutants(
         if exercise is not None and not isinstance(declared.get(exercise), Exercise):
             raise CourseError(f"{name}: {exercise} has no formula; there are exercises {', '.join(declared)}")
         chosen = [
-            each
-            for each in declared.values()
-            if isinstance(each, Exercise) and (each.name == exercise if exercise else _is_tried(each, FIND_THE_BUG))
+            candidate
+            for candidate in declared.values()
+            if isinstance(candidate, Exercise)
+            and (candidate.name == exercise if exercise else _is_tried(candidate, FIND_THE_BUG))
         ]
         solution = read_pair(course.solution_notebook(name))
         table = Table(*COLUMNS, title=name)
         with start_sandbox(course, name) as starting:
             sandbox = starting.result()
-            found = {each.name: measured(name, each, solution, sandbox, seed=seed, most=most) for each in chosen}
+            found = {tried.name: measured(name, tried, solution, sandbox, seed=seed, most=most) for tried in chosen}
         for row in [*found.values(), summary(found)]:
             table.add_row(row.exercise, *map(str, (row.made, row.equivalent, row.killed, len(row.left))))
         console.print(table)

@@ -61,20 +61,20 @@ def similar(
     unread: list[str] = []
     for folder, earlier in ((paths, False), *(((path,), True) for path in against or ())):
         found = find_submissions(folder, lab, known).submissions
-        for each in track(found, f"Reading {'earlier ones' if earlier else lab}", console=errors):
+        for found_file in track(found, f"Reading {'earlier ones' if earlier else lab}", console=errors):
             try:
-                documents.append(reading.document(each, earlier=earlier))
+                documents.append(reading.document(found_file, earlier=earlier))
             except Unreadable as error:
-                unread.append(f"{each.student}: {error.reason}")
+                unread.append(f"{found_file.student}: {error.reason}")
             except Exception as error:  # one of a class, whatever is in it
-                unread.append(f"{each.student}: it cannot be compared ({type(error).__name__}: {error}).")
-    if sum(not each.earlier for each in documents) < 1 or len(documents) < 2:
+                unread.append(f"{found_file.student}: it cannot be compared ({type(error).__name__}: {error}).")
+    if sum(not document.earlier for document in documents) < 1 or len(documents) < 2:
         raise CourseError(f"there are not two submissions of {lab} to compare in {', '.join(map(str, paths))}")
     comparison = compare(documents, pairs=pairs, most=common)
     write_atomically(out, similar_page(course, course.lab(lab), documents, comparison, unread, reading))
     for pair in comparison.pairs[:SAID_IN_TERMINAL]:
         names = " and ".join(
-            escape(f"{each.student}{' (earlier)' * each.earlier}") for each in (pair.first, pair.second)
+            escape(f"{document.student}{' (earlier)' * document.earlier}") for document in (pair.first, pair.second)
         )
         terminal.print(f"{100 * pair.likeness:3.0f} %  {names}: {pair.tokens} tokens alike", highlight=False)
     if not comparison.pairs:

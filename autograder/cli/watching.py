@@ -114,7 +114,7 @@ def watch(
                 if once:
                     raise CourseError(f"{reason}. What was graded is recorded, and the rest waits") from error
                 err.print(f"[red]this round stopped[/] {escape(printable(reason))}", highlight=False)
-            passed_over = dict.fromkeys((each.path, each.reason) for each in watcher.last_round.passed_over)
+            passed_over = dict.fromkeys((passed.path, passed.reason) for passed in watcher.last_round.passed_over)
             for path, reason in passed_over:
                 if (path, reason) not in told:
                     err.print(f"[bold yellow]passed over[/]  {escape(path)}: {escape(reason)}", highlight=False)

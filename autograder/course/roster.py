@@ -174,7 +174,7 @@ def read_roster(path: Path) -> Roster:
     if len(lines) < 2 or len(lines[0]) < 1 or not any(lines[0]):
         raise CourseError(f"{path}: has no line of headings with people below it; export it from the platform again")
     columns = tuple(lines[0])
-    twice = sorted({each for each in columns if each.strip() and columns.count(each) > 1})
+    twice = sorted({column for column in columns if column.strip() and columns.count(column) > 1})
     if twice:
         raise CourseError(f"{path}: has the column {twice[0]!r} twice; remove one")
     rows = tuple(

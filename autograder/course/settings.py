@@ -236,7 +236,7 @@ def load_course(start: Path | None = None) -> Course:
     try:
         tables = _CourseFile.model_validate(content)
     except ValidationError as error:
-        raise CourseError("\n".join(f"{path}: {_sentence(each)}" for each in error.errors())) from None
+        raise CourseError("\n".join(f"{path}: {_sentence(problem)}" for problem in error.errors())) from None
     if not tables.labs:
         raise CourseError(f"{path}: labs: there are none; add a [[labs]] table with a name")
     for name, count in Counter(lab.name for lab in tables.labs).items():
@@ -276,33 +276,41 @@ def _extensions(path: Path, tables: _CourseFile) -> tuple[tuple[str, str, dateti
     due = {lab.name: lab.due for lab in tables.labs}
     of_one: dict[tuple[str, str], datetime] = {}
     of_all: dict[tuple[str, str], datetime] = {}
-    for each in tables.extensions:
-        if (each.due is None) == (each.days is None):
-            raise CourseError(f'{path}: extensions: "{each.student}" needs either a due date, due = …, or days = …')
-        if each.lab is None and each.days is None:
+    for extension in tables.extensions:
+        if (extension.due is None) == (extension.days is None):
             raise CourseError(
-                f'{path}: extensions: "{each.student}" needs a lab with the due date, or days for all labs'
+                f'{path}: extensions: "{extension.student}" needs either a due date, due = …, or days = …'
             )
-        if each.lab is not None and due.get(each.lab) is None:
-            why = "has no due date" if each.lab in due else f"is not among [[labs]]{did_you_mean(each.lab, due)}"
-            raise CourseError(f'{path}: extensions.lab: "{each.lab}" {why}')
-        found = of_one if each.lab is not None else of_all
+        if extension.lab is None and extension.days is None:
+            raise CourseError(
+                f'{path}: extensions: "{extension.student}" needs a lab with the due date, or days for all labs'
+            )
+        if extension.lab is not None and due.get(extension.lab) is None:
+            why = (
+                "has no due date"
+                if extension.lab in due
+                else f"is not among [[labs]]{did_you_mean(extension.lab, due)}"
+            )
+            raise CourseError(f'{path}: extensions.lab: "{extension.lab}" {why}')
+        found = of_one if extension.lab is not None else of_all
         for lab, date in due.items():
-            if date is None or each.lab not in (None, lab):
+            if date is None or extension.lab not in (None, lab):
                 continue
-            if (each.student, lab) in found:
-                what = f'"{lab}"' if each.lab is not None else "all labs"
-                raise CourseError(f'{path}: extensions: "{each.student}" has two for {what}; remove one')
-            found[each.student, lab] = each.due or date + timedelta(days=each.days or 0)
+            if (extension.student, lab) in found:
+                what = f'"{lab}"' if extension.lab is not None else "all labs"
+                raise CourseError(f'{path}: extensions: "{extension.student}" has two for {what}; remove one')
+            found[extension.student, lab] = extension.due or date + timedelta(days=extension.days or 0)
     return tuple((student, lab, later) for (student, lab), later in (of_all | of_one).items())
 
 
 def _excused(path: Path, tables: _CourseFile) -> tuple[tuple[str, str], ...]:
     names = {lab.name for lab in tables.labs}
-    for each in tables.excused:
-        if each.lab not in names:
-            raise CourseError(f'{path}: excused.lab: "{each.lab}" is not among [[labs]]{did_you_mean(each.lab, names)}')
-    return tuple((each.student, each.lab) for each in tables.excused)
+    for excuse in tables.excused:
+        if excuse.lab not in names:
+            raise CourseError(
+                f'{path}: excused.lab: "{excuse.lab}" is not among [[labs]]{did_you_mean(excuse.lab, names)}'
+            )
+    return tuple((excuse.student, excuse.lab) for excuse in tables.excused)
 
 
 def load_nbgrader_config(course: Course) -> Config:

@@ -101,12 +101,12 @@ class Changes:
         Changes with the same results as a listed mistake, or as a change before, are not among them.
         """
         drawn = [ChangedResults.of(self._exercise, case) for case in cases]
-        known = [[each.sketched(self._listed(id, each.case)) for each in drawn] for id in self._exercise.named_mistakes]
+        known = [[draw.sketched(self._listed(id, draw.case)) for draw in drawn] for id in self._exercise.named_mistakes]
         kept: dict[str, Change] = {}
         for key in islice(self._mutants, TRIED) if drawn else ():
-            row = [each.sketched(self._results_in(key, each.case)) for each in drawn]
-            is_wrong = any(math.isfinite(each.value) for each in row)
-            is_new = all(each.clear for each in row) and not any(_same(row, other) for other in known)
+            row = [draw.sketched(self._results_in(key, draw.case)) for draw in drawn]
+            is_wrong = any(math.isfinite(entry.value) for entry in row)
+            is_new = all(entry.clear for entry in row) and not any(_same(row, other) for other in known)
             if is_wrong and is_new and self._is_steady(key, drawn, row):
                 kept[key] = self.named(key)
                 known.append(row)
@@ -117,7 +117,7 @@ class Changes:
     def _is_steady(self, key: str, drawn: Sequence[ChangedResults], row: Sequence[_Row]) -> bool:
         """Whether the results hardly move with the inputs. A result that is nothing but rounding, such as that of a
         division by the mean of differences from the mean, is another one on every processor."""
-        moved = ([each.sketched(self._results_in(key, _scaled(each.case, by))) for each in drawn] for by in SLIGHTLY)
+        moved = ([draw.sketched(self._results_in(key, _scaled(draw.case, by))) for draw in drawn] for by in SLIGHTLY)
         return all(_is_near(one.value, two.value) for other in moved for one, two in zip(row, other, strict=True))
 
     def _results_in(self, key: str, case: Case) -> Mapping[str, Any] | float:

@@ -124,7 +124,7 @@ class Declaration:
             group = Group(
                 name or draw.__name__, title, points, draw, advice, tuple(must_fail_for), tuple(must_pass_for), fixed
             )
-            if any(each.name == group.name for each in self.groups):
+            if any(other.name == group.name for other in self.groups):
                 raise ValueError(f"{self.name}: two groups are called {group.name}")
             self.groups.append(group)
             return draw

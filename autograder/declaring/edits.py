@@ -161,7 +161,7 @@ class _EndingLoops(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         self.generic_visit(node)
-        if any(isinstance(each, ast.While) for each in ast.walk(node)):
+        if any(isinstance(inner, ast.While) for inner in ast.walk(node)):
             node.body.insert(0, ast.parse(f"_turns = iter(range({MOST_TURNS}))").body[0])
         return node
 
@@ -217,7 +217,9 @@ class _Bare(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         self.generic_visit(node)
         node.returns = None
-        node.decorator_list = [each for each in node.decorator_list if ".formula" not in ast.unparse(each)]
+        node.decorator_list = [
+            decorator for decorator in node.decorator_list if ".formula" not in ast.unparse(decorator)
+        ]
         if len(node.body) > 1 and ast.get_docstring(node) is not None:
             del node.body[0]
         return node

@@ -194,7 +194,7 @@ class Exercise(Declaration):
 
     def expectations(self, seed: int) -> list[Expectation]:
         """Draw the cases from `seed` and compute their references, right and wrong."""
-        return [each for group, rng in self.generators(seed) for each in self._drawn(group, rng)]
+        return [expectation for group, rng in self.generators(seed) for expectation in self._drawn(group, rng)]
 
     def _drawn(self, group: Group, rng: Generator) -> list[Expectation]:
         for _ in range(MAX_DRAWS):
@@ -274,10 +274,10 @@ class Exercise(Declaration):
             declared = [other.named_mistakes[id] for id in mistakes]
             mistaken = other._with_mistakes(mistakes) or {}
             roots = {other.formulas.roots[mode]: function for mode, function in mistaken.items()}
-            edited = other.formulas.edited([edit for each in declared for edit in each.edits]) if roots else {}
+            edited = other.formulas.edited([edit for mistake in declared for edit in mistake.edits]) if roots else {}
             if not roots.keys().isdisjoint(self.formulas.texts):
                 replaced |= roots
-            elif edited.keys() <= self.formulas.texts.keys() and not any(each.instead for each in declared):
+            elif edited.keys() <= self.formulas.texts.keys() and not any(mistake.instead for mistake in declared):
                 changed |= edited
         return self.formulas.compiled(changed, replaced) if changed or replaced else None
 

@@ -88,7 +88,7 @@ def _places(tree: ast.Module) -> Iterator[Place]:
                     continue
                 inside, takes, where = function, arguments, step
                 if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-                    takes = tuple(each.arg for each in _all_arguments(child.args) if each.arg != "self")
+                    takes = tuple(argument.arg for argument in _all_arguments(child.args) if argument.arg != "self")
                     inside = function or child.name
                     known = known | set(takes)
                 elif isinstance(child, ast.stmt):

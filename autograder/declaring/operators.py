@@ -36,7 +36,7 @@ class Place:
             value: object = new
         else:
             there = [ast.Pass() if new is None and isinstance(self.node, ast.stmt) else new]
-            value = [*old[: self.index], *(each for each in there if each is not None), *old[self.index + 1 :]]
+            value = [*old[: self.index], *(found for found in there if found is not None), *old[self.index + 1 :]]
         setattr(self.parent, self.field, value)
         try:
             return ast.unparse(ast.fix_missing_locations(tree))
@@ -95,10 +95,10 @@ def _binary(node: ast.BinOp, place: Place) -> Iterator[Changed]:
             yield "divisor", "", node.left
         case ast.BitAnd():
             yield "either", "", joined(ast.BitOr())
-            yield from (("condition", "", each) for each in (node.left, node.right))
+            yield from (("condition", "", side) for side in (node.left, node.right))
         case ast.BitOr():
             yield "both", "", joined(ast.BitAnd())
-            yield from (("condition", "", each) for each in (node.left, node.right))
+            yield from (("condition", "", side) for side in (node.left, node.right))
 
 
 def _unary(node: ast.UnaryOp, place: Place) -> Iterator[Changed]:
@@ -133,8 +133,8 @@ def _comparison(node: ast.Compare, place: Place) -> Iterator[Changed]:
 def _joined_conditions(node: ast.BoolOp, place: Place) -> Iterator[Changed]:
     other, kind = (ast.Or(), "either") if isinstance(node.op, ast.And) else (ast.And(), "both")
     yield kind, "", ast.BoolOp(other, node.values)
-    for each in node.values if len(node.values) == 2 else ():
-        yield "condition", "", each
+    for operand in node.values if len(node.values) == 2 else ():
+        yield "condition", "", operand
 
 
 def _choice(node: ast.IfExp, place: Place) -> Iterator[Changed]:
@@ -313,8 +313,8 @@ def _call(node: ast.Call, place: Place) -> Iterator[Changed]:
         yield from _other_counts(node)
         return
     left = _what_a_call_leaves(node, name)
-    yield from (("call", name, each) for each in left)
-    positional = [each for each in node.args if not isinstance(each, ast.Starred)]
+    yield from (("call", name, argument) for argument in left)
+    positional = [argument for argument in node.args if not isinstance(argument, ast.Starred)]
     for index in range(len(positional) - 1) if len(positional) == len(node.args) else ():
         yield "arguments", name, ast.Call(node.func, _exchanged(node.args, index), node.keywords)
     for index, given in enumerate(node.keywords):
@@ -397,10 +397,10 @@ def _statement(node: ast.stmt, place: Place) -> Iterator[Changed]:
     """Nothing in the place of a statement without which the function still runs."""
     if isinstance(node, ast.Assign):
         names = [
-            each.id
+            name.id
             for target in node.targets
-            for each in ast.walk(target)
-            if isinstance(each, ast.Name) and binds(each)
+            for name in ast.walk(target)
+            if isinstance(name, ast.Name) and binds(name)
         ]
         if all(name in place.bound for name in names):
             yield "statement", "", None

@@ -119,9 +119,9 @@ class Questions(Exercise):
         """What is answered with a set of mistakes; None where two of them answer the same question."""
         entry = case.inputs.get("entry", ONE)
         seen = [_seen(self.named_mistakes[id]) for id in mistakes]
-        if len({key for each in seen for key in each}) < sum(map(len, seen)):
+        if len({key for entries in seen for key in entries}) < sum(map(len, seen)):
             return None
-        answers = [each[entry] for each in seen if entry in each]
+        answers = [entries[entry] for entries in seen if entry in entries]
         return {_result(case): _answer(answers[0]) if entry != ONE else answers[0]} if answers else self.reference(case)
 
     def _refuse_unknown_inputs(self, group: Group, case: Case) -> None:

@@ -44,9 +44,13 @@ def strength(exercise: Exercise, seed: int, inputs: int = 200) -> Strength:
         inputs: how many fresh inputs a mutant must agree on to count as equivalent.
     """
     changes = list(exercise.changes)
-    cases = [ChangedResults.of(exercise, each) for each in exercise.expectations(seed) if each.mode not in SLOW_MODES]
+    cases = [
+        ChangedResults.of(exercise, expectation)
+        for expectation in exercise.expectations(seed)
+        if expectation.mode not in SLOW_MODES
+    ]
     passing = [key for key in changes if not any(_differs(case, key) for case in cases)]
-    fresh = [ChangedResults.of(exercise, each) for each in islice(fresh_inputs(exercise), inputs)] if passing else []
+    fresh = [ChangedResults.of(exercise, drawn) for drawn in islice(fresh_inputs(exercise), inputs)] if passing else []
     left = tuple(key for key in passing if any(_differs(case, key) for case in fresh))
     return Strength(len(changes), len(changes) - len(passing), len(passing) - len(left), left)
 

@@ -58,7 +58,7 @@ class QuestionInWords:
 
     @property
     def waiting(self) -> tuple[Answer, ...]:
-        return tuple(each for each in self.answers if each.waits)
+        return tuple(answer for answer in self.answers if answer.waits)
 
     def command(self, lab: str, answer: Answer) -> str:
         """What to type to mark an answer: by the items of the rubric, where there is one."""

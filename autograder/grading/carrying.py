@@ -39,18 +39,18 @@ def judged_together(tried: Mapping[str, JudgedAlone], called: Mapping[str, froze
         tried: the exercises of the lab in its order.
         called: by exercise, the others that the student's code calls.
     """
-    found = {name: each.judgement for name, each in tried.items()}
-    for name, each in tried.items():
+    found = {name: attempt.judgement for name, attempt in tried.items()}
+    for name, attempt in tried.items():
         wrong = [other for other in found if other in called.get(name, ()) and found[other].is_wrong]
-        if wrong and each.judgement.is_wrong:
+        if wrong and attempt.judgement.is_wrong:
             used = _used(name, tried)
             named = {
                 other: (exercise, found[other].misconceptions)
                 for other in wrong
                 if other in used and found[other].misconceptions and _has_formula(exercise := tried[other].exercise)
             }
-            carried, groups = _carried(each, named)
-            alone = each.judgement
+            carried, groups = _carried(attempt, named)
+            alone = attempt.judgement
             found[name] = alone.carrying(carried, groups) if groups else alone.behind(wrong[0])
     return found
 
@@ -72,7 +72,7 @@ def _carried(tried: JudgedAlone, wrong: Mapping[str, tuple[Exercise, Mistakes]])
     exercise = tried.exercise
     if not _has_formula(exercise):
         return [], set()
-    others = {name: each for name, each in wrong.items() if exercise.formulas_calling([each])}
+    others = {name: mistake for name, mistake in wrong.items() if exercise.formulas_calling([mistake])}
     functions = exercise.formulas_calling([*others.values()])
     if functions is None or not _has_only(exercise, tried.judgement.misconceptions, [*others.values()]):
         return [], set()
@@ -99,7 +99,7 @@ def _has_formula(exercise: Declaration) -> TypeGuard[Exercise]:
 def _has_only(exercise: Exercise, named: Mistakes, others: Sequence[tuple[Exercise, Mistakes]]) -> bool:
     """Whether every mistake named in an exercise is one of the others', made by the same edits."""
     theirs = [other.named_mistakes[id] for other, mistakes in others for id in mistakes]
-    what = [(each.edits, each.instead) for each in theirs]
+    what = [(mistake.edits, mistake.instead) for mistake in theirs]
     return all((exercise.named_mistakes[id].edits, exercise.named_mistakes[id].instead) in what for id in named)
 
 

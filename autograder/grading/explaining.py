@@ -88,7 +88,7 @@ def _handed_in(lab: str, student: str, path: Path, known: Mapping[str, frozenset
         raise CourseError(f"{path} does not exist; name a notebook, a folder or an archive with --from")
     if path.is_file() and is_work(path.name):
         return path.read_bytes()
-    found = {each.student: each for each in find_submissions([path], lab, known).submissions}
+    found = {submission.student: submission for submission in find_submissions([path], lab, known).submissions}
     if student not in found:
         raise CourseError(f"{path} holds nothing of {student} for {lab}; name the student's own notebook with --from")
     try:
@@ -127,7 +127,7 @@ def explain(grader: LabGrader, work: Work, sandbox: Sandbox) -> dict[str, Explan
 def _lost(prepared: PreparedExercise, attempts: Sequence[Attempt], result: ExerciseResult) -> Iterator[FailedCase]:
     """The failed cases but those of groups that pass all the same, because they carry the mistake of an exercise."""
     passed = {group.name for group in result.groups if group.passed}
-    yield from (each for each in _failed(prepared, attempts) if each.case.group not in passed)
+    yield from (failed for failed in _failed(prepared, attempts) if failed.case.group not in passed)
 
 
 def _failed(prepared: PreparedExercise, attempts: Sequence[Attempt]) -> Iterator[FailedCase]:
@@ -157,9 +157,9 @@ def save_inputs(path: Path, explained: Iterable[Explanation]) -> int:
     What is no array of numbers or text is written as its text: loading needs no pickle.
     """
     arrays = {
-        f"{each.result.exercise}/{failed.number}/{name}": _plain_array(value)
-        for each in explained
-        for failed in each.failed
+        f"{explanation.result.exercise}/{failed.number}/{name}": _plain_array(value)
+        for explanation in explained
+        for failed in explanation.failed
         for name, value in failed.case.inputs.items()
     }
     buffer = io.BytesIO()

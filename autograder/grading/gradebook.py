@@ -103,8 +103,8 @@ class GradebookWriter:
         if stored is None:
             return None
         recorded = LabResult.from_dict(json.loads(stored))
-        own = {each.exercise: each.max_score for each in result.exercises}
-        common = tuple(each for each in recorded.exercises if own.get(each.exercise) == each.max_score)
+        own = {exercise.exercise: exercise.max_score for exercise in result.exercises}
+        common = tuple(exercise for exercise in recorded.exercises if own.get(exercise.exercise) == exercise.max_score)
         if recorded.content_hash == result.content_hash or len(common) < len(own):
             return None
         recorded = replace(recorded, exercises=common)
@@ -141,10 +141,10 @@ class GradebookWriter:
         handed_in = session.scalars(
             select(api.SubmittedAssignment).join(api.Assignment).where(api.Assignment.name == lab)
         ).all()
-        for each in handed_in:
-            extension = self._late.extension(each.student_id, lab, each.extension)
-            if extension != (each.extension or timedelta(0)):
-                each.extension = extension
+        for submission in handed_in:
+            extension = self._late.extension(submission.student_id, lab, submission.extension)
+            if extension != (submission.extension or timedelta(0)):
+                submission.extension = extension
         session.flush()
         store_penalties(session.connection(), self._reader, lab)
 
@@ -193,7 +193,7 @@ class GradebookWriter:
         if not recorded:
             students = [mark.student for mark in self.marks(lab)]
             raise GradebookError(f"{lab}: no submission of {student} is graded{did_you_mean(student, students)}")
-        found = next((each for each in recorded[0].parts if each.name == part), None)
+        found = next((candidate for candidate in recorded[0].parts if candidate.name == part), None)
         if found is None:
             names = ", ".join(each.name for each in recorded[0].parts)
             raise GradebookError(f"{lab}: has no graded part {part}; its parts are {names}")
@@ -281,7 +281,11 @@ class GradebookWriter:
     def _check(self, result: LabResult) -> None:
         check_path_part(result.student)
         self.ensure_lab(result.lab)
-        unknown = [each.exercise for each in result.exercises if each.exercise not in self._ready[result.lab].graded]
+        unknown = [
+            exercise.exercise
+            for exercise in result.exercises
+            if exercise.exercise not in self._ready[result.lab].graded
+        ]
         if unknown:
             raise GradebookError(
                 f"{result.lab}: the result for {result.student} has the exercise {unknown[0]!r}, and the lab has no "
@@ -302,20 +306,20 @@ class GradebookWriter:
             named = result_table.c.student.in_(students[lab])
             session.execute(delete(result_table).where(result_table.c.lab == lab, named))
         now = datetime.now(UTC).replace(tzinfo=None)
-        last = {(each.student, each.lab): each for each in recorded}
+        last = {(mark.student, mark.lab): mark for mark in recorded}
         session.execute(
             insert(result_table),
             [
                 {
-                    "student": each.student,
-                    "lab": each.lab,
-                    "content_hash": each.content_hash,
-                    "grader_version": each.grader_version,
-                    "result": json.dumps(each.to_dict(), sort_keys=True),
-                    "answers": json.dumps(answers[each.lab][each.student], sort_keys=True),
+                    "student": result.student,
+                    "lab": result.lab,
+                    "content_hash": result.content_hash,
+                    "grader_version": result.grader_version,
+                    "result": json.dumps(result.to_dict(), sort_keys=True),
+                    "answers": json.dumps(answers[result.lab][result.student], sort_keys=True),
                     "graded_at": now,
                 }
-                for each in last.values()
+                for result in last.values()
             ],
         )
         for lab, names in students.items():
@@ -330,7 +334,7 @@ class GradebookWriter:
         old_answers = stored.get(result.student, {})
         answers = {name: _answer_hash(name, cells, result) for name in (*released.graded, *released.tasks)}
         stored[result.student] = answers
-        scores = {each.exercise: each.score for each in result.exercises}
+        scores = {exercise.exercise: exercise.score for exercise in result.exercises}
 
         waits = False
         for name, grade in rows.grades[result.student].items():

@@ -182,7 +182,7 @@ def _rows_for_cells(
     session: Session, submitted: Sequence[api.SubmittedNotebook], kind: type[Any], cells: Mapping[str, Any]
 ) -> dict[str, dict[str, Any]]:
     """One Grade or Comment of each submission per cell, made where it is missing."""
-    ids = [each.id for each in submitted]
+    ids = [notebook.id for notebook in submitted]
     stored = {}
     for at in range(0, len(ids), AT_ONCE):
         for row in session.scalars(select(kind).where(kind.notebook_id.in_(ids[at : at + AT_ONCE]))):

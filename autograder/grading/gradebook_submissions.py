@@ -31,19 +31,19 @@ class SubmissionRows:
 
         kind = api.SubmittedAssignment
         stored = session.scalars(select(kind).where(kind.assignment_id == assignment.id, kind.student_id.in_(names)))
-        self.handed_in = {each.student_id: each for each in stored}
+        self.handed_in = {submission.student_id: submission for submission in stored}
         for name in names:
             if name not in self.handed_in:
                 self.handed_in[name] = kind(assignment_id=assignment.id, student_id=name)
                 session.add(self.handed_in[name])
         session.flush()
 
-        students_of = {each.id: name for name, each in self.handed_in.items()}
+        students_of = {submission.id: name for name, submission in self.handed_in.items()}
         rows = api.SubmittedNotebook
         notebooks = session.scalars(
             select(rows).where(rows.notebook_id == notebook.id, rows.assignment_id.in_([*students_of]))
         )
-        self.submitted = {students_of[each.assignment_id]: each for each in notebooks}
+        self.submitted = {students_of[notebook.assignment_id]: notebook for notebook in notebooks}
         for name in names:
             if name not in self.submitted:
                 self.submitted[name] = rows(assignment_id=self.handed_in[name].id, notebook_id=notebook.id)
@@ -53,8 +53,8 @@ class SubmissionRows:
         inside = list(self.submitted.values())
         grades = grade_rows(session, notebook.id, inside)
         comments = comment_rows(session, notebook.id, inside)
-        self.grades = {name: grades[each.id] for name, each in self.submitted.items()}
-        self.comments = {name: comments[each.id] for name, each in self.submitted.items()}
+        self.grades = {name: grades[submission.id] for name, submission in self.submitted.items()}
+        self.comments = {name: comments[submission.id] for name, submission in self.submitted.items()}
 
     def store_new(self, session: Session) -> None:
         """Store the grades and comments that were missing, as they are now."""

@@ -136,8 +136,8 @@ class LabGrader:
             for name, exercise in declared.items()
             if isinstance(exercise, Exercise)
         }
-        specs = {name: each.spec for name, each in self._prepared.items()}
-        specs |= {name: each.spec for name, each in self._own.items()}
+        specs = {name: exercise.spec for name, exercise in self._prepared.items()}
+        specs |= {name: exercise.spec for name, exercise in self._own.items()}
         rules = {name: Rules(tuple(spec.forbidden), spec.no_loops) for name, spec in specs.items()}
         self._readers = Children(LabReader(read_release(self.release), self.known, rules))
         self._own_prepared: dict[str, PreparedExercise] | None = None
@@ -235,8 +235,8 @@ class LabGrader:
                 if self.solution is not None:
                     cases = own_expectations(self.lab, self.solution, self._own, self.seed, sandbox, self.files)
                 self._own_prepared = {
-                    name: PreparedExercise(self._own[name], replace(self._own[name].spec, reveal=False), each)
-                    for name, each in cases.items()
+                    name: PreparedExercise(self._own[name], replace(self._own[name].spec, reveal=False), drawn)
+                    for name, drawn in cases.items()
                 }
             return self._prepared | self._own_prepared
 

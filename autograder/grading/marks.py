@@ -178,7 +178,10 @@ class Mark:
 
 def automatic_mark(result: LabResult, penalty: float = 0.0) -> Mark:
     """The mark of a verdict that nothing by hand belongs to, such as an attempt that does not count."""
-    parts = tuple(ExerciseMark(each.exercise, each.max_score, each.score, verdict=each) for each in result.exercises)
+    parts = tuple(
+        ExerciseMark(exercise.exercise, exercise.max_score, exercise.score, verdict=exercise)
+        for exercise in result.exercises
+    )
     return Mark(result, parts, min(penalty, result.score))
 
 
@@ -227,7 +230,7 @@ class MarkReader:
             result = results.get(student) or LabResult(student, lab, ())
             written = {row.name: row.manual_comment for row in comments[student] if row.manual_comment}
             parts = _parts(result, cells, {row.name: row for row in grades[student]}, written)
-            names = [*order, *(each.exercise for each in result.exercises)]
+            names = [*order, *(exercise.exercise for exercise in result.exercises)]
             parts.sort(key=lambda part: names.index(part.name) if part.name in names else len(names))
             came = timestamp.replace(tzinfo=UTC) if timestamp is not None else result.timestamp
             due = assignment.duedate.replace(tzinfo=UTC) if assignment.duedate is not None else None
@@ -279,7 +282,7 @@ def _results(connection: Connection, lab: str, students: Collection[str] | None)
     query = select(result_table.c.result).where(result_table.c.lab == lab)
     query = query.where(result_table.c.student.in_(students)) if students is not None else query
     found = [LabResult.from_dict(json.loads(text)) for text in connection.scalars(query)]
-    return {each.student: each for each in found}
+    return {mark.student: mark for mark in found}
 
 
 def _by_student(
@@ -307,14 +310,14 @@ def _by_student(
 def _parts(
     result: LabResult, cells: Mapping[str, _Cell], grades: Mapping[str, Row], comments: Mapping[str, str]
 ) -> list[PartMark]:
-    verdicts = {each.exercise: each for each in result.exercises}
+    verdicts = {exercise.exercise: exercise for exercise in result.exercises}
     parts: list[PartMark] = []
     for name, cell in cells.items():
         verdict, row = verdicts.get(name), grades.get(name)
         by_hand = given_by_hand(row.manual_score, row.extra_credit, row.auto_score) if row is not None else None
         automatic = row.auto_score if row is not None else verdict.score if verdict else None
         waits = _waits(cell, row, verdict)
-        comment = "\n".join(comments[each] for each in (name, f"{name}-code") if each in comments)
+        comment = "\n".join(comments[cell] for cell in (name, f"{name}-code") if cell in comments)
         if verdict is not None and not cell.in_words:
             parts.append(ExerciseMark(name, cell.max_score, automatic, by_hand, comment, waits, verdict=verdict))
         else:

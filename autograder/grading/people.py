@@ -30,11 +30,11 @@ def course_roster(course: Course) -> Roster:
 def of_roster(roster: Roster, submissions: Iterable[FoundSubmission]) -> tuple[list[FoundSubmission], list[PassedOver]]:
     """The submissions of those who are in the roster, and the others as passed over."""
     theirs, others = [], []
-    for each in submissions:
-        if roster.places(each.student):
-            theirs.append(each)
+    for submission in submissions:
+        if roster.places(submission.student):
+            theirs.append(submission)
         else:
-            others.append(stranger(roster, each))
+            others.append(stranger(roster, submission))
     return theirs, others
 
 
@@ -78,7 +78,7 @@ def _unknown(
         if student in students or not (students or roster):
             continue
         places = set(roster.places(student)) if roster else set()
-        same = sorted(each for each in students if roster and places & set(roster.places(each)))
+        same = sorted(student for student in students if roster and places & set(roster.places(student)))
         begin = f'{course.root / FILE_NAME}: {table}: "{student}"'
         if same:
             yield f'{begin} is {same[0]} in the gradebook; write student = "{same[0]}"'

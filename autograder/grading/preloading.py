@@ -20,7 +20,10 @@ def limits_of(course: Course) -> Limits:
 
 def preload_of(course: Course, lab: str) -> tuple[str, ...]:
     """The modules that a worker imports before it forks for submissions of this lab; course.toml names its own."""
-    return (*PRELOAD, *(name for each in course.labs if each.name == lab for name in each.preload))
+    return (
+        *PRELOAD,
+        *(name for lab_settings in course.labs if lab_settings.name == lab for name in lab_settings.preload),
+    )
 
 
 @contextmanager

@@ -121,7 +121,7 @@ class LabResult:
     def __post_init__(self) -> None:
         object.__setattr__(self, "reason", cut(self.reason))
         object.__setattr__(self, "file", printable(self.file)[:MOST_FILE_NAME])
-        repairs = tuple(cut(each) for each in self.repairs[:MOST_REPAIRS])
+        repairs = tuple(cut(repair) for repair in self.repairs[:MOST_REPAIRS])
         if (more := len(self.repairs) - MOST_REPAIRS) > 0:
             repairs = (*repairs[:-1], f"… and {more + 1} more.")
         object.__setattr__(self, "repairs", repairs)

@@ -183,7 +183,10 @@ def too_good(
 
 def _wrong_solutions(source: str, name: str) -> Iterator[tuple[str, str]]:
     """Habits first, then every change of the text, those of different kinds in turns."""
-    if any(isinstance(each, ast.FunctionDef | ast.ClassDef) and each.name == name for each in ast.parse(source).body):
+    if any(
+        isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name == name
+        for statement in ast.parse(source).body
+    ):
         for habit, body in HABITS.items():
             yield habit, source + _AROUND.format(name=name, body=body)
     for mutant in in_turns(mutants(ast.unparse(ast.parse(source)))):
@@ -276,8 +279,8 @@ class _Trial:
 def summary(found: Mapping[str, MutantCounts]) -> MutantCounts:
     """All exercises of a table added up."""
     total = MutantCounts("all")
-    for each in found.values():
-        total.equivalent += each.equivalent
-        total.killed += each.killed
-        total.left += each.left
+    for counts in found.values():
+        total.equivalent += counts.equivalent
+        total.killed += counts.killed
+        total.left += counts.left
     return total

@@ -289,8 +289,8 @@ class SubmissionRun:
         if self._restarts[key] == MAX_RESTARTS:
             self._left_out |= {
                 at
-                for at, each in enumerate(self._plan.steps)
-                if isinstance(each, CellStep) and not each.locked and self._budget_key(at) == key
+                for at, step in enumerate(self._plan.steps)
+                if isinstance(step, CellStep) and not step.locked and self._budget_key(at) == key
             }
             if key is None:
                 self.notes.append(

@@ -84,7 +84,7 @@ def write_passed_over(table: Path, lab: str, looked_at: Iterable[Path], found: I
         with table.open(encoding="utf-8", newline="") as file:
             rows = (tuple(row.get(column) or "" for column in PASSED_OVER_COLUMNS) for row in csv.DictReader(file))
             old = [row for row in rows if row[2] and not (row[2] == lab and _lies_in(row[0], roots))]
-    new = [(plain_cell(each.path), plain_cell(each.reason), lab) for each in found]
+    new = [(plain_cell(passed.path), plain_cell(passed.reason), lab) for passed in found]
     write_csv(table, PASSED_OVER_COLUMNS, dict.fromkeys([*old, *new]))
 
 

@@ -104,12 +104,14 @@ class Marking:
         if only is not None:
             submissions, strangers = of_roster(only, submissions)
         self.passed_over, self.claimed_twice = [*found.passed_over, *strangers], found.claimed_twice
-        self.unknown_names = unknown_names(self._course, self.db_url, [each.student for each in submissions])
-        self.marked_late = {each.student for each in submissions if each.is_marked_late}
-        return [self._dated(each, times) for each in submissions] if times else submissions
+        self.unknown_names = unknown_names(
+            self._course, self.db_url, [submission.student for submission in submissions]
+        )
+        self.marked_late = {submission.student for submission in submissions if submission.is_marked_late}
+        return [self._dated(submission, times) for submission in submissions] if times else submissions
 
     def _dated(self, submission: FoundSubmission, times: Sequence[PlatformTimes]) -> FoundSubmission:
-        seen = max(filter(None, (each.of(submission.student) for each in times)), default=None)
+        seen = max(filter(None, (time_table.of(submission.student) for time_table in times)), default=None)
         if seen is None:
             self.without_time.append(submission.student)
             return submission
@@ -176,9 +178,9 @@ class Marking:
         return warm.grade_all(self.grader, new)
 
     def _record(self, gradebook: GradebookWriter, batch: Sequence[LabResult | GradingFailed]) -> Iterator[Mark]:
-        verdicts = [each for each in batch if isinstance(each, LabResult)]
+        verdicts = [result for result in batch if isinstance(result, LabResult)]
         if self._keep_best:
-            better = [each for each in verdicts if gradebook.better(each) is not None]
+            better = [verdict for verdict in verdicts if gradebook.better(verdict) is not None]
             for verdict in better:
                 verdicts.remove(verdict)
                 with self._losing_only(verdict.student):
@@ -187,7 +189,7 @@ class Marking:
                     self.counts_instead[verdict.student] = counts
                     self._write_page(mark, instead=counts)
                     yield self._keep(mark)
-        self.failures |= {each.student: each.reason for each in batch if isinstance(each, GradingFailed)}
+        self.failures |= {failure.student: failure.reason for failure in batch if isinstance(failure, GradingFailed)}
         try:
             recorded = self._record_together(gradebook, verdicts)
         except Exception as error:

@@ -28,7 +28,7 @@ def marks(percents: Sequence[float]) -> Markup:
     axes.hist(percents, bins=range(0, 105, 5), color=GREEN, edgecolor="white")
     axes.set(xlabel="% of the points", ylabel="students", xlim=(0, 100))
     axes.locator_params(axis="y", integer=True)
-    low = sum(each < 50 for each in percents)
+    low = sum(percent < 50 for percent in percents)
     return _svg(figure, f"Histogram of the marks of {len(percents)} students; {low} have less than half of the points.")
 
 
@@ -57,7 +57,7 @@ def exercises(counted: Mapping[str, Outcomes]) -> Markup:
 @_our_style
 def time_and_mark(results: Sequence[Mark], due: datetime | None) -> Markup | None:
     """Marks against the hours before the due date; None without one, or where fewer than three times are known."""
-    known = [(hour, each.percent) for each in results if (hour := hours_after(due, each)) is not None]
+    known = [(hour, result.percent) for result in results if (hour := hours_after(due, result)) is not None]
     if len(known) < 3:
         return None
     hours = [min(max(hour, -HOURS_SHOWN), HOURS_SHOWN) for hour, _ in known]
@@ -93,7 +93,7 @@ def right_and_mistaken(right: np.ndarray, mistaken: np.ndarray, told: str) -> Ma
     """Two matrices of the same shape side by side, on one scale of colours; what is not finite is hatched."""
     rows, columns = right.shape
     figure = Figure(figsize=(6, 1.2 + 2.4 * min(1.2, max(0.35, rows / columns))), layout="constrained")
-    finite = np.concatenate([each[np.isfinite(each)] for each in (right, mistaken)])
+    finite = np.concatenate([result[np.isfinite(result)] for result in (right, mistaken)])
     shown = {"vmin": float(finite.min()), "vmax": float(finite.max()), "cmap": "viridis"}
     plots = figure.subplots(1, 2)
     for axes, title, values in zip(plots, ("should be", "with this mistake"), (right, mistaken), strict=True):

@@ -87,24 +87,26 @@ def items(results: Sequence[Mark], last_year: Mapping[tuple[str, str], Sequence[
         results: the verdicts on one lab.
         last_year: the shares that students earned, by lab and exercise.
     """
-    results = [each for each in results if not each.reason and any(part.status != "missing" for part in each.exercises)]
-    names = list(dict.fromkeys(each.exercise for result in results for each in result.exercises))
+    results = [
+        result for result in results if not result.reason and any(part.status != "missing" for part in result.exercises)
+    ]
+    names = list(dict.fromkeys(verdict.exercise for result in results for verdict in result.exercises))
     analysed = []
     for name in names:
         found = [
-            (each, result)
+            (verdict, result)
             for result in results
-            for each in result.exercises
-            if each.exercise == name and each.max_score
+            for verdict in result.exercises
+            if verdict.exercise == name and verdict.max_score
         ]
         if not found:
             continue
         lab = found[0][1].lab
-        shares = np.array([each.score / each.max_score for each, _ in found])
-        rest = np.array([result.earned - each.score for each, result in found])
+        shares = np.array([verdict.score / verdict.max_score for verdict, _ in found])
+        rest = np.array([result.earned - verdict.score for verdict, result in found])
         passed: dict[str, list[bool]] = defaultdict(list)
-        for each, _ in found:
-            for group in each.groups:
+        for verdict, _ in found:
+            for group in verdict.groups:
                 passed[group.title].append(group.passed)
         before = last_year.get((lab, name))
         analysed.append(
@@ -114,7 +116,7 @@ def items(results: Sequence[Mark], last_year: Mapping[tuple[str, str], Sequence[
                 len(found),
                 float(shares.mean()),
                 _correlation(shares, rest),
-                sum(each.status == "missing" for each, _ in found),
+                sum(verdict.status == "missing" for verdict, _ in found),
                 tuple((title, statistics.fmean(outcomes)) for title, outcomes in passed.items()),
                 statistics.fmean(before) if before else None,
                 _change(shares, np.array(before)) if before else None,
@@ -125,13 +127,13 @@ def items(results: Sequence[Mark], last_year: Mapping[tuple[str, str], Sequence[
 
 def outcomes(results: Sequence[Mark]) -> dict[str, Outcomes]:
     """What became of each exercise of one lab, in the notebook's order; also of those without points."""
-    names = list(dict.fromkeys(each.exercise for result in results for each in result.exercises))
+    names = list(dict.fromkeys(verdict.exercise for result in results for verdict in result.exercises))
     counted = {}
     for name in names:
-        found = [each for result in results for each in result.exercises if each.exercise == name]
-        missing = sum(each.status == "missing" for each in found)
-        full = sum(each.passed for each in found)
-        some = sum(each.score > 0 and not each.passed for each in found)
+        found = [verdict for result in results for verdict in result.exercises if verdict.exercise == name]
+        missing = sum(verdict.status == "missing" for verdict in found)
+        full = sum(verdict.passed for verdict in found)
+        some = sum(verdict.score > 0 and not verdict.passed for verdict in found)
         counted[name] = Outcomes(full, some, len(found) - full - some - missing, missing)
     return counted
 

@@ -66,7 +66,7 @@ def write_projection(course: Course, results: Sequence[Mark], target: Path) -> N
         results: what the gradebook holds, as it counts.
         target: the page.
     """
-    by_lab = [(lab, [each for each in results if each.lab == lab.name]) for lab in reversed(course.labs)]
+    by_lab = [(lab, [result for result in results if result.lab == lab.name]) for lab in reversed(course.labs)]
     screens = [_screen(course, lab, found) for lab, found in by_lab if found]
     write_atomically(target, render("class_projection.html.j2", course=course, screens=screens))
 
@@ -80,11 +80,11 @@ def _screen(course: Course, lab: CourseLab, results: Sequence[Mark]) -> LabScree
     groups = [
         FailedGroup(item.exercise, title, 1 - share) for item in items(results, {}) for title, share in item.groups
     ]
-    worst = sorted((each for each in groups if each.failed > 0), key=lambda each: -each.failed)
+    worst = sorted((group for group in groups if group.failed > 0), key=lambda each: -each.failed)
     return LabScreen(
         lab.title,
         len(results),
-        tuple(_card(course, each, declared.get(each.exercise)) for each in made),
+        tuple(_card(course, mistake, declared.get(mistake.exercise)) for mistake in made),
         tuple(worst[:SHOWN]),
         tuple((name, counts.full) for name, counts in outcomes(results).items()),
     )
@@ -115,11 +115,11 @@ def _pictured(exercise: Exercise, id: str) -> tuple[str, Markup | None]:
 
 def _drawable(right: Any, mistaken: Any) -> tuple[np.ndarray, np.ndarray] | None:
     """The first matrix, or the row, in which two results of the same shape differ; None where there is none to draw."""
-    if not all(isinstance(each, np.ndarray) and each.dtype.kind in "fiub" for each in (right, mistaken)):
+    if not all(isinstance(result, np.ndarray) and result.dtype.kind in "fiub" for result in (right, mistaken)):
         return None
     if right.shape != mistaken.shape or right.ndim < 1 or right.size < 2:
         return None
-    matrices = [np.asarray(each, float).reshape(-1, *((1, *each.shape)[-2:])) for each in (right, mistaken)]
+    matrices = [np.asarray(result, float).reshape(-1, *((1, *result.shape)[-2:])) for result in (right, mistaken)]
     for ours, theirs in zip(*matrices, strict=True):
         if np.isfinite(ours).all() and ours.size > 1 and not np.allclose(ours, theirs, atol=1e-3, equal_nan=True):
             return (ours, theirs) if all(a <= b for a, b in zip(ours.shape, LARGEST, strict=True)) else None

@@ -53,7 +53,7 @@ def write_report(
         CourseError: `last_year` cannot be read.
     """
     before = read_last_year(last_year)
-    by_lab = [(lab, [each for each in results if each.lab == lab.name]) for lab in course.labs]
+    by_lab = [(lab, [result for result in results if result.lab == lab.name]) for lab in course.labs]
     labs = [LabPart(course, lab, found, before) for lab, found in by_lab if found]
     students = standings(course, results, now or datetime.now(UTC), enrolled)
     script = source_of("class_report.js")
@@ -64,8 +64,8 @@ def write_report(
         course=course,
         labs=labs,
         students=students,
-        concerned=[each for each in students if each.concerns],
-        progress=class_figures.progress({each.name: each.percents for each in labs}),
+        concerned=[student for student in students if student.concerns],
+        progress=class_figures.progress({lab.name: lab.percents for lab in labs}),
         least=LEAST_FOR_CORRELATION,
         compared=last_year is not None,
         waiting=sentences_on_waiting(results),
@@ -96,7 +96,7 @@ class LabPart:
         self.submissions = len(results)
         self.percents = [mark.percent for mark in results if not mark.excused] or [0.0]
         self.mean, self.median = statistics.fmean(self.percents), statistics.median(self.percents)
-        self.unreadable = [each.student for each in results if each.state == "unreadable"]
+        self.unreadable = [result.student for result in results if result.state == "unreadable"]
         self.due, self.results = lab.due, results
         self.outcomes = outcomes(results)
         self.items = items(results, last_year)

@@ -65,31 +65,38 @@ def write_tables(folder: Path, labs: Sequence[LabPart], students: Sequence[Stand
         ("lab", "exercise", "full_marks", "some_points", "no_points", "not_done"),
         [(lab.name, name, *map(str, counts)) for lab in labs for name, counts in lab.outcomes.items()],
     )
-    made = [each for lab in labs for each in lab.mistakes]
+    made = [mistake for lab in labs for mistake in lab.mistakes]
     write(
         "mistakes",
         ("lab", "exercise", "mistake", "students", "sentence"),
-        [(each.lab, each.exercise, each.id, str(len(each.students)), plain_cell(each.sentence)) for each in made],
+        [
+            (mistake.lab, mistake.exercise, mistake.id, str(len(mistake.students)), plain_cell(mistake.sentence))
+            for mistake in made
+        ],
     )
     write(
         "who_made_them",
         ("lab", "exercise", "mistake", "student"),
-        [(each.lab, each.exercise, each.id, plain_cell(student)) for each in made for student in each.students],
+        [
+            (mistake.lab, mistake.exercise, mistake.id, plain_cell(student))
+            for mistake in made
+            for student in mistake.students
+        ],
     )
     write(
         "submissions",
         ("student", "lab", "percent", "handed_in", "hours_after_due", "state"),
         [
             (
-                plain_cell(each.student),
+                plain_cell(result.student),
                 lab.name,
-                f"{each.percent:g}",
-                each.timestamp.isoformat() if each.timestamp else "",
-                _number(hours_after(lab.due, each)),
-                each.state,
+                f"{result.percent:g}",
+                result.timestamp.isoformat() if result.timestamp else "",
+                _number(hours_after(lab.due, result)),
+                result.state,
             )
             for lab in labs
-            for each in lab.results
+            for result in lab.results
         ],
     )
     write(
@@ -97,11 +104,11 @@ def write_tables(folder: Path, labs: Sequence[LabPart], students: Sequence[Stand
         ("student", *(lab.name for lab in labs), "may_need_help"),
         [
             (
-                plain_cell(each.student),
-                *(f"{each.percents[lab.name]:g}" if lab.name in each.percents else "" for lab in labs),
-                plain_cell(", ".join(each.concerns)),
+                plain_cell(student.student),
+                *(f"{student.percents[lab.name]:g}" if lab.name in student.percents else "" for lab in labs),
+                plain_cell(", ".join(student.concerns)),
             )
-            for each in students
+            for student in students
         ],
     )
 

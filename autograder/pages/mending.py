@@ -64,7 +64,7 @@ def _thing(course: Course, what: str, parts: list[ExerciseMark], sections: Mappi
         sections[part.name][id] for part in parts for id in part.misconceptions if id in sections.get(part.name, {})
     ]
     points = round_score(math.fsum(map(_lost, parts)))
-    linked = tuple((each, _address(course, each.page)) for each in dict.fromkeys(explained))
+    linked = tuple((mistake, _address(course, mistake.page)) for mistake in dict.fromkeys(explained))
     return Mend(what, points, tuple(part.name for part in parts), linked)
 
 

@@ -28,7 +28,7 @@ def setup_source(course: Course) -> str:
     the archive that `course publish --archive` writes, which the reader uploads."""
     head = "# Colab: install the course's helper package. Anywhere else this cell does nothing.\nimport sys\n\n"
     told = 'print("Installing the course\'s helper package …")\n'
-    named = " ".join(f'"{each}"' for each in course.packages)
+    named = " ".join(f'"{package}"' for package in course.packages)
     packages = f"    %pip install --quiet {named}\n" if named else ""
     if course.pip_spec:
         install = f"    %pip install --quiet --no-deps {course.pip_spec}"
@@ -66,7 +66,7 @@ def write_course_cells(notebook: NotebookNode, course: Course, path: str) -> Non
         extra = badges
         if badge:
             notebook.cells.insert(1, new_markdown_cell(badge, metadata={"tags": [BADGE_TAG]}, id=BADGE_TAG))
-    notebook.cells = [cell for cell in notebook.cells if not any(cell is each for each in extra)]
+    notebook.cells = [cell for cell in notebook.cells if not any(cell is added for added in extra)]
 
 
 def stabilise(notebook: NotebookNode) -> NotebookNode:

@@ -128,7 +128,7 @@ def _write_references(notebook: NotebookNode, numbering: Numbering) -> None:
 
 
 def _speaks_of_missing(source: str, known: Mapping[int, int]) -> bool:
-    return any(int(each) not in known for match in _REFERENCE.finditer(source) for each in _numbers(match))
+    return any(int(number) not in known for match in _REFERENCE.finditer(source) for number in _numbers(match))
 
 
 def _numbers(match: re.Match[str]) -> Iterator[str]:

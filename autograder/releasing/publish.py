@@ -101,10 +101,10 @@ def _student_changes(course: Course, directory: Path, files: Mapping[str, bytes]
     notebook = re.compile(r"labs/(.+)/\1\.ipynb|lectures/[^/]+\.ipynb")
     gone = [name for name in _earlier_files(directory) if name not in files and notebook.fullmatch(name)]
     lines = [f"{PurePosixPath(name).stem}: was withdrawn" for name in gone]
-    for lab in (each.name for each in course.labs):
+    for lab in (lab.name for lab in course.labs):
         path = f"labs/{lab}/{lab}.ipynb"
         home = course.reference(lab)[-1].relative_to(course.root)
-        old = {each.name: each.read_bytes() for each in files_in(directory / home, (f"{lab}.*",))}
+        old = {file.name: file.read_bytes() for file in files_in(directory / home, (f"{lab}.*",))}
         new = {Path(name).name: text for name, text in files.items() if name.startswith(f"{home}/{lab}.")}
         shipped = (directory / path).read_bytes() if (directory / path).is_file() else b""
         if shipped != files[path]:

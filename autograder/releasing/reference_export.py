@@ -95,7 +95,7 @@ def _by_exercise(lab: str, files: Mapping[str, bytes]) -> dict[str, tuple[dict[s
     description = json.loads(files.get(f"{lab}.json", b"{}"))
     arrays = _arrays(files[f"{lab}.npz"]) if f"{lab}.npz" in files else {}
     return {
-        entry["name"]: (entry, {key: each for key, each in arrays.items() if key.partition(".")[0] == entry["name"]})
+        entry["name"]: (entry, {key: array for key, array in arrays.items() if key.partition(".")[0] == entry["name"]})
         for entry in description.get("exercises", ())
     }
 
@@ -199,9 +199,9 @@ def _case(case: Expectation, arrays: dict[str, np.ndarray], prefix: str) -> dict
 def _nine_digits(value: Any) -> Any:
     """`value`, or what it holds, with its floats rounded to nine significant digits: more are the processor's."""
     if isinstance(value, dict):
-        return {key: _nine_digits(each) for key, each in value.items()}
+        return {key: _nine_digits(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_nine_digits(each) for each in value]
+        return [_nine_digits(item) for item in value]
     return float(f"{value:.9g}") if isinstance(value, float) else value
 
 

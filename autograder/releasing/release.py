@@ -240,7 +240,9 @@ def generate(course: Course, lab: str, solution: NotebookNode) -> dict[str, byte
         # The gradebook learns of a lab when it is graded, and from the release: here no database is needed.
         config.GenerateAssignment.no_database = True
         config.GenerateAssignment.preprocessors = [
-            each for each in config.GenerateAssignment.preprocessors if "SaveCells" not in str(each)
+            preprocessor
+            for preprocessor in config.GenerateAssignment.preprocessors
+            if "SaveCells" not in str(preprocessor)
         ]
         source = root / config.CourseDirectory.source_directory / lab
         if (course.solutions / lab).is_dir():
@@ -276,8 +278,8 @@ def _references(
                 visible = own_expectations(lab, solution, own, VISIBLE_SEED, sandbox, files, tell)
             except CourseError as error:
                 raise ReleaseRefused([str(error)]) from error
-            tried = [(each, visible[name]) for name, each in own.items() if each.wrong_answers]
-            passed = [too_good(lab, each, solution, cases, sandbox, files) for each, cases in tried]
+            tried = [(exercise, visible[name]) for name, exercise in own.items() if exercise.wrong_answers]
+            passed = [too_good(lab, exercise, solution, cases, sandbox, files) for exercise, cases in tried]
             if any(passed):
                 raise ReleaseRefused(line for lines in passed for line in lines)
     try:

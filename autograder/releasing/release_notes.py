@@ -28,7 +28,7 @@ def student_changes(lab: str, old: NotebookNode | None, new: NotebookNode) -> li
         for name in now
         if name in before and now[name] != before[name]
     ]
-    texts = [{cell.source: _name(cell) for cell in each.cells if not is_test(cell)} for each in (old, new)]
+    texts = [{cell.source: _name(cell) for cell in notebook.cells if not is_test(cell)} for notebook in (old, new)]
     written = [name for source, name in texts[1].items() if source not in texts[0]]
     unnamed = any(name.startswith('"') for name in written)  # then a text that begins otherwise may be the old one
     gone = [

@@ -67,4 +67,4 @@ _FIRST_ENTRY = """<style>
 
 def _printed(cell):
     """What a cell has shown, as plain text."""
-    return "\n".join("".join(each.get("data", {}).get("text/plain", "")) for each in cell.get("outputs", ()))
+    return "\n".join("".join(output.get("data", {}).get("text/plain", "")) for output in cell.get("outputs", ()))

@@ -60,6 +60,6 @@ def _failures(lines: list[str]) -> list[str]:
         if line.startswith("✗ "):
             wrong = next((n for n in range(number + 1, len(lines)) if lines[n].startswith("    ✗ ")), None)
             following = lines[wrong : wrong + 2] if wrong else []
-            detail = [each for n, each in enumerate(following) if n == 0 or each.startswith(" " * 8)]
-            failures.append(": ".join([line.removeprefix("✗ "), *(each.strip(" ✗") for each in detail)]))
+            detail = [line for n, line in enumerate(following) if n == 0 or line.startswith(" " * 8)]
+            failures.append(": ".join([line.removeprefix("✗ "), *(line.strip(" ✗") for line in detail)]))
     return failures

@@ -166,21 +166,21 @@ def _files(variant: Variant) -> list[str]:
     view.line += ["--dir", "/etc", "--dir", GRADER]
     for name in _SETTINGS:
         view.line += ["--ro-bind-try", name, name]
-    secret = [Path(each) for each in _HIDDEN if Path(each).is_dir()] + _course_folders()
+    secret = [Path(hidden) for hidden in _HIDDEN if Path(hidden).is_dir()] + _course_folders()
     for folder in secret:
         view.hide(folder)
     for folder in _python_folders():
         if not view.shows(folder):
             view.show(folder)
-            for each in secret:
-                if folder in each.parents:
-                    view.hide(each)
+            for path in secret:
+                if folder in path.parents:
+                    view.hide(path)
     if _is_moved():
         view.show(Path(sys.prefix), Path(_ENVIRONMENT))
         prefix = Path(sys.prefix).resolve()
-        for each in secret:
-            if prefix in each.parents:
-                view.hide(_ENVIRONMENT / each.relative_to(prefix))
+        for path in secret:
+            if prefix in path.parents:
+                view.hide(_ENVIRONMENT / path.relative_to(prefix))
     view.link_interpreter()
     view.line += ["--ro-bind", str(_folder_of("coursekit")), f"{GRADER}/coursekit"]
     view.line += ["--ro-bind", str(_folder_of("autograder.worker")), f"{GRADER}/worker"]
@@ -234,7 +234,7 @@ def _is_moved() -> bool:
     """Whether the virtual environment, or a link to it, lies where the sandbox has files of its own: then it is shown
     elsewhere inside."""
     places = (Path(sys.prefix), Path(sys.prefix).resolve())
-    return sys.prefix != sys.base_prefix and any(each in place.parents for each in _WRITABLE for place in places)
+    return sys.prefix != sys.base_prefix and any(folder in place.parents for folder in _WRITABLE for place in places)
 
 
 def _python_folders() -> list[Path]:
@@ -242,11 +242,11 @@ def _python_folders() -> list[Path]:
     prefixes = [sys.base_prefix, sys.base_exec_prefix]
     if not _is_moved():
         prefixes += [sys.prefix, sys.exec_prefix]
-    folders = {Path(each) for each in prefixes} | {Path(each).resolve() for each in prefixes}
+    folders = {Path(prefix) for prefix in prefixes} | {Path(prefix).resolve() for prefix in prefixes}
     for folder in folders:
         if len(folder.parts) < 3 and folder != Path("/usr"):
             raise ValueError(f"{MISPLACED} {folder}, and the sandbox would show all of that folder")
-        if any(each == folder or each in folder.parents for each in _WRITABLE):
+        if any(writable == folder or writable in folder.parents for writable in _WRITABLE):
             raise ValueError(f"{MISPLACED} {folder}, where the sandbox has files of its own")
     return sorted(folders, key=lambda folder: len(folder.parts))
 

@@ -124,13 +124,15 @@ class Chooser:
         if claim.tree.problem:
             return replace(submission, problem=claim.tree.problem)
         candidates = self._candidates(claim)
-        named = [each for each in candidates if self.names.is_lab(each.stem)]
+        named = [candidate for candidate in candidates if self.names.is_lab(candidate.stem)]
         named = (
-            named if named and not claim.in_attempts else [each for each in candidates if self.names.is_copy(each.stem)]
+            named
+            if named and not claim.in_attempts
+            else [candidate for candidate in candidates if self.names.is_copy(candidate.stem)]
         )
-        sound = [each for each in named or candidates if each.item.source]
+        sound = [candidate for candidate in named or candidates if candidate.item.source]
         if not sound:
-            refused = [each.item.problem for each in named]
+            refused = [candidate.item.problem for candidate in named]
             return replace(submission, problem=refused[0] if refused else _why_nothing(claim.tree))
         chosen = self._best_named(claim, sound) if named else self._best_by_content(claim, sound)
         if chosen is None:
@@ -150,19 +152,19 @@ class Chooser:
             for item in home.items
             if is_work(item.name) and not self.names.other_labs.intersection(name.casefold() for name in above)
         ]
-        notebooks = [each for each in files if is_notebook(each.item.name)]
-        if any(self.names.is_copy(each.stem) for each in notebooks):
+        notebooks = [file for file in files if is_notebook(file.item.name)]
+        if any(self.names.is_copy(notebook.stem) for notebook in notebooks):
             return notebooks
-        scripts = [each for each in files if is_script(each.item.name)]
+        scripts = [file for file in files if is_script(file.item.name)]
         scripts = sorted(scripts, key=lambda each: not self.names.is_copy(each.stem))[:MAX_CANDIDATES]
-        contents = read_each(each.item.source for each in scripts if each.item.source)
-        with_cells = [each for each in scripts if each.item.problem or has_cells(next(contents))]
-        named = [each for each in with_cells if self.names.is_copy(each.stem)]
+        contents = read_each(script.item.source for script in scripts if script.item.source)
+        with_cells = [script for script in scripts if script.item.problem or has_cells(next(contents))]
+        named = [script for script in with_cells if self.names.is_copy(script.stem)]
         return named or notebooks or with_cells
 
     def _which_of(self, several: list[_Candidate]) -> str:
         wanted = f"{self.names.lab}.ipynb"
-        names = ", ".join(f"“{each.item.name}”" for each in several[:4])
+        names = ", ".join(f"“{candidate.item.name}”" for candidate in several[:4])
         problem = f"There are {len(several)} notebooks ({names}{', …' if len(several) > 4 else ''})"
         if len(several) > MAX_CANDIDATES:
             return f"{problem}; none is named {wanted}, and only the first {MAX_CANDIDATES} were looked into."
@@ -174,14 +176,16 @@ class Chooser:
         """Name the other notebooks that could be meant as this lab's, here and in `passed_over`."""
         if claim.in_attempts:
             return submission.note
-        others = [each for each in candidates if each is not chosen and self.names.is_copy(each.stem)]
+        others = [
+            candidate for candidate in candidates if candidate is not chosen and self.names.is_copy(candidate.stem)
+        ]
         if not others:
             return submission.note
         counts = "/".join((*chosen.above, chosen.item.name))
-        for each in others:
-            reason = each.item.problem or f"“{counts}” counts as the notebook of “{submission.student}”."
-            self.passed_over.append(PassedOver(shown_place(place_of(each.home, each.item)), printable(reason)))
-        names = ", ".join(f"“{'/'.join((*each.above, each.item.name))}”" for each in others[:3])
+        for other in others:
+            reason = other.item.problem or f"“{counts}” counts as the notebook of “{submission.student}”."
+            self.passed_over.append(PassedOver(shown_place(place_of(other.home, other.item)), printable(reason)))
+        names = ", ".join(f"“{'/'.join((*other.above, other.item.name))}”" for other in others[:3])
         note = f"“{counts}” was graded; passed over: {names}{' and more' if len(others) > 3 else ''}."
         return " ".join(filter(None, [submission.note, note]))
 
@@ -197,19 +201,19 @@ class Chooser:
         if len(notebooks) == 1:
             return notebooks[0]
         looked_into = notebooks[:MAX_CANDIDATES]
-        contents = read_each(each.item.source for each in looked_into if each.item.source is not None)
+        contents = read_each(candidate.item.source for candidate in looked_into if candidate.item.source is not None)
         scored = [
-            (each, self.names.score(data), hashlib.sha256(data).digest())
-            for each, data in zip(looked_into, contents, strict=True)
+            (candidate, self.names.score(data), hashlib.sha256(data).digest())
+            for candidate, data in zip(looked_into, contents, strict=True)
         ]
         highest = max(score for _, score, _ in scored)
         if not highest and len(notebooks) > MAX_CANDIDATES:
             return None
-        best = [(each, digest) for each, score, digest in scored if score == highest]
+        best = [(candidate, digest) for candidate, score, digest in scored if score == highest]
         if len({digest for _, digest in best}) == 1:
             return best[0][0]
-        if claim.in_attempts and len({ATTEMPT.sub("", each.stem) for each, _ in best}) == 1:
-            return max((each for each, _ in best), key=lambda each: each.attempt)
+        if claim.in_attempts and len({ATTEMPT.sub("", candidate.stem) for candidate, _ in best}) == 1:
+            return max((candidate for candidate, _ in best), key=lambda each: each.attempt)
         return None
 
     def _time_beside(self, claim: Claim, chosen: _Candidate) -> datetime | None:

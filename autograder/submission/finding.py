@@ -252,8 +252,8 @@ class _Search:
         labs = [folder for folder in tree.folders.values() if self.names.is_lab(folder.name)]
         return any(
             is_work(item.name) and self.names.is_copy(stem_of(item.name))
-            for each in (tree, *labs)
-            for item in each.items
+            for folder in (tree, *labs)
+            for item in folder.items
         )
 
     def _is_students(self, tree: Tree) -> bool:
@@ -278,7 +278,7 @@ class _Search:
         labs = {self.names.lab.casefold(), *self.names.other_labs}
         folders = [folder for folder in tree.folders.values() if folder.name.casefold() not in labs]
         unnamed = [folder for folder in folders if not self._holds_lab(folder)]
-        notebooks = ([item.source for item in each.items if is_work(item.name) and item.source] for each in unnamed)
+        notebooks = ([item.source for item in folder.items if is_work(item.name) and item.source] for folder in unnamed)
         looked_into = islice((sources[0] for sources in notebooks if sources), MAX_CANDIDATES)
         return len(folders) - len(unnamed) + sum(self.names.score(data) > 0 for data in read_each(looked_into))
 
@@ -337,7 +337,7 @@ def _named(path: Path, trusted: Path | None) -> FileSource:
 
 
 def _is_behind_link(path: Path, above: Path) -> bool:
-    return any(each.is_symlink() for each in (path, *path.parents) if each != above and each.is_relative_to(above))
+    return any(part.is_symlink() for part in (path, *path.parents) if part != above and part.is_relative_to(above))
 
 
 def _read(path: Path, trusted: Path | None) -> Tree | None:

@@ -100,8 +100,8 @@ def _from_canvas(path: Path) -> Roster:
             raise ValueError("it is too large")
         content: Any = json.loads(data.decode("utf-8-sig").strip().removeprefix(_NOT_JSON))
         rows = tuple(
-            {"ID": str(each["user_id"]), COLUMNS[1]: each["submitted_at"] or ""}
-            for each in (content if isinstance(content, list) else content["submissions"])
+            {"ID": str(row["user_id"]), COLUMNS[1]: row["submitted_at"] or ""}
+            for row in (content if isinstance(content, list) else content["submissions"])
         )
         if not all(isinstance(row[COLUMNS[1]], str) for row in rows):
             raise ValueError("a time is no text")

@@ -52,7 +52,7 @@ def _bound(source: str) -> frozenset[str]:
     for node in ast.walk(tree) if tree is not None else ():
         match node:
             case ast.Import(names=imported) | ast.ImportFrom(names=imported):
-                names.update(each.asname or each.name.partition(".")[0] for each in imported)
+                names.update(name.asname or name.name.partition(".")[0] for name in imported)
             case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
                 while isinstance(node, ast.Attribute | ast.Subscript):
                     node = node.value

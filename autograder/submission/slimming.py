@@ -85,10 +85,12 @@ def _cell(cell: Any) -> Any:
     if isinstance(grade_id, str):
         kept["metadata"] = {"nbgrader": {"grade_id": grade_id}}
     if isinstance(cell.get("attachments"), dict):
-        bundles = [(name, each) for name, each in cell["attachments"].items() if isinstance(each, dict)]
+        bundles = [
+            (name, attachment) for name, attachment in cell["attachments"].items() if isinstance(attachment, dict)
+        ]
         kept["attachments"] = {
-            name: {mime: data for mime, data in list(each.items())[:MOST_PICTURES] if isinstance(data, str)}
-            for name, each in bundles[:MOST_PICTURES]
+            name: {mime: data for mime, data in list(bundle.items())[:MOST_PICTURES] if isinstance(data, str)}
+            for name, bundle in bundles[:MOST_PICTURES]
         }
     return kept
 

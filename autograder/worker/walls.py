@@ -71,11 +71,11 @@ def _call(name: str, *arguments: Any) -> None:
 
 
 def _prctl(option: int, *arguments: int) -> None:
-    _call("prctl", option, *(ctypes.c_ulong(each) for each in (*arguments, 0, 0, 0, 0)[:4]))
+    _call("prctl", option, *(ctypes.c_ulong(argument) for argument in (*arguments, 0, 0, 0, 0)[:4]))
 
 
 def _mount(source: str | None, target: str, kind: str | None, flags: int, data: str | None = None) -> None:
-    source_, target_, kind_, data_ = (None if each is None else each.encode() for each in (source, target, kind, data))
+    source_, target_, kind_, data_ = (None if text is None else text.encode() for text in (source, target, kind, data))
     _call("mount", source_, target_, kind_, ctypes.c_ulong(flags), data_)
 
 

@@ -139,7 +139,7 @@ def unpacked_sum(path: Path) -> str:
         else:
             with tarfile.open(path) as archive:
                 files = [member for member in archive if member.isfile()]
-                contents = {each.name: archive.extractfile(each).read() for each in files}  # type: ignore[union-attr]
+                contents = {file.name: archive.extractfile(file).read() for file in files}  # type: ignore[union-attr]
         for name in sorted(contents):
             found.update(name.encode() + b"\0" + contents[name])
         return found.hexdigest()

@@ -22,7 +22,7 @@ Pairs = tuple[list[str], list[str]]
 
 def files_of(language: str) -> tuple[str, ...]:
     """The places of a language's six files, English and translations in turn, in a folder of local files."""
-    return tuple(f"{FOLDER}/{part}.{each}.gz" for part in PARTS for each in ("en", language))
+    return tuple(f"{FOLDER}/{part}.{suffix}.gz" for part in PARTS for suffix in ("en", language))
 
 
 FILES = files_of("de")

@@ -157,5 +157,5 @@ def _small_bert() -> tuple[Any, Any, dict[str, np.ndarray]]:
     importlib.import_module("tensorflow_text")  # the preprocessing needs its operations
 
     encoder = tf.saved_model.load(bert.ENCODER)
-    matrices = {each.name.split(":")[0]: each.numpy() for each in encoder.variables}
+    matrices = {variable.name.split(":")[0]: variable.numpy() for variable in encoder.variables}
     return tf.saved_model.load(bert.PREPROCESS), encoder, matrices

@@ -84,7 +84,7 @@ class LiveFigure:
         drawn: dict[str, Any] = self.chart.to_dict()
         drawn.update({"$schema": _SCHEMA, "description": self.words, "config": _STYLE})
         drawn["datasets"] = _taken_out(drawn, {})
-        controls = {each["name"]: each for each in drawn.get("params", ())}
+        controls = {parameter["name"]: parameter for parameter in drawn.get("params", ())}
         for name, value in values.items():
             controls[name]["value"] = value
         return drawn
@@ -130,8 +130,8 @@ def _taken_out(part: Any, datasets: dict[str, Any]) -> dict[str, Any]:
             datasets[name] = rows
             del part["values"]
             part["name"] = name
-    for each in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
-        _taken_out(each, datasets)
+    for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        _taken_out(inner, datasets)
     return datasets
 
 

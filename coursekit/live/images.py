@@ -33,8 +33,8 @@ def rollout(images: np.ndarray, weights: Sequence[np.ndarray], names: Sequence[s
     tokens = [CLASS, *(f"patch {number}" for number in range(1, side * side + 1))]
     rows: list[dict[str, Any]] = []
     mixing = np.eye(len(tokens))
-    for block, each in enumerate(weights, 1):
-        mean = np.asarray(each, dtype=float).mean(axis=1)  # (B, T, T)
+    for block, maps_of_block in enumerate(weights, 1):
+        mean = np.asarray(maps_of_block, dtype=float).mean(axis=1)  # (B, T, T)
         mixing = (mean @ mixing + mixing) / 2
         for what, maps in (("this block alone", mean), ("rollout up to it", mixing)):
             for name, matrix in zip(names, maps, strict=True):

@@ -37,15 +37,15 @@ def _strings(value: Any, what: str) -> list[str]:
     if value is None:
         raise ContractError("the function returned None. Is the `return` missing?")
     value = value.tolist() if isinstance(value, np.ndarray) else value
-    if not isinstance(value, (list, tuple)) or not all(isinstance(each, str) for each in value):
+    if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
         raise ContractError(f"the function returned {repr(value)[:80]}; expected a list of {what}, each a str.")
-    return [str(each) for each in value]
+    return [str(item) for item in value]
 
 
 def _pack_inputs(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
     """Call the function on lists of ids, and look whether it left them as they were."""
-    segments = [[int(each) for each in inputs[key]] for key in ("a", "b") if key in inputs]
-    given = [list(each) for each in segments]
+    segments = [[int(number) for number in inputs[key]] for key in ("a", "b") if key in inputs]
+    given = [list(segment) for segment in segments]
     named = {key: inputs[key] for key in ("max_length", "cls_id", "sep_id", "pad_id") if key in inputs}
     result = find(namespace, "pack_inputs")(*given, **named)
     if not isinstance(result, Mapping):
@@ -86,7 +86,7 @@ class _Oracle:
         self, x: Any, batch_size: int | None = None, verbose: Any = "auto", steps: Any = None, **_: Any
     ) -> np.ndarray:
         """Probabilities (n, classes) for texts in any form that Keras takes."""
-        texts = [str(each) for each in _flat(x)]
+        texts = [str(item) for item in _flat(x)]
         if not texts:
             raise ValueError("Unexpected result of `predict_function`: the input is empty.")
         unknown = [text for text in texts if text not in self._rows]
@@ -107,9 +107,9 @@ def _flat(x: Any) -> list[str]:
     if hasattr(x, "numpy"):
         x = x.numpy()
     if isinstance(x, np.ndarray):
-        return [text for each in x.reshape(-1).tolist() for text in _flat(each)]
+        return [text for item in x.reshape(-1).tolist() for text in _flat(item)]
     if isinstance(x, Collection):
-        return [text for each in x for text in _flat(each)]
+        return [text for item in x for text in _flat(item)]
     raise ContractError(f"`predict` got {kind_of(x)}; expected texts.")
 
 
@@ -123,9 +123,9 @@ def _predict_class_names(namespace: Mapping[str, Any], inputs: Mapping[str, Any]
     if isinstance(values, str) or not isinstance(values, Collection):
         return {"names": [str(values)], "kind": kind_of(result)}
     kind = "a list" if isinstance(result, list) else "an array" if isinstance(result, np.ndarray) else kind_of(result)
-    if not all(isinstance(each, str) for each in values):
+    if not all(isinstance(value, str) for value in values):
         kind = "a list of numbers"
-    return {"names": [str(each) for each in values], "kind": kind}
+    return {"names": [str(value) for value in values], "kind": kind}
 
 
 EXPECTED = ("masked", "replaced", "kept", "none")
@@ -186,7 +186,7 @@ SUMMARIES = {"accuracy": ("accuracy",), "summary": ("mean", "low", "high"), "bas
 def nearest_mean(x: np.ndarray, y: np.ndarray, x_new: np.ndarray) -> np.ndarray:
     """A head without training: each text (n, D) gets the class (n,) whose mean is nearest; x (N, D), y (N,)."""
     classes = np.unique(y)
-    means = np.stack([x[y == each].astype("float64").mean(axis=0) for each in classes])  # (classes, D)
+    means = np.stack([x[y == class_].astype("float64").mean(axis=0) for class_ in classes])  # (classes, D)
     distances = ((x_new[:, None].astype("float64") - means) ** 2).sum(axis=-1)  # (n, classes)
     return classes[distances.argmin(axis=1)]
 

@@ -119,7 +119,7 @@ def _feed_forward(driven: BuiltLayer) -> dict[str, Any]:
         raise ContractError("`feed_forward` has no weights after a call. Is it a layer, and does `call` use it?")
     found = {tuple(variable.shape): variable for variable in weights}
     if sorted(found) != sorted(shapes.values()) or len(found) != len(weights):
-        shown, wanted = (", ".join(map(str, each)) for each in (found, shapes.values()))
+        shown, wanted = (", ".join(map(str, shapes_)) for shapes_ in (found, shapes.values()))
         raise ContractError(f"`feed_forward` has trainable weights of the shapes {shown}; expected {wanted}.")
     return {name: found[shape] for name, shape in shapes.items()}
 
@@ -158,12 +158,12 @@ def _drive_block(driven: BuiltLayer, mode: str) -> dict[str, Any]:
         return unpack(built(x, memory, **keywords, **more), ("output",), "DecoderBlock(…)(x, memory)")["output"]
 
     if mode == "parameters":
-        return {"trainable_parameters": sum(int(np.prod(each.shape)) for each in built.trainable_variables)}
+        return {"trainable_parameters": sum(int(np.prod(variable.shape)) for variable in built.trainable_variables)}
     variables = _block_variables(driven)
     _assign(variables, inputs["weights"], "DecoderBlock")
     dropouts = [driven.attribute(f"dropout{number}") for number in (1, 2, 3)]
     if mode == "graph":
-        signature = [tf.TensorSpec((None, None, each.shape[-1]), each.dtype) for each in arguments]
+        signature = [tf.TensorSpec((None, None, argument.shape[-1]), argument.dtype) for argument in arguments]
         compiled = tf.function(lambda *each: {"output": run(*each)}, signature, autograph=False)
         return _in_graph(compiled, arguments)
     if mode == "prefix":
@@ -175,10 +175,14 @@ def _drive_block(driven: BuiltLayer, mode: str) -> dict[str, Any]:
     if mode == "dropped":
         return _dropped(dropouts, lambda training: run(*arguments, training=training))
     if mode == "slopes":
-        sources = {"x": arguments[0], "memory": arguments[1], **{path: each.value for path, each in variables.items()}}
-        steps = _cut(inputs["direction"], {path: tuple(each.shape) for path, each in variables.items()})
+        sources = {
+            "x": arguments[0],
+            "memory": arguments[1],
+            **{path: variable.value for path, variable in variables.items()},
+        }
+        steps = _cut(inputs["direction"], {path: tuple(variable.shape) for path, variable in variables.items()})
         steps = {"x": inputs["direction_x"], "memory": inputs["direction_memory"], **steps}
-        sources, along = ({key: [each] for key, each in given.items()} for given in (sources, steps))
+        sources, along = ({key: [array] for key, array in given.items()} for given in (sources, steps))
         return _slopes(lambda: run(*arguments), sources, along, inputs)
     return {"output": run(*arguments)}
 
@@ -243,15 +247,15 @@ def _slopes(
     """Derivatives of ``sum(output * weighting)``: for each entry of `sources` in the directions `along`, summed up."""
     import tensorflow as tf
 
-    flat = [each for group in sources.values() for each in group]
+    flat = [variable for group in sources.values() for variable in group]
     with tf.GradientTape() as tape:
-        tape.watch([each for each in flat if not isinstance(each, tf.Variable)])
+        tape.watch([variable for variable in flat if not isinstance(variable, tf.Variable)])
         loss = tf.reduce_sum(run() * inputs["weighting"])
     gradients = iter(tape.gradient(loss, flat))
     slopes, lost = [], []
     for key, group in sources.items():
         found = [next(gradients) for _ in group]
-        if any(each is None for each in found):
+        if any(gradient is None for gradient in found):
             lost.append(key)
             continue
         pairs = zip(found, along[key], strict=True)
@@ -313,7 +317,7 @@ def _kinds(built: Any, inputs: Mapping[str, Any]) -> dict[str, list[tuple[Any, C
             turned.append(variable)
         elif shape == (inputs["vocab_size"],):
             variable.assign(np.zeros(shape))
-        elif kinds := [kind for kind, each in shapes.items() if each == shape]:
+        elif kinds := [kind for kind, other in shapes.items() if other == shape]:
             found[kinds[0]].append((variable, _as_it_is))
         else:
             learned = " Are the positions learned? Here they are the fixed sine and cosine waves."
@@ -350,14 +354,14 @@ def _drive_model(built: Any, source: Any, target: Any, inputs: Mapping[str, Any]
         return unpack(built((source, target), **more), ("logits",), call)["logits"]
 
     if mode == "parameters":
-        return {"trainable_parameters": sum(int(np.prod(each.shape)) for each in built.trainable_variables)}
+        return {"trainable_parameters": sum(int(np.prod(variable.shape)) for variable in built.trainable_variables)}
     kinds = _kinds(built, inputs)
     values = _cut(inputs["weights"], _shapes(inputs))
     for kind, group in kinds.items():
         for variable, held in group:
             variable.assign(held(values[kind]))
     if mode == "graph":
-        signature = [tf.TensorSpec((None, None), each.dtype) for each in (source, target)]
+        signature = [tf.TensorSpec((None, None), ids.dtype) for ids in (source, target)]
         compiled = tf.function(lambda *each: {"logits": run(*each)}, signature, autograph=False)
         return _in_graph(compiled, [source, target])
     if mode == "prefix":

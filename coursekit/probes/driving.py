@@ -481,7 +481,9 @@ def _gradients(
 
     variables = {path: _variable(built, path) for path in weights if path in inputs}
     variables = {path: variable.value for path, variable in variables.items()}  # Keras variable -> tf.Variable
-    numbers = {key: each for key, each in zip(call, arguments, strict=True) if each.dtype.is_floating}  # not token ids
+    numbers = {
+        key: tensor for key, tensor in zip(call, arguments, strict=True) if tensor.dtype.is_floating
+    }  # not token ids
     with tf.GradientTape() as tape:
         tape.watch(list(numbers.values()))
         loss = sum(

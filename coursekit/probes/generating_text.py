@@ -41,7 +41,7 @@ def _sentence(value: Any, call: str) -> str:
         ids = np.asarray(None)
     if ids.ndim != 1 or ids.dtype.kind not in "iuf" or (ids != np.round(ids)).any():
         raise ContractError(f"{call} gives {str(value)[:80]} as tokens; expected a list of token ids.")
-    return str([int(each) for each in ids])
+    return str([int(token) for token in ids])
 
 
 def _greedy_decode(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def _cached_attention(namespace: Mapping[str, Any], inputs: Mapping[str, Any], m
         outputs.append(numbers(output, "`output`"))
     if mode == "branches":
         return {"first": step(length - 2, cache)[0], "second": step(length - 1, cache)[0]}
-    wrong = next((each.shape for each in outputs if each.ndim != 4 or each.shape[2] != 1), None)
+    wrong = next((output.shape for output in outputs if output.ndim != 4 or output.shape[2] != 1), None)
     if wrong is not None:
         raise ContractError(f"`output` has the shape {wrong}; expected (B, H, 1, K) in each call.")
     if not isinstance(cache, (tuple, list)) or len(cache) != 2:

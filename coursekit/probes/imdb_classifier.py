@@ -162,7 +162,7 @@ class _Classifier:
 
     def embeddings(self, rows: int) -> Any:
         """The table of the words: the largest matrix of the tokens' width with at least this many rows."""
-        shapes = [(each, tuple(each.shape)) for each in self.model.trainable_variables]
+        shapes = [(variable, tuple(variable.shape)) for variable in self.model.trainable_variables]
         tables = [each for each, shape in shapes if len(shape) == 2 and shape[0] >= rows and shape[1] == self.width]
         return max(tables, key=lambda each: each.shape[0], default=None)
 
@@ -171,12 +171,12 @@ class _Classifier:
         import keras
 
         layers = self.model._flatten_layers(include_self=False)
-        return [each for each in layers if isinstance(each, keras.layers.MultiHeadAttention)]
+        return [layer for layer in layers if isinstance(layer, keras.layers.MultiHeadAttention)]
 
 
 def _parameters(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], _Classifier]) -> dict[str, Any]:
     def count(variables: Sequence[Any]) -> int:
-        return sum(int(np.prod(each.shape)) for each in variables)
+        return sum(int(np.prod(variable.shape)) for variable in variables)
 
     return {"parameters": count(built.model.weights), "trainable": count(built.model.trainable_weights)}
 
@@ -308,13 +308,13 @@ def _learning(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[]
             # Another weight for each entry: the sum of a softmax has no gradient, and what rounding leaves is luck.
             loss = tf.reduce_sum(output * tf.reshape(tf.linspace(1.0, 2.0, tf.size(output)), tf.shape(output)))
         return output, [
-            None if each is None else tf.convert_to_tensor(each)
-            for each in tape.gradient(loss, [variable.value for variable in variables])
+            None if gradient is None else tf.convert_to_tensor(gradient)
+            for gradient in tape.gradient(loss, [variable.value for variable in variables])
         ]
 
     looks = [(result, *gradients_of(ids)) for result in built.looks(inputs["weights"], inputs["ids"])]
     _, _, gradients = looks[0]
-    lost = [each.path for each, gradient in zip(variables, gradients, strict=True) if gradient is None]
+    lost = [variable.path for variable, gradient in zip(variables, gradients, strict=True) if gradient is None]
     if lost:
         raise ContractError(
             f"no gradient reaches {', '.join(f'`{path}`' for path in lost)}. Is this part of the model used?"
@@ -322,7 +322,7 @@ def _learning(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[]
     inside = [(result, np.asarray(output)) for result, output, _ in looks]
     return {
         "first review with the same result": _first_alike([output for _, output in inside]),
-        "gradients of the weights": "not zero" if any(np.any(each) for each in gradients) else "all zero",
+        "gradients of the weights": "not zero" if any(np.any(gradient) for gradient in gradients) else "all zero",
         "result inside tf.function": "another" if _changed(inside).any() else "the same",
     }
 
@@ -389,7 +389,7 @@ def _curves(result: Any) -> dict[str, list[float]]:
         raise ContractError(f"{call} returned {kind_of(result)}; expected the History that `fit` returns.")
     if not len(curves.get("loss", ())):
         raise ContractError(f"the history of {call} has no `loss`.")
-    return {str(name): [float(each) for each in values] for name, values in curves.items()}
+    return {str(name): [float(value) for value in values] for name, values in curves.items()}
 
 
 def _turned(before: np.ndarray, after: np.ndarray) -> np.ndarray:

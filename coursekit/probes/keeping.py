@@ -39,7 +39,9 @@ def _by_name(target: Any, given: tuple[Any, ...], named: Mapping[str, Any]) -> d
     names = [f"argument {number}" for number in range(1, len(given) + 1)]
     with suppress(TypeError, ValueError):  # a callable of which Python knows no signature
         kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        known = [each.name for each in inspect.signature(target).parameters.values() if each.kind in kinds]
+        known = [
+            parameter.name for parameter in inspect.signature(target).parameters.values() if parameter.kind in kinds
+        ]
         names[: len(known)] = known[: len(given)]
     found: dict[str, Any] = {}
     for name, value in [*zip(names, given, strict=True), *named.items()]:

@@ -335,9 +335,9 @@ def _asked_for(asked: set[tuple[int, int, int]], shape: tuple[int, int, int], se
     ]
     if len({seed for _, _, seed in asked}) == 1:
         return "one seed only"
-    if len({frozenset(prompt for prompt, _ in each) for each in at}) > 1:
+    if len({frozenset(prompt for prompt, _ in pairs) for pairs in at}) > 1:
         return "other prompts at each temperature"
-    if len({frozenset(seed for _, seed in each) for each in at}) > 1:
+    if len({frozenset(seed for _, seed in pairs) for pairs in at}) > 1:
         return "other seeds at each temperature"
     return f"{len(asked)} of {int(np.prod(shape))} combinations"
 

@@ -109,18 +109,18 @@ class _News:
     def encoder(self) -> tuple[Any, Any] | None:
         """The encoder's table and pooler among the model's weights; None where they are not."""
         wanted = [(2 + CODES, self.width), (self.width, self.width)]
-        found = [[each for each in self.model.weights if tuple(each.shape) == shape] for shape in wanted]
+        found = [[weight for weight in self.model.weights if tuple(weight.shape) == shape] for shape in wanted]
         return (found[0][0], found[1][0]) if all(found) else None
 
     def head(self) -> list[Any]:
         """The four weights of the head, trainable or not, or `ContractError` when there are others."""
-        inner = {id(each) for each in self.encoder() or ()}
-        found = [each for each in self.model.weights if id(each) not in inner]
+        inner = {id(weight) for weight in self.encoder() or ()}
+        found = [weight for weight in self.model.weights if id(weight) not in inner]
         shapes = [(self.width, 16), (16,), (16, self.classes), (self.classes,)]
-        if sorted(tuple(each.shape) for each in found) != sorted(shapes):
-            shown = ", ".join(str(tuple(each.shape)) for each in found) or "none"
+        if sorted(tuple(weight.shape) for weight in found) != sorted(shapes):
+            shown = ", ".join(str(tuple(weight.shape)) for weight in found) or "none"
             raise ContractError(f"the head has weights of the shapes {shown}; expected {shapes}.")
-        by_shape = {tuple(each.shape): each for each in found}
+        by_shape = {tuple(weight.shape): weight for weight in found}
         return [by_shape[shape] for shape in shapes]
 
 
@@ -147,9 +147,9 @@ def _one_keras() -> Iterator[None]:
 
 def _parameters(built: _News, inputs: Mapping[str, Any]) -> dict[str, Any]:
     parts = built.encoder()
-    trainable = {id(each) for each in built.model.trainable_weights}
-    inner = {id(each) for each in parts or ()}
-    head = sum(int(np.prod(each.shape)) for each in built.model.trainable_weights if id(each) not in inner)
+    trainable = {id(weight) for weight in built.model.trainable_weights}
+    inner = {id(part) for part in parts or ()}
+    head = sum(int(np.prod(weight.shape)) for weight in built.model.trainable_weights if id(weight) not in inner)
     if parts is None:
         other = bool(built.model.weights) and head > 20 * (built.width + built.classes + 17)
         return (
@@ -190,18 +190,18 @@ def _gradients(built: _News, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
     _values(built, inputs)  # puts the weights in; raises where chance would decide about the slope
     variables = built.model.trainable_variables
-    if not {id(each) for each in built.encoder() or ()} <= {id(each) for each in variables}:
+    if not {id(weight) for weight in built.encoder() or ()} <= {id(variable) for variable in variables}:
         return {"gradients": "do not reach the encoder", "slope": np.array(0.0)}
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(built.model(tf.constant(inputs["texts"]), training=False)[:, 0])
     slopes = list(zip(variables, tape.gradient(loss, variables), strict=True))
-    lost = [each.name for each, slope in slopes if slope is None]
+    lost = [variable.name for variable, slope in slopes if slope is None]
     table = built.encoder()[0]  # type: ignore[index]  # _values has found it
-    reached = [tf.convert_to_tensor(slope) for each, slope in slopes if each is table and slope is not None]
+    reached = [tf.convert_to_tensor(slope) for variable, slope in slopes if variable is table and slope is not None]
     along = np.array(sum(np.sum(np.asarray(slope, "float64") * inputs["direction"]) for slope in reached))
     if not lost:
         return {"gradients": "reach every weight that learns", "slope": along}
-    inner = {each.name for each in built.encoder() or ()}
+    inner = {weight.name for weight in built.encoder() or ()}
     return {"gradients": f"do not reach {'the encoder' if inner & set(lost) else 'the whole head'}", "slope": along}
 
 

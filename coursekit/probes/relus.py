@@ -45,7 +45,7 @@ def inside(
     for _ in shaken:
         if last is not None:
             last.assign(0.01 * np.asarray(last))  # so that the sigmoid does not end at 0 or 1
-        kept = [np.asarray(each) for each in variables]
+        kept = [np.asarray(variable) for variable in variables]
         if first is not None and bias is not None and second is not None:
             bias.assign(np.full(inner, -FAR))
             found["feed-forward network, hidden layer"] |= _moves(run, first, -np.asarray(first)) > apart
@@ -75,7 +75,7 @@ def inside(
 
 def _only(variables: Sequence[Any], shape: tuple[int, ...]) -> Any:
     """The one weight of this shape; None if there is none, or more than one."""
-    found = [each for each in variables if tuple(each.shape) == shape]
+    found = [variable for variable in variables if tuple(variable.shape) == shape]
     return found[0] if len(found) == 1 else None
 
 

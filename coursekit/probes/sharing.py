@@ -25,7 +25,9 @@ class LayerKey:
 
     def identity(self) -> Hashable | None:
         """Equal for layers that can stand for each other; None for one that nothing can stand for."""
-        shapes = [(tuple(getattr(each, "shape", ()))[1:], getattr(each, "dtype", type(each))) for each in self.inputs]
+        shapes = [
+            (tuple(getattr(given, "shape", ()))[1:], getattr(given, "dtype", type(given))) for given in self.inputs
+        ]
         given = [*enumerate(self.positional), *self.keywords.items()]
         key = (
             id(self.cls),
@@ -96,7 +98,7 @@ class _Kept:
 
     def restore(self) -> bool:
         """Put the values back; return whether the layer still has the same variables."""
-        same = [id(each) for each in self.layer.variables] == [id(variable) for variable, _ in self._values]
+        same = [id(variable) for variable in self.layer.variables] == [id(variable) for variable, _ in self._values]
         if same:
             for variable, value in self._values:
                 variable.assign(value)
@@ -107,9 +109,9 @@ def mark_as_built(layer: Any) -> None:
     """Spare a layer the tracing before its first call, because one of its class was traced already."""
     import keras
 
-    for each in layer._flatten_layers():
-        if type(each).build is keras.Layer.build:
-            each.built = True
+    for inner in layer._flatten_layers():
+        if type(inner).build is keras.Layer.build:
+            inner.built = True
 
 
 _cache: LayerCache | None = None

@@ -84,17 +84,17 @@ class _Masked:
         if not isinstance(result, (tuple, list)) or len(result) != 2:
             kind = "None. Is the `return` missing?" if result is None else kind_of(result)
             raise ContractError(f"mask_tokens(…) returned {kind}; expected the pair (inputs, labels).")
-        pair = tuple(numbers(each, name) for each, name in zip(result, ("`inputs`", "`labels`"), strict=True))
-        for each, name in zip(pair, ("inputs", "labels"), strict=True):
-            if each.shape != ids.shape:
-                raise ContractError(f"`{name}` has shape {each.shape}; the ids have {ids.shape}.")
+        pair = tuple(numbers(array, name) for array, name in zip(result, ("`inputs`", "`labels`"), strict=True))
+        for array, name in zip(pair, ("inputs", "labels"), strict=True):
+            if array.shape != ids.shape:
+                raise ContractError(f"`{name}` has shape {array.shape}; the ids have {ids.shape}.")
         if (pair[0] == -100).any():
             raise ContractError("`inputs` holds -100, which is no id. Are inputs and labels in the wrong order?")
         return pair
 
     def all(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
         """The arrays of all calls, end to end."""
-        return np.concatenate([each.reshape(-1) for each in arrays])
+        return np.concatenate([array.reshape(-1) for array in arrays])
 
     def marked(self, ids: np.ndarray, outs: np.ndarray, labels: np.ndarray) -> tuple[str, np.ndarray]:
         """What the labels are, in words, and which tokens they say are chosen."""
@@ -172,7 +172,7 @@ def _labels(masked: _Masked) -> dict[str, str]:
         facts["unlabelled"] = "change, too" if (outs != ids)[~chosen].any() else "stay as they are"
     same = np.array_equal(masked.given, masked.ids[-1])
     facts["argument"] = "as it was" if same else "changed in place"
-    whole = all(each.dtype.kind in "iu" for each in (*masked.outs, *masked.labels))
+    whole = all(array.dtype.kind in "iu" for array in (*masked.outs, *masked.labels))
     facts["shape"] = "that of ids" if whole else "that of ids, but the numbers are floats"
     return facts
 
@@ -218,16 +218,18 @@ def _kinds(masked: _Masked) -> dict[str, str]:
     ids, outs, words, chosen = seen
     chosen = chosen & words
     mask, kept = outs == masked.mask_id, outs == ids
-    if _all_alike(*(masked.by_call(each) for each in (chosen, mask, kept))):
+    if _all_alike(*(masked.by_call(which) for which in (chosen, mask, kept))):
         return {"kinds": "one kind for all tokens of a call"}
     if masked.inputs["rows"]:
-        rows = [masked.by_call(each) for each in (chosen, mask, kept)]  # (calls, B, T)
-        lines = rows, [each.swapaxes(1, 2) for each in rows]
-        if any(_all_alike(*(each.reshape(-1, each.shape[-1]) for each in line)) for line in lines):
+        rows = [masked.by_call(which) for which in (chosen, mask, kept)]  # (calls, B, T)
+        lines = rows, [row.swapaxes(1, 2) for row in rows]
+        if any(_all_alike(*(row.reshape(-1, row.shape[-1]) for row in line)) for line in lines):
             return {"kinds": "one kind for all tokens of a row, or of a column"}
-    counts, size = [int(each[chosen].sum()) for each in (mask, ~mask & ~kept, kept)], int(chosen.sum())
+    counts, size = [int(which[chosen].sum()) for which in (mask, ~mask & ~kept, kept)], int(chosen.sum())
     stray = 1 / masked.vocab_size  # a random id is now and then that of the mask, or the token's own
-    if _by_count(*(masked.by_call(each).reshape(len(masked.ids), -1).sum(axis=1) for each in (chosen, chosen & mask))):
+    if _by_count(
+        *(masked.by_call(which).reshape(len(masked.ids), -1).sum(axis=1) for which in (chosen, chosen & mask))
+    ):
         return {"kinds": "exactly 80 % mask in every call"}
     for name, (m, r, k) in {in_three_kinds(masked.mask_id): (0.8, 0.1, 0.1), **KINDS}.items():
         expected = (m + r * stray, r * (1 - 2 * stray), k + r * stray)
@@ -241,7 +243,7 @@ def _all_alike(chosen: np.ndarray, mask: np.ndarray, kept: np.ndarray) -> bool:
     """Whether in each call, row or column all chosen tokens met the same fate, though not the same in all of them."""
     fates = set()
     for places, masked, same in zip(chosen, mask, kept, strict=True):
-        shares = [each[places].mean() if places.any() else 0.0 for each in (masked, same, ~masked & ~same)]
+        shares = [which[places].mean() if places.any() else 0.0 for which in (masked, same, ~masked & ~same)]
         strays = places.sum() * (1 - max(shares))
         if strays > max(2, 0.03 * places.sum()):  # a random id is now and then that of the mask, or the token's own
             return False
@@ -275,12 +277,12 @@ def _random_ids(masked: _Masked) -> dict[str, str]:
     found, others = set(after[replaced].tolist()), set(range(size)) - {masked.mask_id}
     equally = found <= others and all(
         is_likely(
-            int((after[replaced & (before == word)] == each).sum()),
+            int((after[replaced & (before == word)] == other).sum()),
             int((replaced & (before == word)).sum()),
             1 / (size - 2),
         )
         for word in masked.inputs["words"]
-        for each in others - {word}
+        for other in others - {word}
     )
     if not equally:
         return {"random_ids": _kind_of_ids(masked, found, others, masked.by_call(outs), masked.by_call(ids))}

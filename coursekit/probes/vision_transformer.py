@@ -70,9 +70,9 @@ class _Roles:
         self.found: dict[str, list[Any]] = {}
         layers = list(model._flatten_layers(include_self=False))
         names = ("class_token", "position_embedding")
-        embeddings = [each for each in layers if all(hasattr(each, name) for name in names)]
+        embeddings = [layer for layer in layers if all(hasattr(layer, name) for name in names)]
         if not embeddings:
-            half = [(each, name) for each in layers for name in names if hasattr(each, name)]
+            half = [(layer, name) for layer in layers for name in names if hasattr(layer, name)]
             if half:
                 owner, name = half[0]
                 (missing,) = set(names) - {name}
@@ -80,31 +80,33 @@ class _Roles:
             raise ContractError(
                 "the model holds no PatchEmbedding, a layer with `class_token` and `position_embedding`."
             )
-        attentions = [each for each in layers if isinstance(each, keras.layers.MultiHeadAttention)]
+        attentions = [layer for layer in layers if isinstance(layer, keras.layers.MultiHeadAttention)]
         if not attentions:
             raise ContractError("the model holds no `keras.layers.MultiHeadAttention`.")
         self.attentions = attentions
         parts = {id(part) for owner in (*embeddings, *attentions) for part in owner._flatten_layers()}
-        for each in embeddings:
+        for embedding in embeddings:
             for name in names:
-                _plain_variable(getattr(each, name), name)  # refuses what is no weight
-                self._add(name, getattr(each, name))
-            if not hasattr(each, "projection"):
-                raise ContractError(f"`{type(each).__name__}` has no `projection`, the Dense layer of the patches.")
-            self._add_dense("projection", each.projection)
-        for each in attentions:
+                _plain_variable(getattr(embedding, name), name)  # refuses what is no weight
+                self._add(name, getattr(embedding, name))
+            if not hasattr(embedding, "projection"):
+                raise ContractError(
+                    f"`{type(embedding).__name__}` has no `projection`, the Dense layer of the patches."
+                )
+            self._add_dense("projection", embedding.projection)
+        for attention in attentions:
             for name in ATTENTION:
-                self._add_dense(name, getattr(each, f"{name}_dense"))
-        for each in layers:
-            if id(each) in parts:
+                self._add_dense(name, getattr(attention, f"{name}_dense"))
+        for layer in layers:
+            if id(layer) in parts:
                 continue
-            if isinstance(each, keras.layers.LayerNormalization):
-                self._add("norm.gamma", each.gamma, each)
-                self._add("norm.beta", each.beta, each)
-            elif hasattr(each, "kernel"):
-                self._add_dense(_place(each, inputs), each)
-        known = {id(each) for same in self.found.values() for each in same}
-        others = [each for each in model.trainable_variables if id(each) not in known]
+            if isinstance(layer, keras.layers.LayerNormalization):
+                self._add("norm.gamma", layer.gamma, layer)
+                self._add("norm.beta", layer.beta, layer)
+            elif hasattr(layer, "kernel"):
+                self._add_dense(_place(layer, inputs), layer)
+        known = {id(part) for same in self.found.values() for part in same}
+        others = [variable for variable in model.trainable_variables if id(variable) not in known]
         if others:
             raise ContractError(f"the model holds weights that are not in the table: {_named(others)}.")
 
@@ -149,7 +151,7 @@ def _place(dense: Any, inputs: Mapping[str, Any]) -> str:
 
 
 def _named(variables: Sequence[Any]) -> str:
-    names = [f"`{each.path}` {tuple(each.shape)}" for each in variables]
+    names = [f"`{variable.path}` {tuple(variable.shape)}" for variable in variables]
     return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
 
 
@@ -219,7 +221,7 @@ def _build_vit(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: st
 
     model = _model(namespace, inputs)
     if mode == "parameters":
-        return {"trainable_parameters": sum(int(np.prod(each.shape)) for each in model.trainable_variables)}
+        return {"trainable_parameters": sum(int(np.prod(variable.shape)) for variable in model.trainable_variables)}
     roles = _Roles(model, inputs)
     weights = by_role(inputs["weights"], inputs)
     roles.assign(weights)
@@ -270,14 +272,14 @@ def _dropped(model: Any, roles: _Roles, images: Any, weights: Mapping[str, np.nd
 @contextlib.contextmanager
 def _without_dropout(attentions: Sequence[Any]) -> Iterator[None]:
     """While the block runs, no attention drops its weights: what is asked for is the dropout of its output."""
-    rates = [each._dropout_layer.rate for each in attentions]
+    rates = [attention._dropout_layer.rate for attention in attentions]
     try:
-        for each in attentions:
-            each._dropout_layer.rate = 0.0
+        for attention in attentions:
+            attention._dropout_layer.rate = 0.0
         yield
     finally:
-        for each, rate in zip(attentions, rates, strict=True):
-            each._dropout_layer.rate = rate
+        for attention, rate in zip(attentions, rates, strict=True):
+            attention._dropout_layer.rate = rate
 
 
 def _slopes(model: Any, roles: _Roles, images: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -308,7 +310,9 @@ def _saved(model: Any, namespace: Mapping[str, Any]) -> Any:
     """The model as it comes back from a file."""
     import keras
 
-    own = {name: each for name, each in namespace.items() if isinstance(each, type) and issubclass(each, keras.Layer)}
+    own = {
+        name: value for name, value in namespace.items() if isinstance(value, type) and issubclass(value, keras.Layer)
+    }
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "vit.keras"
         model.save(path)
@@ -327,9 +331,9 @@ def _train_vit(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: st
     if not isinstance(model, keras.Model):
         raise ContractError(f"train_vit(…) returned {kind_of(model)}; expected the trained `keras.Model`.")
     layers = list(model._flatten_layers(include_self=False))
-    if not any(isinstance(each, keras.layers.MultiHeadAttention) for each in layers):
+    if not any(isinstance(layer, keras.layers.MultiHeadAttention) for layer in layers):
         raise ContractError("the model that came back holds no attention: train the one that build_vit makes.")
-    fitted, unseen = (np.asarray(_logits(model, each, training=False)) for each in (images, inputs["unseen"]))
+    fitted, unseen = (np.asarray(_logits(model, batch, training=False)) for batch in (images, inputs["unseen"]))
     if fitted.shape != (len(images), inputs["num_classes"]):
         raise ContractError(f"the model returns {fitted.shape}; expected {(len(images), inputs['num_classes'])}.")
     sums = (fitted >= 0).all() and np.allclose(fitted.sum(axis=-1), 1, atol=1e-3)
@@ -378,7 +382,7 @@ def _measure_shift(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode
     if lacking:
         raise ContractError(f"{shown} has no entry for the shift {lacking[0]}.")
     entries = [found[shift] for shift in inputs["shifts"]]
-    if any(not isinstance(each, (tuple, list, np.ndarray)) or len(each) != 4 for each in entries):
+    if any(not isinstance(entry, (tuple, list, np.ndarray)) or len(entry) != 4 for entry in entries):
         raise ContractError(f"{shown} has an entry that is not the tuple (accuracy, change, error, along).")
     if mode == "along":
         return _along({shift: entry[3] for shift, entry in zip(inputs["shifts"], entries, strict=True)}, size)

@@ -134,7 +134,7 @@ class _Run:
             records.RecordError: it is on something else than what was sent.
         """
         result = record.lab_result()
-        points = {each.exercise: each.max_score for each in result.exercises}
+        points = {exercise.exercise: exercise.max_score for exercise in result.exercises}
         about = (result.lab, result.grader_version, result.content_hash, points)
         if about != (self._grader.lab, self._grader.version, content_hash(sent.data), self._points):
             raise records.RecordError("a verdict on something that was not sent")

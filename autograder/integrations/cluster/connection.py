@@ -241,7 +241,7 @@ class Connection:
                 for task, record in (fetched or {}).items():
                     self.forget(task)
                     yield task, record
-        for address in [each for each in self._finished if each not in self._fetching]:
+        for address in [finished for finished in self._finished if finished not in self._fetching]:
             tasks = self._finished.pop(address)
             futures = {task: self._futures[task][0] for task in tasks if task in self._futures}
             self._fetching.add(address)

@@ -52,7 +52,7 @@ class Dispatch(Generic[T]):
         Args:
             slots: threads of each worker that is fit, by address.
         """
-        suspects = [each for each in self._again if each.losses >= SUSPECT]
+        suspects = [task for task in self._again if task.losses >= SUSPECT]
         for item in suspects:
             idle = [address for address in slots if not self._held.get(address)]
             if not idle:
@@ -103,7 +103,7 @@ class Dispatch(Generic[T]):
         return item, address
 
     def _is_reserved(self, address: str) -> bool:
-        return any(each.losses >= SUSPECT for each in self._held.get(address, ()))
+        return any(task.losses >= SUSPECT for task in self._held.get(address, ()))
 
     def _next(self) -> WorkItem[T] | None:
         for item in self._again:

@@ -53,7 +53,7 @@ def canvas_names(course: Course, lab: str, students: Iterable[str], download: Pa
         ExportRefused: the download does not hold a student's file.
     """
     known = {each.name: grade_ids(course, each.name) for each in course.labs}
-    found = {each.student: each for each in find_submissions([download], lab, known).submissions}
+    found = {submission.student: submission for submission in find_submissions([download], lab, known).submissions}
     others = _uploads(download)
     names, reasons = {}, []
     for student in students:

@@ -202,7 +202,7 @@ def _fill(
 
 def _assignment(course: Course, roster: Roster, lab: str) -> str | None:
     wanted = {lab.casefold(), course.lab(lab).title.casefold()}
-    found = [each for each in roster.columns if _ASSIGNMENT_ID.sub("", each).strip().casefold() in wanted]
+    found = [column for column in roster.columns if _ASSIGNMENT_ID.sub("", column).strip().casefold() in wanted]
     if len(found) > 1:
         raise CourseError(f"{roster.path}: {len(found)} columns are named like {lab}; choose one with --column")
     return found[0] if found else None

@@ -41,16 +41,16 @@ def weights_of(course: Course, labs: Sequence[str], given: Sequence[str]) -> dic
         CourseError: one is no number of at least 0, names a lab that is not there or not in the table, or all are 0.
     """
     weights = {lab: course.lab(lab).weight for lab in labs}
-    for each in given:
-        lab, _, number = each.partition("=")
+    for weight in given:
+        lab, _, number = weight.partition("=")
         if course.lab(lab).name not in weights:
-            raise CourseError(f"--weight {each}: {lab} is not in this table; the labs in it are {', '.join(labs)}")
+            raise CourseError(f"--weight {weight}: {lab} is not in this table; the labs in it are {', '.join(labs)}")
         try:
             weights[lab] = float(number)
         except ValueError:
             weights[lab] = math.nan
         if not 0 <= weights[lab] < math.inf:
-            raise CourseError(f"--weight {each}: a weight is a number of at least 0; write --weight {lab}=2")
+            raise CourseError(f"--weight {weight}: a weight is a number of at least 0; write --weight {lab}=2")
     if not any(weights.values()):
         raise CourseError("every lab in this table has the weight 0; give one of them another: --weight LAB=1")
     return weights
@@ -104,7 +104,7 @@ def _with_dropped(shares: Mapping[str, _Share], number: int) -> dict[str, _Share
     counting = [lab for lab, share in shares.items() if share.weight and share.percent is not None]
     counting.sort(key=lambda lab: (shares[lab].percent, -shares[lab].weight))
     dropped = counting[: max(min(number, len(counting) - 1), 0)]
-    return {lab: _Share(each.percent, because="dropped") if lab in dropped else each for lab, each in shares.items()}
+    return {lab: _Share(share.percent, because="dropped") if lab in dropped else share for lab, share in shares.items()}
 
 
 def _texts(shares: Mapping[str, _Share]) -> dict[str, str]:

@@ -29,7 +29,7 @@ def results_json(
         by_hand: points of answers in words, which are not in the score.
     """
     head = [result.reason] if result.reason else []
-    head += [f"Put right before grading: {each}" for each in result.repairs]
+    head += [f"Put right before grading: {repair}" for repair in result.repairs]
     if by_hand:
         head.append(f"Answers in words, {by_hand:g} points, are marked by a person and are not in this score.")
     if result.content_hash:
@@ -86,9 +86,9 @@ def _test(name: str, score: float, most: float, passed: bool, output: str) -> di
 def _for_instructors(result: LabResult, walls: Sequence[WallReport]) -> dict[str, Any]:
     lines = [f"state {result.state}, grader {result.grader_version or '-'}, file {result.content_hash[:16] or '-'}"]
     lines += [
-        f"{each.exercise}: {each.status}, {each.score:g}/{each.max_score:g}, {each.seconds:.1f} s"
-        f"{', ' + ', '.join(each.misconceptions) if each.misconceptions else ''}"
-        for each in result.exercises
+        f"{exercise.exercise}: {exercise.status}, {exercise.score:g}/{exercise.max_score:g}, {exercise.seconds:.1f} s"
+        f"{', ' + ', '.join(exercise.misconceptions) if exercise.misconceptions else ''}"
+        for exercise in result.exercises
     ]
     lines.append("walls: " + ", ".join(wall.name if wall.stands else f"NOT {wall.name} ({wall.why})" for wall in walls))
     return _test("For instructors", 0.0, 0.0, True, "\n".join(lines)) | {"visibility": "hidden"}

@@ -52,9 +52,9 @@ def targets(solution: str) -> list[Target]:
     for node in tree.body:
         match node:
             case ast.FunctionDef(name=name, args=arguments) if not (arguments.vararg or arguments.kwarg):
-                plain = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
+                plain = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
                 needed = len(plain) - len(arguments.defaults)
-                optional = (*plain[needed:], *(each.arg for each in arguments.kwonlyargs))
+                optional = (*plain[needed:], *(argument.arg for argument in arguments.kwonlyargs))
                 found[name] = Target(name, tuple(plain[:needed]), optional)
             case ast.Assign(targets=[ast.Name(id=name)]):
                 found[name] = Target(name)
@@ -70,9 +70,9 @@ def tried(test: str, target: Target) -> Tried:
         return Tried(left=[test])
     for statement in _statements(tree):
         inputs = [] if isinstance(statement, ast.Try | ast.With | ast.For | ast.While) else _inputs(statement, target)
-        for each in inputs:
-            if each not in found.inputs:
-                found.inputs.append(each)
+        for name in inputs:
+            if name not in found.inputs:
+                found.inputs.append(name)
         if not inputs and not _is_idle(statement):
             found.left.append(ast.unparse(statement))
     return found
@@ -102,10 +102,10 @@ def _inputs(statement: ast.stmt, target: Target) -> list[dict[str, str]]:
 
 def _by_name(call: ast.Call, target: Target) -> dict[str, str] | None:
     names = (*(target.parameters or ()), *target.optional)
-    if len(call.args) > len(names) or any(isinstance(each, ast.Starred) for each in call.args):
+    if len(call.args) > len(names) or any(isinstance(argument, ast.Starred) for argument in call.args):
         return None
     given = dict(zip(names, call.args, strict=False))
-    given |= {each.arg: each.value for each in call.keywords if each.arg is not None}
+    given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None}
     if not all(_is_spelt_out(value) for value in given.values()) or not set(target.parameters or ()) <= given.keys():
         return None
     return {name: ast.unparse(value) for name, value in given.items()}
@@ -149,15 +149,22 @@ def _plain_name(node: ast.expr) -> str:
 def _is_huge(call: ast.Call) -> bool:
     """Whether a call that makes as many entries as its numbers say makes more than `LARGEST`, or cannot be counted."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    given = [*call.args, *(each.value for each in call.keywords if each.arg in ("shape", "N", "M", "num", "step"))]
+    given = [
+        *call.args,
+        *(keyword.value for keyword in call.keywords if keyword.arg in ("shape", "N", "M", "num", "step")),
+    ]
     if name in _SHAPED:
         sizes = given[: 2 if name == "eye" else 1]
-        numbers = [each for size in sizes for each in (size.elts if isinstance(size, ast.Tuple | ast.List) else [size])]
-        values = [_number(each) for each in numbers]
-        return None in values or math.prod(max(1.0, abs(each)) for each in values if each is not None) > LARGEST
+        numbers = [
+            dimension
+            for size in sizes
+            for dimension in (size.elts if isinstance(size, ast.Tuple | ast.List) else [size])
+        ]
+        values = [_number(number) for number in numbers]
+        return None in values or math.prod(max(1.0, abs(value)) for value in values if value is not None) > LARGEST
     if name in _COUNTING:
-        values = [_number(each) for each in given]
-        counted = [abs(each) for each in values if each is not None]
+        values = [_number(element) for element in given]
+        counted = [abs(value) for value in values if value is not None]
         steps = counted[2:] if name != "linspace" else []
         return None in values or max(counted, default=0) > LARGEST or any(0 < step < 1 / 100 for step in steps)
     return False

@@ -41,7 +41,7 @@ def read_nbgrader(notebook: NotebookNode) -> Assignment:
             hidden = [match[1] for match in _HIDDEN.finditer(cell.source)]
             shown = _HIDDEN.sub("", cell.source)
             question.tests.append(Test(shown, worth))
-            question.tests += [Test(each, 0.0, hidden=True) for each in hidden]
+            question.tests += [Test(test, 0.0, hidden=True) for test in hidden]
         else:
             if flags.get("solution") or flags.get("grade"):
                 found.left.append(f"the marks of the cell “{name}”, which is no code: it is given as it is")

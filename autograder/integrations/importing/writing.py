@@ -85,9 +85,9 @@ def _is_taken(path: Path, source: Path) -> bool:
 def _notebook_in(path: Path) -> Path:
     if not path.is_dir():
         return path
-    found = sorted(each for each in path.glob("*.ipynb") if not each.name.startswith("."))
+    found = sorted(notebook for notebook in path.glob("*.ipynb") if not notebook.name.startswith("."))
     if len(found) != 1:
-        names = ", ".join(each.name for each in found) or "none"
+        names = ", ".join(notebook.name for notebook in found) or "none"
         raise CourseError(f"{path}: a lab has one notebook, and here are {len(found)} ({names}); name one of them")
     return found[0]
 
@@ -152,8 +152,8 @@ class _Writing:
     def _question(self, question: Question) -> list[NotebookNode]:
         defined = targets(question.solution)
         tests = "\n".join(test.source for test in question.tests)
-        used = [each for each in defined if re.search(rf"\b{re.escape(each.name)}\b", tests)]
-        functions = [each for each in used or defined if each.parameters is not None]
+        used = [function for function in defined if re.search(rf"\b{re.escape(function.name)}\b", tests)]
+        functions = [function for function in used or defined if function.parameters is not None]
         target = next(iter(functions or used or defined), None)
         if target is None or not question.tests:
             why = "no test asks for it" if target else "it defines no function and no value"
@@ -172,12 +172,12 @@ class _Writing:
             self.result.left.append(f"{question.name}: {target.name} is the name of another exercise; rename it first")
             return [new_code_cell("# TODO: this is the solution; rename what it defines\n" + question.solution)]
         self.names |= {target.name, f"{target.name}-code"}
-        for other in (each for each in used if each is not target):
+        for other in (function for function in used if function is not target):
             self.result.left.append(f"{question.name}: the tests of {other.name}; only {target.name} is an exercise")
         points = sum(test.points for test in question.tests) or 1.0
         groups = [(test.points, test.hidden, tried(test.source, target)) for test in question.tests]
         self.exercises[target.name] = _declaration(target, groups)
-        count = sum(len(each.inputs) for *_, each in groups)
+        count = sum(len(group.inputs) for *_, group in groups)
         self.result.taken.append(f"{target.name} (was {question.name}): {points:g} points, {count} inputs to try")
         shares = _shares(groups)
         if len(shares) > 1:
@@ -185,13 +185,13 @@ class _Writing:
             self.result.taken.append(
                 f"{target.name}: its points are shared as {split}; change it in the exercise's file"
             )
-        lost = sum(points for points, _, each in groups if not each.inputs)
+        lost = sum(points for points, _, group in groups if not group.inputs)
         if lost and shares:
             self.result.left.append(
                 f"{target.name}: {lost:g} points of tests without such inputs; the others share them"
             )
-        for *_, each in groups:
-            for statement in each.left:
+        for *_, group in groups:
+            for statement in group.left:
                 said = " ".join(statement.split())
                 self.result.left.append(f"{target.name}: the test “{said[:70]}{'…' * (len(said) > 70)}”")
         base = {"grade": False, "locked": False, "schema_version": 3, "solution": False, "task": False}
@@ -213,7 +213,7 @@ class _Writing:
 def _declaration(target: Target, groups: Sequence[tuple[float, bool, Tried]]) -> str:
     """The Python file that declares an exercise."""
     lines = [f'"""Which inputs to try for `{target.name}`; imported."""', ""]
-    inputs = [values for *_, each in groups for values in each.inputs]
+    inputs = [values for *_, group in groups for values in group.inputs]
     if any(re.search(r"\bnp\b", value) for values in inputs for value in values.values()):
         lines += ["import numpy as np", ""]
     lines += ["from autograder.declaring import Case, OwnExercise", ""]
@@ -225,18 +225,18 @@ def _declaration(target: Target, groups: Sequence[tuple[float, bool, Tried]]) ->
             arguments.append(f"optional={_words(optional)}")
     lines += [f"exercise = OwnExercise({', '.join(arguments)})", ""]
     shares = _shares(groups)
-    for number, (title, weight, hidden, each) in enumerate(shares, start=1):
+    for number, (title, weight, hidden, group) in enumerate(shares, start=1):
         lines += ["", f'@exercise.group("{title}", points={weight})', f"def group_{number}(rng):"]
         if hidden:
             lines.append(
                 "    # TODO: these inputs were hidden; students see all that is spelt out. Draw others from rng."
             )
-        spelt = [", ".join(f'"{name}": {value}' for name, value in values.items()) for values in each.inputs]
+        spelt = [", ".join(f'"{name}": {value}' for name, value in values.items()) for values in group.inputs]
         lines += ["    return [", *(f"        Case({{{case}}})," for case in spelt), "    ]", ""]
     if not shares:
         lines += ["", '@exercise.group("right values", points=1)', "def values(rng):"]
         lines += ["    return []  # TODO: the tests try nothing that is spelt out; say what is to be tried", ""]
-    left = [line for *_, each in groups for text in each.left for line in text.splitlines()]
+    left = [line for *_, group in groups for text in group.left for line in text.splitlines()]
     if left:
         lines += ["", "# What the imported tests said besides:", *(f"#   {line}" for line in left), ""]
     return "\n".join(lines)
@@ -248,8 +248,8 @@ def _shares(groups: Sequence[tuple[float, bool, Tried]]) -> list[tuple[str, int,
     weights = _whole([points or 1.0 for points, *_ in fruitful])
     numbered = enumerate(zip(weights, fruitful, strict=True), start=1)
     return [
-        (f"hidden tests {number}" if hidden else f"tests {number}", weight, hidden, each)
-        for number, (weight, (_, hidden, each)) in numbered
+        (f"hidden tests {number}" if hidden else f"tests {number}", weight, hidden, group)
+        for number, (weight, (_, hidden, group)) in numbered
     ]
 
 
@@ -260,9 +260,9 @@ def _words(words: Sequence[str]) -> str:
 def _whole(weights: Sequence[float]) -> list[int]:
     """The smallest whole numbers in the same proportions."""
     fractions = [Fraction(weight).limit_denominator(100) or Fraction(1, 100) for weight in weights]
-    common = math.lcm(*(each.denominator for each in fractions))
-    whole = [int(each * common) for each in fractions]
-    return [each // (math.gcd(*whole) or 1) for each in whole]
+    common = math.lcm(*(fraction.denominator for fraction in fractions))
+    whole = [int(fraction * common) for fraction in fractions]
+    return [share // (math.gcd(*whole) or 1) for share in whole]
 
 
 def _tidy(points: float) -> int | float:

@@ -35,7 +35,7 @@ def new_exercise(course: Course, lab: str, name: str, *, own: bool = False) -> l
     refuse_name(name)
     path = course.solution_notebook(lab)
     notebook = read_pair(path)
-    if any(each in cells_by_id(notebook) for each in (name, f"{name}-code", f"text-{name}")):
+    if any(cell_id in cells_by_id(notebook) for cell_id in (name, f"{name}-code", f"text-{name}")):
         raise CourseError(f"{path}: has cells called {name} already; choose another name")
     own = own or not _is_repository(course)
     planned = _own_files(course, lab, name) if own else _repository_files(course, lab, name)
@@ -126,7 +126,7 @@ def refuse_lab(course: Course, lab: str) -> None:
     for path in (course.solutions / lab, course.root / FOLDER / topic):
         if path.exists():
             raise CourseError(f"{path}: is there already; choose another name")
-    if any(each.name == lab for each in course.labs):
+    if any(declared.name == lab for declared in course.labs):
         raise CourseError(f"{course.root / FILE_NAME}: lists {lab} already; choose another name")
 
 

@@ -54,7 +54,7 @@ def compare(documents: Sequence[Document], *, pairs: int, most: int | None = Non
     counts = np.zeros((len(documents), len(documents)), dtype=np.int32)
     for owners in rare:
         counts[np.ix_(owners, owners)] += 1
-    earlier = np.array([each.earlier for each in documents], dtype=bool)
+    earlier = np.array([document.earlier for document in documents], dtype=bool)
     counts[np.ix_(earlier, earlier)] = 0
     firsts, seconds = np.nonzero(np.triu(counts, 1))
     order = np.argsort(-counts[firsts, seconds], kind="stable")[: _EXAMINED * pairs]
@@ -69,9 +69,9 @@ def compare(documents: Sequence[Document], *, pairs: int, most: int | None = Non
 
 def _rare(documents: Sequence[Document], most: int) -> tuple[list[np.ndarray], np.ndarray]:
     """Return who has each number that two to `most` documents have, and the numbers that more have."""
-    unique = [np.unique(each.numbers) for each in documents]
+    unique = [np.unique(document.numbers) for document in documents]
     numbers = np.concatenate([np.zeros(0, dtype=np.int64), *unique])
-    owners = np.repeat(np.arange(len(documents)), [len(each) for each in unique])
+    owners = np.repeat(np.arange(len(documents)), [len(fingerprints) for fingerprints in unique])
     order = np.argsort(numbers, kind="stable")
     numbers, owners = numbers[order], owners[order]
     begins = np.flatnonzero(np.diff(numbers, prepend=-1))
@@ -83,9 +83,9 @@ def _rare(documents: Sequence[Document], most: int) -> tuple[list[np.ndarray], n
 def _pair(first: Document, second: Document, common: np.ndarray) -> Pair:
     shared = np.setdiff1d(np.intersect1d(first.numbers, second.numbers), common)
     parts = []
-    for each in (first, second):
-        own = _covered(each, ~np.isin(each.numbers, common))
-        parts.append((_covered(each, np.isin(each.numbers, shared)), own))
+    for document in (first, second):
+        own = _covered(document, ~np.isin(document.numbers, common))
+        parts.append((_covered(document, np.isin(document.numbers, shared)), own))
     (in_first, of_first), (in_second, of_second) = parts
     return Pair(
         first,

@@ -107,7 +107,7 @@ def fingerprinted(cells: list[OwnCell], given: np.ndarray) -> Fingerprints:
         places.append(where[own])
         at_cells.append(np.full(int(own.sum()), at, dtype=np.int64))
     empty = np.zeros(0, dtype=np.int64)
-    joined = (np.concatenate([empty, *each]) for each in (numbers, at_cells, places))
+    joined = (np.concatenate([empty, *arrays]) for arrays in (numbers, at_cells, places))
     return (*joined, sum(len(cell.tokens) for cell in cells))  # type: ignore[return-value]
 
 

@@ -88,7 +88,7 @@ def _children(node: ast.AST) -> Iterator[ast.AST]:
         if isinstance(value, ast.AST):
             yield value
         elif isinstance(value, list):
-            yield from (each for each in value if isinstance(each, ast.AST))
+            yield from (child for child in value if isinstance(child, ast.AST))
 
 
 def _says_nothing(node: ast.AST) -> bool:

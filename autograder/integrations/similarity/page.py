@@ -35,14 +35,14 @@ def similar_page(
         "similar.html.j2",
         course=course,
         lab=lab,
-        count=sum(not each.earlier for each in documents),
-        earlier=sum(each.earlier for each in documents),
+        count=sum(not document.earlier for document in documents),
+        earlier=sum(document.earlier for document in documents),
         comparison=comparison,
         shortest=LONGEST_MISSED + 1,
         pairs=[
             {
                 "pair": pair,
-                "rows": list(_rows(pair, *(_cells(each, reading) for each in (pair.first, pair.second)))),
+                "rows": list(_rows(pair, *(_cells(document, reading) for document in (pair.first, pair.second)))),
             }
             for pair in comparison.pairs
         ],

@@ -83,14 +83,14 @@ class Journal:
         """Write down the attempts that are new; return how many there were."""
         rows = [
             {
-                "key": each.key,
-                "student": each.student,
-                "lab": each.lab,
-                "handed_in": _naive(each.handed_in),
+                "key": attempt.key,
+                "student": attempt.student,
+                "lab": attempt.lab,
+                "handed_in": _naive(attempt.handed_in),
                 "seen_at": _naive(now),
                 "state": WAITING,
             }
-            for each in attempts
+            for attempt in attempts
         ]
         with self._engine.begin() as connection:
             before = connection.scalar(select(func.count()).select_from(_attempts)) or 0

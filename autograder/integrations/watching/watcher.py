@@ -130,7 +130,7 @@ class Watcher:
         self.last_round = Round()
         attempts, self.last_round.passed_over = self._look()
         now, written = self._clock(), self._journal.handed_in(attempts)
-        attempts = {key: _dated(each, written.get(key) or _came(each, now)) for key, each in attempts.items()}
+        attempts = {key: _dated(attempt, written.get(key) or _came(attempt, now)) for key, attempt in attempts.items()}
         self.last_round.arrived = self._journal.note(attempts.values(), now)
         self.write_status()
         tried: set[str] = set()
@@ -162,13 +162,13 @@ class Watcher:
         places = {inbound: partial(in_exchange, inbound, self._labs, check_owner=self._exchange.check_owner)}
         places |= {folder: partial(in_folder, folder, self._labs, self._known) for folder in self._drops}
         arrived = [self._arrived(place, look) for place, look in places.items()]
-        attempts = {each.key: each for some in arrived for each in some.attempts}
-        passed_over = [each for some in arrived for each in some.passed_over]
+        attempts = {attempt.key: attempt for some in arrived for attempt in some.attempts}
+        passed_over = [passed for some in arrived for passed in some.passed_over]
         if self.only_roster:
             roster = course_roster(self._course)
-            strangers = {key: each for key, each in attempts.items() if not roster.places(each.student)}
-            passed_over += [stranger(roster, each.submission) for each in strangers.values()]
-            attempts = {key: each for key, each in attempts.items() if key not in strangers}
+            strangers = {key: attempt for key, attempt in attempts.items() if not roster.places(attempt.student)}
+            passed_over += [stranger(roster, attempt.submission) for attempt in strangers.values()]
+            attempts = {key: attempt for key, attempt in attempts.items() if key not in strangers}
         return attempts, passed_over
 
     def _arrived(self, place: Path, look: Callable[[], Arrived]) -> Arrived:
@@ -187,11 +187,15 @@ class Watcher:
         for attempt in arrived.attempts:
             if attempt.key not in self._lab_of:
                 self._lab_of[attempt.key] = self._likely_lab(attempt)
-        own = [each for each in arrived.attempts if self._lab_of[each.key] == each.lab]
-        told = {self._lab_of[each.key]: each for each in arrived.attempts if self._lab_of[each.key] not in self._labs}
-        over = [PassedOver(str(each.submission.path), f"it is a notebook of {lab}") for lab, each in told.items()]
-        taken = {shown_place(str(each.submission.path)) for each in own}
-        return Arrived(own, [each for each in arrived.passed_over if each.path not in taken] + over)
+        own = [attempt for attempt in arrived.attempts if self._lab_of[attempt.key] == attempt.lab]
+        told = {
+            self._lab_of[attempt.key]: attempt
+            for attempt in arrived.attempts
+            if self._lab_of[attempt.key] not in self._labs
+        }
+        over = [PassedOver(str(attempt.submission.path), f"it is a notebook of {lab}") for lab, attempt in told.items()]
+        taken = {shown_place(str(attempt.submission.path)) for attempt in own}
+        return Arrived(own, [passed for passed in arrived.passed_over if passed.path not in taken] + over)
 
     def _likely_lab(self, attempt: HandedIn) -> str:
         """The lab that a notebook is named like, or else the one of which it holds most cells."""
@@ -204,10 +208,10 @@ class Watcher:
         return attempt.lab
 
     def _grade(self, lab: str, attempts: Sequence[HandedIn]) -> Iterator[Mark]:
-        by_student = {each.student: each for each in attempts}
+        by_student = {attempt.student: attempt for attempt in attempts}
         best = self._course.attempts.counts == "best"
         marking = Marking(self._course, lab, self._out_dir, db_url=self._db_url, keep_best=best)
-        found = [self._taken_in(each).submission for each in by_student.values()]
+        found = [self._taken_in(attempt).submission for attempt in by_student.values()]
         cluster, unsafe = self._graders.cluster, self._graders.unsafe
         here = nullcontext(cluster) if cluster else start_sandbox(self._course, lab, unsafe=unsafe)
         with here as grading:

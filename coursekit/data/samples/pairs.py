@@ -156,7 +156,7 @@ def _an(article: str, following: str) -> str:
 def _parts(draws: Draws) -> tuple[Noun, tuple[str, str], Verb, tuple[str, str]]:
     """Subject (the noun, and its phrase), verb and object of a clause."""
     noun = draws.one_of(BEINGS)
-    other = draws.one_of([each for each in (*BEINGS, *THINGS) if each is not noun])
+    other = draws.one_of([other for other in (*BEINGS, *THINGS) if other is not noun])
     return noun, _phrase(draws, noun, 1), draws.one_of(VERBS), _phrase(draws, other, 4)
 
 
