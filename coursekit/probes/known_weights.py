@@ -65,9 +65,11 @@ def _given(inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
     words, width, inner = (inputs[name] for name in ("vocab_size", "d_model", "d_ff"))
     layers = ((width, inner), (inner,), (inner, width), (width, 20), (20,), (20, 1), (1,))
     shapes = {"words": (words, width), **dict(zip(ONE_EACH, layers, strict=True)), "gain": (width,), "shift": (width,)}
-    ends = np.cumsum([math.prod(shape) for shape in shapes.values()])
-    pieces = np.split(inputs["numbers"], ends[:-1])
-    return {name: piece.reshape(shape) for (name, shape), piece in zip(shapes.items(), pieces, strict=True)}
+    given, begin = {}, 0
+    for name, shape in shapes.items():
+        end = begin + math.prod(shape)
+        given[name], begin = np.reshape(inputs["numbers"][begin:end], shape), end
+    return given
 
 
 def _shape(weight: Any) -> tuple[int, ...]:
