@@ -114,6 +114,7 @@ ABOUT = {  # the mistakes with a default that is what the exercise asks about
     "value_dim_defaults_to_head": "which numbers Keras's layer has by default",
     "value_dim_defaults_to_d_model": "which numbers Keras's layer has by default",
     "pad_sequences_defaults": "at which end texts are filled and cut",
+    **dict.fromkeys(("lecture_settings", "sublinear", "other_penalty"), "which settings stay as scikit-learn has them"),
 }
 
 
@@ -146,6 +147,7 @@ def test_the_defaults_of_libraries_are_found():
     found = {(name, id) for lab in LABS for name in exercises_of(lab) for id in defaults_of(lab, name)}
     epsilon = {(name, "keras_epsilon") for name in ("EncoderBlock", "DecoderBlock", "Transformer", "build_vit")}
     assert found == epsilon | {
+        ("Encoder", "final_epsilon"),
         ("build_vit", "keras_epsilon_everywhere"),
         ("build_classifier", "attention_without_bias"),
         ("build_news_classifier", "encoder_always_frozen"),

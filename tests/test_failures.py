@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+from dataclasses import replace
 
 import keras
 import numpy as np
@@ -234,7 +235,8 @@ def test_one_cause_is_told_once():
 
 def test_what_no_named_mistake_explains_keeps_its_advice():
     attempts = [Attempt({"output": np.full(3, factor)}) for factor in (2.0, 2.0, 11.6)]
-    judgement = judge(THREE, THREE_CASES, attempts)
+    not_known = replace(THREE_CASES[2], wrong={("doubled",): {"output": fingerprint(np.full(3, np.nan))}})
+    judgement = judge(THREE, [*THREE_CASES[:2], not_known], attempts)
     assert judgement.misconceptions == ("doubled",) and judgement.hints == ()
     assert ["Look at" in each for each in judgement.explanations] == [False, False, True]
     attempts[2] = attempts[0]

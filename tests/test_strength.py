@@ -27,6 +27,9 @@ LEFT = {
     ("01_attention_intuition", "find_the_bug"): {"powers = np.exp(x": SOFTMAX_ELSEWHERE},
     ("02_self_attention", "SelfAttention"): {"powers = np.exp(x": SOFTMAX_ELSEWHERE},
     ("03_multi_head_attention", "GroupedQueryAttention"): {"powers = np.exp(x": SOFTMAX_ELSEWHERE},
+    ("06_imdb_classifier", "build_classifier"): {
+        "tokens = normalised(x": "the attention gives its bias alone, small beside the words; other groups ask for it"
+    },
     ("08b_generating_text", "beam_search"): {
         "if all((is_finished(tokens,": "ends too early only where all hypotheses hold one and the same other token"
     },

@@ -257,8 +257,7 @@ class LayerProbe:
         import tensorflow as tf
 
         paths = self.weights(inputs) if callable(self.weights) else self.weights
-        cls = find(namespace, self.name)
-        positional = [inputs[key] for key in self.init]
+        cls, positional = find(namespace, self.name), [inputs[key] for key in self.init]
         named = {key: inputs[key] for key in self.init_keywords if key in inputs}
         arguments = [tensors(copied(inputs[key])) for key in self.call]
         keywords = {
@@ -285,7 +284,7 @@ class LayerProbe:
         with current_cache().layer(
             LayerKey(cls, positional, named, arguments),
             make=lambda: _construct(cls, self.name, positional, named),
-            call=lambda built: first_call(built),
+            call=first_call,
             keep=mode not in self.modes or mode in self.harmless,
         ) as built:
             run = partial(call_with, built)
@@ -386,8 +385,7 @@ def _absence(owner: Any, path: str, part: str) -> str:
     if not hasattr(owner, "__dict__"):
         return f"`{name}` is {kind_of(owner)}; the layer needs this name. Keep the argument under another one."
     names = [key for key, value in vars(owner).items() if value is not None and not key.startswith("_")]
-    close = difflib.get_close_matches(part, names, n=1)
-    meant = f". Is `{close[0]}` meant? The" if close else "; the"
+    meant = "".join(f". Is `{close}` meant? The" for close in difflib.get_close_matches(part, names, n=1)) or "; the"
     return f"the layer has no `{path}`{meant} lab's text lists the attributes by name."
 
 

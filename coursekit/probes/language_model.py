@@ -153,10 +153,6 @@ def _train_bpe(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: st
         raise ContractError(f"{shown} returned None. Is the `return` missing?")
     if not isinstance(merges, (list, tuple, np.ndarray)):
         raise ContractError(f"{shown} returned {kind_of(merges)}; expected a list of pairs.")
-    if isinstance(merges, list) and any(isinstance(pair, list) for pair in merges):
-        raise ContractError(
-            f"{shown} gives {merges[0]} as a pair: a list, which is never equal to the tuple of a pair."
-        )
     pairs = [_ids(pair, f"{shown} gives {str(pair)[:40]} as a pair; expected two ids.") for pair in merges]
     if any(len(pair) != 2 for pair in pairs):
         raise ContractError(f"{shown} returned entries that are no pairs; expected two ids in each.")

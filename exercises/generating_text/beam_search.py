@@ -385,12 +385,6 @@ exercise.mistakes(
         ("candidates.sort(key=rank, reverse=True)", "candidates.sort(key=lambda pair: pair[1], reverse=True)"),
         hint="Which number does your sort use, and which does the last line return?",
     ),
-    every_end_kept=wrong(
-        "Every hypothesis that ends is put aside, also those that are too bad for a place. All candidates, the "
-        "finished ones too, should compete for `beam_width` places.",
-        instead=partial(finished_apart, places="beside"),
-        hint="In each round, what competes for the `beam_width` places?",
-    ),
     stops_with_the_first=wrong(
         "The search stops as soon as one hypothesis of the beam is finished. It goes on until all of them are, because "
         "another one may still become better.",

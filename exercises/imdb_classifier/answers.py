@@ -18,7 +18,7 @@ exercise.question(
     "longer",
     "parameters for longer reviews",
     right=PARAMETERS + (LONGER - LENGTH) * WIDTH,
-    hints=("Which line of the table in exercise 3 depends on T? All other lines stay.",),
+    hints=("Which line of the table of `build_classifier` depends on T? All other lines stay.",),
 )
 exercise.question(
     "measures",

@@ -36,13 +36,6 @@ def normalised_after(x: np.ndarray, w_q: np.ndarray, w_k: np.ndarray, w_v: np.nd
     return {"output": weights / weights.sum(axis=-1, keepdims=True) @ v}
 
 
-def normalised_with_epsilon(x: np.ndarray, w_q: np.ndarray, w_k: np.ndarray, w_v: np.ndarray) -> dict[str, np.ndarray]:
-    """As `normalised_after`, with a small number added to the sum."""
-    q, k, v = project_qkv(x, w_q, w_k, w_v).values()
-    weights = softmax(np.einsum("...td,...sd->...ts", q, k) / math.sqrt(q.shape[-1])) * np.tri(x.shape[-2])
-    return {"output": weights / (weights.sum(axis=-1, keepdims=True) + 1e-9) @ v}
-
-
 def _inputs(rng: Generator, *leading: int, length: int = 5) -> dict:
     return {
         "x": normal(rng, *leading, length, 7),
@@ -95,12 +88,6 @@ exercise.mistakes(
         "score: then the remaining weights round to 0, and the result is 0/0. Can the later tokens be kept "
         "out before the softmax?",
         instead=normalised_after,
-    ),
-    normalised_with_epsilon=wrong(
-        "The remaining weights are divided by their sum and a small number. When a later token has a far larger score, "
-        "the remaining weights round to 0, and so does the result. Can the later tokens be kept out before the "
-        "softmax?",
-        instead=normalised_with_epsilon,
     ),
     nothing_blocked=wrong("Every token sees the later ones as well.", ("mask=past", "mask=None")),
     earlier_blocked=wrong(

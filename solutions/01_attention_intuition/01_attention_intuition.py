@@ -512,7 +512,7 @@ def attend(scores, values, mask=None):
 check("attend")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-lecture", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ### See the lecture's class beside yours
+# ### See the lecture's `PlainAttention` beside yours
 #
 # `PlainAttention` scores one query at a time and knows no mask. Before you run the cell: which two of your functions, one inside the
 # other, give the same?

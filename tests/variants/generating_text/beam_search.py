@@ -178,7 +178,7 @@ def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalt
     ("stops_with_the_first", beam(after="if any(map(is_done, beam)): break")),
     # every hypothesis that ends is kept beside the beam of open ones
     (
-        "every_end_kept",
+        "",
         """
 def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalty=0.0):
     def score(h): return h[1] / ((5 + len(h[0]) - 1) / 6) ** length_penalty

@@ -128,7 +128,7 @@ def find_the_bug(x, w_q, w_k, w_v):
 """,
     ),
     (
-        "normalised_with_epsilon",
+        "",
         """
 def find_the_bug(x, w_q, w_k, w_v):
     q, k, v = (ops.einsum("...td,dk->...tk", x, w) for w in (w_q, w_k, w_v))
