@@ -315,18 +315,17 @@ def test_a_text_in_a_tensor_is_named_once_with_its_remedy():
     assert text.count("returned a tensor; expected a str") == 1 and "`text` is" not in text
 
 
-def test_an_accuracy_above_one_is_explained_beside_other_mistakes():
-    """The threshold, 0/0 and a table (n, n), all at once: none explains all groups, and each group has its advice."""
+def test_an_accuracy_above_one_is_explained():
+    """Probabilities (n, 1) beside labels (n,) make a table (n, n)."""
     text = told(
         "06_imdb_classifier",
         "evaluate_predictions",
         """
 def evaluate_predictions(probabilities, labels, threshold=0.5):
-    said, true = np.asarray(probabilities) > threshold, np.asarray(labels) == 1
-    tn, fp, fn, tp = (np.sum(each) for each in (~said & ~true, said & ~true, ~said & true, said & true))
-    with np.errstate(all="ignore"):
-        precision, recall = tp / (tp + fp), tp / (tp + fn)
-        f1 = 2 * precision * recall / (precision + recall)
+    said, true = np.asarray(probabilities) >= threshold, np.asarray(labels) == 1
+    tn, fp, fn, tp = (np.sum(part) for part in (~said & ~true, said & ~true, ~said & true, said & true))
+    precision, recall = tp / max(tp + fp, 1), tp / max(tp + fn, 1)
+    f1 = 2 * precision * recall / max(precision + recall, 1e-12)
     return {"accuracy": np.sum(said == true) / len(true), "precision": precision, "recall": recall, "f1": f1,
             "confusion": [[tn, fp], [fn, tp]]}
 """,
