@@ -152,7 +152,7 @@ def values(rng: Generator) -> list[Case]:
     points=1,
     must_fail_for=(
         *("only_last_token", "one_child_each", "finished_ignored", "no_length_penalty"),
-        *("divided_by_power_of_length", "penalty_multiplied", "score_without_penalty"),
+        *("divided_by_power_of_length", "penalty_multiplied", "score_without_penalty", "stops_with_the_first"),
     ),
     must_pass_for=("stops_at_first_finished",),
 )

@@ -114,8 +114,8 @@ OVER_QUERIES = wrong(
 
 
 COLUMNS_SUM_TO_ONE = wrong(
-    "Your output is that of weights whose columns sum to 1. The weights of token t are a row: the row sums to 1, and "
-    "output t is the sum of all rows of x, each times its weight in this row.",
+    "The columns of the weights sum to 1, not the rows: the softmax runs over the queries instead of the keys, or the "
+    "weights are used transposed.",
     (AXIS, "softmax(x, axis=-2)"),
     hint="A row of the scores belongs to one query. Along which axis do its keys lie?",
     see="02#formula",
