@@ -516,7 +516,7 @@ check("measure_reach")
 # Two models of the lecture's task, trained on 32 tokens for two epochs (about ten seconds), read 96 tokens with a letter 0 to 59 tokens before the
 # end. In the lecture ALiBi "holds" at positions 64 to 159, and rotary positions hold there with a window of 32. Before you run the cell: what will the
 # four reaches of each model be? Note the numbers: "In your own words" asks for them.
-# <details><summary>In our run</summary>Rotary: 7, 15, 15 and 0. ALiBi: 7, 15, 21 and 21. Without a window the rotary model reads nothing for certain.</details>
+# <details><summary>In our run</summary>Rotary: 7, 15, 15 and 0. ALiBi: 7, 15, 21 and 21. A reach ends at the first gap: without a window the rotary model reads some letters far behind it again.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "reaches", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 ids, answers, distances = memory_task.questions(900, length=96, farthest=59, seed=1)

@@ -91,8 +91,7 @@ check = start_lab("07_bert_ag_news")
 #    others. So the number of chosen tokens is random, too.
 # 2. Of the chosen tokens, again independently, **80 %** become `mask_id`, **10 %** become an id drawn uniformly from the whole vocabulary,
 #    0 to `vocab_size - 1`, special ids included, and **10 %** keep their id. So the model never knows which of the ids that it sees are
-#    true. (BERT's own code draws from the whole vocabulary, too. Lecture 07 draws its random pieces from the ordinary ones only, and
-#    chooses nine tokens of every row.)
+#    true. (BERT's own code draws from the whole vocabulary, too. Lecture 07 draws its random pieces from the ordinary ones only.)
 # 3. `labels` holds the original id where a token is chosen and **-100** everywhere else. The loss ignores -100.
 #
 # All random numbers come from `rng`, a `numpy.random.Generator`: `rng.random(shape)`, `rng.integers(high, size=…)`, in
