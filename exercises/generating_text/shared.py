@@ -63,8 +63,7 @@ def finished_apart(
 ) -> dict[str, Any]:
     """Beam search in which finished hypotheses leave the beam, as many programs have it.
 
-    Their places go to others at once (``refilled``), in the next round (``given back``), or never (``kept``). They may
-    need none at all (``beside``).
+    Their places go to others at once (``refilled``), in the next round (``given back``), or never (``kept``).
     """
     step = table_step(table, kind)
     rank = scoring(length_penalty)
@@ -75,10 +74,9 @@ def finished_apart(
             break
         candidates.sort(key=rank, reverse=True)
         ended = [is_finished(tokens, end_id) for tokens, _ in candidates]
-        seen = candidates if places == "beside" else candidates[:width]
-        new = [candidate for candidate, over in zip(seen, ended, strict=False) if over]
+        new = [candidate for candidate, over in zip(candidates[:width], ended, strict=False) if over]
         done += new
-        left = candidates if places in ("refilled", "beside") else candidates[:width]
+        left = candidates if places == "refilled" else candidates[:width]
         beam = [candidate for candidate, over in zip(left, ended, strict=False) if not over][:width]
         width -= len(new) if places == "kept" else 0
         if not width or (places == "refilled" and len(done) >= width):
