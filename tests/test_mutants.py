@@ -176,6 +176,25 @@ def test_a_change_whose_results_are_nothing_but_rounding_is_not_kept():
     assert noise and kept and not kept.keys() & set(noise)
 
 
+def test_a_change_with_which_a_whole_result_is_nan_is_not_kept():
+    exercise = Exercise("depth", call=("x",))
+
+    @exercise.formula
+    def depth(x):
+        return np.sqrt(x + 5) * 3
+
+    exercise.group("values", points=1, name="values")(lambda rng: [Case({"x": 1 + 0.9 * rng.random((13, 7))})])
+    cases = exercise.expectations(1)
+    kept = exercise.changes.telling(cases)
+    drawn = Case(dict(cases[0].inputs), mode=cases[0].mode)
+    shares = {}
+    for key in exercise.changes:
+        output = (exercise.changes.results(key, drawn) or {}).get("output")
+        if isinstance(output, np.ndarray) and output.shape == (13, 7):
+            shares[key] = np.isnan(output).mean()
+    assert max(shares.values()) == 1 and kept and all(shares.get(key, 0) < 1 for key in kept)
+
+
 def test_a_change_that_returns_a_generator_returns_no_values():
     exercise = Exercise("total", call=("x",))
 

@@ -177,7 +177,7 @@ class ChangedResults(Mapping[str, float]):
         )
         if not slight:
             return _Row(UNCHANGED)
-        return _Row(*sketch(results, self._exact, self._tolerance), clear)
+        return _Row(*sketch(results, self._exact, self._tolerance), clear and not _says_nothing(results, self._exact))
 
     def __getitem__(self, key: str) -> float:
         if key not in self._known:
@@ -212,6 +212,18 @@ def _is_near(value: float, other: float) -> bool:
     if not (math.isfinite(value) and math.isfinite(other)):
         return value == other or (math.isnan(value) and math.isnan(other))
     return math.isclose(value, other, rel_tol=STEADY, abs_tol=STEADY / 100)
+
+
+def _says_nothing(results: Mapping[str, Any], exact: Mapping[str, Any]) -> bool:
+    """Whether a whole result is NaN, and the right one is not: many changes agree with it, and where it is the root or
+    the logarithm of something that is zero but for rounding, the processor decides about it."""
+    for key, right in exact.items():
+        value = results.get(key)
+        if all(isinstance(array, np.ndarray) and array.dtype.kind == "f" for array in (value, right)):
+            wanted = ~np.isnan(right)
+            if value.shape == right.shape and wanted.any() and np.isnan(value[wanted]).all():
+                return True
+    return False
 
 
 def _comparable(value: Any, right: Any) -> Any:
