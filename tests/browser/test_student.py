@@ -26,6 +26,8 @@ OVER_QUERIES = """def self_attention_matrix(x):
     return ops.matmul(ops.softmax(scores, axis=-2), x)"""
 # What a report has to have: text as WCAG asks for text, and signs as it asks for graphics.
 TEXT, SIGNS = 4.5, 3.0
+SCREENS = (1440, 900), (1280, 720), (390, 844)
+PLACE_OF_THE_FIRST_LINE = "const b = arguments[0].getBoundingClientRect(); return [b.top, b.left, b.right]"
 pytestmark = pytest.mark.slow
 
 
@@ -162,11 +164,17 @@ def choose(window, theme: str) -> None:
 
 
 def validated(window, name: str) -> list[str]:
-    """Press Validate, and read the lines of the dialog that are seen, which have to be readable."""
+    """Press Validate, and read the lines of the dialog that are seen, which have to be readable on each screen."""
     window.click(".jp-NotebookPanel-toolbar .jp-ToolbarButton", "Validate")
     dialog = window.find(".jp-Dialog-content", "Validation Results")
-    window.shot(f"validated-{name}")
     body = dialog.find_element("id", "validation-message")
-    assert min(contrast for text, contrast in window.contrasts(body) if text in body.text) >= TEXT
-    assert body.get_property("scrollWidth") <= body.get_property("clientWidth")
+    for width, height in SCREENS:
+        screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        window.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+        window.shot(f"validated-{name}-{width}")
+        assert min(contrast for text, contrast in window.contrasts(body) if text in body.text) >= TEXT
+        assert body.get_property("scrollWidth") <= body.get_property("clientWidth")
+        top, left, right = window.driver.execute_script(PLACE_OF_THE_FIRST_LINE, body)
+        assert 0 <= top < height and left >= 0 and right <= width
+    window.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     return [line for line in body.text.splitlines() if line.strip()]
