@@ -383,7 +383,7 @@ stays below 0.2.""",
 
 # %% [markdown]
 # Does a sharp softmax hurt the training? Two things differ without the division. The weights are sharp at the *start*. And one *step* moves the
-# scores $\sqrt{d_k}$ times as far, because the size of Adam's steps in $W_q$ and $W_k$ hardly depends on the gradient. We changed each alone, and both together, in the small model of section 6, with $d_k = 64$.
+# scores $\sqrt{d_k}$ times as far, because the size of Adam's steps in $W_q$ and $W_k$ hardly depends on that of the gradient. We changed each alone, and both together, in the small model of section 6, with $d_k = 64$.
 
 # %% tags=["drawing"]
 design = recorded.load("reader_design")["results"]["runs"]

@@ -134,7 +134,7 @@ arrow, the recurrence by a chain of six steps, the convolution by three layers."
 # <details><summary>Answer</summary>
 #
 # **(b)** For each token further back, the gradient passes one more step of the recurrence, and here every step makes it smaller. Attention reaches each token in one step, so its curve is flat. It
-# is also low: equal weights would pass to each token 1/59 of the gradient at the last output, about $\sqrt{32}$ here: $\sqrt{32}/59 = 0.096$.
+# is also low: the gradient at the last output has a norm of about $\sqrt{32}$, and equal weights would pass 1/59 of it to each token: $\sqrt{32}/59 = 0.096$.
 #
 # </details>
 

@@ -493,8 +493,8 @@ for seed, run in enumerate(runs["two heads"]):
     )
 
 # %% [markdown]
-# They are: with the two blocks alone at most 0.004 of an answer's variance is unexplained. Reading is this easy only
-# with one layer, no norm and no feed-forward network. With two layers a head can use what an earlier head
+# They are: with the two blocks alone at most 0.004 of an answer's variance is unexplained. Reading is this easy with
+# one layer, no norm and no feed-forward network. With two layers a head can use what an earlier head
 # wrote. The best-known example is an **induction head**: with a previous-token head in an earlier layer, it
 # finds an earlier copy of the present token and copies the token that came after (Olsson et al., 2022).
 #

@@ -513,7 +513,7 @@ for method, view in (
 # %% [markdown]
 # With the window the rotary model is correct again, at every position. With as many keys, but four of them far away,
 # it is not: 0.59 to 0.67 between 32 and 63, and 0.82 to 0.90 beyond. With all keys, but no distance above 32, it
-# reaches 0.91 to 0.92; on its first 32 positions it had 0.93 to 0.94. So the long distances spoil it; the number of
+# reaches 0.91 to 0.92 beyond 32, and 0.93 to 0.94 on the first 32 positions. So the long distances spoil it; the number of
 # keys costs little. Between 32 and 63 the window does not help the sinusoidal model: there the problem is not far keys
 # but new rows. Beyond 64 two of its three seeds gain about 0.1.
 #

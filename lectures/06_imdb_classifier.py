@@ -393,7 +393,7 @@ plots.show(figure, alt="Without brakes the model learns its training reviews by 
 #
 # The accuracy on held-back reviews tells another story. After six epochs it ends at 0.825 without brakes and at 0.833
 # with them, and the ranges of the seeds overlap. Two epochs give less: 0.807 with
-# brakes. So after epoch 2 the loss rises, but the accuracy does not fall: the probabilities get worse, not the
+# brakes. So after epoch 2 the loss rises, but the accuracy ends no lower: the probabilities get worse, not the
 # decisions. This happens when a model becomes surer of its errors ([lecture
 # 6b](06b_judging_a_classifier.ipynb#calibration)).
 #

@@ -259,7 +259,7 @@ ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 plots.show(figure, alt="By title, held-back reviews and the test split agree; the other two splits promise too much or too little. For each of three splits the accuracy of the same kind of model on held-back reviews and on the test split: at random 0.902 and 0.890, by file number 0.863 and 0.887, by title 0.890 and 0.889.")
 
 # %% [markdown]
-# Each row is the same kind of model, trained on all reviews that are not held back; only the split differs. At random it promises 1.2 points too much: nearly every film is known, and the name of an actor may give the verdict away. By file number it promises 2.4 points too little. There most negative reviews are about films that training knows as positive, and only 0.837 of them are classified correctly (positive: 0.889). By title the two shares are 0.894 and 0.885.
+# Each row is the same kind of model, trained on all reviews that are not held back; only the split differs. At random it promises 1.2 points too much: nearly every film is known, and the name of an actor may give the verdict away. By file number it promises 2.4 points too little. There most negative reviews are about films that training knows as positive, and only 0.837 of the negative ones are classified correctly (positive: 0.889). By title the two shares are 0.894 and 0.885.
 # By title no film is shared, and promise and test agree to a tenth of a point. Chance moves such a difference by about one point, so 1.2 is only just beyond it.
 #
 # A wrong split can also mislead a choice. Of two searches, one on each of the first two splits, one preferred the first words of a review, and the other the last ([evidence](evidence/06.ipynb#search), one seed each).
