@@ -62,7 +62,7 @@ from scipy.special import softmax
 # %% tags=["drawing"]
 plots.show(
     scenes.two_scenes(),
-    alt="""Who is brown decides the picture. Left: a brown dog runs after a black dog. Right, with the two colour words
+    alt="""The colours decide the picture. Left: a brown dog runs after a black dog. Right, with the two colour words
 exchanged: a black dog runs after a brown dog.""",
 )
 
@@ -71,13 +71,13 @@ exchanged: a black dog runs after a brown dog.""",
 #
 # ## 1 · One word looks for another
 #
-# A small translator has read most of the 29,000 pairs of sentences, French and English, of Multi30k (Elliott et al. 2016 and 2017). To predict an English
+# A small translator has read most of the 29,000 French–English sentence pairs of Multi30k (Elliott et al. 2016 and 2017). To predict an English
 # word, it computes an average of the vectors of all French words. The **weights** of this average are numbers from 0 to 1 that sum to 1, one for each French word.
 
 # %% [markdown]
-# **Predict.** A test sentence is *Un homme en T-shirt rouge …* The translator is given the first English words, *A man in a*. Which French word gets the largest weight when it predicts the next one?
+# **Predict.** A test sentence is *Un homme en T-shirt rouge …* The translator is given the first English words, *A man in a*. Which French word gets the largest weight for the next English word?
 #
-# - (a) *T-shirt*, the next one in the line
+# - (a) *T-shirt*, the next French word
 # - (b) *rouge*
 # - (c) all about the same
 #
@@ -96,7 +96,7 @@ ax = plots.attention_map(shown, red["english"][:6], [*red["french"][:5], "others
 ax.set(xlabel="French word looked at", ylabel="English word predicted")
 plots.show(
     ax,
-    alt="""The order of the languages crosses: for "red" the translator jumps ahead, for "shirt" it comes back. A map of weights
+    alt="""The word orders cross: for "red" the translator jumps ahead, for "shirt" it comes back. A map of weights
 with one row for each English word of "A man in a red shirt" and one column for each French word of "Un homme en
 T-shirt rouge"; the two large weights of red and shirt stand off the diagonal.""",
 )
@@ -138,7 +138,7 @@ class PlainAttention:
 
 
 # %% [markdown]
-# The score is left open: sections 3 and 4 take a distance, section 5 compares six scores. First a case that you can check.
+# The score is left open: sections 3 and 4 use a distance, section 5 compares six scores. First a case that you can check.
 
 # %% [markdown]
 # **By hand.** Three keys: (1, 0), (0, 1), (1, 1). Their values: 10, 20, 0. The query is (1, 0), and the score is the dot product. Find the three
@@ -182,10 +182,10 @@ by_distance = PlainAttention(score=lambda query, keys: -((keys - query) ** 2).su
 print("soft    ", by_distance(np.array([[10.5]]), hours, degrees).round(2)[0, 0])
 
 # %% [markdown]
-# An exact query fails between the keys. The nearest key ignores all others (**hard** attention). *Top 3* gives its three the same weight. **Soft** attention uses all, each with a weight that falls with the
+# An exact query fails between the keys. The nearest key ignores all others (**hard** attention). *Top 3* gives three keys the same weight. **Soft** attention uses all, each with a weight that falls with the
 # distance (after Zhang et al., *Dive into Deep Learning*, section 11.1).
 #
-# Your eye does something similar. It sees sharply at one spot only, and a question decides where that spot moves
+# Your eye selects, too: it sees sharply at one spot only, and a question decides where that spot moves
 # ([more on eyes, sentences and databases](evidence/01.ipynb#eyes-and-databases)):
 
 # %% tags=["drawing"]
@@ -308,7 +308,7 @@ Two tables of six scores by three tasks; guessing is 0.20. Cosine picks the corr
 #
 # ## 6 · The translator
 #
-# A translator has two parts: an **encoder** reads, and a **decoder** writes (Sutskever et al. 2014; Cho et al. 2014). The decoder starts from the encoder's last state. Each word that it predicts is its next input; in training it reads the correct word instead (lecture 8). So the last state is all it knows of the source. Bahdanau, Cho and Bengio (2015) keep what the encoder left at *every* position:
+# A translator has two parts: an **encoder** reads, and a **decoder** writes (Sutskever et al. 2014; Cho et al. 2014). The decoder starts from the encoder's last state, so this state is all that it knows of the source. Each word that it predicts is its next input; in training it reads the correct word instead (lecture 8). Bahdanau, Cho and Bengio (2015) keep what the encoder left at *every* position:
 #
 # 1. **Annotations** $h_j$: a recurrent network in both directions leaves a vector at each source position $j$.
 # 2. **Alignment model**, a small network: $e_{ij} = v^\top\tanh(W s_{i-1} + U h_j)$, with the decoder's state $s_{i-1}$ as the query.
@@ -342,7 +342,7 @@ for count, row in shares.items():
 #
 # <details><summary>Answer</summary>
 #
-# **(c)** The first date comes out: 70 to 100 % are correct, by seed and length of the line. Of all other dates at most 3 % are.
+# **(c)** Of the first dates 70 to 100 % are correct, depending on seed and length of the line. Of all other dates at most 3 % are.
 #
 # </details>
 
@@ -380,9 +380,9 @@ eighteen source tokens; year, month and day of each date form blocks off the dia
 # %% [markdown]
 # A translator that copies token by token, moving only forwards, could not write this order.
 #
-# Back to the opening question. To write "brown", a translator needs a vector that has read *brun*. Each annotation has also read its neighbours, so the translator need not look at the colour itself: for our caption, one translator wrote "black" while it looked mostly at *chien* ([evidence](evidence/01.ipynb#caption)). So a bright cell says where a vector was taken from, not what it is about.
+# Back to the opening question. To write "brown", a translator needs a vector that has read *brun*. Each annotation has also read its neighbours, so the matching vector may stand beside the colour: for our caption, one translator wrote "black" while it looked mostly at *chien* ([evidence](evidence/01.ipynb#caption)). So a bright cell says where a vector was taken from, not what it is about.
 #
-# A learned alignment has its limits: lines of *four* dates were never trained, and their third date is nearly always wrong ([evidence](evidence/01.ipynb#four-dates)). On lines as trained the result is clear:
+# A learned alignment has its limits: lines of *four* dates were never trained, and their third date is nearly always wrong ([evidence](evidence/01.ipynb#four-dates)). On lines of one to three dates the result is clear:
 #
 # **Without attention, training finds one date of a line; with it, all of them.**
 
@@ -400,7 +400,7 @@ eighteen source tokens; year, month and day of each date form blocks off the dia
 # %% [markdown]
 # ## Two mistakes
 #
-# **Padding is not masked.** The score of a padding vector is a score like any other, and a score of 0 is no mask: padding still gets 0.47 of the weight below. Only a very negative score removes it. A trained network may hide this mistake ([evidence](evidence/01.ipynb#padding)).
+# **Padding is not masked.** Padding fills short lines up. Its score is a score like any other, and a score of 0 is no mask: below, padding still gets 0.47 of the weight. Only a very negative score removes it. A trained network may hide this mistake ([evidence](evidence/01.ipynb#padding)).
 #
 # **The softmax runs over the queries.** Then the queries compete for each key, and a query can lose everywhere: the second row below sums to 0.00.
 

@@ -20,7 +20,7 @@
 # [← 1 · Attention](01_attention_intuition.ipynb) · [Lab
 # 1](../labs/01_attention_intuition/01_attention_intuition.ipynb) · [2 · Self-attention →](02_self_attention.ipynb)
 #
-# A network reads a digit that stands among scraps of other digits. One map lies almost wholly on the digit. Another map, of the same image and the same decision, lies about half elsewhere. **Which of the two is true?** Write down how you would find out. Section 4 does it.
+# A network reads a digit that stands among scraps of other digits. One map lies almost wholly on the digit. About half of another map, of the same image and the same decision, lies elsewhere. **Which of the two is true?** Write down how you would find out. Section 4 does it.
 #
 # **Afterwards you can**
 #
@@ -79,7 +79,7 @@ def crops(photo, count, rng, side=48):
 #
 # ## 1 · A map on a photograph
 #
-# Two photographs come with scikit-learn: *china.jpg* (danielbuechele) and *flower.jpg* (vultilion), both CC BY 2.0. A small convolutional network learns to tell their crops apart. It sees crops of the left parts only, and their labels. Then we paste a piece of the flower's right part into the temple's photograph: now we know where the flower is.
+# Two photographs come with scikit-learn: *china.jpg* (danielbuechele) and *flower.jpg* (vultilion), both CC BY 2.0. A small convolutional network learns to tell their crops apart. It sees crops of the left parts only, and their labels. Then we paste a piece of the right part of *flower.jpg* into *china.jpg*: now we know where the flower is.
 #
 # The network ends as many do: it averages each feature map $F_k$ over all positions, and one dense layer turns the averages into logits. So the logit of class $c$, without its bias, is a sum over channels and positions. We may sum over the channels first:
 #
@@ -146,7 +146,7 @@ square and nearly dark elsewhere; and with the map of class china, bright in the
 
 
 # %% [markdown]
-# The map shows what speaks for the class *in this network*. It has learned to tell two photographs apart, and their colours may be enough for that: a faint part of the map of *flower* lies on dark trees at the lower right.
+# The map shows what speaks for the class *in this network*, which has learned to tell two photographs apart, and their colours may be enough for that: a faint part of the map of *flower* lies on dark trees at the lower right.
 #
 # **A class activation map is the logit before its average: it shows where the evidence for one class lies.**
 
@@ -190,9 +190,9 @@ print("CAM / Grad-CAM where neither is zero:", np.unique(np.round(maps[2][..., 1
 #
 # ## 3 · Attention as a part of the network
 #
-# Both maps are drawn afterwards, **post hoc**; the network never used them. *Trainable attention* is a part of the network: the map is computed in the forward pass, multiplies the features, and is learned with everything else. Yan, Kawahara and Hamarneh (2019) built it into VGG-16 for photographs of skin lesions, after Jetley et al. (2018). In our version, two such modules add 459,778 parameters to the 14,714,688 of its convolutions ([evidence](evidence/01.ipynb#vgg)).
+# Both maps are drawn afterwards, **post hoc**; the network never used them. *Trainable attention* is a part of the network: the map is computed in the forward pass, multiplies the features, and is learned with everything else. Yan, Kawahara and Hamarneh (2019) built it into VGG-16 for photographs of skin lesions, after Jetley et al. (2018). In our version, two such modules add 459,778 parameters to the 14,714,688 of VGG-16's convolutions ([evidence](evidence/01.ipynb#vgg)).
 #
-# The middle features F are fine, but each sees only a part of the image. The last features g are coarse, but each sees nearly all of it. So **g is the query, and the positions of F are the keys and the values**. It is the additive attention of lecture 1, with a ReLU in place of the tanh:
+# The middle features F are detailed, but each sees only a part of the image. The last features g are coarse, but each sees nearly all of it. So **g is the query, and the positions of F are the keys and the values**. It is the additive attention of lecture 1, with a ReLU in place of the tanh:
 
 # %%
 def plain_spatial_attention(f, g, filters=32):
@@ -247,7 +247,7 @@ for seed in range(3):
     print(f"seed {seed}: {np.mean(guess == labels):.0%} correct (guessing: 10 %); in the digit's box: {inside}")
 
 # %% [markdown]
-# The network was told “there is a seven in this picture”, and it found out *where*. Do the modules also help it to answer? With equal weights in their place, and slightly more parameters, the network gets 81, 55 and 84 % correct: each of the three is worse than every network with attention ([evidence](evidence/01.ipynb#digit-maps)).
+# The network was told “there is a seven in this picture”, and it found out *where*. Do the modules also help it to answer? Three networks with equal weights instead, and slightly more parameters, get 81, 55 and 84 % correct: each is worse than every network with attention ([evidence](evidence/01.ipynb#digit-maps)).
 #
 # Map A2 need not find the digit: with seed 2 it has 11 % in the box, like a map that knows nothing, and this network is no worse than the others.
 #
@@ -282,7 +282,7 @@ and Grad-CAM at F1 and at g, all of seed 2. A1 is a small spot in the frame; A2 
 
 
 # %% [markdown]
-# A map that claims “this matters” makes a prediction: delete what it marks, and the answer goes wrong. In the image we set the 8 × 8 window that holds most of a map to zero, and let the same network read again. Two more windows tell what to expect: a *random* one of the same size, and the *digit's own box*.
+# A map that claims “this matters” makes a prediction: delete what it marks, and the answer goes wrong. In the image we set to zero the 8 × 8 window that holds most of a map, and let the same network read again. Two more windows tell what to expect: a *random* one of the same size, and the *digit's own box*.
 
 # %% [markdown]
 # **Predict.** A1 has nearly all of itself in the digit's box, Grad-CAM at F1 about half. Which of the two windows costs more accuracy?
@@ -293,7 +293,7 @@ and Grad-CAM at F1 and at g, all of seed 2. A1 is a small spot in the frame; A2 
 #
 # <details><summary>Answer</summary>
 #
-# **(c)** Without the window of A1, 13, 15 and 13 % of the answers are still correct (three seeds); without that of Grad-CAM, 15, 14 and 23 %. Without the digit itself 10 to 12 % are, which is guessing.
+# **(c)** Without the window of A1, 13, 15 and 13 % of the answers are still correct (three seeds); without that of Grad-CAM, 15, 14 and 23 %. Without the digit itself 10 to 12 % are still correct, which is guessing.
 #
 # </details>
 
@@ -320,7 +320,7 @@ for name in ("A1", "a random window"):
     print("correct after Grad-CAM F1, minus after {}: {:+.1f} points ({:+.1f} to {:+.1f})".format(name, *(100 * x for x in found)))
 
 # %% [markdown]
-# With two of three seeds the two windows cost nearly the same; with the third that of A1 costs more. Over all three the difference is 3.7 points, and its interval over images and seeds includes zero (−1.1 to +9.6). So the opening question has an answer: *both* maps mark what this network needs. Half of Grad-CAM lies elsewhere, but thinly spread, and this test deletes only the densest window.
+# With two of three seeds the two windows cost nearly the same; with the third, A1's window costs more. Over all three the difference is 3.7 points, and its interval over images and seeds includes zero (−1.1 to +9.6). So the opening question has an answer: *both* maps mark what this network needs. Half of Grad-CAM lies elsewhere, but thinly spread, and this test deletes only the densest window.
 #
 # The test also finds maps that mark little. Grad-CAM at g has only three by three positions; without its window 60, 71 and 73 % stay correct, against 71, 74 and 74 % without a random window. Map A2 of seed 2 costs no more than a random window either, although A2 *is* a part of the network.
 #
@@ -345,16 +345,16 @@ for name, heat in asked.items():
 # | may claim | “features elsewhere did not pass this branch” | “changing these features would change the logit” |
 # | may **not** claim | “pixels elsewhere had no influence”: each feature has seen its surroundings, and g goes to the classifier directly | “the network looks here” |
 #
-# Neither is an explanation by itself. Adebayo et al. (2018) found post-hoc maps that hardly change when the weights are replaced by random ones (Grad-CAM passed). Jain and Wallace (2019) found other attention weights with the same predictions; Wiegreffe and Pinter (2019) answer that it depends on what you call an explanation.
+# Neither is an explanation by itself. Adebayo et al. (2018) found post-hoc maps that hardly change when the weights are replaced by random ones (Grad-CAM passed). Jain and Wallace (2019) found other attention weights with the same predictions; Wiegreffe and Pinter (2019) answer that the verdict depends on what you call an explanation.
 #
-# **By deletion, a map that is drawn afterwards can be as good as a trained one.**
+# **Judged by deletion, a map drawn afterwards can be as good as a trained one.**
 
 # %% [markdown]
 # <a id="captions"></a>
 #
 # ## 5 · Show, attend and tell
 #
-# Xu et al. (2015) use attention to write captions: a convolutional network gives a feature for each position, and an LSTM writes word by word. Before each word, the state of the LSTM is the query. *Soft* attention reads the weighted mean of the features. *Hard* attention reads the feature of one position, drawn with the weights as probabilities. No gradient passes a draw, so hard attention learns from a reward: the log-probability of the words that follow (REINFORCE; Williams, 1992).
+# Xu et al. (2015) use attention to write captions: a convolutional network gives a feature for each position, and an LSTM writes word by word. Before each word, the state of the LSTM is the query. *Soft* attention reads the weighted mean of the features. *Hard* attention reads the feature of one position, sampled with the weights as probabilities. No gradient passes a sample, so hard attention learns from a reward: the log-probability of the words that follow (REINFORCE; Williams, 1992).
 #
 # This run is recorded. The scenes hold two real digits among scraps, with captions such as “a seven above a two”. As in the paper, the convolutional network first learned to classify; no position was ever given.
 
@@ -390,9 +390,9 @@ attention below. The soft caption is correct. The hard one names a zero (in anot
 )
 
 # %% [markdown]
-# In training, “hard” read the weighted mean in half of the scenes of a batch, as the paper does; “draws only” did not. A map that knows nothing would put 11 % on the named digit. Longer training was not tried. The [evidence](evidence/01.ipynb#visual-attention) shows more: how REINFORCE estimates a gradient, healthy and ill X-rays side by side, on which equally good networks look at different positions, and VGG-16 with attention counted.
+# In training, “hard” read the weighted mean in half of the scenes of a batch, as the paper does; “draws only” did not. A map that knows nothing would put 11 % on the named digit. Longer training was not tried. The [evidence](evidence/01.ipynb#visual-attention) shows more: how REINFORCE estimates a gradient; healthy and ill X-rays, on which equally good networks look at different positions; the parameters of VGG-16 with attention.
 #
-# **Soft attention learned where to look without being told a position; draws alone did so with one seed of three.**
+# **Soft attention learned where to look without being told a position; hard attention, trained on samples only, with one seed of three.**
 
 # %% [markdown]
 # ## Two mistakes
@@ -407,7 +407,7 @@ for name, axis in {"over the channels": -1, "over all positions": (1, 2)}.items(
     print(f"softmax {name:18}: sum {a.sum():5.1f}, smallest weight {a.min():.4f}, largest {a.max():.4f}")
 
 # %% [markdown]
-# **Grad-CAM starts from a probability.** The method starts from the score *before* the softmax (Selvaraju et al., 2017, section 3). The slope of a softmax is p(1 − p), nearly zero where the network is sure; a picture that is scaled to its own maximum hides it.
+# **Grad-CAM starts from a probability.** The method starts from the score *before* the softmax (Selvaraju et al., 2017, section 3). The slope of a softmax is p(1 − p), nearly zero where the network is sure; scaling a picture to its own maximum hides that.
 
 # %%
 sure = np.flatnonzero(softmax(seen["logits"], axis=-1).max(axis=-1) > 0.99)  # images with a probability above 0.99

@@ -119,8 +119,7 @@ x = np.array([TABLE.get(word, [0, 0, 0, 0]) for word in words], float)  # (T, D)
 #
 # <details><summary>Answer</summary>
 #
-# **(a)** The weights have one row for each query and one column for each key. The result has one row for each token, as wide as a value. No matrix has
-# $T$ in its shape, so the same three matrices read a sentence of any length.
+# **(a)** The weights have one row for each query and one column for each key. The result has one row for each token, as wide as a value. None of $W_q$, $W_k$, $W_v$ has $T$ in its shape, so the same three matrices read a sentence of any length.
 #
 # </details>
 
@@ -186,8 +185,7 @@ print(dict(zip(FEATURES, z[2].round(3).tolist(), strict=True)))
 # A video site does better. You type a *query*. The site compares it with titles and tags, the *keys*. You get the video itself, the
 # *value*. The three are different things, so each gets its own matrix.
 #
-# Now "dog" can look for something that it does not have. Two numbers do it, with $d_k = 1$: the feature *dog* gives the
-# query 4, and the feature *colour* gives the key 1. All other queries and keys are 0. The values hand over the two colours. (Positions count from 0.)
+# Now "dog" can look for something that it does not have. Two numbers do it, with $d_k = 1$: a token with the feature *dog* has the query 4, one with *colour* the key 1. All other queries and keys are 0. The values hand over the two colours. (Positions count from 0.)
 
 # %%
 # NBVAL_CHECK_OUTPUT
@@ -227,7 +225,7 @@ in each, the highlighted dog sends two equally thick lines, one to brown and one
 # <details><summary>Answer</summary>
 #
 # **(c)** Equal embeddings have equal queries. They meet the same keys, so they get the same weights, and they average the same values. This holds
-# for all matrices of all sizes, and so for all training. Shuffling the words does not change it either: the rows of $Z$ are then shuffled in the same
+# for all matrices of all sizes, and so for all training. Shuffling the words does not help either: the rows of $Z$ are then shuffled in the same
 # order (*equivariance*), and none gets another value.
 #
 # </details>
@@ -385,7 +383,7 @@ stays below 0.2.""",
 
 # %% [markdown]
 # Does a sharp softmax hurt the training? Two things differ without the division. The weights are sharp at the *start*. And one *step* moves the
-# scores $\sqrt{d_k}$ times as far, because Adam's steps in $W_q$ and $W_k$ have about the same size, however large the gradient is. We changed each alone, and both together, in the small model of section 6, with $d_k = 64$.
+# scores $\sqrt{d_k}$ times as far, because the size of Adam's steps in $W_q$ and $W_k$ hardly depends on that of the gradient. We changed each alone, and both together, in the small model of section 6, with $d_k = 64$.
 
 # %% tags=["drawing"]
 design = recorded.load("reader_design")["results"]["runs"]
@@ -409,19 +407,19 @@ for name, row in zip(design, accuracy, strict=True):
     print(f"{name:24}", "  ".join(f"{share:.2f}" for share in row))
 
 # %% [markdown]
-# Guessing between the two meanings of a word gives 0.5. A seed also draws the embeddings, so compare the markers of one seed. For all three seeds each change
+# Guessing between the two meanings of a word gives 0.5. Each seed has other embeddings, so compare the markers of one seed. For all three seeds each change
 # alone costs accuracy. Both together are not always worse than one: see seed 0. This is one task; its settings are in the [evidence](evidence/02.ipynb#start-and-steps).
 #
-# **Without $\sqrt{d_k}$ the start is sharp and the steps are large; in our model each alone makes the training worse, and one division removes both.**
+# **Without $\sqrt{d_k}$ the start is sharp and the steps are large: each alone makes our training worse.**
 
 # %% [markdown]
 # <a id="let-it-learn"></a>
 #
 # ## 6 · Let it learn
 #
-# *The old station by the river lost its **tickets***: a railway station. *It lost its **songs***: a radio station. *The dog stayed away from the road. It was
+# If *the old station by the river* lost its **tickets**, it is a railway station; if it lost its **songs**, a radio station. *The dog stayed away from the road. It was
 # **tired***: the dog. *It was **wide***: the road. In the last pair, the pronoun and its noun stand in different sentences. The word that decides is the *clue*. A small model has to tell such meanings apart,
-# in artificial sentences of two clauses. It is one attention layer and a linear read-out of $Z$, which gives each of the six meanings a number, its **logit**. The embeddings are random and frozen, so only $W_q$, $W_k$, $W_v$ and the read-out learn.
+# in artificial sentences of two clauses. It is one attention layer and a linear read-out of $Z$, which gives each meaning (six in all) a number, its **logit**. The embeddings are random and frozen, so only $W_q$, $W_k$, $W_v$ and the read-out learn.
 
 # %%
 from coursekit import readers
@@ -445,11 +443,11 @@ plots.show(
     figure,
     alt="""The ambiguous word finds the word that decides its meaning. Three clauses of test sentences, each written as
 queries and as keys; station and it each send one thick line to a clue word. In the
-third, it stands in another sentence than its noun.""",
+third, "it" and its noun stand in different sentences.""",
 )
 
 # %% [markdown]
-# The model learned where to look from the answers alone. But these three maps are chosen: in each, the word puts most of its weight on a clue. Of all correct answers, 28 % come with less than 0.1 on clues; with the other two seeds it is even more ([evidence](evidence/02.ipynb#maps)). So a map alone is no explanation (Jain and Wallace 2019; Wiegreffe and Pinter 2019). [Lecture 1b](01b_visual_attention.ipynb) tests maps by deletion.
+# The model learned where to look from the answers alone. But we chose three maps in which the word puts most of its weight on a clue. Of all correct answers, 28 % come with less than 0.1 on clues; with the other two seeds it is even more ([evidence](evidence/02.ipynb#maps)). So a map alone is no explanation (Jain and Wallace 2019; Wiegreffe and Pinter 2019). [Lecture 1b](01b_visual_attention.ipynb) tests maps by deletion.
 #
 # **Training finds the matrices: nobody marks where to look, and the clue gets several times its equal share.**
 
@@ -469,7 +467,7 @@ for position in (2, 8):
     print(f"{words[position]} at position {position}: brown {z[position, 0]:.2f}, black {z[position, 1]:.2f}")
 
 # %% [markdown]
-# Look at the dogs. The first one sees only "a brown dog" and becomes brown. The mask knows the positions, so equal tokens come apart.
+# Look at the dogs. The first one sees only "a brown dog" and becomes brown. The mask knows the positions, so equal tokens get different outputs.
 #
 # **Block the score, never the weight: one line before the softmax makes attention causal.**
 

@@ -89,7 +89,7 @@ for T in (64, 512, 4096, 32768):
     print(f"{T:7,} {2 * T * T * 64:18,} {3 * T * 64 * 64:13,} {T * T * 4 / 2**20:12,.2f} MiB")
 
 # %% [markdown]
-# Up to $T = 1.5D$ the projections cost more than the two products. At much shorter lengths the whole cost grows about in proportion to $T$, at much longer ones with $T^2$.
+# Up to $T = 1.5D$ the projections cost more than the two products. Far below it the whole cost grows about like $T$, far above it like $T^2$.
 #
 # **Twice the length costs four times the multiply–adds of the two products, and four times the memory of the weights.**
 
@@ -134,7 +134,7 @@ arrow, the recurrence by a chain of six steps, the convolution by three layers."
 # <details><summary>Answer</summary>
 #
 # **(b)** For each token further back, the gradient passes one more step of the recurrence, and here every step makes it smaller. Attention reaches each token in one step, so its curve is flat. It
-# is also low: here the gradient at the last output has a norm of about $\sqrt{32}$, and equal weights would pass 1/59 of it to each token: $\sqrt{32}/59 = 0.096$.
+# is also low: the gradient at the last output has a norm of about $\sqrt{32}$, and equal weights would pass 1/59 of it to each token: $\sqrt{32}/59 = 0.096$.
 #
 # </details>
 
@@ -165,7 +165,7 @@ falling lines, the simple RNN steeper than the LSTM, and one flat line for atten
 # Bengio et al. (1994) described this fading. The gradient of the LSTM fades more slowly. The LSTM has a forget gate, which decides how much of its state it keeps; Keras
 # starts the bias of this gate at 1, so that it keeps more (Gers et al. 2000; Jozefowicz et al. 2015).
 #
-# Now the price. We time one forward pass of each layer on one sequence, $D = 64$, and let them take turns; attention comes without its projections. We take the
+# Now the price. We time one forward pass of each layer on one sequence, $D = 64$, in turns; for attention we leave the projections out. We take the
 # fastest of thirty calls, because other programs can only make a call slower.
 
 # %%
@@ -202,11 +202,11 @@ of thirty calls against length; the two curves cross where the dotted line stand
 
 
 # %% [markdown]
-# At short lengths the square does not show: from 64 to 256 tokens attention takes about the same time. At long lengths, each doubling should take the recurrence twice as long and attention
-# four times, by the count. The clock does not follow the count exactly: from 2,048 to 4,096 tokens, attention took 13 times as long here.
-# The recurrence became faster at about 3,275 tokens. The milliseconds and this crossing belong to our machine, to one sequence at a time and to $D = 64$; the count belongs to the methods.
+# At short lengths the square does not show: from 64 to 256 tokens attention takes about the same time. At long lengths, by the count, each doubling should double the time of the recurrence and quadruple that
+# of attention. The clock does not follow the count exactly: from 2,048 to 4,096 tokens, attention took 13 times as long here.
+# The recurrence became faster at about 3,275 tokens. The milliseconds and the crossing hold for our machine, one sequence at a time and $D = 64$; the count holds everywhere.
 #
-# **Attention joins any two tokens in one step and waits for nothing; it pays with a square that only long inputs feel.**
+# **Attention joins any two tokens in one step and waits for nothing; it pays with a square that only long inputs notice.**
 
 # %% [markdown]
 # <a id="blocks"></a>
@@ -262,7 +262,7 @@ print("by hand:", round(sum_in_blocks(np.array([1.0, 2.0, 3.0]), size=2)[1], 3))
 # | standard attention | 66.6 GFLOPs | 40.3 GB | 41.7 ms |
 # | FlashAttention | 75.2 GFLOPs | 4.4 GB | 7.3 ms |
 #
-# (Compare the two rows, but do not rely on the level of the first column: by the count of section 1, the two products of the
+# (Compare the two rows, but do not trust the absolute numbers of the first column: by the count of section 1, the two products of the
 # forward pass alone take 137 billion multiply–adds at this size.)
 #
 # Standard attention writes $T^2$ scores, reads them for the softmax, writes $T^2$ weights, and reads them again. Its time follows the bytes that it moves, not the arithmetic: it is **memory-bound**.

@@ -29,7 +29,7 @@
 # * prove what one softmax cannot do;
 # * split, attend, merge and project, with the shape of every array;
 # * count the parameters of the paper's layer and of Keras's;
-# * switch a head off, and read what it computes from its parameters.
+# * switch a head off, and read from its parameters what it computes.
 #
 # **You need** [self-attention](02_self_attention.ipynb); `reshape` and `transpose` in NumPy. Letters: **T** tokens,
 # **D** width of a token, **H** heads, **K** width of one head. Heads are counted from 0.
@@ -105,7 +105,7 @@ for p in (0.5, 0.8, 1.0):
 # %% [markdown]
 # Would other weights do better, spread over all tokens? No: with weights $p_1 \dots p_T$ the two explained shares are
 # $p_a^2/\sum p^2$ and $p_b^2/\sum p^2$, so together they are at most 1. Would a wider head? No: both tokens hold
-# their answer in the same feature, so all its K columns of values get multiples of the same sum. (The proof assumes
+# their answer in the same feature, so each of its K columns gets a multiple of the same sum. (The proof assumes
 # weights that do not depend on the numbers, and a linear read-out. Answers in *different* features do not mix: they
 # only get smaller.)
 #
@@ -196,7 +196,7 @@ mixed = two(x)  # (T, D)
 # %% [markdown]
 # **Calculate.** In head 0 "dog" has the query (8, 0, 0), a colour has the key (1, 0, 0), and every other word has the
 # key 0. So the score of "dog" with "brown" is 8/√3 = 4.62, and 0 with every word that is no colour. What weight does
-# "brown" get? (e^4.62 = 101.) Head 1 does the same with verbs: what weight does "running" get, the only verb?
+# "brown" get? (e^4.62 = 101.) Head 1 does the same with verbs: what weight does "running" get, if only *running* counts as one?
 #
 # <details><summary>Answer</summary>
 #
@@ -284,23 +284,23 @@ print("our class equals Keras:", np.allclose(PlainHeads(*matrices, heads=2)(x), 
 # H (table 3, rows A): one head was 0.9 BLEU worse than the best setting, and 32 heads of width 16 were worse than 8
 # or 16 heads.
 #
-# **Heads divide the width; in Keras `key_dim` is the width of one head, and only K = D/H is the paper's layer.**
+# **Heads divide the width: Keras's `key_dim` is the width of one head, in the paper D/H.**
 
 # %% [markdown]
 # <a id="two-jobs"></a>
 #
 # ## 4 · Two jobs, trained
 #
-# Does training find heads with jobs? Take a table of six rows. Each row has a name, *wants* another row by its
-# name, and holds a number. For each row the model must predict two numbers: the number of the row *above* it (a question of position; the row above the first is the last), and the number of the row that it *wants* (a look-up by name).
-# The two are never the same row, and all numbers stand in the same column, as in section 1.
+# Does training find heads with jobs? Take a table of six rows. Each row has a name, a number, and the
+# name of another row that it *wants*. For each row the model predicts two numbers: the one that the row *above* holds (a question of position; above the first stands the last), and the one that the *wanted* row holds (a look-up by name).
+# The two rows are never the same, and all numbers stand in the same column, as in section 1.
 # The model is an embedding, one attention layer whose output is added to its input, and a linear read-out. So numbers
 # pass from row to row only through attention.
 
 # %% [markdown]
 # **Predict.** Five versions, five seeds each. We measure the mean share of the variance that is left unexplained: 0
-# is perfect, ½ is one question of two. What do one head of width 16, one head of width 64, and two heads of width 8
-# reach? (The other two versions have four heads, and one head in each of two layers: "one head, twice".)
+# is perfect, ½ means one answer of two. What do one head of width 16, one head of width 64, and two heads of width 8
+# reach? (The other two: four heads; and two layers of one head each, "one head, twice".)
 #
 # <details><summary>Answer</summary>
 #
@@ -344,8 +344,7 @@ shared less cleanly. One head, twice: the two layers have one job each in most s
 # %% [markdown]
 # One head solves one question perfectly and gives up the other; which one differs from seed to seed. A wide head gains
 # nothing. Four heads solve both too, but share the jobs less cleanly. "One head, twice" solves the task too, with
-# twice the parameters: in four of five seeds each of its two layers takes one job. Several heads do the jobs at the
-# same time. Equal weights on all six rows would give 0.17 in each cell ([evidence](evidence/03.ipynb#two-jobs)).
+# twice the parameters: in four of five seeds each of its two layers takes one job. Equal weights on all six rows would give 0.17 in each cell ([evidence](evidence/03.ipynb#two-jobs)).
 #
 # **Trained on two questions, one head answers one of them; two heads with the same number of parameters answer both.**
 
@@ -354,7 +353,7 @@ shared less cleanly. One head, twice: the two layers have one job each in most s
 #
 # ## 5 · A head of a real model
 #
-# The small BERT that comes with the course has three blocks of four heads. It reads the caption with its capital and its
+# The small BERT that comes with the course has three blocks of four heads. It reads the caption with its capital letter and its
 # full stop, as in the data set, and the twin, in which the colours are swapped. Here is head 2 of its first block:
 
 # %% tags=["drawing"]
@@ -397,7 +396,7 @@ for sentence in (scenes.CAPTION, scenes.TWIN):
 
 # %% [markdown]
 # **Predict.** In the two-head models, we remove the head that looks above. Without it the answer *above* should have
-# 1.00 of its variance unexplained. Zero is an unusual value for what a head adds. Is the mean milder?
+# 1.00 of its variance unexplained. A head rarely adds zero. Is the mean milder?
 #
 # - (a) yes: with the mean the error is smaller
 # - (b) no: both are about the same, and above 1
@@ -422,11 +421,11 @@ for job, name in enumerate(("above", "wanted")):
         )
 
 # %% [markdown]
-# The mean is not milder than zero: the two agree within 0.03. Without the head that looks above the error exceeds 1,
+# The mean is not milder than zero: the two agree within 0.03. The error exceeds 1 without the head that looks above,
 # because part of what this head adds depends on the row and not on the number. With the mean of each row this part
 # stays, and the error is 1.00. For the other head the mean of each row changes little. This head also writes something for each *name* (figure of section 7), and a name
-# stands in a different row in each table; we did not try a mean for each name. The answer of the head that is left has at
-# most 0.04 unexplained.
+# stands in a different row in each table; we did not try a mean for each name. The answer of the head that is left stays
+# correct: at most 0.04 is unexplained.
 #
 # **Ablation shows whether the model needs a head; how large the error is depends on what takes the head's place.**
 
@@ -435,7 +434,7 @@ for job, name in enumerate(("above", "wanted")):
 #
 # ## 7 · Read a head
 #
-# *What* a head computes can be read from its parameters. Its four matrices, with its own block of $W_O$, appear in two
+# *What* a head computes can be read from its parameters. Its four matrices (of $W_O$ only its own block) appear in two
 # products only (Elhage et al., 2021):
 #
 # * $W_Q W_K^\top$, the **QK circuit**: the score of a query token x and a key token y is $x\,W_Q W_K^\top
@@ -443,8 +442,8 @@ for job, name in enumerate(("above", "wanted")):
 # * $W_V W_O$, the **OV circuit**: a token y that gets all the weight adds $y\,W_V W_O$ to the output. It decides what
 #   is written.
 #
-# In our task the 19 columns of a token have a meaning: position, name, want (six each) and the number. Multiply a circuit by the
-# embedding in front and by the read-out behind, and it becomes a matrix over these columns, which can be drawn.
+# In our task the 19 columns of a token have a meaning: position, name, want (six each) and the number. Multiplied by the
+# embedding on the input sides and by the read-out on the output side, a circuit becomes a matrix over these columns.
 
 # %%
 solver = two_questions.Solver(num_heads=2, key_dim=8, seed=0)
@@ -478,11 +477,11 @@ diagonal. In the narrow matrices the last row, number, is strong for one answer 
 )
 
 # %% [markdown]
-# Each *token* has exactly one position, one name and one want. So a constant added to a row of a block changes all
-# scores of a query alike, and the softmax ignores it. A constant added to a column favours one key, whatever the query
-# is. The figure takes both away, so what is left depends on query *and* key.
+# Each *token* has exactly one position, one name and one want. So a constant added to a row of a block shifts all
+# scores of a query alike: the softmax ignores it. A constant added to a column favours one key, whatever the query
+# is. The figure removes both constants, so what is left depends on query *and* key.
 #
-# Is this enough to answer? Of each QK circuit keep only the 6 × 6 block that the head's job predicts, and set the
+# Are these blocks enough to answer? Of each QK circuit keep only the 6 × 6 block of the head's job, and set the
 # other 325 entries to zero. The OV circuits stay. Now the model answers again:
 
 # %%
@@ -494,10 +493,10 @@ for seed, run in enumerate(runs["two heads"]):
     )
 
 # %% [markdown]
-# It is enough: with the two blocks alone at most 0.004 of an answer's variance is unexplained. Reading is this easy in
-# a model of one layer, without a norm and a feed-forward network. With two layers a head can use what an earlier head
-# wrote. The best-known example is an **induction head**: with the help of a previous-token head before it, it looks at
-# the token that came after an earlier copy of the present token, and copies it (Olsson et al., 2022).
+# They are: with the two blocks alone at most 0.004 of an answer's variance is unexplained. Reading is this easy with
+# one layer, no norm and no feed-forward network. With two layers a head can use what an earlier head
+# wrote. The best-known example is an **induction head**: with a previous-token head in an earlier layer, it
+# finds an earlier copy of the present token and copies the token that came after (Olsson et al., 2022).
 #
 # **A head is two matrices: where it looks, and what it writes.**
 
@@ -569,9 +568,9 @@ for name, shaped in {"mask[:, None]": mask[:, None], "mask": mask}.items():
 # | scores and weights, one softmax a head | (H, T, T) |
 # | merge, and $W_O$ | (T, H·K) → (T, D) |
 #
-# A head may share its keys and values with others, which makes a language model cheaper to run: [lecture
-# 8b](08b_generating_text.ipynb), and [lab 3](../labs/03_multi_head_attention/03_multi_head_attention.ipynb) builds
-# it. [Lecture 4](04_encoder_block.ipynb) puts the heads into a block.
+# Heads may share keys and values, which makes a language model cheaper to run ([lecture
+# 8b](08b_generating_text.ipynb); [lab 3](../labs/03_multi_head_attention/03_multi_head_attention.ipynb) builds
+# it). [Lecture 4](04_encoder_block.ipynb) puts the heads into a block.
 #
 # **One softmax gives one average; two questions need two heads.**
 #

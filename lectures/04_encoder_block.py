@@ -242,7 +242,7 @@ matrix keeps its size without them and falls to about a third with them.""",
 # %% [markdown]
 # Attention averages tokens, and an average lies between what it averages. So layer after layer the tokens come closer,
 # until all rows are the same vector: **rank collapse** (Dong et al., 2021). Then the weights of the average do not
-# matter any more, and $W_q$ and $W_k$, which only make weights, get no gradient. Values still pass, so $W_v$ does.
+# matter any more, and $W_q$ and $W_k$, which only make weights, get no gradient. Values still pass, so $W_v$ gets one.
 #
 # So in this stack the difference between the tokens fails first: after three blocks it is gone, and the gradient of
 # $W_q$ goes with it. The scale cannot fail here, since the norms keep it (section 3).
@@ -289,7 +289,7 @@ print("the token:", np.asarray(norm(np.array([[0.0, 6, 6, 8]])))[0])
 live.layer_norm([0, 6, 6, 8], power=-3)
 
 # %% [markdown]
-# What is it for? Leave it out, keep the residual stream, and look at the attention of twelve fresh blocks: how large
+# What is it for? Leave it out, keep the residual stream, and look at the attention of twelve untrained blocks: how large
 # is the largest weight of a row, on average?
 
 # %%
@@ -311,11 +311,11 @@ print(
 # twelve reach 48 % at most within 250 steps ([evidence](evidence/04.ipynb#without-residual)).
 #
 # **Batch norm** (Ioffe and Szegedy, 2015) uses the same formula over another set of numbers: one feature, all tokens
-# of all sentences. It was introduced against *covariate shift*, inputs whose
-# distribution moves during training; Santurkar et al. (2018) found that it helps without reducing that shift. For
+# of all sentences. It was introduced against *covariate shift*, a distribution of inputs that
+# moves during training; Santurkar et al. (2018) found that it helps without reducing that shift. For
 # text, its trouble is that in training a token's output depends on the other sentences
-# of the batch, and on their padding. On sorting, where all rows have one length, twelve blocks with batch norm learn,
-# too, but less well: 95 to 97 % correct with three seeds, with layer norm 98 to 99 %
+# of the batch, and on their padding. On sorting, where all rows are equally long, twelve blocks learn with batch norm,
+# too: three seeds reach 95 to 97 %, with layer norm 98 to 99 %
 # ([evidence](evidence/04.ipynb#batch-norm)).
 
 # %% tags=["drawing"]
@@ -360,17 +360,17 @@ print("two 1×1 convolutions are equal:", np.allclose(expected, convolutions[1](
 
 # %% [markdown]
 # Without the ReLU the two matrices would be one: $(xW_1 + b_1)W_2 + b_2$ $= x(W_1W_2) + (b_1W_2 + b_2)$. With it,
-# and with one number as input, each hidden feature can bend the function at one point. Three bends follow a wave roughly,
+# each hidden feature can bend a function of one number at one point. Three bends follow a wave roughly,
 # eight follow it closely ([evidence](evidence/04.ipynb#bends)). For *fixed* attention weights, ReLU and the norms are
 # the only parts of the block that are not linear.
 #
 # So a block mixes a table of T tokens by D features in both directions. Attention mixes along the tokens, the network
-# along the features. MLP-Mixer (Tolstikhin et al., 2021) does both with plain networks. A dense layer, too,
-# gives weighted sums of its inputs, with learned weights. Attention does the same with vectors in place of numbers, and
+# along the features. MLP-Mixer (Tolstikhin et al., 2021) does both with plain networks. A dense layer gives
+# weighted sums of numbers, with learned weights; attention gives weighted sums of vectors, and
 # computes its weights from the input.
 #
 # To see which part mixes what, nudge token $s$ and measure how far each output token moves. Nine random vectors stand
-# for the words, and all parts are untrained. Each row is drawn relative to its own largest entry, so compare within a
+# for the words, and all parts are untrained. In the maps below each row is divided by its largest entry: compare within a
 # row.
 
 # %% tags=["drawing"]
@@ -523,19 +523,17 @@ step before the warm-up it falls later; with ten full steps it stays near 2.3.""
 
 # %% [markdown]
 # At 0.003 all three seeds stay at the level of guessing. At 0.0003 all of them learn, about as well as with the
-# warm-up; at 0.001 two of three do. One full step before the warm-up already delays some seeds; after ten, none
+# warm-up; at 0.001 two of three do. One step at the full rate before the warm-up already delays some seeds; after ten, none
 # recovers within 250 steps. Pre-norm learns at each rate
 # that we tried.
 #
-# Why does post-norm need this? Xiong et al. (2020) bound the gradients near the output at the start of training: the
-# bound does not depend on the depth in post-norm, and falls with depth in pre-norm. Liu et al. (2020) answer that
-# unbalanced gradients are not the root cause: a post-norm stack depends more on its residual branches, and this
-# amplifies small changes of the parameters. Our two stacks also start differently: after twelve post-norm blocks
+# Why does post-norm need this? Xiong et al. (2020) blame large gradients near the output: at the start of training their
+# bound is the same at every depth in post-norm, and falls with depth in pre-norm. Liu et al. (2020) see another
+# cause: a post-norm stack depends more on its sub-layers, and this amplifies small changes of the parameters. Our two stacks also start differently: after twelve post-norm blocks
 # the cosine of two tokens is 0.99, close to the collapse of section 2, against 0.76 in pre-norm
 # ([evidence](evidence/04.ipynb#start)). We did not test whether that matters.
 #
-# **Deep post-norm needs small first steps, from a smaller rate or from a warm-up; ten full steps at the start spoil
-# the run.**
+# **Deep post-norm needs small first steps, from a smaller rate or from a warm-up.**
 
 # %% [markdown]
 # <a id="parameters"></a>
@@ -581,8 +579,8 @@ for name, (width, heads, hidden, key_dim) in {
 #
 # ## 8 · Two dogs in a trained stack
 #
-# The small BERT that comes with the course reads the caption with its capital and its full stop, as in the data set,
-# the twin with the colours swapped, and two more sentences in which both dogs have the same colour. Both "dog"s begin
+# The small BERT that comes with the course reads four sentences with capital letter and full stop: the caption, its twin
+# with the colours swapped, and two in which both dogs have the same colour. Both "dog"s begin
 # as one row of the table, plus a position.
 
 # %%
@@ -662,7 +660,7 @@ for axis in (-1, 1):
 #
 # </details>
 #
-# <details><summary>4. In which of the two orders is the whole stack linear, if you remove every norm, every ReLU, and fix the attention weights?</summary>
+# <details><summary>4. Remove every norm and every ReLU, and fix the attention weights. Is the whole stack linear in post-norm, in pre-norm, or in both?</summary>
 #
 # In both: without norms they are the same stack, and it consists of matrix products and sums.
 #

@@ -27,7 +27,7 @@
 # **Afterwards you can**
 #
 # * prove that attention is blind to order, and say exactly what that means;
-# * build the sinusoidal table by hand, and read a shift off it;
+# * build the sinusoidal table by hand, and find a shift in it;
 # * derive rotary positions from one demand;
 # * predict what a model does beyond the length that it was trained on.
 #
@@ -123,8 +123,8 @@ print("the means over the words are equal:", np.allclose(caption.mean(axis=0), t
 #
 # Reordering before attention or after it gives the same: attention is **permutation equivariant**. So are the
 # feed-forward network, the norm and the residual connection, and therefore the whole encoder block. The mean over the
-# words is even *invariant*: it does not change at all. Attention with a causal mask, a convolution and a recurrent
-# network are neither: what they compute for a token depends on which tokens stand before or beside it
+# words is even *invariant*: it does not change at all. Causal attention, convolutions and recurrent
+# networks are neither: what they compute for a token depends on which tokens stand before or beside it
 # ([evidence](evidence/05.ipynb#equivariance)).
 #
 # Does training help? A model with one attention layer reads sentences of twelve words, which hold *brown* and *black*
@@ -140,8 +140,8 @@ print(
 
 
 # %% [markdown]
-# **Without positions (and without a causal mask) caption and twin get the same probability, so exactly half of such
-# answers are correct, whatever is trained.**
+# **Without positions (and without a causal mask) caption and twin get the same probability: however
+# long you train, exactly half of the answers are correct.**
 
 # %% [markdown]
 # <a id="sinusoids"></a>
@@ -220,7 +220,7 @@ positions.""",
 
 # %% [markdown]
 # The table is *added* to the tokens. Adding is a special case of appending: a linear layer turns $[x ; p]$ into
-# $xW_x + pW_p$, and with two identity matrices that is $x + p$. The paper multiplies the words by $\sqrt D$ first:
+# $xW_x + pW_p$, and with two identity matrices that is $x + p$. The paper multiplies the words' vectors by $\sqrt D$ first:
 # at D = 64 a row of the table has length 5.66, and a fresh Keras embedding has 0.23 without the factor and 1.85 with it ([evidence](evidence/05.ipynb#adding)).
 #
 # Four kinds of positions on the twins, two seeds each: none; a *learned* table (section 4); sinusoidal with $\sqrt
@@ -368,7 +368,7 @@ signs.""",
 # So rotary positions *turn* the query and the key by an angle that is proportional to their positions. With the pair
 # written as a complex number, $f(q, m) = q\,e^{i m\theta}$, and the score is
 # $\operatorname{Re}\big(q\,\bar k\; e^{i(m - n)\theta}\big)$. A longer vector is cut into pairs, and each pair has its own
-# $\theta$: the $\omega_i$ of section 2, with the width of a head for D.
+# $\theta$: the $\omega_i$ of section 2, with D the width of a head.
 
 # %% [markdown]
 # **Calculate.** One pair, θ = 1. The query (1, 0) stands at position 3, the key (1, 0) at position 1. What is the
@@ -378,7 +378,7 @@ signs.""",
 #
 # The angle between them is 3 − 1 = 2 radians, so the score is cos 2 = −0.416. It is the same at 53 and 51. With the
 # key (0, 1) it would be sin 2 = 0.909 for a key before the query and −0.909 for one after it: rotary positions do
-# know the side.
+# tell before from after.
 #
 # </details>
 
@@ -438,11 +438,11 @@ the key comes after the query.""",
 #
 # ## 6 · Beyond the training length
 #
-# A model may meet a text that is longer than all it was trained on: **length extrapolation**. Our test is a small
+# A model may meet a text that is longer than all it was trained on: **length extrapolation**. We test
 # memory. Most tokens are blank, some are one of eight letters, and at each position a causal model predicts *the last
 # letter seen*. In "· B · · A · ·" the answers at the end are A.
-# Five models of one block differ in their positions only; with sinusoidal positions the tokens are also multiplied by
-# $\sqrt D$. One model has no positions at all (**NoPE**), only the causal mask. They train on 32 tokens and are tested on 160, with
+# Five models of one block differ in their positions only (the sinusoidal one also multiplies its tokens by
+# $\sqrt D$). One model has no positions at all (**NoPE**), only the causal mask. They train on 32 tokens and are tested on 160, with
 # three seeds ([evidence](evidence/05.ipynb#beyond)).
 
 # %% [markdown]
@@ -483,8 +483,8 @@ others and falls slowly. A line at 0.39 marks a model without memory.""",
 )
 
 # %% [markdown]
-# A model that predicts a letter where one stands and guesses elsewhere reaches 0.3 + 0.7/8 = 0.39, and three of the
-# five end there or below. A learned table has random rows beyond 32. The sinusoidal rows exist, but training never
+# Letters stand at 30 % of the positions. Copying these and guessing elsewhere gives 0.3 + 0.7/8 = 0.39, and three of the
+# five end there or below. Here the learned table has rows beyond 32, but random ones. The sinusoidal rows exist, but training never
 # used them. The rotary model fails although its scores depend on the distance alone. For this model two things are new
 # beyond 32: distances are longer than in training, and there are more keys. Which of the two spoils it? We read the
 # *same* models again:
@@ -513,9 +513,9 @@ for method, view in (
 # %% [markdown]
 # With the window the rotary model is correct again, at every position. With as many keys, but four of them far away,
 # it is not: 0.59 to 0.67 between 32 and 63, and 0.82 to 0.90 beyond. With all keys, but no distance above 32, it
-# reaches 0.91 to 0.92, against 0.93 to 0.94 on the first 32 positions. So the long distances spoil it; the number of
-# keys costs little. The window does not help the sinusoidal model between 32 and 63: the far keys are not the
-# problem there; its rows are still new. Beyond 64 two of its three seeds gain about 0.1.
+# reaches 0.91 to 0.92 beyond 32, and 0.93 to 0.94 on the first 32 positions. So the long distances spoil it; the number of
+# keys costs little. Between 32 and 63 the window does not help the sinusoidal model: there the problem is not far keys
+# but new rows. Beyond 64 two of its three seeds gain about 0.1.
 #
 # Large language models that are trained on long texts show one more effect: they put weight that they do not need on
 # the first tokens, the **attention sinks**, and a window that loses these tokens fails (Xiao et al., 2024).

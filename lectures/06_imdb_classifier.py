@@ -78,7 +78,7 @@ tf.get_logger().setLevel("ERROR")  # rows of many widths are meant
 # the numbers stored in this page are from the real reviews.
 #
 # Three parts have three uses. Parameters are fitted to the *training* part. Choices are made on the *validation* part, a tenth of the
-# training split, drawn at random. The *test* split answers at the end. Of a review that occurs twice we keep one copy, and what is in the test split is taken out of the other two parts: otherwise the model would be tested on reviews that it has seen with their labels. (Different reviews of one film can still be in training *and* validation;
+# original training split, drawn at random. The *test* split answers at the end. Of a review that occurs twice we keep one copy, and what is in the test split is taken out of the other two parts: otherwise the model would be tested on reviews that it has seen with their labels. (Different reviews of one film can still be in training *and* validation;
 # [lecture 6b](06b_judging_a_classifier.ipynb#three-splits) measures what that costs.)
 
 # %%
@@ -88,8 +88,8 @@ SOURCE = data.chosen_source()
 print(f"{SOURCE}: training {len(y):,}, validation {len(y_valid):,}, test {len(test_texts):,}; positive {y.mean():.0%}")
 
 # %% [markdown]
-# A **baseline** is the simplest model that might be good enough. Here it counts. Each word and each pair of neighbouring words gets a number, its TF-IDF, which is
-# large if this review has it often and few other reviews have it. Logistic regression learns one weight for each of them: the probability of "positive" is the sigmoid of the weighted sum.
+# A **baseline** is the simplest model that might be good enough. Here it counts. Each word and each pair of neighbouring words gets a number, its TF-IDF: large
+# if the word is frequent in this review and found in few others. Logistic regression learns one weight for each of them: the probability of "positive" is the sigmoid of the weighted sum.
 
 # %%
 bag = TfidfVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True, token_pattern=r"\S+")
@@ -105,7 +105,7 @@ print("most positive:", ", ".join(entries[order[:-8:-1]]))
 # On the real reviews this baseline is correct for nine validation reviews in ten. (The smaller C is, the stronger is the
 # penalty on large weights; [lecture 6b](06b_judging_a_classifier.ipynb#calibration) compares two.) The strongest
 # entries are the words that you would have chosen; *710* is “7/10”, since some reviewers write their rating into the
-# text. The review at the top is labelled positive.
+# text. The review of the opening question is labelled positive.
 #
 # **Before you build a network, count words: it takes a few lines, and it says what has to be beaten.**
 
@@ -127,11 +127,11 @@ print("most positive:", ", ".join(entries[order[:-8:-1]]))
 # Splitting at spaces gives whole words. Most models today split into **sub-words**, so that hardly any word is unknown; lecture 7 uses them, and in lecture 10 you train your own.
 
 # %% [markdown]
-# **By hand.** Three texts: "The quick brown fox", "jumps over the lazy dog!", "the fox is quick". Write down the vocabulary, the most frequent word first, ties in alphabetical order, from 2 on. Then write the three rows, padded at the end to five.
+# **By hand.** Three texts: "The quick brown fox", "jumps over the lazy dog!", "the fox is quick". Number the vocabulary from 2: the most frequent word first, ties in alphabetical order. Then write the three rows, padded at the end to five.
 #
 # <details><summary>Answer</summary>
 #
-# the 3, fox 2, quick 2, then brown, dog, is, jumps, lazy, over with 1 each, as numbers 2 to 10. Rows:
+# *the* (3 times), *fox* (2), *quick* (2), then *brown*, *dog*, *is*, *jumps*, *lazy*, *over* (1 each), numbered 2 to 10. Rows:
 # `2 4 5 3 0` · `8 10 2 9 6` · `2 3 7 4 0`
 #
 # </details>
@@ -219,7 +219,7 @@ for place, count in ((ids, "parameters:"), (embed, "646,400"), (block, "10,656")
     diagrams.note(ax, place.x, 0.55, count, fontsize=10)
 plots.show(
     figure,
-    alt="""The mask goes to two places, attention and mean; nearly all parameters sit in the embedding. From left to right: ids, word
+    alt="""The mask is needed twice, in attention and mean; nearly all parameters sit in the embedding. From left to right: ids, word
 and position embedding with 646,400 parameters, encoder block with 10,656, mean with none, head with 660 and 21. Dashed arrows lead from the
 ids through the mask to the block and to the mean.""",
 )
@@ -350,9 +350,9 @@ for word in ("excellent", "boring", "was"):
     print(f"nearest to {word}:", ", ".join(names[place] for place in near))
 
 # %% [markdown]
-# The vectors began at random, and only the labels moved them: now *excellent* and *boring* have neighbours with the same verdict, and *was* has arbitrary ones.
+# The vectors began at random, and only the labels moved them: now the neighbours of *excellent* and of *boring* share its verdict, and those of *was* are arbitrary.
 #
-# The real reviews get two epochs: what would more of them do? A model overfits (lecture 4) when it goes on getting
+# The real reviews get two epochs: what would more epochs do? A model overfits (lecture 4) when it goes on getting
 # better on its training reviews and worse on others. Our training has three regularisers, called *brakes* here:
 #
 # * dropout of 0.1;
@@ -361,7 +361,7 @@ for word in ("excellent", "boring", "was"):
 #
 # What are the brakes worth, and what is stopping worth? The recorded runs change the two separately: 3,000
 # training reviews, three seeds each, judged on films that training has not seen. (Without brakes the rate is
-# constant, so the runs of two epochs are the first two epochs of the runs of six.)
+# constant, so two epochs are simply the first two of the six.)
 
 # %% [markdown]
 # **Predict.** Train for six epochs without brakes. What happens to the loss on training reviews, and on held-back reviews? And with all three brakes?
@@ -392,22 +392,22 @@ plots.show(figure, alt="Without brakes the model learns its training reviews by 
 # [evidence](evidence/06.ipynb#brakes).)
 #
 # The accuracy on held-back reviews tells another story. After six epochs it ends at 0.825 without brakes and at 0.833
-# with them, and the ranges of the seeds overlap. Training for two epochs does not raise it: with brakes it then ends
-# at 0.807. So after epoch 2 the loss rises, and the accuracy ends no lower: the probabilities get worse, but not the
+# with them, and the ranges of the seeds overlap. Two epochs give less: 0.807 with
+# brakes. So after epoch 2 the loss rises, but the accuracy ends no lower: the probabilities get worse, not the
 # decisions. This happens when a model becomes surer of its errors ([lecture
 # 6b](06b_judging_a_classifier.ipynb#calibration)).
 #
 # **Early stopping** watches the validation loss and keeps the weights of the epoch where it is lowest.
 #
-# **Brakes slow overfitting; early stopping keeps the weights of the lowest validation loss, which need not be those of the highest accuracy.**
+# **Brakes slow overfitting; early stopping keeps the weights of the lowest validation loss.**
 
 # %% [markdown]
 # <a id="padding-leaks"></a>
 #
 # ## 6 · Padding leaks
 #
-# The mask goes to two places. What if one of them is forgotten? We keep the trained weights and change nothing but the mask. A thousand validation reviews, or as many
-# as there are, are cut to their last 40 words, and padded to rows that are longer and longer.
+# The mask is needed twice. What if one of the two is forgotten? We keep the trained weights and change nothing but the mask. A thousand validation reviews (fewer in the
+# sample) are cut to their last 40 words, and padded to rows that are longer and longer.
 
 # %% [markdown]
 # **Predict.** For which of the four versions do the probabilities depend on the width of the row: (a) mask in attention and mean, (b) in attention only, (c) in the
@@ -446,7 +446,7 @@ ax.set(xlabel="width of the row (40 words and padding)", ylabel="accuracy")
 ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 plots.show(
     figure,
-    alt="""Without a mask in attention, padding lowers the accuracy; without one in the mean only, accuracy does not show it. Accuracy on shortened validation
+    alt="""Without a mask in attention, padding lowers the accuracy; if only the mean lacks it, accuracy does not show it. Accuracy on shortened validation
 reviews by the width of the padded row, for four versions with the same weights, and a band for the chance in the choice of the reviews. """
     + "; ".join(f"{name}: {share[0]:.3f} at 40, {share[-1]:.3f} at 200" for name, share in correct.items()) + ".",
 )
@@ -476,10 +476,10 @@ words = np.mean((linear.predict_proba(bag.transform(reviews.clean(test_texts)))[
 print(f"{SOURCE}, test: Transformer {transformer:.4f}, words and pairs {words:.4f}; chance in the reviews ±{1.96 * np.sqrt(0.88 * 0.12 / len(test_labels)):.3f}")
 
 # %% [markdown]
-# On the real reviews counting wins by 3.4 points (chance in the reviews: at most ±0.6).
+# On the real reviews counting wins by 3.4 points (chance in the difference: at most ±0.6).
 #
 # One pair of runs says little about *why*. So we climb from one model to the other and change one part
-# at a time; a comparison that takes a part away is called an **ablation**. Recorded, on films that training has not seen, three seeds for each network:
+# at a time; a comparison that takes a part away is called an **ablation**. These runs are recorded: films that training has not seen, three seeds for each network.
 
 # %% tags=["drawing"]
 film, whole = recorded.load("imdb_by_film")["results"], recorded.load("imdb_classifier")["results"]["linear"]

@@ -20,7 +20,7 @@
 # [← 6 · A classifier that reads film reviews](06_imdb_classifier.ipynb) · [Lab
 # 6](../labs/06_imdb_classifier/06_imdb_classifier.ipynb) · [7 · BERT on AG News →](07_bert_ag_news.ipynb)
 #
-# > Two linear models classify film reviews. Words and pairs of words are correct on 0.904 of 4,596 reviews, single words on 0.888. Chance alone moves either number by ±0.009.
+# > Two linear models classify film reviews. One counts words and pairs, and is correct on 0.904 of 4,596 reviews; the other counts words alone: 0.888. Chance alone moves either number by ±0.009.
 #
 # So, with 95 % confidence, the first lies between 0.895 and 0.913, the second between 0.879 and 0.897: the margins overlap. **Are pairs better?** Write down yes, no, or cannot say.
 #
@@ -67,7 +67,7 @@ np.set_printoptions(precision=4, suppress=True)
 # ## 1 · Only the disagreements count
 #
 # Most numbers of this page come from one set of reviews: 4,596 reviews of 685 films, held back so that training has seen no other review of these films. Each model's
-# probability for each of them is recorded (`python experiments/imdb_controls.py`). `correct` says which reviews a model classifies correctly:
+# probability for each review is recorded (`python experiments/imdb_controls.py`). `correct` says which reviews a model classifies correctly:
 
 # %%
 record = recorded.load("imdb_controls")["results"]
@@ -216,7 +216,7 @@ plots.show(figure, alt="Three differences are far from zero; which end of a revi
 # %% [markdown]
 # Three of the four intervals are far from zero: pairs beat words, and both beat the encoder. (Here the counting models read whole reviews, and the encoder the last 200 words. Where all read the last 200 words only, words have 0.8825 on the test split, pairs 0.8985, the encoder 0.8768: the order is the same.)
 #
-# The fourth interval, the end of the review, reaches from −0.0005 to +0.0181. The last 200 words are probably better, but this is not certain. With one kind of chance at a time the difference looked certain: Welch's test had p = 0.024, and with averaged seeds the interval began at +0.0010. With both kinds it does not, and with only three seeds even this interval is probably too narrow.
+# The interval for the last against the first 200 words reaches from −0.0005 to +0.0181. The last 200 words are probably better, but this is not certain. With one kind of chance at a time the difference looked certain: Welch's test had p = 0.024, and with averaged seeds the interval began at +0.0010. With both kinds it is not certain, and with only three seeds even this interval is probably too narrow.
 #
 # **Pair the reviews, repeat the seeds, report one interval.**
 
@@ -225,12 +225,12 @@ plots.show(figure, alt="Three differences are far from zero; which end of a revi
 #
 # ## 4 · Three splits, one table
 #
-# All of this assumes that the held-back reviews stand for new ones. They do not if there is **leakage**: if they share with training what new reviews will not share. In IMDB up to 30 reviews are about one film, and the
+# All of this assumes that the held-back reviews stand for new ones. They do not if there is **leakage**: something that they, but not new reviews, share with training. In IMDB up to 30 reviews are about one film, and the
 # test split has films of its own. Here are three ways to hold reviews back: at random, by the number of their file (reviews of one film have neighbouring numbers), and by the film's title, with scikit-learn's `GroupShuffleSplit`.
 
 # %% [markdown]
 # **Predict.** The 5,000 reviews with the lowest file numbers are held back, about 2,500 of each label. Positive and negative files are numbered separately. What share of the *negative* ones
-# are about a film that occurs in training, and with which label?
+# are about a film that occurs in training, and with which label does it occur there?
 #
 # <details><summary>Answer</summary>
 #
@@ -259,12 +259,12 @@ ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 plots.show(figure, alt="By title, held-back reviews and the test split agree; the other two splits promise too much or too little. For each of three splits the accuracy of the same kind of model on held-back reviews and on the test split: at random 0.902 and 0.890, by file number 0.863 and 0.887, by title 0.890 and 0.889.")
 
 # %% [markdown]
-# Each row is the same kind of model, trained on all reviews that are not held back; only the split differs. At random it promises 1.2 points too much: nearly every film is known, and the name of an actor may give the verdict away. By file number it promises 2.4 points too little. There most negative reviews are about a film that training knows with the other label, and they are misclassified more often: 0.837 of the negative reviews are correct, and 0.889 of the positive ones. With the split by title the two shares are 0.894 and 0.885.
-# By title no film is shared, and the two agree to a tenth of a point. Chance moves such a difference by about one point, so 1.2 is only just beyond it.
+# Each row is the same kind of model, trained on all reviews that are not held back; only the split differs. At random it promises 1.2 points too much: nearly every film is known, and the name of an actor may give the verdict away. By file number it promises 2.4 points too little. There most negative reviews are about films that training knows as positive, and only 0.837 of the negative ones are classified correctly (positive: 0.889). By title the two shares are 0.894 and 0.885.
+# By title no film is shared, and promise and test agree to a tenth of a point. Chance moves such a difference by about one point, so 1.2 is only just beyond it.
 #
 # A wrong split can also mislead a choice. Of two searches, one on each of the first two splits, one preferred the first words of a review, and the other the last ([evidence](evidence/06.ipynb#search), one seed each).
 #
-# **A split must have the property that it is meant to have, in every class: count it, before you trust the number.**
+# **Count, in each class, what the held-back reviews share with training.**
 
 # %% [markdown]
 # <a id="order"></a>
@@ -291,9 +291,9 @@ for name in ("words and pairs", "last 200 words"):
 
 
 # %% [markdown]
-# Pairs lose 2.8 points, so this model uses the order. The order is worth less than that, since a shuffled review is unlike all that the model has learned from: a model trained without any pairs, words alone, is only 1.6 points behind.
+# Pairs lose 2.8 points, so this model uses the order. The order is worth less than that: a model trained on single words is only 1.6 points behind. (A shuffled review is unlike all that the pair model learned from.)
 #
-# The encoder has positions, and could use the order. But when all words are shuffled, it changes its answer on 15, 6 and 12 of 4,596 reviews with its three seeds. So this encoder hardly uses the order of these reviews, although pairs show that the order is worth something. (Both sides are the same three networks here; since their seeds are drawn separately, the encoder's interval is wider than it need be.)
+# The encoder has positions, and could use the order. But when all words are shuffled, it changes its answer on 15, 6 and 12 of 4,596 reviews with its three seeds. So this encoder hardly uses the order of these reviews, although pairs show that the order is worth something. (The encoder's interval is wider than need be: both readings are by the same three networks, but their seeds are drawn separately.)
 #
 # **Count the changed answers and not only the accuracy: shuffled words change hardly any answer of this encoder.**
 
@@ -302,8 +302,8 @@ for name in ("words and pairs", "last 200 words"):
 #
 # ## 6 · How sure, and how often correct
 #
-# A model has good **calibration** if, of all answers with probability 0.9, nine in ten are correct, and so for every other probability. Sort the reviews into five groups by the probability of the model's answer, and draw how often each group is
-# correct against how sure it is: a **reliability diagram**. The mean distance from the diagonal, weighted by the groups' sizes, is the **expected calibration error** (**ECE**; Guo et al., 2017). Below
+# A model has good **calibration** if, of all answers with probability 0.9, nine in ten are correct, and so for every other probability. Sort the reviews into five groups by the probability of the model's answer, and draw each group's
+# share of correct answers against its mean probability, the **confidence**: a **reliability diagram**. The mean distance from the diagonal, weighted by the groups' sizes, is the **expected calibration error** (**ECE**; Guo et al., 2017). Below
 # the diagonal a model is **overconfident**, above it underconfident.
 #
 # The linear model is shown with two penalties on its weights, C = 30 (weak) and C = 1 (strong); nothing else differs.
@@ -320,7 +320,7 @@ def reliability(p, groups=5):
 
 for name in ("last 200 words", "words and pairs", "words and pairs, C = 1"):
     each = [reliability(p) for p in probabilities(name)]
-    print(f"{name:23} accuracy {correct(name).mean():.3f}, mean of how sure {np.mean(np.maximum(probabilities(name), 1 - probabilities(name))):.3f}, ECE", np.array([ece for *_, ece in each]))
+    print(f"{name:23} accuracy {correct(name).mean():.3f}, mean confidence {np.mean(np.maximum(probabilities(name), 1 - probabilities(name))):.3f}, ECE", np.array([ece for *_, ece in each]))
 
 # %% tags=["drawing"]
 figure, ax = plt.subplots(figsize=(5.4, 3.8))
@@ -332,7 +332,7 @@ ax.set(xlabel="how sure", ylabel="how often correct")
 plots.show(figure, alt="A strong penalty makes the linear model far too cautious; the encoder lies close to the diagonal. How often the answers are correct against how sure the model is, in five groups, for the encoder with three seeds (median and range) and for words and pairs with C = 30 and C = 1.")
 
 # %% [markdown]
-# The encoder is slightly overconfident: on average it is sure of 0.887 and correct on 0.872. Words and pairs with C = 30 are a little underconfident, 0.887 against 0.904. With C = 1, where only the penalty differs, the accuracy is 0.893 and the ECE rises from 0.017 to 0.142: a strong penalty keeps all weights small, and moves the probabilities towards one half (how sure: 0.751 on average).
+# The encoder is slightly overconfident: its mean confidence is 0.887, its accuracy 0.872. Words and pairs with C = 30 are a little underconfident, 0.887 against 0.904. With C = 1, where only the penalty differs, the accuracy is 0.893 and the ECE rises from 0.017 to 0.142: a strong penalty keeps all weights small, and moves the probabilities towards one half (mean confidence: 0.751).
 #
 # Numbers say how often a model fails; only reading says how. Here are the errors of which all three encoders are surest: the label, the probabilities of *positive* (the encoder's averaged over seeds), and the last ten words.
 
@@ -359,7 +359,7 @@ for looks in (1, 5, 20):
     print(f"best of {looks:2} looks at 2,500 reviews: {draws[:, :looks].max(axis=1).mean():.4f} on average; the truth is 0.8700")
 
 # %% [markdown]
-# **One seed.** A search with one seed for each setting finds one of these differences, depending on the seed. For the second setting even the sign depends on it:
+# **One seed.** A search with one seed for each setting finds one of the differences in a line below. In the second line even the sign depends on the seed:
 
 # %%
 for name in ("no hidden words", "maximum for the mean"):

@@ -125,7 +125,7 @@ Right, fine-tuning: 240 news items with labels pass the same encoder, with the w
 
 # %% [markdown]
 # The texts are AG News (Zhang et al., 2015): short news items, equally many of *World*, *Sports*, *Business* and *Sci/Tech*. You get a synthetic **sample** unless you set `COURSE_SOURCE=real`; the numbers stored here are from the real texts. The encoder is the course's own small BERT. It was pre-trained for
-# half an hour of CPU time on film reviews and on the 10,000 news items without their labels, never on a test text. Only its word vectors did not begin at random: they were computed from counts of which words stand near each other in these texts ([evidence](evidence/07.ipynb#pre-training)).
+# half an hour of CPU time on film reviews and on the 10,000 news items without their labels, never on a test text. All but its word vectors began at random; these were computed from counts of neighbouring words in these texts ([evidence](evidence/07.ipynb#pre-training)).
 
 # %% [markdown]
 # **Predict.** 240 labelled texts, four classes: a blind guess is correct in 25 % of the cases. How many of 600 test texts does the fine-tuned encoder classify correctly?
@@ -229,7 +229,7 @@ The mask has ten ones. The type is 0 for the first five tokens, 1 for the next f
 
 
 # %% [markdown]
-# Called on texts, the published preprocessing packs into T = 128. Attention costs T², so this page packs into 64. Then a third of the texts lose their end (34.2 %).
+# The published preprocessing packs texts into T = 128. Attention costs T², so this page packs them into 64. Then a third of the texts lose their end (34.2 %).
 #
 # **With pieces hardly a word is unknown; three rows tell which piece is at each position, whether it is real, and to which text it belongs.**
 
@@ -243,7 +243,7 @@ The mask has ten ones. The type is 0 for the first five tokens, 1 for the next f
 # $$L=-\frac{1}{m}\sum_{t\text{ chosen}}\ln p_t(w_t)$$
 
 # %% [markdown]
-# Why not replace all chosen tokens by `[MASK]`? In fine-tuning there is no `[MASK]`. If the encoder had to predict masked tokens only, the loss would not depend on its output at any other token. With 80/10/10 some of the tokens to be predicted look ordinary, and some of these are wrong. So the encoder needs a good guess at *every* position. The paper compares several shares (appendix C.2): after fine-tuning they differ little.
+# Why not replace all chosen tokens by `[MASK]`? In fine-tuning there is no `[MASK]`. If the encoder had to predict masked tokens only, the loss would not depend on its output at any other token. With 80/10/10 some tokens to be predicted look ordinary, and some ordinary ones are random. So the encoder needs a good guess at *every* position. The paper compares several shares (appendix C.2): after fine-tuning the results differ little.
 #
 # Here every epoch chooses anew, as in RoBERTa (Liu et al., 2019). The original BERT chose in advance, several times for each text.
 
@@ -274,7 +274,7 @@ most of them are masked, some are replaced by a random piece or kept.""",
 
 
 # %% [markdown]
-# What can an encoder know before it reads? If it spreads its guess evenly over V = 7,930 pieces, its loss is ln 7,930 = 8.98. If it knows how frequent each piece is in the news, the loss is 6.92. The small BERT reached 4.16 on texts that it had not seen, and guessed 31.5 % of the hidden pieces (rows of 64; [evidence](evidence/07.ipynb#pre-training)).
+# What can an encoder know before it reads? If it spreads its guess evenly over V = 7,930 pieces, its loss is ln 7,930 = 8.98. If it knows how frequent each piece is in the news, the loss is 6.92. The small BERT reached 4.16 on texts that it had not seen, and found 31.5 % of the hidden pieces (rows of 64; [evidence](evidence/07.ipynb#pre-training)).
 #
 # Now test it by a rule, so that no example is chosen by hand: in each test text hide the first whole word of four letters or more from position 10 on.
 
@@ -300,7 +300,7 @@ print(f"\ncorrect {np.mean(best[:, :1] == true):.0%}, among the first three {np.
 print(f"always the commonest of these words: {np.bincount(true[:, 0]).max() / len(true):.0%}")
 
 # %% [markdown]
-# Without one label the encoder has learned what may stand in a gap: it finds 21 % of these words, and the commonest of them would be correct in 2 %. Wrong guesses are often of the correct kind: names that follow *new*, or countries in a report on a tour. (The 31.5 % above count all pieces, short words and commas included.)
+# Without one label the encoder has learned what may stand in a gap: it finds 21 % of these words; always guessing the commonest of them would find 2 %. Wrong guesses are often of the correct kind: names that follow *new*, or countries in a report on a tour. (The 31.5 % above count all pieces, short words and commas included.)
 
 # %% [markdown]
 # **Predict.** Where does it look? Every head of the small BERT is below. Choose a head by a click and a row with the pointer; in Jupyter you can enter sentences of your own. In the last block, most heads put a quarter or more of their weight on one token. Which one?
@@ -364,7 +364,7 @@ for name, shape in bert.checked(preprocess, encoder).items():  # two texts throu
 # * **From scratch**: everything learns, but the encoder has fresh random weights. This is the control: the same network without pre-training.
 # * **LoRA** (Hu et al., 2022): the encoder's matrices stay as they are, and chosen ones get a small correction, $W + AB$, with $A$ of shape (D, r) and $B$ of shape (r, D), for a small **rank** r. Only $A$, $B$ and the head learn. $B$ begins at zero, so training begins with the pre-trained model.
 #
-# Here r = 4, for the queries and values of each block. All runs below have 240 labels, and all are recorded: three seeds, each with its own labelled texts, and all 7,600 test texts.
+# Here r = 4, for the queries and values of each block. All runs below are recorded: 240 labels, three seeds with labelled texts of their own, 7,600 test texts.
 
 # %%
 D, r, kernels = 128, 4, 2 * 3  # queries and values, three blocks
@@ -376,7 +376,7 @@ for kind in ("fine-tuned", "no warm-up", "LoRA", "frozen", "scratch"):
     print(f"{kind:11} learns {study['learned'][kind]:9,}: {np.mean(shares):.1%} correct", [f"{share:.1%}" for share in shares])
 
 # %% [markdown]
-# The same network from scratch is 32.6 points behind the fine-tuned one. That is what pre-training brings with these settings. (Only LoRA's rate was searched; the rate from scratch is twice that of fine-tuning.) The frozen encoder is in between. Its head sees only `pooled_output`, 128 numbers that were trained for next sentence prediction.
+# The same network from scratch is 32.6 points behind the fine-tuned one. That is what pre-training brings with these settings. (Only LoRA's rate was searched; from scratch the learning rate is twice that of fine-tuning.) The frozen encoder is in between. Its head sees only `pooled_output`, 128 numbers that were trained for next sentence prediction.
 #
 # LoRA learns 8,276 numbers of 1,448,276, 0.6 %, and is 1.9 points behind full fine-tuning (interval 1.2 to 2.7, [evidence](evidence/07.ipynb#few-labels)). For each further task you would store these 8,276 numbers and not another encoder.
 #
@@ -439,11 +439,11 @@ for pair in study["pairs"]:
     print(f"fine-tuned minus {pair['second']:11} {100 * pair['difference']:+5.1f} ({low:+.1f} to {high:+.1f})")
 
 # %% [markdown]
-# Against the same network from scratch, pre-training is worth 26.0 points with 100 labels and 1.4 with 10,000. Does this come from the network, or from the unlabelled texts? LSA had the unlabelled news as well, and with 100 labels it is only 4.9 points behind the fine-tuned encoder, while *linear* is 16.6 behind. Not all of LSA's lead over *linear* comes from the unlabelled texts: fitted on the 100 labelled texts alone it has 64.0 %, against 58.8 % for *linear* and 70.5 % with all texts ([evidence](evidence/07.ipynb#lsa)).
+# Against the same network from scratch, pre-training is worth 26.0 points with 100 labels and 1.4 with 10,000. Does this come from the network, or from the unlabelled texts? LSA had the unlabelled news as well, and with 100 labels it is only 4.9 points behind the fine-tuned encoder, while *linear* is 16.6 behind. Not all of LSA's lead over *linear* comes from the unlabelled texts: fitted on the 100 labelled texts alone LSA has 64.0 %, with all texts 70.5 %; *linear* has 58.8 % ([evidence](evidence/07.ipynb#lsa)).
 #
 # Two models that read the same test texts are compared in pairs, as in lecture 6b. With 240 labels the fine-tuned encoder is 3.7 points ahead of LSA and 9.3 ahead of *linear*, and both intervals are far from zero. So 240 labels go as far as 82.1 % (mean of three seeds), and a model without a network reaches 78.4 %.
 #
-# How good are published models? Sun et al. (2019) fine-tune BERT-base on all 120,000 labelled texts of AG News and report an error of 5.25 % on the test texts; our small BERT has 11.5 % with 10,000 labels (one seed). That is a scale and not a comparison: BERT-base has 110 million parameters (Devlin et al., 2019), 76 times as many, and got twelve times as many labels.
+# How good are published models? Sun et al. (2019) fine-tune BERT-base on all 120,000 labelled texts of AG News and report an error of 5.25 % on the test texts; our small BERT has 11.5 % with 10,000 labels (one seed). That shows the scale; it is no comparison: BERT-base has 110 million parameters (Devlin et al., 2019), 76 times as many, and got twelve times as many labels.
 #
 # **Pre-training is worth most where labels are few.**
 
@@ -460,7 +460,7 @@ wrong = np.flatnonzero(said != y_test)
 for number in wrong[np.argsort(-sure[wrong])][:5]:
     begin = test_texts[number][:70].rsplit(" ", 1)[0]
     print(f"label {classes[y_test[number]]:8} predicted {classes[said[number]]:8} {sure[number]:.0%}  {begin} …")
-print(f"mean of how sure {sure.mean():.3f}, accuracy {np.mean(said == y_test):.3f}")
+print(f"mean confidence {sure.mean():.3f}, accuracy {np.mean(said == y_test):.3f}")
 
 # %% tags=["drawing"]
 tuned_runs = [run for run in runs if run["model"] == "fine-tuned"]  # up to three seeds a size
@@ -480,9 +480,9 @@ with 240 labels Sports is taken for World as well. Right: the calibration error 
 )
 
 # %% [markdown]
-# Most of these titles could carry either label: the quarterly loss of a technology firm is business news too. (`&lt;p&gt;` is a remnant of HTML in AG News itself.) The model is overconfident: on average it is sure of 0.876 and correct on 0.810. Its calibration error (right) falls from 0.102 with 500 labels, the mean of three seeds, to 0.035 with 10,000; with 100 labels the seeds lie between 0.05 and 0.13. The number of epochs changed as well, so the decrease has two possible reasons ([evidence](evidence/07.ipynb#by-size)).
+# Most of these titles could carry either label: the quarterly loss of a technology firm is business news too. (`&lt;p&gt;` is a remnant of HTML in AG News itself.) The model is overconfident: its mean confidence is 0.876, its accuracy 0.810. Its calibration error (right panel) falls from 0.102 with 500 labels (mean of three seeds) to 0.035 with 10,000; with 100 labels it lies between 0.05 and 0.13. The number of epochs changed as well, so the decrease has two possible reasons ([evidence](evidence/07.ipynb#by-size)).
 #
-# Two articles, written for this page. A maker of self-driving cars shows a humanoid robot; footballers change clubs.
+# Two articles were written for this page: a maker of self-driving cars shows a humanoid robot; footballers change clubs.
 
 # %%
 articles = [

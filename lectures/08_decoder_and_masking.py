@@ -152,7 +152,7 @@ print("position 1 without the mask:", softmax(scores, axis=-1)[1])
 print("position 1 with the mask:   ", softmax(scores + (1 - look_back) * -1e9, axis=-1)[1])
 
 # %% [markdown]
-# Targets of one batch differ in length, and the short ones are padded. A key is open if it is *not padding* **and** *not in the future*. The padding mask has the shape (B, 1, T),
+# Targets of one batch differ in length, and the short ones are padded. A key may be attended to if it is *not padding* **and** *not in the future*. The padding mask has the shape (B, 1, T),
 # the same row for every query; the triangle has (T, T), the same for every line. Together they broadcast to (B, T, T). In Keras: `attention_mask=not_padding, use_causal_mask=True`.
 #
 # Switch both on and off below. The scores are random numbers.
@@ -216,7 +216,7 @@ class PlainDecoderBlock(keras.Layer):
 
 
 # %% [markdown]
-# > **If you come from PyTorch:** `nn.MultiheadAttention` takes query, key, value; Keras's layer takes query, **value**, key. Three tensors passed by position swap keys and values without an error
+# > **If you come from PyTorch:** `nn.MultiheadAttention` takes query, key, value; Keras's layer takes query, **value**, key. Passed by position, keys and values are swapped without an error
 # > (second mistake below). Always use keywords. In this PyTorch layer True means *blocked*, so invert boolean masks. `tgt_mask` of `nn.Transformer` does the work of `use_causal_mask=True`.
 #
 # The whole model: source and target share one table of embeddings, and the same table, transposed, turns the last vectors into logits (Press and Wolf, 2017). `ScaledPositions` multiplies by $\sqrt{D}$ and adds
@@ -316,7 +316,7 @@ that is read changes. With the mask only the lower triangle with its diagonal is
 )
 
 # %% [markdown]
-# The left map is a triangle: with the mask, no later token has any influence, and every earlier one has. The right map is full: without the mask, position 0 can read its own answer at position 1.
+# The left map is a triangle: with the mask, no later token has any influence; the tokens up to the position have. The right map is full: without the mask, position 0 can read its own answer at position 1.
 #
 # **A decoder block is an encoder block with two changes: it reads only its own past, and it reads the memory.**
 
@@ -336,13 +336,13 @@ print("parameters:", f"{model.count_params():,}", "  loss by epoch:", np.array(h
 
 
 # %% [markdown]
-# To write, begin with the start token. Take the most probable token, put it into the prefix, and go on: **greedy** decoding. The array `written` has all positions from the start; the look-ahead mask hides those that are not written yet.
+# To write, begin with the start token. Take the most probable token, put it into the prefix, and go on: **greedy** decoding. The array `written` has its full length at once; the look-ahead mask hides what is not yet written.
 
 # %%
 def write_greedily(model, source, start, length):
     """Write `length` tokens for each source (N, S), the most probable one each time: ids (N, length)."""
     predict = tf.function(lambda *inputs: model(inputs, training=False))
-    written = np.full((len(source), length + 1), start, "int32")  # the start token, then places to fill
+    written = np.full((len(source), length + 1), start, "int32")  # the start token, then positions to fill
     for t in range(length):
         logits = predict(tf.constant(source), tf.constant(written[:, :-1]))  # (N, T, V)
         written[:, t + 1] = np.argmax(logits[:, t], axis=-1)  # (N,)
@@ -411,10 +411,10 @@ for used in ("mask on", "mask off"):
     print(f"trained without mask, {used:8} writes:", *dict.fromkeys(lines), sep="\n    ")
 
 # %% [markdown]
-# The first row is the correct model. (It reads the same prefix in both columns as long as each digit is correct, so they agree.) In the second its mask is taken away: the same weights now write 0 to 15 % of the dates, so the mask is a part of the model. The fourth row is the leak:
+# The first row is the correct model. (The two columns agree: as long as each digit is correct, the model reads the same prefix.) In the second row the same weights run without their mask and write 0 to 15 % of the dates, so the mask is a part of the model. The fourth row is the leak:
 # perfect on unseen days while it reads the target, and not one date correct on its own, with each of three seeds. In the third row the mask is added to the leaky weights afterwards. That does not help: no date is correct, even while the model reads the target.
 #
-# What does the leaky model copy? Put a *false* digit where it can read the digit that it has to predict, one position to the right. Then count how often it predicts this false digit (1,000 unseen dates; [evidence](evidence/08.ipynb#leak)).
+# What does the leaky model copy? Put a *false* digit one position to the right, where its answer stands, and count how often the model predicts it (1,000 unseen dates; [evidence](evidence/08.ipynb#leak)).
 
 # %% tags=["drawing"]
 FIELDS = ["Y1", "Y2", "Y3", "Y4", "M1", "M2", "D1", "D2"]
@@ -461,12 +461,12 @@ for seed, run in leaks.items():
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** In 43 to 45 % of the cases with three seeds; after a correct prefix it is correct in more than 99 %. It depends on the digit: in the left map below, the next digit of the same year, month or day suffers most.
+# **(b)** In 43 to 45 % of the cases (three seeds); after a correct prefix in more than 99 %. The share depends on the digit: in the left map below, the next digit of the same year, month or day suffers most.
 #
 # </details>
 
 # %% [markdown]
-# Are the correct prefixes of the training the cause? Then a training in which some prefixes are false should repair it. The control replaces a tenth of the digits that the decoder *reads*, and changes nothing else:
+# Is training on correct prefixes the cause? Then training with some false prefixes should cure it. The control replaces a tenth of the digits that the decoder *reads*, and changes nothing else:
 
 # %%
 def corrupted(reads, share, rng):
@@ -508,7 +508,7 @@ for name, shares in after.items():
     print(f"   whole dates written alone: {', '.join(f'{share:.2%}' for share in alone)}")
 
 # %% [markdown]
-# The correct prefixes are the cause: with false digits in training, 99 % are correct, with each of three seeds. Whole dates gain less, 0.2 to 1.7 points: a model that seldom makes a first mistake seldom reads a false prefix of its own. In longer text a first mistake is more likely; how much it costs there is disputed (He et al., 2021).
+# The correct prefixes are the cause: with false digits in training, 99 % of the next digits are correct with each of three seeds. Whole dates gain only 0.2 to 1.7 points: this model seldom makes a mistake that it could then read. In longer text a first mistake is more likely; how much it costs there is disputed (He et al., 2021).
 #
 # **A model learns to continue after mistakes if its training contains mistakes.**
 
@@ -517,8 +517,8 @@ for name, shares in after.items():
 #
 # ## 7 · What the loss measures: six words
 #
-# *The cat sat on the …* Suppose that a hundred people continue: their answers are a distribution $p$ over six words. A model predicts $q$. Its loss is the **cross-entropy** $H(p, q) = -\sum p \log q$. It is smallest for $q = p$, and there it is
-# the entropy of $p$, not 0. The rest, above this floor, is the Kullback–Leibler divergence: $\text{KL}(p \,\|\, q) = H(p, q) - H(p)$.
+# *The cat sat on the …* Suppose that a hundred people continue: their answers are a distribution $p$ over six words. A model predicts $q$. Its loss is the **cross-entropy** $H(p, q) = -\sum p \log q$. Its smallest value, at $q = p$, is
+# the entropy of $p$, not 0. What lies above this floor is the Kullback–Leibler divergence: $\text{KL}(p \,\|\, q) = H(p, q) - H(p)$.
 
 # %%
 people = np.array([0.55, 0.20, 0.15, 0.07, 0.03, 0.0])  # mat, sofa, floor, roof, moon, idea
@@ -590,7 +590,7 @@ for shifted in (True, False):
     print(f"shifted: {shifted!s:5}   loss without any attention: {loss:.3f}")
 
 # %% [markdown]
-# **Keys and values change places.** PyTorch's order, passed by position to Keras: no error, the same shapes, other numbers.
+# **Keys and values are swapped.** PyTorch's order, passed by position to Keras: no error, the same shapes, other numbers.
 
 # %%
 cross = layers.MultiHeadAttention(num_heads=2, key_dim=4)
@@ -638,7 +638,7 @@ print("shapes", meant.shape, by_position.shape, "  equal:", np.allclose(meant, b
 # | logits | (B, T, V) | softmax over the vocabulary |
 # | loss | scalar | its floor is the entropy of the target |
 #
-# Build the masks, the block and the Transformer in [lab 8](../labs/08_decoder_and_masking/08_decoder_and_masking.ipynb), then let it write in [8b · Generating text](08b_generating_text.ipynb). The learning rate of the paper, the base model counted,
+# Build the masks, the block and the Transformer in [lab 8](../labs/08_decoder_and_masking/08_decoder_and_masking.ipynb), then let it write in [8b · Generating text](08b_generating_text.ipynb). The paper's learning rate, the parameters of its base model,
 # divergences and untracked variables are in the [evidence](evidence/08.ipynb).
 #
 # **A decoder learns to predict the next token, and never sees it.**

@@ -20,8 +20,8 @@
 # [← 8 · Decoder and masking](08_decoder_and_masking.ipynb) · [Lab
 # 8b](../labs/08b_generating_text/08b_generating_text.ipynb) · [9 · Vision Transformer →](09_vision_transformer.ipynb)
 #
-# A small model has read 29,000 captions of photographs and now writes its own. To the model, one of all possible captions is the most probable. **Is the most probable sentence
-# a typical one?** Write down your guess. Section 2 finds this caption, and compares it with what people write and with what the model itself draws.
+# A small model has read 29,000 captions of photographs and now writes its own. Of all possible captions one is the most probable for this model. **Is the most probable sentence
+# a typical one?** Write down your guess. Section 2 finds this caption, and compares it with what people write and with what the model itself writes by chance.
 #
 # **Afterwards you can**
 #
@@ -127,14 +127,14 @@ print(f"{len(WORDS):,} words; after “a brown dog is”:", ", ".join(f"{WORDS[i
 
 
 # %% [markdown]
-# How good is it? Its **perplexity** on unseen captions is $e$ to the mean of $-\ln p$ per token. A model that guesses among 24 equally probable words has 24. Ours, one model after two passes, has 24.0 on captions whose words it knows. Perplexities can be compared only on the same words and the same captions: with 4,590 words, counted 4-grams have 30.7, and a model like ours, but more than twice as large, has 21.3 to 21.4 ([evidence](evidence/08.ipynb#language-model)). Now choose:
+# How good is it? Its **perplexity** on unseen captions is $e^m$, with $m$ the mean of $-\ln p$ per token. A model that guesses among 24 equally probable words has 24. Ours (one model, two passes) has 24.0 on captions whose words it knows. Perplexities can be compared only on the same words and the same captions: with 4,590 words, counted 4-grams have 30.7, and a model like ours, but more than twice as large, has 21.3 to 21.4 ([evidence](evidence/08.ipynb#language-model)). Now choose:
 #
 # * **greedy**: always the most probable word;
 # * **temperature** $\tau$: draw from $\operatorname{softmax}(z/\tau)$. A $\tau$ below 1 makes the distribution sharper, one above 1 flatter; $\tau \to 0$ is greedy;
 # * **top-k**: draw from the k most probable words (Fan et al., 2018);
 # * **top-p**, or nucleus sampling: draw from the fewest words whose probabilities add up to p or more (Holtzman et al., 2020).
 #
-# The temperature comes first and changes logits. A cut then sets probabilities to 0, and what is left is divided by its sum. (Words that tie at the cut all stay here; lab 8b keeps the lower ids.)
+# The temperature comes first and changes logits. A cut then sets probabilities to 0, and the rest is divided by its sum. (Here words that tie at the cut all stay; in lab 8b only the lower ids.)
 
 # %%
 def reshaped(log_p, temperature=1.0, top_k=None, top_p=None):
@@ -220,7 +220,7 @@ for settings in ({"temperature": 0.5}, {}, {"top_p": 0.9}, {"temperature": 1.5})
         print("   ", text(ids))
 
 # %% [markdown]
-# Cold captions resemble each other; hot ones are varied and lose their grammar. To measure this, compute which share of their strings of four words occurs in the training captions (*known* strings), and which share of 150 captions is different. *The base rate matters*: in unseen captions
+# Cold captions resemble each other; hot ones are varied and lose their grammar. To measure this, compute the share of their four-word strings that occurs in training (*known* strings), and how many of 150 captions differ from each other. *The base rate matters*: in unseen captions
 # written by people, 38 % of the strings are known.
 
 # %% tags=["drawing"]
@@ -242,7 +242,7 @@ top-p 0.9, with the share in captions written by people as a line; all curves fa
 )
 
 # %% [markdown]
-# At temperature 1 drawn captions are *less* familiar than those of people, 21 against 38 %. With top-p 0.9 it is 35 %, and with top-k 51 %; only the cut has changed. So much of the difference comes from the improbable words that a cut removes. Without a cut, the curve crosses the line of the people between 0.75 and 1. (The share measures how familiar a text is, not how good.)
+# At temperature 1 drawn captions are *less* familiar than those of people, 21 against 38 %. With top-p 0.9 it is 35 %, and with top-k 51 %; only the cut has changed. Hence much of the difference comes from the improbable words that a cut removes. Without a cut, the curve crosses the line of the people between 0.75 and 1. (The share measures how familiar a text is, not how good.)
 #
 # **Temperature and cuts trade strange text for repeated text; compare the result with what people write.**
 
@@ -251,7 +251,7 @@ top-p 0.9, with the share in captions written by people as a line; all curves fa
 #
 # ## 2 · Beam search: the most probable sentence
 #
-# Greedy takes the best *word* each time. That need not lead to the best *sentence*. For an example, take a language whose sentences have two words. **Beam search** keeps the k best *beginnings*: each is continued by all words, and the k
+# Greedy takes the best *word* each time. That need not lead to the best *sentence*. For an example, take a language whose sentences have two words. **Beam search** keeps the k best *beginnings*: each is continued by every word, and the k
 # best of all these stay. With k = 1 it is greedy.
 
 # %% [markdown]
@@ -275,7 +275,7 @@ live.beam(TREE)
 
 # %% [markdown]
 # A wider beam is no guarantee either: it can drop the beginning of the best sentence. But there is an exact search. A beginning never *gains* probability by a further word. So always continue the most probable beginning of all: the first
-# sentence that comes up finished is the most probable (Dijkstra, 1959).
+# finished sentence to be taken is the most probable (Dijkstra, 1959).
 
 # %%
 def most_probable(model, limit):
@@ -328,9 +328,9 @@ plots.show(
 )
 
 # %% [markdown]
-# The most probable caption is “a man .”: two words and a full stop. It is more probable than each of 300 drawn captions and each of 693 captions of people. It is not only shorter: *per token* it has −2.2, and a drawn caption −3.2. The drawn captions are the control: they come from the model itself, so the distance is not just an error of the model about people.
+# The most probable caption is “a man .”: two words and a full stop. It is more probable than each of 300 drawn captions and each of 693 captions of people. It is not only shorter: *per token* it has −2.2, and a drawn caption −3.2. The drawn captions are the control: they come from the model itself, so the distance is not just the model misjudging people.
 #
-# How can the most probable caption be so rare? Its probability is $e^{-8.77}$: it is drawn once in 6,400 captions. A typical caption has about $e^{-40}$, but there are so many of them that together they get nearly all of the probability. Translators show the same: the exact best translation is the *empty* one for more than half of a test set (Stahlberg and Byrne, 2019). Here the wider search also writes the shorter caption: a beam of 4 writes 13 tokens, one of 64 writes 10, and the exact search 4. A length penalty divides log p by a number that grows with the length; with it the beam of 4 writes 15 ([evidence](evidence/08.ipynb#length-penalty)).
+# How can the most probable caption be so rare? Its probability is $e^{-8.77}$: it is drawn once in 6,400 captions. A typical caption has about $e^{-40}$, but there are so many of them that together they get nearly all of the probability. Translators show the same: the exact best translation is the *empty* one for more than half of a test set (Stahlberg and Byrne, 2019). Here, too, a wider search writes a shorter caption: a beam of 4 writes 13 tokens, one of 64 writes 10, and the exact search 4. A length penalty divides log p by a number that grows with the length; with it the beam of 4 writes 15 ([evidence](evidence/08.ipynb#length-penalty)).
 #
 # **The most probable sentence is not a typical one: to see typical sentences, draw.**
 
@@ -381,7 +381,7 @@ for groups in (64, 8, 1):  # G; the layer is 16 times narrower than Llama's, wit
 
 
 # %% [markdown]
-# The layer becomes smaller with its cache, since it makes fewer keys and values. It makes as many queries and scores as before. So each step stores and reads less, but computes as many scores. Ainslie et al. report a quality near that of full heads, at a speed near that of one.
+# Layer and cache both become smaller, since there are fewer keys and values. Queries and scores are as many as before: each step stores and reads less, but computes as many scores. Ainslie et al. report a quality near that of G = H, at a speed near that of G = 1.
 #
 # **A cache trades memory for time, and changes nothing but rounding; fewer key heads make it smaller.**
 
@@ -390,7 +390,7 @@ for groups in (64, 8, 1):  # G; the layer is 16 times narrower than Llama's, wit
 #
 # ## 4 · Three families
 #
-# Three families of models are built from the same parts. Change one input token and see which outputs move, in one untrained block of each family. (For decoder-only its attention is enough: only attention mixes tokens.)
+# Three families of models are built from the same parts. Change one input token and see which outputs move, in one untrained block of each family. (For decoder-only we take the attention alone: nothing else mixes tokens.)
 
 # %% tags=["drawing"]
 def influence(function, x):
@@ -444,7 +444,7 @@ triangle. Encoder–decoder: every target token on all four source tokens and on
 #
 # ## 5 · Where it looks, and what chance would give
 #
-# The weights of the cross-attention say, for each token written, where in the source the decoder looks: an alignment, as in [lecture 1](01_attention_intuition.ipynb). Take lecture 8's date translator. Single maps prove little, so take the mean over heads, blocks and dates (those of 1,000 unseen ones that it writes correctly). Which share of their weight do the digits of the year put on the year of the source, those of the month on the month, and those of the day on the day (recorded, three seeds)?
+# The weights of the cross-attention say, for each token written, where in the source the decoder looks: an alignment, as in [lecture 1](01_attention_intuition.ipynb). Take lecture 8's date translator. Single maps prove little, so take the mean over heads, blocks and dates (of 1,000 unseen ones, the correctly written; recorded, three seeds). Which share of their weight do the digits of year, month and day put on their own part of the source?
 
 # %% tags=["drawing"]
 dates = recorded.load("date_alignment")["results"]
@@ -476,12 +476,12 @@ plots.show(
 
 
 # %% [markdown]
-# By the shares alone the order is year, day, month. But half of all source tokens belong to the year, so equal weights would put half of the weight there. Divided by this base rate, all three parts get more than equal weights would give, with each of three seeds. The ratios do not rank the parts, since no share exceeds 1: the ratio of the year cannot exceed 1.9, that of the month could reach 7.2. On real sentences, where the next word is a colour, recurrent translators put 0.45 to 0.82 of the weight on that colour in the source, and equal weights would put 0.07 there
+# By the shares alone the order is year, day, month. But half of all source tokens belong to the year, so equal weights would put half of the weight there. Divided by its base rate, each share is above 1, with each of three seeds. The ratios do not rank the parts: no share exceeds 1, so the year's ratio can reach 1.9 at most, the month's 7.2. On real sentences, where the next word is a colour, recurrent translators put 0.45 to 0.82 of the weight on that colour in the source, and equal weights would put 0.07 there
 # ([evidence](evidence/08.ipynb#recurrent)).
 #
 # Even a large ratio does not make a weight a cause. The memory vectors are mixtures, since the encoder's self-attention came first ([lecture 1b](01b_visual_attention.ipynb) tests maps by deletion).
 #
-# **An attention map says something only divided by what equal weights would give.**
+# **An attention map says something only beside what equal weights would give.**
 
 # %% [markdown]
 # <a id="bleu"></a>
@@ -521,7 +521,7 @@ print("signature:", translations["signature"])
 # %% [markdown]
 # The same 15 translations (of five captions, with three seeds) gain 1.3 BLEU when punctuation is split off; lower case adds nothing here. Post (2018) finds differences of up to 1.8 between common settings. The tool sacreBLEU therefore fixes these choices, and writes them into a **signature**: *case:mixed* says that case counts, *tok:13a* how words were split.
 #
-# The model is the English–German Transformer of lecture 8, section 4. With each of three seeds a beam of 4 with the length penalty is ahead of greedy search, by 0.4 to 0.9 BLEU. So here a search pays.
+# The model is the English–German Transformer of lecture 8, section 4. With each of three seeds a beam of 4 with the length penalty is ahead of greedy search, by 0.4 to 0.9 BLEU. So here search helps.
 #
 # **A BLEU is comparable only with the same test set, the same splitting and the same case: its signature.**
 

@@ -20,7 +20,7 @@
 # [← 8b · Generating text](08b_generating_text.ipynb) · [Lab
 # 9](../labs/09_vision_transformer/09_vision_transformer.ipynb) · [9b · More images, larger images, video →](09b_many_images_and_video.ipynb)
 #
-# Cut a photograph into squares, and swap two of them. **What in the model notices?** Write down your guess. Section 4 answers it, and section 9 shows what the answer costs.
+# Cut a photograph into squares, and swap two of them. **Which part of the model notices?** Write down your guess. Section 4 answers it, and section 9 shows what the answer costs.
 #
 # **Afterwards you can**
 #
@@ -305,7 +305,7 @@ for name, (patch, width, heads, hidden, blocks) in variants.items():
 # %% [markdown]
 # Compare B/32 with B/16. B/32 has more parameters: its projection is larger, 32 · 32 · 3 · 768 numbers against 16 · 16 · 3 · 768, and its smaller position table saves only 147 · 768. And B/16 costs about four times as much, because 197 tokens pass every block instead of 50.
 #
-# The paper's table 1 gives 86, 307 and 632 million parameters for Base, Large and Huge. No column of our table gives all three: 86 is B/16 *without* its head, 632 is H/14 *with* it, and 307 fits only L/32. One rule does fit: take B/16, L/32 and H/14, leave out the classifier, and add the hidden layer of D² + D numbers that the head has in pre-training (section 3.1; [its width](https://github.com/google-research/vision_transformer/issues/124)). L/16 has 303 or 304 million, so the sentence "ViT-L/16 has 307 million parameters" mixes two models.
+# The paper's table 1 gives 86, 307 and 632 million parameters for Base, Large and Huge. No column of our table gives all three: 86 is B/16 *without* its head, 632 is H/14 *with* it, and 307 fits only L/32. One rule fits B/16, L/32 and H/14: leave out the classifier, and add the hidden layer (D² + D numbers) of the pre-training head (section 3.1; [its width](https://github.com/google-research/vision_transformer/issues/124)). L/16 has 303 or 304 million, so the sentence "ViT-L/16 has 307 million parameters" mixes two models.
 #
 # **In a ViT the number of parameters says little about the cost; the number of tokens says more.**
 
@@ -365,7 +365,7 @@ for name in ("vit", "convnet"):
 
 
 # %% [markdown]
-# At the end the two are equal on the test digits: each reads 98.8 % correctly, averaged over five seeds. On colour photographs (CIFAR-10, last two lines) the ConvNet is ahead after six epochs, which finish neither model; [lecture 9b](09b_many_images_and_video.ipynb) shows how that gap changes with more images. Within each comparison both models have the same learning rate. On the digits it is 0.004; at 0.002 and at 0.001 the ConvNet is far ahead, too ([evidence](evidence/09.ipynb#rates)).
+# At the end the two are equal on the test digits: each reads 98.8 % correctly, averaged over five seeds. On colour photographs (CIFAR-10, last two lines) the ConvNet is ahead after six epochs, too few for either model; [lecture 9b](09b_many_images_and_video.ipynb) shows how that gap changes with more images. Within each comparison both models have the same learning rate. On the digits it is 0.004; at 0.002 and 0.001, too, the ConvNet needs far fewer epochs ([evidence](evidence/09.ipynb#rates)).
 #
 # **Both learn to read digits; at each of three learning rates the ConvNet needs far fewer passes over them, with every seed.**
 
@@ -374,7 +374,7 @@ for name in ("vit", "convnet"):
 #
 # ## 8 · What the position table has learned
 #
-# The table began as noise. Nobody told the model which patch lies beside which. The figure has one small map for each of the 16 patches: the cosine of its row with the rows of the other 15, after the mean row is subtracted. The patch's own cell is blank.
+# The table began as noise. Nobody told the model which patch lies beside which. The figure has one small map for each of the 16 patches: the cosine of its position vector with the other 15, after the mean is subtracted. The patch's own cell is blank.
 
 # %% tags=["drawing"]
 def cosines(table):
@@ -410,7 +410,7 @@ for name, (before, after) in tables.items():
 
 
 # %% [markdown]
-# Single maps look noisy, so read the averages. With all five seeds the cosine of neighbours rises above zero, and that of the others stays below it. Models trained on millions of images show rows and columns clearly (figure 7 of the paper). Telling a ViT rows and columns did not help: on ImageNet, with five labelled images a class, one learned row for each position reaches 64.2 %, and a row put together from the patch's row and column 64.0 % (without positions 61.4 %; table 8).
+# Single maps look noisy, so read the averages. With all five seeds the cosine of neighbours rises above zero, and that of the others stays below it. Models trained on millions of images show rows and columns clearly (figure 7 of the paper). Telling a ViT rows and columns did not help: on ImageNet, with five labelled images a class, one learned vector a position reaches 64.2 %, one built from the patch's row and column 64.0 %, none 61.4 % (table 8).
 #
 # **The table starts as noise, and training writes a little of the image's geometry into it.**
 
@@ -419,7 +419,7 @@ for name, (before, after) in tables.items():
 #
 # ## 9 · What is built into a ConvNet
 #
-# A convolution looks at **neighbours** and does the same **everywhere**. Both are assumptions about images, an **inductive bias**. A ViT has little of this: the pixels of a patch are neighbours, and all patches share their matrices. Where a patch lies, it can learn only from the position table. So move the test digits by two pixels, further than the augmentation did. Two pixels are exactly one patch: the patches keep their contents and meet other rows of the position table.
+# A convolution looks at **neighbours** and does the same **everywhere**. Both are assumptions about images, an **inductive bias**. A ViT has only this much of it: the pixels of a patch are neighbours, and all patches share their matrices. Where a patch lies, only the position table can tell. So move the test digits by two pixels, further than the augmentation did. Two pixels are exactly one patch: the patches keep their contents and meet other rows of the position table.
 
 # %% [markdown]
 # **Predict.** The digits go two pixels to the right, and the ViT's accuracy falls below one half. Then you move the *rows of its position table* by one patch in the same direction, and change nothing else. What happens?
@@ -483,7 +483,7 @@ for model in (vit, convnet):
 
 
 # %% [markdown]
-# **Sideways nearly the whole loss is the position table.**
+# **Sideways, the position table explains nearly all that is lost.**
 
 # %% [markdown]
 # <a id="rollout"></a>
@@ -522,7 +522,7 @@ print(followed([first[None, None], second[None, None]])[0])
 maps = vit_maps.predict(digits.x_test, verbose=0)  # two blocks of (B, H, T, T)
 
 # %% [markdown]
-# **Predict.** Half of each block's output is the token itself, so after one block at least ½ of the class token's rollout is its own. What is the minimum after two blocks? And if you look at one block's attention alone, without the residual path: is there a minimum? Move the controls.
+# **Predict.** Half of each block's output is the token itself, so after one block the class token gives itself at least ½ of its rollout. What is the minimum after two blocks? And if you look at one block's attention alone, without the residual path: is there a minimum? Move the controls.
 #
 # <details><summary>Answer</summary>
 #
@@ -535,7 +535,7 @@ picked = [int(np.flatnonzero((digits.y_test == digit) & right["vit"])[0]) for di
 live.rollout(digits.x_test[picked, ..., 0], [weights[picked] for weights in maps], ["zero", "three", "five", "eight"])
 
 # %% [markdown]
-# Does the map mark what matters? Delete patches and see. Deleting empty patches deletes nothing, so the test has to hold the ink equal: sort the patches of a digit by ink, take the four inkiest pairs, and of each pair delete the patch with
+# Does the map mark what matters? Delete patches and see. Deleting empty patches deletes nothing, so the test has to hold the ink equal: sort the patches of a digit by ink, pair the eight inkiest in this order, and of each pair delete the patch with
 # *more* rollout, or the one with *less*. If rollout marks what matters, the first must hurt more.
 
 # %%

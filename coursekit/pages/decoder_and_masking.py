@@ -45,7 +45,7 @@ def plain_transformer(vocabulary, width=48, heads=4, hidden=96, blocks=2, causal
 def write_greedily(model, source, start, length):
     """Write `length` tokens for each source (N, S), the most probable one each time: ids (N, length)."""
     predict = tf.function(lambda *inputs: model(inputs, training=False))
-    written = np.full((len(source), length + 1), start, "int32")  # the start token, then places to fill
+    written = np.full((len(source), length + 1), start, "int32")  # the start token, then positions to fill
     for t in range(length):
         logits = predict(tf.constant(source), tf.constant(written[:, :-1]))  # (N, T, V)
         written[:, t + 1] = np.argmax(logits[:, t], axis=-1)  # (N,)

@@ -38,7 +38,7 @@ def dogs(page: Page) -> None:
     page.says("With ten random vectors of width 16, a token keeps on average {:.2f} of its weight for itself", own)
     page.says("Without matrices a token can find only what resembles it.")
 
-    page.given("the feature dog gives the query 4, and the feature colour gives the key 1", because="chosen")
+    page.given("a token with the feature dog has the query 4, one with colour the key 1", because="chosen")
     page.given(
         "All other queries and keys are 0",
         "(Positions count from 0.)",
@@ -102,7 +102,10 @@ def scaling(page: Page) -> None:
     best = [run["accuracy"] for run in runs[SOFT_SMALL]]
     below = [run["accuracy"] < top for name in OTHERS for run, top in zip(runs[name], best, strict=True)]
     page.says("Each seed reads best with a soft start and small steps", holds=below)
-    page.says("in our model each alone makes the training worse, and one division removes both", holds=below)
+    page.says(
+        "Without $\\sqrt{d_k}$ the start is sharp and the steps are large: each alone makes our training worse.",
+        holds=below,
+    )
     page.says("For all three seeds each change alone costs accuracy.", holds=below[:6])
     alone, both = (runs[f"sharp start, {step} steps"][0]["accuracy"] for step in ("small", "large"))
     page.says("Both together are not always worse than one: see seed 0.", holds=both > alone)

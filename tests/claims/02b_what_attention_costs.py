@@ -24,6 +24,7 @@ def paths(page: Page) -> None:
     fall = [near / far for near, far in zip(near, far, strict=True)]
     page.says("falling lines, the simple RNN steeper than the LSTM", holds=fall[0] > fall[1] > 1e3)
     page.says("so its curve is flat", holds=fall[2] < 3)
+    page.says("is also low", holds=far[2] < near[2] < 32**0.5 / 59)
     page.given(
         "and equal weights would pass 1/59 of it to each token",
         "step 100 waits for step 99",
@@ -50,7 +51,7 @@ def paths(page: Page) -> None:
         all(mine < other for mine, other in list(zip(*rows, strict=True))[:-2]), rows[0][-1] > rows[1][-1],
         2048 < crossing < 8192,
     ])  # fmt: skip
-    page.says("it pays with a square that only long inputs feel")
+    page.says("it pays with a square that only long inputs notice")
     page.says(
         "the two products of the forward pass alone take {:.0f} billion multiply–adds at this size",
         2 * 1024**2 * 64 * 16 * 64 / 1e9,

@@ -86,9 +86,10 @@ def norm(page, parts) -> None:
     batch = results["norms"]["batch norm, 12 blocks"]["0.003"]["correct"]
     layer = results["rates"]["pre-norm"]["0.003"]["correct"]
     page.says(
-        "but less well: {:.0f} to {:.0f} % correct with three seeds, with layer norm {:.0f} to {:.0f} %",
+        "twelve blocks learn with batch norm, too: three seeds reach {:.0f} to {:.0f} %, with layer norm {:.0f} to "
+        "{:.0f} %",
         *(100 * side(shares) for shares in (batch, layer) for side in (min, max)),
-        holds=[len(batch) == len(layer) == 3, max(batch) < min(layer)],
+        holds=[len(batch) == len(layer) == 3, max(batch) < min(layer), min(batch) > 0.9],
     )
     page.given(
         "The token is (0, 6, 6, 8), with γ = (1, 1, 3, 2), β = (0, 1, 0, 0)",
@@ -130,7 +131,7 @@ def rates(page, runs) -> None:
     )
     page.says("at 0.001 two of three do", holds=sorted(post["0.001"] > 0.8) == [False, True, True])
     page.says(
-        "One full step before the warm-up already delays some seeds",
+        "One step at the full rate before the warm-up already delays some seeds",
         holds=post["1 full step, then the warm-up"].min() < 0.5,
     )
     page.says("after ten, none recovers within 250 steps", holds=post["10 full steps, then the warm-up"].max() < 0.2)

@@ -45,12 +45,12 @@ def pieces(page: Page, beside: Page) -> None:
 def hidden_words(page: Page, beside: Page) -> None:
     page.says("the loss is {:.2f}.", beside.number("pre-training", r"by frequency ([\d.]+)"))
     loss, share = beside.numbers("pre-training", r"rows of  64: loss ([\d.]+), ([\d.]+)% of the hidden")
-    page.says("reached {:.2f} on texts that it had not seen, and guessed {:.1f} % of the hidden pieces", loss, share)
+    page.says("reached {:.2f} on texts that it had not seen, and found {:.1f} % of the hidden pieces", loss, share)
     correct, base = page.number("b7-guesses", r"correct (\d+)%"), page.number("b7-guesses", r"words: (\d+)%")
     page.says("The {:.1f} % above count all pieces, short words and commas included.", share)
     page.says(
-        "Without one label the encoder has learned what may stand in a gap: it finds {:.0f} % of these words, "
-        "and the commonest of them would be correct in {:.0f} %.",
+        "Without one label the encoder has learned what may stand in a gap: it finds {:.0f} % of these words; "
+        "always guessing the commonest of them would find {:.0f} %.",
         correct,
         base,
         holds=correct > 3 * base,
@@ -167,9 +167,10 @@ def by_labels(page: Page, beside: Page) -> None:
         "lsa", r"  100 labels: linear ([\d.]+), LSA on labelled texts ([\d.]+).*LSA on all texts ([\d.]+)"
     )
     page.says(
-        "fitted on the 100 labelled texts alone it has {:.1f} %, against {:.1f} % for linear "
-        "and {:.1f} % with all texts",
-        *(100 * share for share in (alone, linear, whole)),
+        "Not all of LSA's lead over linear comes from the unlabelled texts: fitted on the 100 labelled texts alone LSA "
+        "has {:.1f} %, with all texts {:.1f} %; linear has {:.1f} %",
+        *(100 * share for share in (alone, whole, linear)),
+        holds=linear < alone < whole,
     )
     falling = [all(a > b for a, b in zip(leads[kind], leads[kind][1:], strict=False)) for kind in ("scratch", "linear")]
     page.says(
@@ -204,14 +205,14 @@ def by_labels(page: Page, beside: Page) -> None:
 
 
 def errors(page: Page, beside: Page) -> None:
-    sure, correct = page.numbers("b7-errors", r"how sure ([\d.]+), accuracy ([\d.]+)")
-    page.says("on average it is sure of {:.3f} and correct on {:.3f}", sure, correct, holds=sure > correct)
+    sure, correct = page.numbers("b7-errors", r"mean confidence ([\d.]+), accuracy ([\d.]+)")
+    page.says("overconfident: its mean confidence is {:.3f}, its accuracy {:.3f}.", sure, correct, holds=sure > correct)
     calibration = beside.numbers("by-size", r"fine-tuned .*calibration error ([\d.]+)")
     tuned = [run for run in page.recorded("bert_ag_news")["results"]["runs"] if run["model"] == "fine-tuned"]
     fewest = [run["calibration_error"] for run in tuned if run["texts"] == 100]
     page.says(
-        "Its calibration error (right) falls from {:.3f} with 500 labels, the mean of three seeds, to {:.3f} with "
-        "10,000; with 100 labels the seeds lie between {:.2f} and {:.2f}.",
+        "Its calibration error (right panel) falls from {:.3f} with 500 labels (mean of three seeds) to {:.3f} with "
+        "10,000; with 100 labels it lies between {:.2f} and {:.2f}.",
         *(calibration[1], calibration[3], min(fewest), max(fewest)),
         holds=[sum(run["texts"] == 500 for run in tuned) == 3, bool((np.diff(calibration)[1:] < 0).all())],
     )
@@ -257,7 +258,7 @@ def given(page: Page) -> None:
         "The type is 0 for the first five tokens, 1 for the next five and 0 in the padding.",
         "choose 15 % of the tokens and let the encoder guess them",
         "Of the chosen tokens 80 % become `[MASK]`, 10 % become a random piece, 10 % stay as they are.",
-        "With 80/10/10 some of the tokens to be predicted look ordinary",
+        "With 80/10/10 some tokens to be predicted look ordinary",
         "(means of 200 test texts;",
         "the first whole word of four letters or more from position 10 on",
         "(four blocks, D = 512, V = 30,522)",
@@ -265,8 +266,7 @@ def given(page: Page) -> None:
         "on all 120,000 labelled texts of AG News and report an error of 5.25 % on the test texts;",
         "into ids that begin with 101 6627 11256 1024 1996 6627 5016 2003 2551 2006.",
         "Since TensorFlow 2.16",
-        "All runs below have 240 labels, and all are recorded",
-        "and all 7,600 test texts.",
+        "All runs below are recorded: 240 labels, three seeds with labelled texts of their own, 7,600 test texts.",
         "a table of two rows, (2, D) |",
         "`hub.KerasLayer` was written for Keras 2.",
         "are Keras 3, whose layers and tensors are other classes.",
@@ -280,6 +280,6 @@ def given(page: Page) -> None:
         "the best test accuracy was that of epoch 7",
         "With 10,000 labels linear is as good as your small BERT.",
         "A text has 200 pieces, and",
-        "packs into T = 128. Attention costs T², so this page packs into 64.",
+        "packs texts into T = 128. Attention costs T², so this page packs them into 64.",
         because="the design of the page, a setting, or cited",
     )

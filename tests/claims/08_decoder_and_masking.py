@@ -68,7 +68,8 @@ def leak(page: Page, leaks: dict) -> None:
     )
     unmasked = [100 * run["mask off"]["alone"] for run in masked]
     page.says(
-        "the same weights now write {:.0f} to {:.0f} % of the dates, so the mask is a part of the model",
+        "the same weights run without their mask and write {:.0f} to {:.0f} % of the dates, so the mask is a part of "
+        "the model",
         min(unmasked),
         max(unmasked),
         holds=[run["mask on"]["alone"] > 0.95 for run in masked],
@@ -80,7 +81,7 @@ def leak(page: Page, leaks: dict) -> None:
     table = np.reshape(page.numbers("d8-leak", r"([\d.]+)%"), (4, 2, len(leaky)))  # (row, reads or writes, seed)
     page.says("The first row is the correct model.", holds=bool((table[0] > 95).all()))
     page.says(
-        "It reads the same prefix in both columns",
+        "The two columns agree: as long as each digit is correct, the model reads the same prefix.",
         holds=bool((table[0, 0] == table[0, 1]).all()),
     )
     page.says("The fourth row is the leak:", holds=bool((table[3, 0] == 100).all() and (table[3, 1] == 0).all()))
@@ -117,13 +118,13 @@ def exposure(page: Page, leaks: dict) -> None:
     clean, corrupted = after.values()
     shares = 100 * clean.mean(axis=1)
     page.says("(b) about half the time", holds=(abs(shares - 50) < 10).all())
-    page.says("In {:.0f} to {:.0f} % of the cases with three seeds", min(shares), max(shares))
+    page.says("In {:.0f} to {:.0f} % of the cases (three seeds)", min(shares), max(shares), holds=len(shares) == 3)
     before = np.array([run["mask"]["after a false digit"][7][1:8] for run in leaks.values()])  # the same seven digits
-    page.says("after a correct prefix it is correct in more than 99 %", holds=(before.mean(axis=1) > 0.99).all())
+    page.says("after a correct prefix in more than 99 %", holds=(before.mean(axis=1) > 0.99).all())
     repaired = 100 * corrupted.mean(axis=1)
     page.says(
-        "The correct prefixes are the cause: with false digits in training, {:.0f} % are correct, with each of three "
-        "seeds.",
+        "The correct prefixes are the cause: with false digits in training, {:.0f} % of the next digits are correct "
+        "with each of three seeds.",
         min(repaired),
         holds=[len(repaired) == 3, round(min(repaired)) == round(max(repaired)), *(repaired > shares + 30)],
     )
@@ -131,7 +132,16 @@ def exposure(page: Page, leaks: dict) -> None:
         100 * (run["mask, corrupted prefixes"]["mask on"]["alone"] - run["mask"]["mask on"]["alone"])
         for run in leaks.values()
     ]
-    page.says("Whole dates gain less, {:.1f} to {:.1f} points:", min(gains), max(gains), holds=max(gains) < 10)
+    page.says(
+        "Whole dates gain only {:.1f} to {:.1f} points:",
+        min(gains),
+        max(gains),
+        holds=0 < min(gains) <= max(gains) < 10,
+    )
+    page.says(
+        "this model seldom makes a mistake that it could then read",
+        holds=[run["mask"]["mask on"]["alone"] > 0.95 for run in leaks.values()],
+    )
     page.says("A tenth of false digits in training repairs nearly everything.", holds=corrupted.mean() > 0.97)
     inside, next_field = clean[:, [0, 1, 2, 4, 6]], clean[:, [3, 5]]  # in year, month, day; year to month, month to day
     page.says(
@@ -153,7 +163,7 @@ def loss(page: Page, leaks: dict) -> None:
     page.says("All trainings end near the floor, the leaky ones included.", holds=max(*every, last) < floor + 0.05)
     page.says("The smallest possible loss is the entropy of the target, which is 0 only if the target is certain.")
     reached, entropy = page.number("d8-six", r"step 300: loss ([\d.]+)"), page.number("d8-six", r"the people: ([\d.]+)")
-    page.says("there it is the entropy of", holds=entropy < reached < entropy + 0.02)
+    page.says("Its smallest value, at $q = p$, is the entropy of", holds=entropy < reached < entropy + 0.02)
 
 
 def mistakes(page: Page) -> None:
@@ -192,7 +202,7 @@ def given(page: Page) -> None:
         "Position 0 has to predict the first digit, and position 1 reads the first digit.",
         "so position 0 could fetch its answer",
         "because token 50 needs token 49",
-        "there it is the entropy of $p$, not 0",
+        "Its smallest value, at $q = p$, is the entropy of $p$, not 0",
         "its entropy is 0, and the loss comes ever closer to 0",
         "which is 0 only if the target is certain",
         "Without smoothing it falls towards 0;",
@@ -202,6 +212,6 @@ def given(page: Page) -> None:
         "Time: about 65 minutes to read and predict",
         "(1,000 unseen dates;",
         "after one false digit in 1,000 unseen dates",
-        "Put a false digit where it can read the digit that it has to predict",
+        "Put a false digit one position to the right, where its answer stands",
         because="the design of the page",
     )

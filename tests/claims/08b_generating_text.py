@@ -19,7 +19,7 @@ def choosing(page: Page) -> None:
     larger = page.recorded("language_model")["results"]
     perplexities = [run["test perplexity"] for run in larger["runs"].values()]
     page.says(
-        "A model that guesses among {0:.0f} equally probable words has {0:.0f}. Ours, one model after two passes, has "
+        "A model that guesses among {0:.0f} equally probable words has {0:.0f}. Ours (one model, two passes) has "
         "{0:.1f} on captions whose words it knows.",
         seed["unseen"]["perplexity"],
         holds=[
@@ -53,8 +53,8 @@ def choosing(page: Page) -> None:
         people,
     )
     page.says(
-        "With top-p 0.9 it is {:.0f} %, and with top-k {:.0f} %; only the cut has changed. So much of the difference "
-        "comes from the improbable words that a cut removes.",
+        "With top-p 0.9 it is {:.0f} %, and with top-k {:.0f} %; only the cut has changed. Hence much of the "
+        "difference comes from the improbable words that a cut removes.",
         *(top_p[3], top_k[3]),
         holds=[people - everything[3] < 2 * (top_p[3] - everything[3]), top_k[3] > top_p[3]],
     )
@@ -98,9 +98,12 @@ def search(page: Page) -> None:
         holds=best > max(largest, max(people)),
     )
     seed = page.recorded("caption_model")["results"]["seeds"]["1"]
+    tokens = [seed["searched"][name]["tokens"] for name in ("beam 4, alpha 0.0", "beam 64, alpha 0.0", "exact")]
     page.says(
-        "a beam of 4 writes {:.0f} tokens, one of 64 writes {:.0f}, and the exact search {:.0f}.",
-        *(seed["searched"][name]["tokens"] for name in ("beam 4, alpha 0.0", "beam 64, alpha 0.0", "exact")),
+        "a wider search writes a shorter caption: a beam of 4 writes {:.0f} tokens, one of 64 writes {:.0f}, and the "
+        "exact search {:.0f}.",
+        *tokens,
+        holds=tokens[0] > tokens[1] > tokens[2],
     )
     page.says("with it the beam of 4 writes {:.0f}", seed["searched"]["beam 4, alpha 0.6"]["tokens"])
     page.says("per token it has −{:.1f}, and a drawn caption −{:.1f}.", -best_token, -token)
@@ -123,8 +126,8 @@ def cache(page: Page) -> None:
         holds=1 < short / plain < 1.1,
     )
     whole, smaller = page.numbers("grouped", r"G = +(?:64|8):.*small layer ([\d,]+)")
-    page.says("The layer becomes smaller with its cache", holds=smaller < whole)
     large, shared = page.numbers("grouped", r"G = +(?:64|8): Llama's cache +([\d.]+) GB")
+    page.says("Layer and cache both become smaller", holds=[smaller < whole, shared < large])
     page.says("4,096 tokens take {:.2f} GB", shared)
     page.says("it is eight times as much, {:.1f} GB for each text that is being written", large)
     page.says("A cache trades memory for time, and changes nothing but rounding; fewer key heads make it smaller.")
@@ -144,14 +147,14 @@ def alignment(page: Page) -> None:
     )
     page.says("half of all source tokens belong to the year", holds=abs(year[3] - 50) < 4)
     page.says(
-        "all three parts get more than equal weights would give, with each of three seeds",
+        "Divided by its base rate, each share is above 1, with each of three seeds.",
         holds=[(each[:3] > each[3]).all() for each in (year, month, day)],
     )
     recorded = page.recorded("date_alignment")["results"]
     equal = np.mean([run["equal"] for run in recorded["seeds"].values()], axis=0)
     ceilings = dict(zip(recorded["parts"], 1 / equal, strict=True))
     page.says(
-        "the ratio of the year cannot exceed {:.1f}, that of the month could reach {:.1f}.",
+        "no share exceeds 1, so the year's ratio can reach {:.1f} at most, the month's {:.1f}.",
         ceilings["year"],
         ceilings["month"],
     )
@@ -172,7 +175,7 @@ def alignment(page: Page) -> None:
         weights.max(),
         colours["equal weights"],
     )
-    page.says("An attention map says something only divided by what equal weights would give.")
+    page.says("An attention map says something only beside what equal weights would give.")
 
 
 def bleu(page: Page) -> None:
@@ -194,7 +197,7 @@ def bleu(page: Page) -> None:
     exact = [
         run["bleu"]["beam 4"] - run["bleu"]["greedy"] for run in page.recorded("multi30k")["results"]["seeds"].values()
     ]
-    page.says("by {:.1f} to {:.1f} BLEU. So here a search pays.", min(exact), max(exact))
+    page.says("by {:.1f} to {:.1f} BLEU. So here search helps.", min(exact), max(exact), holds=min(exact) > 0)
     page.says("A BLEU is comparable only with the same test set, the same splitting and the same case: its signature.")
     flat = page.numbers("mistake-temperature", r"divided: \[([\d.]+).*multiplied: \[([\d.]+)")
     page.says("What should become sharper becomes flatter.", holds=flat[0] > 0.5 > flat[1])
@@ -205,15 +208,16 @@ def given(page: Page) -> None:
         "A small model has read 29,000 captions of photographs",
         "Time: about 65 minutes to read and predict",
         "Top-p with p = 0.8, at the positions of 20 unseen captions.",
-        "which share of 150 captions is different",
+        "how many of 150 captions differ from each other",
         "the share of different captions among 150",
         "for all words, top-k 20 and top-p 0.9",
         "It leaves one word wherever the best word alone has 0.8 or more.",
-        "take the mean over heads, blocks and dates (those of 1,000 unseen ones that it writes correctly)",
+        "take the mean over heads, blocks and dates (of 1,000 unseen ones, the correctly written; recorded, three "
+        "seeds)",
         because="the design of the page",
     )
     page.given(
-        "A cut then sets probabilities to 0, and what is left is divided by its sum.",
+        "A cut then sets probabilities to 0, and the rest is divided by its sum.",
         "With k = 1 it is greedy.",
         "“the” gets 0.8 of the rest and “my” the remaining 0.2",
         "After “a” the best word is “dog” with 0.4, after “the” it is “dog” with 0.9.",
@@ -221,7 +225,6 @@ def given(page: Page) -> None:
         "“the dog” has $0.9 \\cdot 0.8\\,(1 - p) = 0.72\\,(1-p)$; "
         "that is more as long as $p$ is below 0.72/1.12 = 0.643",
         "So between 0.444 and 0.643 greedy misses the most probable sentence, and a beam of 2 finds it.",
-        "since no share exceeds 1",
         "You run a beam of 64 and the exact search.",
         "A text of 7 tokens is written.",
         "One token takes 2 · 80 · 8 · 128 = 163,840 numbers, so 327,680 bytes",
@@ -233,7 +236,8 @@ def given(page: Page) -> None:
         "2 · L · G · K numbers a token",
         "Every new token gets position 0.",
         "tok:13a how words were split",
-        because="by definition, or calculated by hand",
+        "a quality near that of G = H, at a speed near that of G = 1",
+        because="by definition, calculated by hand, or cited",
     )
     page.given(
         "a bar shows how many words top-p keeps with p = 0.8, on a logarithmic axis: 5, 21, 16, 5, "
