@@ -310,7 +310,7 @@ for name in ("words and pairs", "last 200 words"):
 
 # %%
 def reliability(p, groups=5):
-    """Of probabilities (N,): how sure and how often correct in each group, (groups,) each, and the ECE."""
+    """Of probabilities (N,): confidence and share correct in each group, (groups,) each, and the ECE."""
     sure, hit = np.maximum(p, 1 - p), (p > 0.5) == labels  # (N,) each
     group = np.minimum((sure - 0.5) * 2 * groups, groups - 1).astype(int)
     sizes = np.bincount(group, minlength=groups)
@@ -328,8 +328,8 @@ ax.plot([0.5, 1], [0.5, 1], color=diagrams.PALETTE["residual"], linewidth=1, lab
 for line, (name, label) in enumerate({"last 200 words": "encoder, three seeds", "words and pairs": "words and pairs, C = 30", "words and pairs, C = 1": "words and pairs, C = 1"}.items()):
     each = np.array([reliability(p)[:2] for p in probabilities(name)])  # (runs, 2, groups)
     plots.measured_curve(np.median(each[:, 0], axis=0), each[:, 1], label=label, line=line, ax=ax)
-ax.set(xlabel="how sure", ylabel="how often correct")
-plots.show(figure, alt="A strong penalty makes the linear model far too cautious; the encoder lies close to the diagonal. How often the answers are correct against how sure the model is, in five groups, for the encoder with three seeds (median and range) and for words and pairs with C = 30 and C = 1.")
+ax.set(xlabel="mean confidence", ylabel="share correct")
+plots.show(figure, alt="A strong penalty makes the linear model far too cautious; the encoder lies close to the diagonal. Share of correct answers against mean confidence, in five groups, for the encoder with three seeds (median and range) and for words and pairs with C = 30 and C = 1.")
 
 # %% [markdown]
 # The encoder is slightly overconfident: its mean confidence is 0.887, its accuracy 0.872. Words and pairs with C = 30 are a little underconfident, 0.887 against 0.904. With C = 1, where only the penalty differs, the accuracy is 0.893 and the ECE rises from 0.017 to 0.142: a strong penalty keeps all weights small, and moves the probabilities towards one half (mean confidence: 0.751).
