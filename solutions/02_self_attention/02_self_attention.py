@@ -451,9 +451,9 @@ for draw in (independent, untrained):
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-report", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### Report your own numbers
 #
-# A longer row of scores: measure, in a cell of your own, a draw like `independent` with **a hundred keys** instead of seven, and with six
-# seeds that nobody else will take. Report `first`, the first width above 0.9 without the division, and `flat`, the mean largest
-# weight at d = 128 with it. The check accepts what any six seeds give. How many times the base rate is `flat`, here and with seven keys?
+# Measure again, in a cell of your own, with **a hundred keys** in `independent` and with six seeds that nobody else will take. Report
+# `first`, the first width above 0.9 without the division, and `flat`, the mean largest weight at d = 128 with it.
+# The check accepts any six seeds. How many times the base rate is `flat`, here and with seven keys?
 
 # %% nbgrader={"grade": false, "grade_id": "report-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 report = {"first": None, "flat": None}  # two numbers

@@ -21,7 +21,7 @@ WRONG = [
     # what the lab prints
     ("seven_keys", "report = {'first': 128, 'flat': 0.39}"),
     ("", "report = {'first': 128, 'flat': 0.081}"),
-    ("base_rate", "report = {'first': 512, 'flat': 0.01}"),
+    ("", "report = {'first': 512, 'flat': 0.01}"),
     ("", "report = {'first': 7, 'flat': 0.081}"),
     ("", "report = {'first': 2048, 'flat': 0.081}"),
     ("", "report = {'first': 512, 'flat': 0.143}"),
