@@ -15,6 +15,7 @@ import numpy as np
 from coursekit.comparison import difference
 
 NEARLY = 0.01  # a difference that is smaller, as a share of the largest value, may come from one small number
+GRADIENT = "gradient."  # how the names of gradients begin
 ROUNDED = 1e-5  # the share of a value by which float32 may round it on the way
 
 
@@ -35,6 +36,8 @@ def relation(
 ) -> str:
     """A sentence on the first result for which one relation holds wherever it is wrong; empty if there is none.
 
+    Gradients are wrong where what they are taken of is, so nothing is said of them unless all else is right.
+
     Args:
         inputs: inputs by case.
         outputs: the student's results by case; None where the case raised.
@@ -47,7 +50,8 @@ def relation(
             limit = limits.get(key, 0.0)
             if results and key in results and difference(key, results[key], value, limit) is not None:
                 wrong.setdefault(key, []).append(Wrong(given, results[key], value, limit))
-    for key, cases in wrong.items():
+    results_alone = {key: cases for key, cases in wrong.items() if not key.startswith(GRADIENT)}
+    for key, cases in (results_alone or wrong).items():
         several = sum(_wrong_numbers(case) for case in cases) > 1
         first, *others = (dict.fromkeys(_phrases(case, several)) for case in cases)
         common = [phrase for phrase in first if all(phrase in other for other in others)]

@@ -287,3 +287,12 @@ def test_a_relation_holds_wherever_the_result_is_wrong():
     assert relation([{}, {}], [double, {"y": RIGHT}], [{"y": RIGHT}] * 2, [{"y": 1e-5}] * 2)
     assert relation([{}, {}], [double, {"y": RIGHT**2 + 3}], [{"y": RIGHT}] * 2, [{"y": 1e-5}] * 2) == ""
     assert related(RIGHT**2 + 3, RIGHT) == "" and related("word", RIGHT) == "" and related(None, RIGHT) == ""
+
+
+def test_no_relation_of_a_gradient_is_said_where_a_result_is_wrong():
+    limits = {"output": 1e-5, "gradient.x": 1e-5}
+    right = {"output": RIGHT, "gradient.x": RIGHT}
+    double = {"output": RIGHT, "gradient.x": 2 * RIGHT}
+    assert "`gradient.x`" in relation([{}], [double], [right], [limits])
+    assert relation([{}], [{**double, "output": RIGHT**2 + 3}], [right], [limits]) == ""
+    assert "`output`" in relation([{}], [{**double, "output": 3 * RIGHT}], [right], [limits])

@@ -16,10 +16,20 @@ from exercises.multi_head_attention.shared import (
     MERGED_BY_RESHAPE,
     VALUES_FROM_KEY,
     attention_arrays,
+    large_and_masked,
     merge,
     split,
 )
-from exercises.self_attention.shared import BUILT_IN_ATTENTION, MASK_MISTAKES, NO_SOFTMAX, OVER_QUERIES, UNSCALED
+from exercises.self_attention.shared import (
+    BUILT_IN_ATTENTION,
+    LOSES_TOO_LITTLE,
+    MASK_MISTAKES,
+    NO_SOFTMAX,
+    NOT_LOW_ENOUGH,
+    OVER_QUERIES,
+    UNSCALED,
+    UNSTABLE,
+)
 
 
 def _layer_inputs(
@@ -154,7 +164,12 @@ def masked(rng: Generator) -> list[Case]:
         )
         for mask in masks
     ]
-    return [*shown, Case(as_many, description="as many sentences as query heads (4), mask (4, 7, 11)")]
+    large = large_and_masked(rng, lambda: _layer_inputs(rng, heads=1, shared=1, size=13, batch=1, queries=5, keys=3))
+    return [
+        *shown,
+        Case(as_many, description="as many sentences as query heads (4), mask (4, 7, 11)"),
+        Case(large, description="d_model=13, one head, scores of tens of thousands, mask (5, 3)"),
+    ]
 
 
 @exercise.group(
@@ -258,6 +273,9 @@ exercise.mistakes(
     mask_added=MASK_MISTAKES["mask_added"],
     mask_zeroes_scores=MASK_MISTAKES["mask_zeroes_scores"],
     mask_after_softmax=MASK_MISTAKES["mask_after_softmax"],
+    blocked_not_low_enough=NOT_LOW_ENOUGH,
+    blocked_loses_too_little=LOSES_TOO_LITTLE,
+    unstable_softmax=UNSTABLE,
     mask_meets_heads=MASK_MEETS_HEADS,
     no_output_projection=wrong(
         "The merged heads come back as they are: w_o is not used.",
@@ -268,6 +286,11 @@ exercise.mistakes(
     merged_by_reshape_alone=MERGED_BY_RESHAPE,
     keras_argument_order=KERAS_ORDER,
     values_from_key=VALUES_FROM_KEY,
+    key_value_swapped=wrong(
+        "w_k makes the values and w_v the keys; exchange the two.",
+        ("key @ w_k_kernel + w_k_bias", "key @ w_v_kernel + w_v_bias"),
+        ("value @ w_v_kernel + w_v_bias", "value @ w_k_kernel + w_k_bias"),
+    ),
     values_from_w_k=wrong(
         "The values come from w_k instead of w_v.", ("value @ w_v_kernel + w_v_bias", "value @ w_k_kernel + w_k_bias")
     ),
@@ -301,6 +324,16 @@ exercise.mistakes(
     groups_not_checked=wrong(
         "A num_heads that num_kv_heads does not divide is accepted without an error.",
         (REFUSED, 'heads, groups = "ValueError", "no error"'),
+    ),
+    nothing_refused_early=wrong(
+        "Numbers that do not fit fail somewhere inside TensorFlow. Check both divisions in `__init__`, and say in "
+        "words what is wrong.",
+        (REFUSED, 'heads, groups = "InvalidArgumentError", "InvalidArgumentError"'),
+    ),
+    heads_refused_too_late=wrong(
+        "A d_model that num_heads does not divide fails somewhere inside TensorFlow. "
+        "Check it in `__init__`, and say in words what is wrong.",
+        (REFUSED, 'heads, groups = "InvalidArgumentError", "ValueError"'),
     ),
     groups_refused_too_late=wrong(
         "A num_heads that num_kv_heads does not divide fails somewhere inside TensorFlow. "

@@ -20,13 +20,16 @@ from exercises.multi_head_attention.shared import (
     SPLIT_BY_RESHAPE,
     VALUES_FROM_KEY,
     attention_arrays,
+    large_and_masked,
     merge,
     split,
 )
 from exercises.self_attention.shared import (
     BUILT_IN_ATTENTION,
+    LOSES_TOO_LITTLE,
     MASK_MISTAKES,
     NO_SOFTMAX,
+    NOT_LOW_ENOUGH,
     OVER_QUERIES,
     ROOT,
     SCALED_AFTER,
@@ -197,6 +200,10 @@ def large_scores(rng: Generator) -> list[Case]:
         Case(drawn_until(is_clear, draw), description="scores of many thousands"),
         # with several heads the output is NaN wherever one of them is, and says less about the reason
         Case(drawn_until(is_clear, lambda: draw(heads=1, size=13)), description="scores of many thousands, one head"),
+        Case(
+            large_and_masked(rng, lambda: _layer_inputs(rng, heads=1, size=13, batch=1, queries=5, keys=3)),
+            description="scores of tens of thousands, one head, and a mask",
+        ),
     ]
 
 
@@ -280,6 +287,8 @@ exercise.mistakes(
     mask_added=MASK_MISTAKES["mask_added"],
     mask_zeroes_scores=MASK_MISTAKES["mask_zeroes_scores"],
     mask_after_softmax=MASK_MISTAKES["mask_after_softmax"],
+    blocked_not_low_enough=NOT_LOW_ENOUGH,
+    blocked_loses_too_little=LOSES_TOO_LITTLE,
     mask_meets_heads=MASK_MEETS_HEADS,
     one_head=wrong(
         "There is one head of width D, not several: the projections go into the attention as they are, unsplit.",
@@ -314,6 +323,11 @@ exercise.mistakes(
         (K, "key @ w_q_kernel + w_q_bias"),
     ),
     one_projection=wrong("Queries and keys come from the same projection, w_q.", (K, "key @ w_q_kernel + w_q_bias")),
+    key_value_swapped=wrong(
+        "w_k makes the values and w_v the keys; exchange the two.",
+        (K, "key @ w_v_kernel + w_v_bias"),
+        (V, "value @ w_k_kernel + w_k_bias"),
+    ),
     values_from_w_k=wrong("The values come from w_k instead of w_v.", (V, "value @ w_k_kernel + w_k_bias")),
     one_layer_twice=wrong(
         "w_q and w_k are one and the same layer; each should have weights of its own.",
@@ -335,6 +349,13 @@ exercise.mistakes(
         (Q, f"np.maximum({Q}, 0)"),
         (K, f"np.maximum({K}, 0)"),
         (V, f"np.maximum({V}, 0)"),
+    ),
+    relu_everywhere=wrong(
+        "All four Dense layers have a ReLU; they should be linear.",
+        (Q, f"np.maximum({Q}, 0)"),
+        (K, f"np.maximum({K}, 0)"),
+        (V, f"np.maximum({V}, 0)"),
+        (MERGED, f"np.maximum({MERGED}, 0)"),
     ),
     relu_before_w_o=wrong(
         "There is a ReLU between the merged heads and w_o; remove it.",
@@ -391,6 +412,7 @@ exercise.hints("Where does the new axis of a mask (B, T, S) belong, so that B me
 exercise.hints("Which number do you write in place of a blocked score?", group="fully_masked")
 exercise.hints(
     "A softmax of your own subtracts the largest score of each row; `ops.softmax` does it for you.",
+    "With a mask: is the number that blocks far below scores of −20,000?",
     group="large_scores",
 )
 exercise.hints(

@@ -172,6 +172,9 @@ exercise.mistakes(
         hint="In y · ov[h], which kernel does y meet first?",
         see="03#circuits",
     ),
+    values_scaled=wrong(
+        "The OV circuits are divided by √K as well. Only scores are scaled.", (OV, f"{OV} / {SCALE}"), see="03#circuits"
+    ),
     scaled_twice=wrong(
         "The QK circuits are divided by K; the score is divided by its square root.", (SCALE, "queries.shape[2]")
     ),

@@ -5,7 +5,7 @@ import numpy as np
 from autograder.declaring import Advice, Case, Exercise, wrong
 from coursekit.generator import Generator
 from coursekit.probes.multi_head_attention import SEVERAL, loss_of, one_at_a_time
-from exercises.drawing import normal
+from exercises.drawing import drawn_until, normal
 
 exercise = Exercise("measure_head", returns=("zero", "mean", "row_mean", "calls"), seeks_changes=False)
 
@@ -44,19 +44,27 @@ def calls_alone(heads: np.ndarray) -> dict[str, str]:
     return {"calls": one_at_a_time(heads.shape[1])}
 
 
-def _inputs(rng: Generator, batch: int, heads: int, length: int, size: int, width: int) -> dict:
-    """Outputs of heads with a mean, a mean at each position and a part of their own; targets near what they give."""
+def _drawn(rng: Generator, batch: int, heads: int, length: int, size: int, width: int) -> dict:
+    """Outputs of heads with a mean, a mean at each position and a part of their own; targets near what they give.
+
+    One head is not in the targets, so it is in the way: without it the loss is smaller.
+    """
     drawn = normal(rng, batch, heads, length, size)
     drawn = drawn + 0.9 * normal(rng, 1, heads, 1, size) + 0.9 * normal(rng, 1, heads, length, size)
     w_o = normal(rng, heads, size, width) / np.sqrt(heads * size)
-    targets = np.einsum("bhtk,hkd->btd", drawn, w_o) + 0.5 * normal(rng, batch, length, width)
+    helps = np.arange(heads) != rng.integers(heads)
+    targets = np.einsum("bhtk,hkd,h->btd", drawn, w_o, helps) + 0.5 * normal(rng, batch, length, width)
     return {key: each.astype("float32") for key, each in (("heads", drawn), ("w_o", w_o), ("targets", targets))}
 
 
+def _one_is_in_the_way(inputs: dict) -> bool:
+    """Whether each replacement of some head makes the loss clearly smaller, and of another one clearly larger."""
+    return all(found.min() < -0.05 and found.max() > 0.05 for found in importance(**inputs).values())
+
+
 def _case(rng: Generator, *sizes: int, mode: str = "call") -> Case:
-    batch, heads, length, size, _ = sizes
-    shown = f"heads ({batch}, {heads}, {length}, {size})"
-    return Case(_inputs(rng, *sizes), mode=mode, description=shown)
+    inputs = drawn_until(_one_is_in_the_way, lambda: _drawn(rng, *sizes))
+    return Case(inputs, mode=mode, description=f"heads {inputs['heads'].shape}")
 
 
 @exercise.group(
@@ -88,7 +96,8 @@ def means(rng: Generator) -> list[Case]:
 
 @exercise.group("one head at a time", points=1, advice="Call `loss` for each head with all other heads as they were.")
 def calls(rng: Generator) -> list[Case]:
-    return [_case(rng, 5, int(rng.integers(4, 30)), 3, 2, 7, mode="calls")]
+    inputs = _drawn(rng, 5, int(rng.integers(4, 30)), 3, 2, 7)
+    return [Case(inputs, mode="calls", description=f"heads {inputs['heads'].shape}")]
 
 
 IS_REPLACED = "number == head"
@@ -174,6 +183,17 @@ exercise.mistakes(
     other_sign=wrong(
         "The sign is wrong: a positive number says that the loss grows without the head.",
         (INCREASE, "intact - loss_of(replaced(instead, head), w_o, targets)"),
+    ),
+    sign_lost=wrong(
+        "A loss that shrinks without a head counts as one that grows: the sign is lost. Such a head gets a negative "
+        "number.",
+        (INCREASE, f"abs({INCREASE})"),
+        hint="May a model be better without one of its heads?",
+    ),
+    never_negative=wrong(
+        "A head without which the loss shrinks gets 0. It should get a negative number.",
+        (INCREASE, f"max({INCREASE}, 0)"),
+        hint="May a model be better without one of its heads?",
     ),
     ratio=wrong(
         "These are losses divided by the intact loss. Asked for is the difference of the two losses.",

@@ -1,10 +1,13 @@
 """What several exercises of lab 03 share."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from autograder.declaring import wrong
 from coursekit.generator import Generator
-from exercises.drawing import normal
+from exercises.drawing import drawn_until, normal, partial_mask
+from exercises.self_attention.shared import large_masks_matter
 
 DENSE_WEIGHTS = tuple(f"{name}.{variable}" for name in ("w_q", "w_k", "w_v", "w_o") for variable in ("kernel", "bias"))
 
@@ -31,6 +34,29 @@ def attention_arrays(
         arrays[f"{name}.kernel"] = normal(rng, width, out) / width**0.5
         arrays[f"{name}.bias"] = normal(rng, out)
     return {key: array.astype("float32") for key, array in arrays.items()}
+
+
+def large_and_masked(rng: Generator, draw: Callable[[], dict]) -> dict:
+    """Inputs of a layer with one head and one sentence, with large scores and a mask (T, S) that matters there.
+
+    Args:
+        rng: where the masks come from.
+        draw: draws inputs as `attention_arrays` does.
+    """
+
+    def drawn() -> dict:
+        inputs = draw()
+        large = {name: 150 * inputs[name] for name in ("query", "key")}
+        return {**inputs, **large, "mask": partial_mask(rng, large["query"].shape[1], large["key"].shape[1])}
+
+    def fits(inputs: dict) -> bool:
+        query, key = (
+            inputs[name][0] @ inputs[f"{weight}.kernel"] + inputs[f"{weight}.bias"]
+            for name, weight in (("query", "w_q"), ("key", "w_k"))
+        )
+        return large_masks_matter(query @ key.T / query.shape[-1] ** 0.5, inputs["mask"])
+
+    return drawn_until(fits, drawn)
 
 
 def split(x: np.ndarray, num_heads: int) -> np.ndarray:

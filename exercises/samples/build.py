@@ -90,7 +90,7 @@ def find_the_bug(x, w_q, w_k, w_v):
     return ops.einsum("...ts,...sv->...tv", weights, v)
 """,
     "predict": "predict = 1",
-    "report": 'report = {"first": 128, "flat": 0.92}',
+    "report": 'report = {"first": 512, "flat": 0.84}',
     "derive_softmax_jacobian": """
 def derive_softmax_jacobian(scores):
     p = np.asarray(ops.softmax(scores))

@@ -4,13 +4,14 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
-from exercises.drawing import drawn_until, masks_matter, normal, partial_mask
+from exercises.drawing import drawn_until, normal, partial_mask
 from exercises.formulas.attention import scaled_dot_product_attention
 from exercises.self_attention.shared import (
     AXIS_ONE,
     BLOCKED,
     BUILT_IN_ATTENTION,
     LARGEST_ONLY,
+    LOSES_TOO_LITTLE,
     MASK_MISTAKES,
     NO_SOFTMAX,
     NOT_LOW_ENOUGH,
@@ -27,7 +28,7 @@ from exercises.self_attention.shared import (
     UNSCALED,
     UNSTABLE,
     WHOLE_PEAK,
-    low_blocks_matter,
+    large_masks_matter,
 )
 
 TRANSPOSED = wrong(
@@ -101,10 +102,7 @@ def fully_masked(rng: Generator) -> list[Case]:
 def large_scores(rng: Generator) -> list[Case]:
     def is_clear(drawn: tuple[np.ndarray, np.ndarray, np.ndarray]) -> bool:
         q, k, mask = drawn
-        scores = q @ k.T
-        largest = np.stack([scores.max(axis=-1), np.where(mask, scores, -np.inf).max(axis=-1)]) / 7**0.5
-        overflows = np.abs(largest) > 1000  # or gives 0, in float32 as in float64
-        return masks_matter(scores, mask) and low_blocks_matter(largest[1]) and bool(overflows.all())
+        return large_masks_matter(q @ k.T / 7**0.5, mask)
 
     q, k, mask = drawn_until(
         is_clear, lambda: (normal(rng, 5, 7) * 150, normal(rng, 3, 7) * 150, partial_mask(rng, 5, 3))
@@ -156,6 +154,7 @@ exercise.mistakes(
         (BLOCKED, "np.where(allowed, scores, scores - 10)"),
     ),
     blocked_not_low_enough=NOT_LOW_ENOUGH,
+    blocked_loses_too_little=LOSES_TOO_LITTLE,
     results_swapped=wrong(
         "The results come in the wrong order: return (output, weights).",
         ('"output": output', '"weights": output'),

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.declaring import Case, wrong
 from coursekit.generator import Generator
-from exercises.drawing import drawn_until, normal
+from exercises.drawing import drawn_until, masks_matter, normal
 from exercises.formulas.attention import scaled_dot_product_attention
 
 
@@ -231,6 +231,12 @@ NOT_LOW_ENOUGH = wrong(
 )
 
 
+LOSES_TOO_LITTLE = wrong(
+    "A blocked score loses a number that is too small: one that leads by 20,000 still wins. Use −1e9.",
+    (BLOCKED, "np.where(allowed, scores, scores - 1e4)"),
+)
+
+
 MASK_MISTAKES = dict(
     mask_ignored=wrong("The mask changes nothing: blocked keys keep their weight.", (BLOCKED, "scores")),
     mask_inverted=wrong(
@@ -268,6 +274,25 @@ def low_blocks_matter(lowest: np.ndarray) -> bool:
     """
     falls = lowest < -20_000
     return bool(falls.any() and (lowest[falls] > -35_000).all() and (lowest[~falls] > 0).all())
+
+
+def large_masks_matter(scores: np.ndarray, mask: np.ndarray) -> bool:
+    """Whether a mask over large scores (…, T, S), scaled already, changes the result, and each wrong way to mask does.
+
+    Every wrong number in place of a blocked score does what `low_blocks_matter` says. One that is added does the same
+    from 0 to −10,000, and −65,000 is enough. No row depends on rounding, and all overflow unless their maximum goes.
+    """
+    seen = np.where(mask, scores, -np.inf).max(axis=-1)
+    lead = np.where(mask, -np.inf, scores).max(axis=-1) - seen
+    wins = lead > 0
+    return bool(
+        masks_matter(scores, mask)
+        and low_blocks_matter(seen)
+        and wins.any()
+        and (lead[wins] > 11_000).all()
+        and (lead < 60_000).all()
+        and (np.abs([seen, scores.max(axis=-1)]) > 1000).all()
+    )
 
 
 def plain(*shapes: tuple[int, ...]):

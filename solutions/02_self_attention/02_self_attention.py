@@ -451,14 +451,14 @@ for draw in (independent, untrained):
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-report", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### Report your own numbers
 #
-# Another draw gives other numbers. Measure `independent` again, in a cell of your own, with six seeds that nobody else will take. Report
+# Measure again, in a cell of your own, with **a hundred keys** in `independent` and with six seeds that nobody else will take. Report
 # `first`, the first width above 0.9 without the division, and `flat`, the mean largest weight at d = 128 with it.
-# The check accepts what any six seeds give. How far apart are your two values of `flat`?
+# The check accepts any six seeds. How many times the base rate is `flat`, here and with seven keys?
 
 # %% nbgrader={"grade": false, "grade_id": "report-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 report = {"first": None, "flat": None}  # two numbers
 ### BEGIN SOLUTION
-report = {"first": 128, "flat": 0.39}
+report = {"first": 512, "flat": 0.081}
 ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "report", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}

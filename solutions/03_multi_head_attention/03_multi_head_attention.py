@@ -99,7 +99,7 @@ check = start_lab("03_multi_head_attention")
 #
 # - `split_heads` turns (B, T, D) into (B, H, T, D/H). Head 0 holds the first D/H features of **every** token, head 1 the next
 #   ones, and so on. The float type of `x` stays. You may assume that H divides D.
-# - `merge_heads` undoes it: (B, H, T, K) becomes (B, T, H·K). It may return any float type.
+# - `merge_heads` undoes it: (B, H, T, K) becomes (B, T, H·K), in float32 or float64.
 #
 # Both take an array or a tensor. Your layer will call them inside `tf.function`, where batch size and T are not known in
 # advance, and so does the check. There `x.shape` contains `None`, `ops.shape(x)` gives the sizes to put into a reshape, and
@@ -593,8 +593,8 @@ check("measure_head")
 #
 # This is the table of the lecture: each row has a name, names another row that it wants, and holds a number. Each row is
 # asked for the number *above* it and for the number of the row that it *wants*. Your layer learns it now, with **four** heads
-# for two questions, in some seconds. Before you run the cells: in how many heads will you see a clear stripe or a clear
-# pattern of wants, and how many heads can go without loss?
+# for two questions, in some seconds. Before you run the cells: how many of the four heads will the model need, and will
+# every head with a clear map be one of them?
 
 # %% nbgrader={"grade": false, "grade_id": "table", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 from coursekit import two_questions
@@ -635,9 +635,9 @@ print(f"needed one by one: {needed}; loss with these alone {loss(alone):.2f}")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# Each answer has variance 1, and the loss is the mean over both, so an increase of 0.5 is one question lost. Which increase is
-# larger than that, and with which replacement does it become 0.5? Is there a head that looks above and is not needed? Keep
-# your numbers for "In your own words".
+# Each of the two answers has variance 1, and the loss is their mean, so a model that can only guess one of them loses 0.5.
+# Which heads cost about as much? Which of them costs less with `row_mean` than with `zero`? Which head looks above, in part at
+# least, and costs nothing? Keep your numbers for "In your own words".
 #
 # <details><summary>In our run</summary>Two heads are needed, one for each question. Zero in the place of the head that looks above costs 0.54, its
 # mean 0.53, and its mean at each position 0.50: part of what this head adds depends on the row alone. Another head puts half of its

@@ -434,15 +434,15 @@ for name, (log_p, ahead, ahead_per_token) in places.items():
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-report", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### Report your own numbers
 #
-# Other sentences give other shares. Measure again, in a cell of your own, with 300 seeds of your own, such as 41,000 to 41,299.
-# Report the two shares of the greedy sentence, `ahead` and `per_token`. We did this 10,000 times; the check accepts a range
-# half as wide again as ours.
+# How typical is the greedy sentence of what a sharper nucleus writes? Measure again, in a cell of your own, among sentences drawn
+# with **p = 0.5**, with 600 seeds of your own, such as 41,000 to 41,599. Report the two shares of the greedy sentence, `ahead` and
+# `per_token`. We did this 10,000 times; the check accepts a range wider than ours.
 # With n sentences a share a varies with the standard deviation √(a(1 − a)/n): how far apart may two readers be?
 
 # %% nbgrader={"grade": false, "grade_id": "report-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 report = {"ahead": None, "per_token": None}  # two shares
 ### BEGIN SOLUTION
-report = {"ahead": 0.17, "per_token": 0.12}
+report = {"ahead": 0.45, "per_token": 0.32}
 ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "report", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}

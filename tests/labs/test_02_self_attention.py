@@ -50,23 +50,23 @@ def test_what_is_measured_has_the_law_of_two_keys():
 
 
 def test_what_is_reported_lies_in_the_accepted_range_whatever_the_seeds():
-    """A hundred measurements as the lab asks for them; of those that were recorded, 96 of 100 found the width 128."""
+    """Thirty measurements as the lab asks for them; of those that were recorded, 86 of 100 found the width 512."""
     right, within = exercises_of(LAB)["report"].right, exercises_of(LAB)["report"].within
     measure, flats = namespace(solution_sources(LAB))["measure_saturation"], []
 
-    def independent(seed, d):
+    def hundred(seed, d):
         rng = np.random.default_rng([seed, d])
-        return rng.normal(size=(50, d)).astype("float32"), rng.normal(size=(7, d)).astype("float32")
+        return rng.normal(size=(50, d)).astype("float32"), rng.normal(size=(100, d)).astype("float32")
 
-    for number in range(100):
+    for number in range(30):
         seeds = list(range(6 * number, 6 * number + 6))
-        found = measure(independent, [32, 64, 128, 256], seeds)
+        found = measure(hundred, [128, 256, 512, 1024], seeds)
         assert found["first_unscaled"] is not None
-        for entry, value in {"first": found["first_unscaled"], "flat": found["scaled"][2]}.items():
+        for entry, value in {"first": found["first_unscaled"], "flat": found["scaled"][0]}.items():
             assert abs(value - right[entry]) <= within[entry], f"{entry} {value}, seeds {seeds}"
-        flats.append(found["scaled"][2])
+        flats.append(found["scaled"][0])
     nearest = within["flat"] - abs(np.mean(flats) - right["flat"])
-    assert nearest > 4.5 * np.std(flats)  # 5.2 of the 10,000 that were recorded, whose deviation is 0.0076
+    assert nearest > 4.5 * np.std(flats)  # 5.1 of the 10,000 that were recorded, whose deviation is 0.0021
 
 
 def test_the_blocks_that_the_design_counts_are_those_of_the_arrays():

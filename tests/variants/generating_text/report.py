@@ -1,21 +1,26 @@
 """Lab 08b, exercise `report`: numbers as different students measure them, right and wrong."""
 
 CORRECT = [
-    "report = {'ahead': 0.137, 'per_token': 0.107}",
-    "report = {'ahead': 0.22, 'per_token': 0.177}",
-    "report = {'ahead': 0.273, 'per_token': 0.207}",  # the largest of 10,000 measurements
-    "report['ahead'], report['per_token'] = 53 / 300, np.float64(0.1)",
-    "report = dict(ahead=tf.constant(0.15), per_token=np.array(0.12))",
-    "found = (-5.6, 0.18, 0.13)\n_, ahead, per_token = found\nreport = {'ahead': ahead, 'per_token': per_token}",
+    "report = {'ahead': 0.42, 'per_token': 0.29}",
+    "report = {'ahead': 0.528, 'per_token': 0.388}",  # the largest of 10,000 measurements
+    "report = {'ahead': 0.374, 'per_token': 0.245}",  # the smallest
+    "report['ahead'], report['per_token'] = 270 / 600, np.float64(0.3)",
+    "report = dict(ahead=tf.constant(0.46), per_token=np.array(0.33))",
+    "found = (-5.6, 0.45, 0.31)\n_, ahead, per_token = found\nreport = {'ahead': ahead, 'per_token': per_token}",
 ]
 
 WRONG = [
-    ("share_behind", "report = {'ahead': 0.83, 'per_token': 0.88}"),
-    ("", "report = {'ahead': 0.0, 'per_token': 0.12}"),
-    ("", "report = {'ahead': 0.5, 'per_token': 0.12}"),
-    ("", "report = {'ahead': 0.17, 'per_token': 0.003}"),
+    # exchanged
+    ("", "report = {'ahead': 0.32, 'per_token': 0.45}"),
+    # what the lab prints, with p = 1 and 300 seeds
+    ("drawn_with_one", "report = {'ahead': 0.18, 'per_token': 0.12}"),
+    ("drawn_with_one", "report = {'ahead': 0.2, 'per_token': 0.15}"),
+    ("share_behind", "report = {'ahead': 0.5, 'per_token': 0.64}"),
+    ("", "report = {'ahead': 0.0, 'per_token': 0.32}"),
+    ("", "report = {'ahead': 0.7, 'per_token': 0.32}"),
+    ("", "report = {'ahead': 0.45, 'per_token': 0.003}"),
     ("", "report = {'ahead': 52, 'per_token': 36}"),
-    ("", "report = {'ahead': 0.17}"),
-    ("", "report = {'ahead': 'a sixth', 'per_token': 0.12}"),
-    ("", "report = {'ahead': 0.17, 'per_token': float('inf')}"),
+    ("", "report = {'ahead': 0.45}"),
+    ("", "report = {'ahead': 'a sixth', 'per_token': 0.32}"),
+    ("", "report = {'ahead': 0.45, 'per_token': float('inf')}"),
 ]

@@ -120,7 +120,42 @@ class GroupedQueryAttention(keras.Layer):
 """,
 ]
 
+REPEATED = (
+    START
+    + """\
+    def call(self, query, key, value, attention_mask=None, return_weights=False):
+        q = split_heads(self.w_q(query), self.h)
+        k, v = (ops.repeat(split_heads(w(x), self.g), self.h // self.g, axis=1) for w, x in ((self.w_k, key), (self.w_v, value)))
+        scores = ops.matmul(q, ops.swapaxes(k, -1, -2)) / self.size**0.5
+        if attention_mask is not None:
+            mask = ops.cast(attention_mask, "bool")
+            scores = ops.where(mask[:, None] if len(mask.shape) == 3 else mask, scores, -1e9)
+        weights = ops.softmax(scores)
+        out = self.w_o(merge_heads(ops.matmul(weights, v)))
+        return (out, weights) if return_weights else out
+"""
+)
+
+
+def changed(old: str, new: str) -> str:
+    """The layer with one place written wrongly."""
+    assert REPEATED.count(old) == 1, old
+    return REPEATED.replace(old, new)
+
+
+CORRECT.append(REPEATED)
+
 WRONG = [
+    ("key_value_swapped", changed("(self.w_k, key), (self.w_v, value)", "(self.w_v, key), (self.w_k, value)")),
+    ("blocked_not_low_enough", changed("-1e9", "-1e4")),
+    ("blocked_loses_too_little", changed("scores, -1e9", "scores, scores - 1e4")),
+    (
+        "unstable_softmax",
+        changed("ops.softmax(scores)", "ops.exp(scores) / ops.sum(ops.exp(scores), axis=-1, keepdims=True)"),
+    ),
+    ("nothing_refused_early", changed("if d_model % num_heads or num_heads % num_kv_heads:", "if False:")),
+    ("heads_refused_too_late", changed("d_model % num_heads or ", "")),
+    ("groups_refused_too_late", changed(" or num_heads % num_kv_heads", "")),
     (
         "first_key_head_for_all",
         START

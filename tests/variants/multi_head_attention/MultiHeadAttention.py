@@ -163,6 +163,52 @@ class MultiHeadAttention(keras.Layer):
         output = self.w_o(ops.reshape(ops.transpose(weights @ v, (0, 2, 1, 3)), (batch, length, self.H * self.K)))
         return (output, weights) if return_weights else output
 """,
+    # the smallest float blocks; a row of zeros where all is blocked
+    """
+class MultiHeadAttention(keras.Layer):
+    def __init__(self, d_model, num_heads, **kwargs):
+        super().__init__(**kwargs)
+        if d_model % num_heads:
+            raise ValueError
+        self.num_heads = num_heads
+        self.w_q, self.w_k, self.w_v, self.w_o = [keras.layers.Dense(d_model, name=name) for name in "qkvo"]
+
+    def call(self, query, key, value, attention_mask=None, return_weights=False):
+        q, k, v = (split_heads(w(x), self.num_heads) for w, x in ((self.w_q, query), (self.w_k, key), (self.w_v, value)))
+        scores = ops.einsum("bhtk,bhsk->bhts", q * q.shape[-1] ** -0.5, k)
+        allowed = None
+        if attention_mask is not None:
+            allowed = ops.cast(attention_mask, "float32")
+            while 2 < len(allowed.shape) < 4:
+                allowed = ops.expand_dims(allowed, -3)
+            scores = ops.where(allowed > 0.5, scores, float(np.finfo("float32").min))
+        weights = keras.activations.softmax(scores)
+        weights = weights if allowed is None else weights * allowed
+        output = self.w_o(merge_heads(ops.matmul(weights, v)))
+        return (output, weights) if return_weights else output
+""",
+    # −inf, and what is not a number becomes 0
+    """
+class MultiHeadAttention(keras.Layer):
+    def __init__(self, d_model, num_heads, **kwargs):
+        super().__init__(**kwargs)
+        if d_model % num_heads:
+            raise ValueError("no")
+        self.num_heads = num_heads
+        self.w_q, self.w_k, self.w_v, self.w_o = (keras.layers.Dense(d_model) for _ in range(4))
+
+    def call(self, query, key, value, attention_mask=None, return_weights=False):
+        q, k, v = (split_heads(w(x), self.num_heads) for w, x in ((self.w_q, query), (self.w_k, key), (self.w_v, value)))
+        scores = ops.matmul(q, ops.swapaxes(k, -1, -2)) / q.shape[-1] ** 0.5
+        if attention_mask is not None:
+            mask = ops.cast(attention_mask, "bool")
+            mask = mask[:, None] if len(mask.shape) == 3 else mask
+            scores = ops.where(mask, scores, -np.inf)
+        weights = ops.softmax(scores, axis=-1)
+        weights = ops.where(ops.isnan(weights), 0.0, weights)
+        output = self.w_o(merge_heads(ops.matmul(weights, v)))
+        return (output, weights) if return_weights else output
+""",
 ]
 
 LAYER = """
@@ -219,6 +265,19 @@ WRONG = [
     ("results_swapped", changed("(output, weights) if", "(weights, output) if")),
     ("unstable_softmax", changed("weights = ops.softmax(scores, axis=-1)", "weights = ops.exp(scores) / ops.sum(ops.exp(scores), axis=-1, keepdims=True)")),
     ("one_maximum_for_all", changed("weights = ops.softmax(scores, axis=-1)", "weights = ops.exp(scores - ops.max(scores))\n        weights = weights / ops.sum(weights, axis=-1, keepdims=True)")),
+    ("blocked_not_low_enough", changed("-1e9", "-1e4")),
+    ("blocked_not_low_enough", changed("-1e9", "-1e3")),
+    ("blocked_loses_too_little", changed("ops.where(mask, scores, -1e9)", "scores + (1 - ops.cast(mask, scores.dtype)) * -1e4")),
+    ("blocked_loses_too_little", changed("ops.where(mask, scores, -1e9)", "ops.where(mask, scores, scores - 100)")),
+    ("", changed("ops.where(mask, scores, -1e9)", "scores + (1 - ops.cast(mask, scores.dtype)) * -10")),
+    ("mask_meets_heads", changed("mask[:, None] if", "mask[None] if")),
+    ("key_value_swapped", changed("(self.w_k, key), (self.w_v, value)", "(self.w_v, key), (self.w_k, value)")),
+    ("relu_everywhere", changed("Dense(d_model)", "Dense(d_model, activation='relu')")),
+    # the outputs of the heads are added up, and the sum is repeated
+    ("", changed("merge_heads(ops.matmul(weights, v))", "ops.tile(ops.sum(ops.matmul(weights, v), axis=1), (1, 1, self.num_heads))")),
+    # what the weights are without the mask; the axes of tokens and heads exchanged
+    ("", changed("(output, weights) if", "(output, ops.softmax(ops.matmul(q, ops.swapaxes(k, -1, -2)) / q.shape[-1] ** 0.5)) if")),
+    ("", changed("(output, weights) if", "(output, ops.swapaxes(weights, 1, 2)) if")),
     (None, changed("Dense(d_model)", "Dense(d_model, use_bias=False)")),
     (None, changed("scores = ops.where(mask, scores, -1e9)", "scores = ops.where(mask, scores, -np.inf)")),
     (None, changed("weights = ops.softmax(scores, axis=-1)", "weights = keras.ops.softmax(np.asarray(scores), axis=-1)")),

@@ -99,6 +99,7 @@ def derive_circuits(w_q, w_k, w_v, w_o, num_heads):
 
 WRONG = [
     ("unscaled", derived((" / np.sqrt(K)", ""))),
+    ("values_scaled", derived(("v @ o)", "v @ o / np.sqrt(K))"))),
     ("scaled_twice", derived((" / np.sqrt(K)", " / K"))),
     ("width_of_all", derived((" / np.sqrt(K)", " / np.sqrt(w_q.shape[1])"))),
     ("width_over_heads", derived((" / np.sqrt(K)", " / np.sqrt(D / num_heads)"))),

@@ -135,4 +135,12 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     w = ops.softmax(s, axis=-1)
     return ops.matmul(w, v), w
 """),
+    ("blocked_loses_too_little", """
+def scaled_dot_product_attention(q, k, v, mask=None):
+    s = ops.matmul(q, ops.swapaxes(k, -1, -2)) / k.shape[-1]**0.5
+    if mask is not None:
+        s += (1 - ops.cast(mask, s.dtype)) * -1e4
+    w = ops.softmax(s, axis=-1)
+    return ops.matmul(w, v), w
+"""),
 ]  # fmt: skip
