@@ -30,7 +30,7 @@ from coursekit import data, recorded
 
 NAME = "built_in"
 DATASET = "cifar10"
-KINDS = ("vit, neighbours", "convnet, scrambled")
+KINDS = ("convnet, scrambled", "vit, neighbours")
 SIZES = (500, 2_000, 8_000)
 SEEDS = range(3)
 
@@ -55,13 +55,13 @@ def scrambled(images: np.ndarray, patch: int) -> np.ndarray:
     return back.reshape(images.shape)
 
 
-def cases(sizes: list[int]) -> list[dict]:
+def cases(kinds: list[str], sizes: list[int]) -> list[dict]:
     """Return every model to train, one seed of all sizes before the next seed."""
     return [
         {"dataset": DATASET, "model": kind, "images": size, "augmentation": False, "seed": seed}
         for seed in SEEDS
         for size in sizes
-        for kind in KINDS
+        for kind in kinds
     ]
 
 
@@ -92,6 +92,7 @@ def main(
     data_folder: Annotated[
         Path | None, typer.Option("--data", help="Folder of local files; without it the data is fetched")
     ] = None,
+    kinds: Annotated[str, typer.Option(help="The first words of the kinds, with commas")] = "convnet,vit",
     sizes: Annotated[str, typer.Option(help="Numbers of labelled images, with commas")] = ",".join(map(str, SIZES)),
     out: Annotated[
         Path, typer.Option(help="Folder in which the results are written and taken up again")
@@ -101,7 +102,8 @@ def main(
     (x, y), (x_test, y_test) = data.images(DATASET, source="real", path=data_folder)
     file = out / f"{NAME}.json"
     results = json.loads(file.read_text())["results"] if file.exists() else {"parameters": {}, "runs": []}
-    for case in cases([int(size) for size in sizes.split(",")]):
+    chosen_kinds = [kind for kind in KINDS if kind.startswith(tuple(kinds.split(",")))]
+    for case in cases(chosen_kinds, [int(size) for size in sizes.split(",")]):
         if any(case.items() <= run.items() for run in results["runs"]):
             continue
         size, seed = case["images"], case["seed"]

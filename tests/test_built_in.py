@@ -32,8 +32,8 @@ def test_a_patch_reads_its_neighbours_and_the_class_token_reads_all(experiment):
     assert np.argwhere(grid[2, 3]).tolist() == [[row, column] for row in (1, 2, 3) for column in (2, 3, 4)]
 
 
-def test_with_the_mask_a_far_patch_changes_only_what_the_class_token_reads(experiment):
-    """In one block a patch of the last corner cannot reach the first; parameters are those of the model without it."""
+def test_with_the_mask_a_far_patch_reaches_the_class_token_only(experiment):
+    """After one block the corner has reached its neighbours only; parameters are those of the model without the mask."""
     images = np.random.default_rng(0).random((2, 12, 12, 1), dtype="float32")
     changed = images.copy()
     changed[:, 8:, 8:] += 1
@@ -41,7 +41,7 @@ def test_with_the_mask_a_far_patch_changes_only_what_the_class_token_reads(exper
     free = experiment.plain.small_vit((12, 12, 1), 4, blocks=1)
     assert limited.count_params() == free.count_params()
     free.set_weights(limited.get_weights())
-    assert not np.allclose(limited(images), free(images), atol=1e-3)
+    assert np.allclose(limited(images), free(images), atol=1e-5)  # one block: the class token reads all in both
     tokens = [layer for layer in limited.layers if layer.name.startswith("layer_normalization")][-1].output
     read = experiment.keras.Model(limited.input, tokens)
     moved = np.abs(read(changed) - read(images)).max(axis=(0, 2)) > 1e-6  # (N + 1,)
