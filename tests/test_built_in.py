@@ -33,7 +33,7 @@ def test_a_patch_reads_its_neighbours_and_the_class_token_reads_all(experiment):
 
 
 def test_with_the_mask_a_far_patch_reaches_the_class_token_only(experiment):
-    """After one block the corner has reached its neighbours only; parameters are those of the model without the mask."""
+    """After one block a corner has reached its neighbours only; no parameter is added."""
     images = np.random.default_rng(0).random((2, 12, 12, 1), dtype="float32")
     changed = images.copy()
     changed[:, 8:, 8:] += 1
