@@ -51,26 +51,14 @@ class ClassTokenAndPositions(keras.Layer):
         return ops.concatenate([first, patches], axis=1) + self.positions  # (B, N+1, D)
 
 
-def small_vit(
-    image_shape: tuple[int, int, int],
-    patch: int,
-    *,
-    width: int = 48,
-    heads: int = 4,
-    hidden: int = 96,
-    blocks: int = 4,
-    mask: np.ndarray | None = None,
-) -> keras.Model:
-    """Return a pre-norm ViT with a class token that maps images (B, h, w, C) to logits (B, 10).
-
-    A mask (1, N + 1, N + 1) says which tokens (last axis) each token may read; token 0 is the class token.
-    """
+def small_vit(image_shape: tuple[int, int, int], patch: int, *, width=48, heads=4, hidden=96, blocks=4) -> keras.Model:
+    """Return a pre-norm ViT with a class token that maps images (B, h, w, C) to logits (B, 10)."""
     image = keras.Input(image_shape)
     x = layers.Conv2D(width, patch, strides=patch)(image)  # (B, h/P, w/P, D)
     x = ClassTokenAndPositions()(layers.Reshape((-1, width))(x))  # (B, N+1, D)
     for _ in range(blocks):
         normed = layers.LayerNormalization(epsilon=1e-6)(x)
-        x = x + layers.MultiHeadAttention(heads, width // heads)(query=normed, value=normed, attention_mask=mask)
+        x = x + layers.MultiHeadAttention(heads, width // heads)(query=normed, value=normed)
         normed = layers.LayerNormalization(epsilon=1e-6)(x)
         x = x + layers.Dense(width)(layers.Dense(hidden, activation="gelu")(normed))
     x = layers.LayerNormalization(epsilon=1e-6)(x)[:, 0]  # (B, D)

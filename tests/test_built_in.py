@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from coursekit import recorded
+
 EXPERIMENTS = Path(__file__).resolve().parents[1] / "experiments"
 
 
@@ -24,28 +26,11 @@ def experiment():
     return module
 
 
-def test_a_patch_reads_its_neighbours_and_the_class_token_reads_all(experiment):
-    mask = experiment.neighbours(5)[0]
-    assert mask.shape == (26, 26) and mask[0].all() and not mask[1:, 0].any()
-    grid = mask[1:, 1:].reshape(5, 5, 5, 5)  # rows and columns of the query, then of the key
-    assert np.argwhere(grid[0, 0]).tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
-    assert np.argwhere(grid[2, 3]).tolist() == [[row, column] for row in (1, 2, 3) for column in (2, 3, 4)]
-
-
-def test_with_the_mask_a_far_patch_reaches_the_class_token_only(experiment):
-    """After one block a corner has reached its neighbours only; no parameter is added."""
-    images = np.random.default_rng(0).random((2, 12, 12, 1), dtype="float32")
-    changed = images.copy()
-    changed[:, 8:, 8:] += 1
-    limited = experiment.plain.small_vit((12, 12, 1), 4, blocks=1, mask=experiment.neighbours(3))
-    free = experiment.plain.small_vit((12, 12, 1), 4, blocks=1)
-    assert limited.count_params() == free.count_params()
-    free.set_weights(limited.get_weights())
-    assert np.allclose(limited(images), free(images), atol=1e-5)  # one block: the class token reads all in both
-    tokens = [layer for layer in limited.layers if layer.name.startswith("layer_normalization")][-1].output
-    read = experiment.keras.Model(limited.input, tokens)
-    moved = np.abs(read(changed) - read(images)).max(axis=(0, 2)) > 1e-6  # (N + 1,)
-    assert moved.tolist() == [True] + [False] * 4 + [True, True] + [False] + [True, True]
+def test_the_record_has_every_model_of_the_plan_and_the_size_of_the_one_it_is_compared_with(experiment):
+    record, whole = (recorded.load(name)["results"] for name in ("built_in", "vit_against_convnet"))
+    planned = experiment.cases(list(experiment.SIZES))
+    assert [{key: run[key] for key in planned[0]} for run in record["runs"]] == planned
+    assert record["parameters"] == {experiment.MODEL: whole["parameters"]["cifar10 convnet"]}
 
 
 def test_scrambled_images_are_the_same_to_a_vision_transformer(experiment):
