@@ -229,7 +229,7 @@ dots of the table enlarged in two dimensions lie far to the right of all others.
 #
 # ## 3 · How many images is it worth?
 #
-# What a ConvNet has built in is its inductive bias ([lecture 9](09_vision_transformer.ipynb#inductive-bias)): neighbours first, the same filter everywhere, coarse after fine. The fewer images a model needs for a given accuracy, the higher is its **data efficiency**. So compare a ViT and a ConvNet on more and more images of two sets: Fashion-MNIST (Xiao et al., 2017; clothes, 28 × 28, grey; 16 patches of 7 × 7) and CIFAR-10 (Krizhevsky, 2009; animals and vehicles, 32 × 32, colour; 64 patches of 4 × 4). The runs are recorded ([all, with augmented images too](evidence/09.ipynb#images)). Both models have the same size (parameters within 1 %), the same optimizer, learning rate and most epochs. We keep the epoch that is best on held-back images.
+# What a ConvNet has built in is its inductive bias ([lecture 9](09_vision_transformer.ipynb#inductive-bias)): neighbours first, the same filter everywhere, coarse after fine. The fewer images a model needs for a given accuracy, the higher is its **data efficiency**. So compare a ViT and a ConvNet on more and more images of two sets: Fashion-MNIST (Xiao et al., 2017; clothes, 28 × 28, grey; 16 patches of 7 × 7) and CIFAR-10 (Krizhevsky, 2009; animals and vehicles, 32 × 32, colour; 64 patches of 4 × 4). The runs are recorded ([all, with augmented images too](evidence/09.ipynb#images)). Both models have the same size (parameters within 1 %), the same optimizer, learning rate and limit of epochs. We keep the epoch that is best on held-back images.
 
 # %% [markdown]
 # **Predict.** With how many images does the ViT reach what the ConvNet reaches with 2,000?
@@ -240,7 +240,7 @@ dots of the table enlarged in two dimensions lie far to the right of all others.
 #
 # <details><summary>Answer</summary>
 #
-# Fashion-MNIST: a little more than **(b)**. CIFAR-10: **(c)**. On Fashion-MNIST the ConvNet has 82.7 % with 2,000 images, and the ViT 82.1 % with 8,000. On CIFAR-10 the ConvNet has 52.4 % with 2,000, and the ViT 52.3 % with 32,000.
+# On Fashion-MNIST a little more than **(b)**: the ConvNet has 82.7 %, and the ViT 82.1 % with 8,000 images. On CIFAR-10 **(c)**: the ConvNet has 52.4 %, and the ViT 52.3 % with 32,000.
 #
 # </details>
 

@@ -62,8 +62,8 @@ def more_images(page: Page) -> None:
         np.reshape(page.numbers("b9-more", pattern.format(name)), (4, 2)) for name in ("fashion_mnist", "cifar10")
     )  # (sizes, ViT and ConvNet)
     page.says(
-        "On Fashion-MNIST the ConvNet has {:.1f} % with 2,000 images, and the ViT {:.1f} % with 8,000. On CIFAR-10 "
-        "the ConvNet has {:.1f} % with 2,000, and the ViT {:.1f} % with 32,000.",
+        "On Fashion-MNIST a little more than (b) : the ConvNet has {:.1f} %, and the ViT {:.1f} % with 8,000 images. On "
+        "CIFAR-10 (c) : the ConvNet has {:.1f} %, and the ViT {:.1f} % with 32,000.",
         *(clothes[1, 1], clothes[2, 0], colour[1, 1], colour[3, 0]),
     )
     every = np.stack([clothes, colour])  # (2, sizes, 2)
@@ -189,7 +189,6 @@ def given(page: Page) -> None:
         "An arrow leads from the ConvNet with 2,000 images to the ViT of about the same accuracy: with 8,000 on "
         "Fashion-MNIST and 32,000 on CIFAR-10",
         "- (a) about 2,000 - (b) about four times as many",
-        "Fashion-MNIST: a little more than (b) . CIFAR-10: (c) .",
         "With a better recipe ImageNet alone is enough for 83.1 % with Base, also at 384 pixels (DeiT;",
         "Two panels, Fashion-MNIST and CIFAR-10: test accuracy",
         "One control scrambles all images of CIFAR-10 in the same way",
