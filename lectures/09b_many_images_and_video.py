@@ -240,7 +240,7 @@ dots of the table enlarged in two dimensions lie far to the right of all others.
 #
 # <details><summary>Answer</summary>
 #
-# On Fashion-MNIST a little more than **(b)**: the ConvNet has 82.7 %, and the ViT 82.1 % with 8,000 images. On CIFAR-10 **(c)**: the ConvNet has 52.4 %, and the ViT 52.3 % with 32,000.
+# **(b)**, or a little more, on Fashion-MNIST: the ConvNet has 82.7 %, and the ViT 82.1 % with 8,000 images. **(c)** on CIFAR-10: the ConvNet has 52.4 %, and the ViT 52.3 % with 32,000.
 #
 # </details>
 

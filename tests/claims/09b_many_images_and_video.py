@@ -62,8 +62,8 @@ def more_images(page: Page) -> None:
         np.reshape(page.numbers("b9-more", pattern.format(name)), (4, 2)) for name in ("fashion_mnist", "cifar10")
     )  # (sizes, ViT and ConvNet)
     page.says(
-        "On Fashion-MNIST a little more than (b) : the ConvNet has {:.1f} %, and the ViT {:.1f} % with 8,000 images. "
-        "On CIFAR-10 (c) : the ConvNet has {:.1f} %, and the ViT {:.1f} % with 32,000.",
+        "(b) , or a little more, on Fashion-MNIST: the ConvNet has {:.1f} %, and the ViT {:.1f} % with 8,000 images. "
+        "(c) on CIFAR-10: the ConvNet has {:.1f} %, and the ViT {:.1f} % with 32,000.",
         *(clothes[1, 1], clothes[2, 0], colour[1, 1], colour[3, 0]),
     )
     every = np.stack([clothes, colour])  # (2, sizes, 2)
