@@ -33,6 +33,10 @@ def test_a_clip_moves_in_its_direction_over_joined_edges(experiment, some):
         assert sum(np.array_equal(move, clip[1:]) for move in moves) == 1
 
 
+def test_a_constant_answer_is_right_in_a_quarter_of_the_clips(some):
+    assert np.bincount(some[1]).tolist() == [15, 15, 15, 15]
+
+
 def test_a_reversed_clip_moves_in_the_opposite_direction(experiment):
     steps = np.array(list(experiment.DIRECTIONS.values()))
     assert np.array_equal(steps[experiment.OPPOSITE], -steps)
@@ -80,3 +84,4 @@ def test_what_is_counted(experiment, some):
         found["right"]["share"] == found["axis right"]["share"] == found["opposite answer, clip reversed"]["share"] == 1
     )
     assert found["right"]["interval"][0] < 1 and found["right, frames shuffled"]["share"] < 0.7
+    assert found["right, frames shuffled"]["share"] < found["axis right, frames shuffled"]["share"]

@@ -75,6 +75,7 @@ ENGLISH, GERMAN, FRENCH = (
 )
 XRAYS = ("chest_xray_pneumoniamnist/pneumoniamnist.npz",)
 FASHION = ("fashion_mnist/fashion_mnist.npz",)
+CIFAR = ("cifar10/cifar10_jpegs.tar.gz",)
 ONE_SEED = ("--seeds", "1")
 CHECKS = (
     Check("lsa_controls", (), r"\d+/", FITTED, AG_NEWS, seconds=32),
@@ -112,6 +113,7 @@ CHECKS = (
     Check("show_attend_tell", ONE_SEED, r"runs/soft.*/exact$", TRAINED, seconds=187),
     Check("lecture_seeds", ("09_vision_transformer", *ONE_SEED), r".*/test accuracy", 0.03, seconds=76),
     Check("vit_against_convnet", ("--sizes", "500"), r"runs/.*/validation", TRAINED, FASHION, seconds=393),
+    Check("built_in", ("--sizes", "500"), r"runs/.*/validation", TRAINED, CIFAR, seconds=118),
     Check("reader_design", ONE_SEED, r"runs/.*/0/accuracy", TRAINED, seconds=34),
     Check("encoder_block", ("parts",), r"parts/whole", TRAINED, seconds=243),
 )
