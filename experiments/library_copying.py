@@ -15,6 +15,7 @@ from coursekit.pages.byte_pairs import PlainBytePairs
 from coursekit.pages.language_model import PlainLanguageModel
 
 OCCURRENCES = 3
+CONSONANTS, VOWELS, LETTERS = "bdfgklmnprtvz", "aeiou", 6  # of a made-up name
 Result = TypeVar("Result")
 LONGEST = 256  # tokens of a function whose names are judged
 
@@ -68,7 +69,7 @@ def without_head(model: PlainLanguageModel, block: int, head: int, measure: Call
 
 def new_name(rng: np.random.Generator) -> str:
     """A made-up word of six letters, consonant and vowel in turn."""
-    return "".join(rng.choice(list("bdfgklmnprtvz" if place % 2 == 0 else "aeiou")) for place in range(6))
+    return "".join(rng.choice(list(VOWELS if place % 2 else CONSONANTS)) for place in range(LETTERS))
 
 
 def renamed(text: str, names: Sequence[str]) -> tuple[str, list[tuple[int, int]]] | None:
