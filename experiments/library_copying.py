@@ -81,7 +81,10 @@ def renamed(text: str, names: Sequence[str]) -> tuple[str, list[tuple[int, int]]
     """
     function = ast.parse(text).body[0]
     assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
-    own = sorted({node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)} - {"self", "cls"}, key=len)
+    own = sorted(
+        {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)} - {"self", "cls"},
+        key=lambda name: (len(name), name),  # of equally long ones the same in every run
+    )
     if not own or len(own[-1]) < 4:
         return None
     begins = np.cumsum([0, *(len(line) + 1 for line in text.split("\n"))])

@@ -48,10 +48,12 @@ def repeating(rng: np.random.Generator, rows: int = ROWS) -> tuple[np.ndarray, n
     return np.take_along_axis(tokens, np.arange(LENGTH) % periods, axis=1).astype("int32"), periods
 
 
-def taught(num_blocks: int, steps: int, seed: int) -> tuple[AttentionOnly, np.ndarray]:
+def taught(
+    num_blocks: int, steps: int, seed: int, kind: type[AttentionOnly] = AttentionOnly
+) -> tuple[AttentionOnly, np.ndarray]:
     """Train on repeating rows; returns the model and the nats a token of each step (steps, 2): new, and repeated."""
     keras.utils.set_random_seed(seed)
-    model, rng = AttentionOnly(num_blocks), np.random.default_rng(seed)
+    model, rng = kind(num_blocks), np.random.default_rng(seed)
     optimizer = keras.optimizers.Adam(RATE)
     model(repeating(rng)[0])
     optimizer.build(model.trainable_variables)
