@@ -474,7 +474,7 @@ for line, kind, label in ((1, "third, new", "a name that is new there"), (0, "th
     plots.measured_curve(read, np.array(cost), label=label, line=line, ax=ax)
 for kind, label in (("nats, equal tokens", "guessing its tokens"), ("nats, equal names", "knowing only how such names are made")):
     ax.axhline(less_text["names"][kind], color=plots.LINES[5]["color"], linewidth=1)
-    ax.text(16, less_text["names"][kind] + 0.4, label, ha="right", fontsize=9)
+    ax.text(0.35, less_text["names"][kind] + 0.4, label, fontsize=9)
 ax.set(xlabel="million tokens read", ylabel="nats a made-up name", xscale="log", ylim=(0, 35))
 ax.set_xticks([0.1, 0.3, 1, 3, 10], ["0.1", "0.3", "1", "3", "10"])
 ax.minorticks_off()
@@ -482,7 +482,7 @@ ax.legend(loc="lower left", fontsize=9)
 plots.show(
     figure,
     alt="With reading, a made-up name that is new gets dearer; where it has stood before, it does not. Nats of a made-up name at one spot of held-out functions over the tokens read, "
-    "logarithmic, median and range of three recorded trainings of 16 million tokens. Both curves fall together from above the line for guessing, and rise a little up to four million tokens; then the new name rises "
+    "logarithmic, median and range of three recorded trainings of 16 million tokens. Both curves fall together from above the line for guessing, and rise again together up to four million tokens; then the new name goes on to rise "
     "above the line, and the known one goes back. Both stay far above the line for knowing how such names are made.",
 )
 
