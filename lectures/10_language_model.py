@@ -301,6 +301,7 @@ model, losses, seconds = training.train(
 tokens_read = STEPS * training.BATCH * training.LENGTH
 print(f"{model.count_params():,} parameters; {tokens_read:,} of {len(stream):,} tokens read")
 
+
 # %%
 def counting(some):
     return counted.WittenBell(some, 4, pairs.end_id + 1).bits_per_byte(test_part, pairs.token_bytes)

@@ -91,7 +91,6 @@ plots.show(
     "Transformer's line begins higher, crosses the LSTM's before step 100, stays below it up to about step 200, and from about step 230 lies a little above it or on it.",
 )
 
-
 # %% [markdown]
 # <a id="split"></a>
 #
@@ -114,7 +113,7 @@ print("written by the page's model, three seeds: new strings of 8", new)
 # ## Counting and the network on equal text
 #
 # **Claim.** Counting needs less text: at 0.16 million tokens it is 0.6 bits ahead, at 1.3 million 0.02. Trained for 4 million tokens, the network is ahead of counting with the whole text. **Changed:** how many tokens are counted or read. The network meets random windows, so counting gets functions in a random order. Each training of the network has a schedule of its own that ends with it. **Runs:** three orders of the functions; three seeds of the network, on a processor; all held-out text. **Does not show** the crossing to the digit: between 1.3 and 4 million tokens no training ended on a processor
-# (on a GPU one of 2.6 million: 1.80 bits, entry on sizes). The network begins each window of 256 tokens without context, counting never; it may be a few hundredths better without that. Tokens beyond 2.6 million are read again.
+# (on a GPU one of 2.6 million: 1.80 bits, entry on sizes). The network begins each window of 256 tokens without context, counting never; what that costs was not measured. Tokens beyond 2.6 million are read again.
 
 # %%
 print("million tokens   counted, 4 tokens (three orders)   the page's model (three seeds)")
@@ -127,6 +126,7 @@ for tokens in sorted(amounts | by_steps.keys()):
     counted_bits = [run["all held-out text"][-1] for run in counting["less text"] if run["tokens"] == tokens]
     print(f"{tokens / 1e6:14.2f}   {counted_bits or ''!s:32}   {by_steps.get(tokens, '')}")
 print(f"{counting['all text']['tokens'] / 1e6:14.2f}   {counting['all text']['all held-out text'][-1]} (all functions)")
+
 
 # %% [markdown]
 # <a id="untrained"></a>
@@ -408,6 +408,7 @@ print("growth of the lowest point, three seeds:", ", ".join(f"{value:.1f}" for v
 for seed in SEEDS:
     _, alpha, beta, _ = hoffmann(trained, seed - 1)
     print(f"growth by the fitted form, seed {seed}: {64 ** (beta / (alpha + beta)):.1f}")
+
 
 # %% [markdown]
 # <a id="two-blocks"></a>
