@@ -185,7 +185,7 @@ test_part = test_stream[: 256 * training.LENGTH + 1]  # the part that all models
 #
 # Nearly everything in it comes from earlier lectures: causal attention with heads (lectures 2 and 3), the pre-norm block with RMS norm (lecture 4), rotary positions
 # (lecture 5), one table for embeddings and predictions (**weight tying**, lecture 8). New is the gate of the feed-forward network: $W_\text{down}\big(\operatorname{silu}(W_\text{gate}x) \odot W_\text{up}x\big)$ (**SwiGLU**, Shazeer
-# 2020), with $\operatorname{silu}(a) = a \cdot \operatorname{sigmoid}(a)$. The table starts with standard deviation $1/\sqrt{D}$, and the input is multiplied by $\sqrt{D}$: at the start, inputs and most logits have a standard deviation near 1; only the token just read has a large logit (see section 5). No layer has a bias. Apart from the table, which is shared and scaled, this is the form of Touvron et al. (2023), made small.
+# 2020), with $\operatorname{silu}(a) = a \cdot \operatorname{sigmoid}(a)$. The table starts with standard deviation $1/\sqrt{D}$, and the input is multiplied by $\sqrt{D}$: at the start, inputs and most logits have a standard deviation near 1; only the token just read has a large logit (section 5). No layer has a bias. Apart from the table, which is shared and scaled, this is the form of Touvron et al. (2023), made small.
 
 # %%
 class PlainRotaryAttention(keras.Layer):
@@ -270,7 +270,7 @@ print(f"untrained: {loss_of(untrained, some):.2f} nats a token; guessing costs l
 print(f"its most probable next token is the one just read: {np.mean(ops.argmax(untrained(some[:, :-1]), axis=-1) == some[:, :-1]):.0%}")
 
 # %% [markdown]
-# An untrained model costs more than guessing: with a second table for the predictions 6.7 nats, with one shared table about 8.5. It then predicts the token that it has just read ([evidence](evidence/10.ipynb#untrained)). `training.train` repeats 640 times: windows, this loss, its gradient, one step of AdamW. The learning rate rises to 0.003 in the first 100 steps and then falls to zero along a cosine.
+# An untrained model costs more than guessing, mostly through the shared table: it predicts the token that it has just read. On random tokens it costs 8.5 nats, with a second table for the predictions 6.7 ([evidence](evidence/10.ipynb#untrained)). `training.train` repeats 640 times: windows, this loss, its gradient, one step of AdamW. The learning rate rises to 0.003 in the first 100 steps and then falls to zero along a cosine.
 
 # %% [markdown]
 # **Predict.** The other contestant counts, as in section 1: how often does each token follow the last three, two, one, none? It mixes these shares, and $1/V$ for each token (Witten and Bell 1991): a **4-gram model**, "counted, 4 tokens" in the table. Which model has fewer bits a byte on the held-out modules?
@@ -280,7 +280,7 @@ print(f"its most probable next token is the one just read: {np.mean(ops.argmax(u
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** But the counts come from the whole text, and the network has read half as many tokens.
+# **(b)** Part of the lead is text: the counts come from the whole text, and the network has read half as many tokens.
 #
 # </details>
 
@@ -421,7 +421,7 @@ print("lines of those that do not:   ", sorted(line for line, fine in zip(lines,
 print("a body of one line, `pass`:   ", sum(parses(prompt, "\n    pass\n") for prompt in prompts), "parse")
 
 # %% [markdown]
-# So the answer to the opening question is: sometimes, and mostly if the body is short. But `pass` parses after every prompt, so shorter bodies raise the share without being better.
+# The answer to the opening question: sometimes, and what parses is mostly short. But `pass` parses after every prompt, so shorter bodies raise the share without being better.
 
 # %% tags=["drawing"]
 groups = {"1": (1, 1), "2–3": (2, 3), "4–6": (4, 6), "7 or more": (7, 1000)}  # lines
@@ -445,7 +445,7 @@ plots.show(
 )
 
 # %% [markdown]
-# Of the 96 bodies of a seed, 4 to 15 parse at temperature 1, and 31 to 43 at temperature 0.7 with $p = 0.9$. What parses is not yet sensible: these bodies use at most 4 % of their parameters, real ones 96 % ([evidence](evidence/10.ipynb#temperature)). Most of it is new: 94 to 96 % of its strings of 8 tokens are not in the training text, of held-out functions 89 %.
+# Of the 96 bodies of a seed, 4 to 15 parse at temperature 1, and 31 to 43 at temperature 0.7 with $p = 0.9$. What parses is not yet sensible: these bodies use at most 4 % of their parameters, real ones 96 % ([evidence](evidence/10.ipynb#temperature)). Of the strings of 8 tokens that the model writes, 94 to 96 % are not in the training text; of those in held-out functions, 89 %.
 #
 # **A share of samples that parse means nothing without their length.**
 
@@ -464,7 +464,7 @@ nats = ops.sparse_categorical_crossentropy(rows[:, 1:], logits_of(rows[:, :-1]),
 print(f"nats a token: {nats[:, :63].mean():.2f} the first time, {nats[:, 64:].mean():.2f} the second time")
 
 # %% [markdown]
-# Our model does not copy: both times cost about the same, more than guessing, $\ln 512 = 6.2$. The second test stays within Python. A parameter of a held-out function gets a made-up name. Compare its third occurrence with another made-up name in the same spot, which is new there.
+# Our model does not copy: both times cost about the same, more than guessing, $\ln 512 = 6.2$. The second test stays within Python. A parameter of a held-out function gets a made-up name. Compare its third occurrence with another made-up name in the same spot.
 
 # %% tags=["drawing"]
 figure, ax = plt.subplots(figsize=(6.4, 3.4))
@@ -566,7 +566,7 @@ plots.show(
 #
 # ## 8 · Scale
 #
-# How far does the loss fall when the model and its text grow? Kaplan et al. (2020) fitted power laws of size $N$ and text $D$. Hoffmann et al. (2022) write their **scaling law** in another form:
+# What do size and text buy? Kaplan et al. (2020) fitted power laws of size $N$ and text $D$. Hoffmann et al. (2022) write their **scaling law** in another form:
 #
 # $$L(N, D) = E + \frac{A}{N^{\alpha}} + \frac{B}{D^{\beta}}$$
 #
@@ -602,10 +602,10 @@ plots.show(
 )
 
 # %% [markdown]
-# From the first line to the last the operations grow 64 times, the parameters of the best size tried 10 times and its tokens 8 times (attention grows less). The 10 is rough: the fitted form expects 5 to 6, and one rate for all sizes gives 27 ([evidence](evidence/10.ipynb#equal-operations)).
+# From the first line to the last the operations grow 64 times, the parameters of the best size tried 10 times and its tokens 8 times (attention's part grows less). The 10 is rough: the fitted form expects 5 to 6, and with one learning rate, not the best of three for each size, it is 27 ([evidence](evidence/10.ipynb#equal-operations)).
 #
 # Hoffmann et al. (2022) found that parameters and tokens should grow together, at about 20
-# tokens a parameter. Ours has read 1.5: too few. But after about four passes repeated text is worth less and less (Muennighoff et al. 2023).
+# tokens a parameter. Ours has read 1.5: too few. But after about four passes repeated text is worth less (Muennighoff et al. 2023).
 #
 # **With more operations the best of our models is larger and reads more.**
 
@@ -636,7 +636,7 @@ for name, each in (("not fitted", model), ("LoRA of rank 4", thin)):
 print(f"{sum(int(np.prod(v.shape)) for v in variables):,} parameters trained, of {model.count_params():,}")
 
 # %% [markdown]
-# LoRA trains 2 % of the parameters, so the optimizer needs little memory, and each task is a small file. In recorded runs (two rates, means of three seeds) training all parameters fits `tarfile` better, 1.58 and 1.50 bits against 1.77 and 1.73. It also forgets more: the other modules cost 0.12 and 0.30 bits more, after LoRA 0.04 and 0.11 ([evidence](evidence/10.ipynb#lora)).
+# LoRA trains 2 % of the parameters, so the optimizer needs little memory, and each task is a small file. In recorded runs (two rates, three seeds) training all parameters fits `tarfile` better, 1.58 and 1.50 bits against 1.77 and 1.73. It also forgets more: the other modules cost 0.12 and 0.30 bits more, after LoRA 0.04 and 0.11 ([evidence](evidence/10.ipynb#lora)).
 #
 # **LoRA trains a thin product beside each frozen matrix: little to train and to store, here at a worse fit.**
 

@@ -58,8 +58,8 @@ def trained(page: Page) -> None:
     bits = [page.number(TABLE, rf"{name} +([\d.]+) bits") for name in ("counted, 4 tokens", "Transformer")]
     equal = page.number(TABLE, r"equal text +([\d.]+) bits")
     page.says(
-        "**(b)** But the counts come from the whole text",
-        holds=[1 < bits[0] < equal < bits[1] + 0.05, bits[1] - equal < 0.08],
+        "Part of the lead is text",
+        holds=[1 < bits[0] < equal < bits[1], equal - bits[0] > 0.3 * (bits[1] - bits[0])],
     )
     steps = re.search(r"STEPS = .*?, (\d+) ", page.cells["c10-24"].source)
     assert int(steps[1]) == page.recorded("library_language_model")["results"]["table"]["steps"]
@@ -68,9 +68,9 @@ def trained(page: Page) -> None:
         page.evidence("10").numbers("e10-untrained", r"seed \d: ([\d.]+) nats .* at (\d+)% of"), (2, 3, 2)
     )  # (one table and two, seeds, loss and share)
     page.says(
-        "An untrained model costs more than guessing: with a second table for the predictions {:.1f} nats, with one "
-        "shared table about {:.1f}. It then predicts the token that it has just read",
-        *repeats[::-1, :, 0].mean(axis=1),
+        "An untrained model costs more than guessing, mostly through the shared table: it predicts the token that it "
+        "has just read. On random tokens it costs {:.1f} nats, with a second table for the predictions {:.1f}",
+        *repeats[:, :, 0].mean(axis=1),
         holds=[
             fresh > guessing + 1,
             page.number("c10-loss", r"just read: (\d+)%") > 95,
@@ -98,7 +98,7 @@ def written(page: Page) -> None:
     fine = page.number("c10-32", r"parse: (\d+) of")
     short = [int(length) for length in re.search(r"that parse: +\[([\d, ]+)\]", page.output("c10-32"))[1].split(",")]
     page.says(
-        "So the answer to the opening question is: sometimes, and mostly if the body is short.",
+        "The answer to the opening question: sometimes, and what parses is mostly short.",
         holds=[0 < len(short) == fine < everyone, sum(length <= 2 for length in short) > fine / 2],
     )
     page.says("`pass` parses after every prompt", holds=[page.number("c10-32", r"`pass`: +(\d+)") == everyone])
@@ -289,7 +289,8 @@ def neighbours(page: Page, results: dict, counting: dict) -> None:
         if (run["model"], run["temperature"]) == ("the page's model", 0.7)
     ]
     page.says(
-        "{:.0f} to {:.0f} % of its strings of 8 tokens are not in the training text, of held-out functions {:.0f} %.",
+        "Of the strings of 8 tokens that the model writes, {:.0f} to {:.0f} % are not in the training text; of "
+        "those in held-out functions, {:.0f} %.",
         100 * min(new),
         100 * max(new),
         100 * np.mean([run["without"]["new strings of 8"] for run in runs]),
@@ -411,7 +412,10 @@ def equal_operations(page: Page, runs: list[dict]) -> None:
         "{:.0f} times and its tokens {:.0f} times",
         *(last[what] / first[what] for what in ("operations", "parameters", "tokens")),
     )
-    page.says("one rate for all sizes gives {:.0f}", plain[-1]["parameters"] / plain[0]["parameters"])
+    page.says(
+        "with one learning rate, not the best of three for each size, it is {:.0f}",
+        plain[-1]["parameters"] / plain[0]["parameters"],
+    )
     page.says(
         r"Attention's scores add $12 \cdot \text{blocks} \cdot \text{width} \cdot \text{window}$ for each token.",
         holds=all(
@@ -445,7 +449,7 @@ def low_rank(page: Page, results: dict) -> None:
         for way in (*low, *full)
     }
     page.says(
-        "In recorded runs (two rates, means of three seeds) training all parameters fits `tarfile` better, "
+        "In recorded runs (two rates, three seeds) training all parameters fits `tarfile` better, "
         "{:.2f} and {:.2f} bits against {:.2f} and {:.2f}.",
         *(means[way][0] for way in (*full, *low)),
         holds=[
