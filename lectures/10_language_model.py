@@ -30,7 +30,7 @@
 # * judge what it writes by measures that need no taste;
 # * test whether a model uses what stood before, and which of its heads matter.
 #
-# **You need** lectures 2 to 5 and 8, and lecture 8b for sampling. **Time:** about 65 minutes to read and predict (estimated, not measured); the code runs in about three
+# **You need** lectures 2, 3, 4, 5 and 8, and lecture 8b for sampling. **Time:** about 65 minutes to read and predict (estimated, not measured); the code runs in about three
 # minutes on two CPU cores that have nothing else to do.
 #
 # Letters: **B** rows of a batch, **T** tokens, **D** width, **H** heads, **K** width of a head, **V** size of the vocabulary.
@@ -317,24 +317,21 @@ for name, value in bits.items():
 # %% tags=["drawing"]
 results = recorded.load("library_language_model")["results"]
 less_text = recorded.load("library_counting")["results"]
-runs = [run for run in results["table"]["runs"] + results["scale"]["runs"] if "the page's model" in (run.get("model"), run.get("size"))]
 by_steps = defaultdict(list)  # bits a byte of three seeds on all held-out text, each training to its end
-for run in runs + results["longer"]["runs"]:
-    by_steps[run.get("steps", STEPS)].append(run["held-out bits a byte"])
+for run in results["table"]["runs"] + results["scale"]["runs"] + results["longer"]["runs"]:
+    if run.get("model", run.get("size", "the page's model")) == "the page's model":
+        by_steps[run.get("steps", STEPS)].append(run["held-out bits a byte"])
 million = training.BATCH * training.LENGTH / 1e6
 figure, (here, ended) = plt.subplots(1, 2, figsize=(9.6, 3.5), sharey=True)
 per_byte = np.array(losses) / np.log(2) / (sum(map(len, train_texts)) / len(stream))
-smooth = np.convolve(per_byte, np.ones(20) / 20, "valid")
-here.plot(np.arange(20, STEPS + 1) * million, smooth, **{**plots.LINES[0], "marker": ""}, label="network, training (mean of 20 steps)")
+here.plot(np.arange(20, STEPS + 1) * million, np.convolve(per_byte, np.ones(20) / 20, "valid"), color=plots.LINES[0]["color"], label="network, training (mean of 20 steps)")
 here.plot(np.array(losses_at) * million, bits_at, **{**plots.LINES[1], "linestyle": ""}, label="network, held out")
 here.plot(np.array(list(at_equal_text)) / 1e6, list(at_equal_text.values()), **plots.LINES[3], label="counted, 4 tokens")
 here.axhline(bits["counted, 4 tokens"], color=plots.LINES[3]["color"], linewidth=1, label="counted on the whole text")
-steps_of = sorted(by_steps)
-plots.measured_curve([steps * million for steps in steps_of], np.array([by_steps[steps] for steps in steps_of]).T, label="network", line=1, ax=ended)
-few = sorted({draw["tokens"] for draw in less_text["less text"]})
-counts = np.array([[draw["all held-out text"][-1] for draw in less_text["less text"] if draw["tokens"] == tokens] for tokens in few])
-whole = less_text["all text"]
-plots.measured_curve([*np.array(few) / 1e6, whole["tokens"] / 1e6], np.vstack([counts, [whole["all held-out text"][-1]] * 3]).T, label="counted, 4 tokens", line=3, ax=ended)
+plots.measured_curve(np.array(sorted(by_steps)) * million, np.array([by_steps[steps] for steps in sorted(by_steps)]).T, label="network", line=1, ax=ended)
+few = sorted({draw["tokens"] for draw in [*less_text["less text"], less_text["all text"]]})
+draws = [[draw["all held-out text"][-1] for draw in [*less_text["less text"], *[less_text["all text"]] * 3] if draw["tokens"] == tokens] for tokens in few]
+plots.measured_curve(np.array(few) / 1e6, np.array(draws).T, label="counted, 4 tokens", line=3, ax=ended)
 here.legend(fontsize=8)
 here.set(xlabel="million tokens read", ylabel="bits a byte", ylim=(1.3, 4.5), title="this page")
 ended.set(xlabel="million tokens read", xscale="log", title="each training to its end (recorded)")
@@ -525,7 +522,7 @@ for line, (blocks, curve) in enumerate(curves.items()):
 ax.axhline(np.log(induction.TOKENS), color=plots.LINES[5]["color"], linewidth=1)
 ax.text(len(curve), np.log(induction.TOKENS) + 0.06, "guessing", ha="right")
 ax.axhline(induction.without_order(), color=plots.LINES[5]["color"], linewidth=1)
-ax.text(0, induction.without_order() - 0.24, "knowing which tokens repeat, not their order")
+ax.text(len(curve), induction.without_order() + 0.04, "knowing the tokens, not their order", ha="right")
 ax.set(xlabel="step", ylabel="nats a repeated token", ylim=(0, 4.6))
 ax.legend()
 plots.show(
@@ -597,7 +594,7 @@ ax.minorticks_off()
 ax.legend(title="trillion operations")
 plots.show(
     figure,
-    alt="The more operations, the larger the best model. Held-out bits a byte over parameters, both axes logarithmic, one line for each number of operations, mean of three seeds, dots the single seeds, the best size circled (two where they are equal): "
+    alt="The more operations, the larger the best model. Held-out bits a byte over parameters, both axes logarithmic, one line for each number of operations, mean of three seeds at the best of three learning rates, dots the single seeds, the best size circled (two where they are equal): "
     "each line falls and rises again; from 4.4 to 281.7 trillion operations the lowest point moves from 181,440 to 1,878,720 parameters.",
 )
 

@@ -386,7 +386,7 @@ def scaling_law(page: Page, runs: list[dict]) -> None:
         holds=[len(fits) == 3],
     )
     page.says(
-        "the fitted form expects {:.0f} to {:.0f},",
+        "The 10 is rough: the fitted form expects {:.0f} to {:.0f},",
         *(side(64 ** (fits[:, 2] / (fits[:, 1] + fits[:, 2]))) for side in (min, max)),
     )
     page.given("Hoffmann et al. have 0.34 and 0.28", because="cited: Hoffmann et al. 2022, section D.3")
