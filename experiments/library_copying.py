@@ -15,6 +15,7 @@ from coursekit.pages.byte_pairs import PlainBytePairs
 from coursekit.pages.language_model import PlainLanguageModel
 
 OCCURRENCES = 3
+CONSONANTS, VOWELS, LETTERS = "bdfgklmnprtvz", "aeiou", 6  # of a made-up name
 Result = TypeVar("Result")
 LONGEST = 256  # tokens of a function whose names are judged
 
@@ -68,7 +69,7 @@ def without_head(model: PlainLanguageModel, block: int, head: int, measure: Call
 
 def new_name(rng: np.random.Generator) -> str:
     """A made-up word of six letters, consonant and vowel in turn."""
-    return "".join(rng.choice(list("bdfgklmnprtvz" if place % 2 == 0 else "aeiou")) for place in range(6))
+    return "".join(rng.choice(list(VOWELS if place % 2 else CONSONANTS)) for place in range(LETTERS))
 
 
 def renamed(text: str, names: Sequence[str]) -> tuple[str, list[tuple[int, int]]] | None:
@@ -80,7 +81,10 @@ def renamed(text: str, names: Sequence[str]) -> tuple[str, list[tuple[int, int]]
     """
     function = ast.parse(text).body[0]
     assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
-    own = sorted({node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)} - {"self", "cls"}, key=len)
+    own = sorted(
+        {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)} - {"self", "cls"},
+        key=lambda name: (len(name), name),  # of equally long ones the same in every run
+    )
     if not own or len(own[-1]) < 4:
         return None
     begins = np.cumsum([0, *(len(line) + 1 for line in text.split("\n"))])

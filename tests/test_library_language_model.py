@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import sys
 from pathlib import Path
@@ -19,7 +20,7 @@ def experiment():
     """The experiment's modules, by the last part of their names."""
     sys.path.insert(0, str(ROOT / "experiments"))
     try:
-        names = ("models", "writing", "copying", "language_model")
+        names = ("models", "writing", "copying", "language_model", "counting")
         yield {name: importlib.import_module(f"library_{name}") for name in names}
     finally:
         sys.path.remove(str(ROOT / "experiments"))
@@ -269,8 +270,92 @@ class TestCopying:
         for same, other in zip(words["same"], words["other"], strict=True):
             assert len(set(same)) == 1 and len(set(other)) == 3 and same[2] == other[2]
 
+    def test_of_equally_long_parameters_the_same_is_renamed_in_every_run(self, experiment):
+        """A set's order changes from run to run; so many sets of two do not all have the same one by chance."""
+        pairs = [(f"{letter}alpha", f"{letter}omega") for letter in "abcdefghijklmnop"]
+        for first, second in pairs:
+            text, _ = experiment["copying"].renamed(f"def f({second}, {first}):\n    return {first}, {second}\n", ["x"])
+            assert text.startswith(f"def f(x, {first})")
+
+
+def _documents(stream, text):
+    return np.split(stream, np.flatnonzero(stream == text.pairs.end_id) + 1)
+
+
+class TestCounting:
+    @pytest.fixture
+    def held(self, text):
+        pairs = text["pairs"]
+        few = text["train"][:8]
+        return argparse.Namespace(
+            pairs=pairs,
+            token_bytes=pairs.token_bytes,
+            vocab_size=len(pairs.token_bytes),
+            train=text["train"][8:],
+            held_out=few,
+            held_out_modules=["one"] * 4 + ["two"] * 4,
+            held_out_stream=pairs.stream(few),
+        )
+
+    def test_a_stream_in_another_order_holds_the_same_functions(self, experiment, held):
+        in_order = experiment["counting"].in_order
+        one, two = (in_order(held, seed) for seed in (1, 2))
+        assert not np.array_equal(one, two)
+        functions = [sorted(map(bytes, _documents(each, held))) for each in (one, two)]
+        assert functions[0] == functions[1] and len(functions[0]) == len(held.train) + 1  # nothing behind the last end
+
+    def test_counting_the_judged_text_itself_costs_least(self, experiment, held):
+        counted, stream = experiment["counting"].counted, held.pairs.stream(held.train)
+        other, same = (counted(held, each) for each in (stream, held.held_out_stream))
+        assert other["tokens"] == len(stream) and len(other["all held-out text"]) == 4
+        assert same["all held-out text"][-1] < other["all held-out text"][-1] / 2
+
+    def test_strings_of_tokens_by_hand(self, experiment):
+        strings = experiment["counting"].strings
+        one, two = strings(np.arange(10)), strings(np.array([*range(1, 10), 3]))  # 3 and 3 strings, 2 of them in both
+        assert len(one) == len(two) == 3 and np.isin(one, two).sum() == 2
+
+    def test_both_texts_of_the_neighbours_have_as_many_tokens(self, experiment, held, monkeypatch):
+        counting, streams = experiment["counting"], []
+
+        class Noting(counting.WittenBell):
+            def __init__(self, stream, *args):
+                streams.append(stream)
+                super().__init__(stream, *args)
+
+        monkeypatch.setattr(counting, "WittenBell", Noting)
+        found = counting.neighbours(held, seed=1)
+        without, beside = ([held.pairs.decode(part) for part in _documents(each, held)] for each in streams)
+        assert [len(each) for each in streams] == [found["tokens"]] * 2 and found["functions"] == 4
+        assert not set(without) & set(held.held_out) and len(set(beside) & set(held.held_out)) == 4
+
+    def test_what_a_made_up_name_is_worth(self, experiment, text, held):
+        found = experiment["counting"].names(argparse.Namespace(**{**vars(held), "held_out": text["train"]}))
+        assert found["nats, equal names"] == pytest.approx(3 * np.log(13 * 5), abs=0.01)
+        assert found["nats, equal tokens"] == pytest.approx(found["tokens"] * np.log(held.vocab_size), rel=1e-3)
+        assert 2 < found["tokens"] <= 7 and found["functions"] >= 5
+
 
 class TestRowsThatRepeat:
+    def test_knowing_the_tokens_without_their_order(self, monkeypatch):
+        from coursekit.pages import induction
+
+        one = np.array([[3, 3, 5, 7] * 10]), np.array([[4]])  # shares of 1/2, 1/4, 1/4
+        monkeypatch.setattr(induction, "repeating", lambda rng, rows: one)
+        assert induction.without_order() == pytest.approx(1.5 * np.log(2))
+        rows = np.array([[3, 3, 5, 7] * 10, [1, 2] * 20]), np.array([[4], [2]])
+        monkeypatch.setattr(induction, "repeating", lambda rng, rows_asked: rows)
+        assert induction.without_order() == pytest.approx((35 * 1.5 + 37) * np.log(2) / 72)
+
+    def test_another_kind_of_model_can_be_taught(self):
+        from coursekit.pages import induction
+
+        class Kind(induction.AttentionOnly):
+            pass
+
+        model, curve = induction.taught(1, steps=2, seed=0, kind=Kind)
+        assert isinstance(model, Kind) and curve.shape == (2, 2)
+
     def test_each_row_repeats_with_its_own_period(self):
         from coursekit.pages import induction
 

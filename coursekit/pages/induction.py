@@ -48,10 +48,12 @@ def repeating(rng: np.random.Generator, rows: int = ROWS) -> tuple[np.ndarray, n
     return np.take_along_axis(tokens, np.arange(LENGTH) % periods, axis=1).astype("int32"), periods
 
 
-def taught(num_blocks: int, steps: int, seed: int) -> tuple[AttentionOnly, np.ndarray]:
+def taught(
+    num_blocks: int, steps: int, seed: int, kind: type[AttentionOnly] = AttentionOnly
+) -> tuple[AttentionOnly, np.ndarray]:
     """Train on repeating rows; returns the model and the nats a token of each step (steps, 2): new, and repeated."""
     keras.utils.set_random_seed(seed)
-    model, rng = AttentionOnly(num_blocks), np.random.default_rng(seed)
+    model, rng = kind(num_blocks), np.random.default_rng(seed)
     optimizer = keras.optimizers.Adam(RATE)
     model(repeating(rng)[0])
     optimizer.build(model.trainable_variables)
@@ -88,3 +90,13 @@ def head_scores(model: AttentionOnly, seed: int = 1) -> tuple[np.ndarray, np.nda
         before.append([at_before[:, head][there].mean() for head in range(HEADS)])
         after.append([at_after[:, head][there].mean() for head in range(HEADS)])
     return np.array(before), np.array(after)
+
+
+def without_order(rows: int = 2000, seed: int = 0) -> float:
+    """Nats a repeated token of a model that knows how often each token stands in the period, and not their order."""
+    ids, periods = repeating(np.random.default_rng(seed), rows)
+    nats = []
+    for row, period in zip(ids, periods[:, 0], strict=True):
+        share = np.unique(row[:period], return_counts=True)[1] / period
+        nats.append(-(share * np.log(share)).sum())
+    return float(np.average(nats, weights=LENGTH - 1 - periods[:, 0]))  # so many tokens of a row are repeated
