@@ -121,7 +121,7 @@ def _twins(rng: Generator, points: dict[str, np.ndarray]) -> dict[str, np.ndarra
         "your `attention_pooling` does when it does not get it.",
         value="With such a bandwidth the nearest other point has all of the weight.",
     ),
-    must_fail_for=("unstable_kernel",),
+    must_fail_for=("unstable_kernel", "low_number"),
 )
 def narrow(rng: Generator) -> list[Case]:
     """Whole numbers with growing gaps, so that each point has one nearest, and by far."""
@@ -132,7 +132,11 @@ def narrow(rng: Generator) -> list[Case]:
         "y": normal(rng, 7) + np.float32(2),
         "bandwidths": np.array([2.0, 1 / 16, 16.0], "float32"),
     }
-    return [_case(inputs, mode="errors", text="gaps from 3 to 13, a bandwidth of 1/16")]
+    narrower = {**inputs, "bandwidths": np.array([4.0, 2.0**-40], "float32")}
+    return [
+        _case(inputs, mode="errors", text="gaps from 3 to 13, a bandwidth of 1/16"),
+        _case(narrower, mode="errors", text="gaps from 3 to 13, a bandwidth of 2⁻⁴⁰"),
+    ]
 
 
 @exercise.group(
@@ -246,6 +250,13 @@ exercise.mistakes(
         "point i by its number.",
         ("is_itself = np.eye(len(x), dtype=bool)", "is_itself = squares == 0"),
         hint="`np.arange(S) != i`.",
+    ),
+    low_number=wrong(
+        "The point's own exponent is a low number such as −10⁹. With a bandwidth far below the gaps all others are "
+        "lower still, and the point predicts itself: leave it out, or take −∞.",
+        (EXPONENTS, "np.where(is_itself, -1e9, -squares / (2 * bandwidth**2))"),
+        hint="What is −d²/(2σ²) for d = 3 and σ = 2⁻⁴⁰?",
+        see="01#bandwidth",
     ),
     one_error_fewer=wrong(
         "The squared errors are divided by n − 1. Each of the n points is left out once: divide by n.",
