@@ -100,7 +100,8 @@ def several(rng: Generator) -> list[Case]:
     points=1,
     advice=Advice(
         nan="Far from every key all kernels round to 0, and 0/0 is NaN. The weights are the softmax of the exponents.",
-        value="Is the difference of two large numbers in your sum? Measure keys from their own mean, not from 0.",
+        value="Is the difference of two large numbers in your sum? Measure keys from their own mean, not from 0. "
+        "A difference quotient has no step that is right in all cases here.",
     ),
     must_fail_for=("unstable_kernel",),
 )
