@@ -226,6 +226,14 @@ exercise.mistakes(
         (OTHERS, "np.mean(y)"),
         hint="The sum of all values minus its own, divided by how many?",
     ),
+    divided_by_all=wrong(
+        "In the base rate the sum of the others is divided by the number of all points. The others are one fewer.",
+        (OTHERS, "(y.sum() - y) / len(y)"),
+    ),
+    first_column_only=wrong(
+        "Only the first column of x is used. x is (S, d): a squared distance is a sum over all d columns.",
+        ("((x[:, None] - x) ** 2).sum(axis=-1)", "((x[:, None] - x) ** 2)[..., 0]"),
+    ),
     largest_error=wrong("`best` is the bandwidth with the largest error.", (BEST, "bandwidths[np.argmax(errors)]")),
     smallest_error_returned=wrong(
         "`best` is the smallest error. Return the bandwidth that has it.",

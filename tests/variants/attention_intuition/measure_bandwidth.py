@@ -133,6 +133,8 @@ WRONG = [
     ("low_number", pooled(("-np.inf", "-1e9"))),
     ("low_number", pooled(("-np.inf", "-1e6"))),
     ("low_number", pooled(("np.fill_diagonal(s, -np.inf)", "s -= 1e12 * np.eye(len(x))"))),
+    ("divided_by_all", measured(("np.delete(y, i).mean()", "np.delete(y, i).sum() / n"))),
+    ("first_column_only", pooled(("np.sum((x[:, None, :] - x[None, :, :]) ** 2, axis=-1)", "(x[:, None, 0] - x[None, :, 0]) ** 2"))),
     # left out after the softmax, then divided again
     ("", pooled(LEFT_IN, (NORMALISED, "        np.fill_diagonal(w, 0)\n" + NORMALISED))),
     # the root for the errors alone
