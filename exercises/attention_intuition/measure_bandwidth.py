@@ -162,7 +162,8 @@ def base(rng: Generator) -> list[Case]:
     must_fail_for=("position_returned", "largest_error"),
 )
 def together(rng: Generator) -> list[Case]:
-    return [_case(_points(rng, 19, 1, [0.06, 0.15, 0.3, 0.6, 3.0])), _case(_points(rng, 13, 2, [0.25, 0.5, 1.0, 4.0]))]
+    # No whole numbers: a position in the array is never taken for a bandwidth.
+    return [_case(_points(rng, 19, 1, [0.06, 0.15, 0.3, 0.6, 3.1])), _case(_points(rng, 13, 2, [0.25, 0.5, 1.1, 4.2]))]
 
 
 ERROR = "score(y, weights @ y)"

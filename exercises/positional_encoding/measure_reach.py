@@ -135,14 +135,14 @@ def _few(rng: Generator, windows: list[int]) -> dict:
     """Three or four questions can be clear and one cannot, whatever its answer: each of them counts like the others.
 
     The three windows end at distance 3, where a limit of 1.96 errors would not, at 0, and at 4, before a single
-    question that is answered correctly.
+    question that is answered wrongly.
     """
     counts = np.where(np.arange(8) == 4, rng.integers(20, 60), FEW)
     distances = np.repeat(np.arange(8), counts)[rng.permutation(counts.sum())]
     ids, answers = _asked(rng, distances)
     base_rate = most_frequent_share(answers)
     at_the_limit = int(base_rate * counts[4] + 2 * np.sqrt(counts[4] * base_rate * (1 - base_rate)))
-    right = [[*counts[:4], at_the_limit, 1, *counts[6:]], [counts[0], 2, *counts[2:]], [*counts[:7], 0]]
+    right = [[*counts[:4], at_the_limit, 1, *counts[6:]], [counts[0], 2, *counts[2:]], [*counts[:5], 0, *counts[6:]]]
     guesses = [_guesses(rng, answers, distances, each) for each in right]
     return _inputs(ids, answers, distances, guesses, windows)
 
@@ -257,7 +257,7 @@ FEW_LEFT_OUT = (
     "Distances with few questions are left out. They count like the others: 2·√(b(1 − b)/n) already asks for more "
     "where n is small."
 )
-ONE_QUESTION = "One question, answered correctly: is its accuracy above the limit?"
+ONE_QUESTION = "One question: can its accuracy, 0 or 1, be above the limit?"
 ERROR_OF_ALL = "np.sqrt(base_rate * (1 - base_rate) / len(answers)) + 0 * counts"
 HOLDS = "np.logical_and.accumulate(is_clear | (counts == 0), axis=1)"
 REACH = "np.where(holds & (counts > 0), np.arange(len(counts)), -1).max(axis=1)"
