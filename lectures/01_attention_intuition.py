@@ -239,7 +239,7 @@ sigmas = np.geomspace(0.02, 3, 30)
 errors = {"on the measurements": [], "leaving each one out": []}
 for sigma in sigmas:
     scores = -((times[:, None] - times[None, :]) ** 2) / (2 * sigma**2)  # (S, S)
-    others = np.where(np.eye(150, dtype=bool), -1e9, scores)  # no point may look at itself
+    others = np.where(np.eye(150, dtype=bool), -np.inf, scores)  # no point may look at itself
     for name, used in zip(errors, (scores, others), strict=True):
         errors[name].append(np.mean((softmax(used, axis=-1) @ measured - measured) ** 2))
 for name, row in errors.items():
@@ -380,7 +380,7 @@ eighteen source tokens; year, month and day of each date form blocks off the dia
 # %% [markdown]
 # A translator that copies token by token, moving only forwards, could not write this order.
 #
-# Back to the opening question. To write "brown", a translator needs a vector that has read *brun*. Each annotation has also read its neighbours, so the matching vector may stand beside the colour: for our caption, one translator wrote "black" while it looked mostly at *chien* ([evidence](evidence/01.ipynb#caption)). So a bright cell says where a vector was taken from, not what it is about.
+# Back to the opening question. To write "brown", a translator needs a vector that has read *brun*. Each annotation has also read its neighbours, so the matching vector may stand beside the colour: for our caption, one translator wrote "black" while it looked mostly at *chien* ([evidence](evidence/01.ipynb#caption)). So a large weight says where a vector was taken from, not what it is about.
 #
 # A learned alignment has its limits: lines of *four* dates were never trained, and their third date is nearly always wrong ([evidence](evidence/01.ipynb#four-dates)). On lines of one to three dates the result is clear:
 #

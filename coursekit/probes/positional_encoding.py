@@ -44,10 +44,26 @@ def _places(x: np.ndarray) -> np.ndarray:
     return np.sin(1.0 + np.arange(x.shape[1]))[:, None]
 
 
-def _last_sequence_only(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    result = x.copy()
-    result[-1] += _places(x)
-    return result
+def _one_feature_of_one_sequence(sequence: int, feature: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    def compute(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        result = x.copy()
+        result[sequence : sequence + 1, :, feature] += _places(x)[:, 0]  # nothing, if there are fewer
+        return result
+
+    return compute
+
+
+def _one_token(token: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    def compute(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        result = x.copy()
+        result[:, token] += 0.5
+        return result
+
+    return compute
+
+
+def _place_appended(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    return np.concatenate([x, np.broadcast_to(_places(x), (*x.shape[:-1], 1))], axis=-1)
 
 
 def _first_entry_only(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -70,8 +86,18 @@ TOKEN_MAPS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "each token plus its predecessor": lambda x, weights: x + np.roll(x, 1, axis=1),
     "running sum": lambda x, weights: np.cumsum(x, axis=1),
     "features sorted over the tokens": lambda x, weights: np.sort(x, axis=1),
+    "the mean token at every place": lambda x, weights: np.broadcast_to(x.mean(axis=1, keepdims=True), x.shape),
     "positions added, a thousandth of them": lambda x, weights: x + 1e-3 * _places(x),
-    "positions added in the last sequence only": _last_sequence_only,
+    "100,000 added": lambda x, weights: x + 1e5,
+    "100,000 and half the positions added": lambda x, weights: x + 1e5 + 0.5 * _places(x),
+    "a thousandth of each token, and 0.00001 of the positions": lambda x, weights: 1e-3 * x + 1e-5 * _places(x),
+    "the position appended as a feature": _place_appended,
+    **{
+        f"positions added to feature {feature} of sequence {sequence}": _one_feature_of_one_sequence(sequence, feature)
+        for sequence in range(3)
+        for feature in range(2)
+    },
+    **{f"0.5 added to token {token}": _one_token(token) for token in range(3)},
     "0.5 added to the first feature of the first token": _first_entry_only,
     "one added to the second half of the tokens": _second_half,
     "the first token's first feature added everywhere": lambda x, weights: x + x[:, :1, :1],

@@ -53,6 +53,17 @@ def normalised_after(
     return weights @ values, weights
 
 
+def normalised_with_epsilon(
+    scores: np.ndarray, values: np.ndarray, mask: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same with a small number added to the sum, so that it is 0 where nothing is left, and not NaN."""
+    weights = softmax(scores)
+    if mask is not None:
+        weights = weights * np.asarray(mask).astype(bool)
+        weights = weights / (weights.sum(axis=-1, keepdims=True) + 1e-9)
+    return weights @ values, weights
+
+
 @exercise.group("right values", points=1)
 def values(rng: Generator) -> list[Case]:
     return [
@@ -134,6 +145,11 @@ exercise.mistakes(
         "blocked score is far above the others, or where nothing is left. Block the scores, before the softmax.",
         instead=normalised_after,
     ),
+    normalised_with_epsilon=wrong(
+        "The mask comes after the softmax, and the weights that are left are divided by their sum plus a small number. "
+        "Where a blocked score is far above the others all weights round to 0. Block the scores, before the softmax.",
+        instead=normalised_with_epsilon,
+    ),
     softmax_over_queries=OVER_QUERIES,
     softmax_over_axis_1=AXIS_ONE,
     softmax_over_everything=OVER_ALL,
@@ -152,6 +168,10 @@ exercise.mistakes(
     fill_too_small=wrong(
         "Blocked scores become −10,000. Where the other scores are as low as that, blocked keys get weight.",
         (BLOCKED, "np.where(allowed, scores, scores.dtype.type(-1e4))"),
+    ),
+    lowered_too_little=wrong(
+        "Blocked scores are lowered by 10,000. Scores lie as far apart as that, and then blocked keys get weight.",
+        (BLOCKED, "np.where(allowed, scores, scores - scores.dtype.type(1e4))"),
     ),
     scores_returned=wrong(
         SCORES_RETURNED.sentence,

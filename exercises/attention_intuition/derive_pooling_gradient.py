@@ -100,7 +100,8 @@ def several(rng: Generator) -> list[Case]:
     points=1,
     advice=Advice(
         nan="Far from every key all kernels round to 0, and 0/0 is NaN. The weights are the softmax of the exponents.",
-        value="Is the difference of two large numbers in your sum? Measure keys from their own mean, not from 0.",
+        value="Is the difference of two large numbers in your sum? Measure keys from their own mean, not from 0. "
+        "A difference quotient has no step that is right in all cases here.",
     ),
     must_fail_for=("unstable_kernel",),
 )
@@ -115,8 +116,13 @@ def far(rng: Generator) -> list[Case]:
     narrow["query"] = rng.integers(-3, 4, size=2).astype("float32")
     offsets = np.array([[1, 0], [0, 1], [4, 1], [-3, 4], [5, -2], [-6, 0], [2, 7]])[rng.permutation(7)]
     narrow["keys"] = (narrow["query"] + offsets * (2 * rng.integers(2, size=2) - 1)).astype("float32")
+    # Four keys at one distance, and any step of the query gives one of them all of the weight, or is lost in rounding:
+    # no difference quotient gives this slope, however its step is chosen. The formula is exact here in float32.
+    between = {"query": np.zeros(2, "float32"), "values": normal(rng, 4, 3)}
+    between["keys"] = (2.0**12 * np.concatenate([np.eye(2), -np.eye(2)])[rng.permutation(4)]).astype("float32")
     return [
         Case({**inputs, "bandwidth": 32.0}, description="a query far from all keys, bandwidth=32", scale=25.0),
+        Case({**between, "bandwidth": 2.0**-12}, description="four keys around the query, 2²⁴ bandwidths away"),
         Case({**both, "bandwidth": 16.0}, description="a query near the keys and one far from all", scale=100.0),
         Case({**narrow, "bandwidth": 1 / 16}, description="keys at distances from 1 to 7, bandwidth=1/16"),
     ]

@@ -121,7 +121,7 @@ def _twins(rng: Generator, points: dict[str, np.ndarray]) -> dict[str, np.ndarra
         "your `attention_pooling` does when it does not get it.",
         value="With such a bandwidth the nearest other point has all of the weight.",
     ),
-    must_fail_for=("unstable_kernel",),
+    must_fail_for=("unstable_kernel", "low_number"),
 )
 def narrow(rng: Generator) -> list[Case]:
     """Whole numbers with growing gaps, so that each point has one nearest, and by far."""
@@ -132,7 +132,11 @@ def narrow(rng: Generator) -> list[Case]:
         "y": normal(rng, 7) + np.float32(2),
         "bandwidths": np.array([2.0, 1 / 16, 16.0], "float32"),
     }
-    return [_case(inputs, mode="errors", text="gaps from 3 to 13, a bandwidth of 1/16")]
+    narrower = {**inputs, "bandwidths": np.array([4.0, 2.0**-40], "float32")}
+    return [
+        _case(inputs, mode="errors", text="gaps from 3 to 13, a bandwidth of 1/16"),
+        _case(narrower, mode="errors", text="gaps from 3 to 13, a bandwidth of 2⁻⁴⁰"),
+    ]
 
 
 @exercise.group(
@@ -158,7 +162,8 @@ def base(rng: Generator) -> list[Case]:
     must_fail_for=("position_returned", "largest_error"),
 )
 def together(rng: Generator) -> list[Case]:
-    return [_case(_points(rng, 19, 1, [0.06, 0.15, 0.3, 0.6, 3.0])), _case(_points(rng, 13, 2, [0.25, 0.5, 1.0, 4.0]))]
+    # No whole numbers: a position in the array is never taken for a bandwidth.
+    return [_case(_points(rng, 19, 1, [0.06, 0.15, 0.3, 0.6, 3.1])), _case(_points(rng, 13, 2, [0.25, 0.5, 1.1, 4.2]))]
 
 
 ERROR = "score(y, weights @ y)"
@@ -222,6 +227,14 @@ exercise.mistakes(
         (OTHERS, "np.mean(y)"),
         hint="The sum of all values minus its own, divided by how many?",
     ),
+    divided_by_all=wrong(
+        "In the base rate the sum of the others is divided by the number of all points. The others are one fewer.",
+        (OTHERS, "(y.sum() - y) / len(y)"),
+    ),
+    first_column_only=wrong(
+        "Only the first column of x is used. x is (S, d): a squared distance is a sum over all d columns.",
+        ("((x[:, None] - x) ** 2).sum(axis=-1)", "((x[:, None] - x) ** 2)[..., 0]"),
+    ),
     largest_error=wrong("`best` is the bandwidth with the largest error.", (BEST, "bandwidths[np.argmax(errors)]")),
     smallest_error_returned=wrong(
         "`best` is the smallest error. Return the bandwidth that has it.",
@@ -246,6 +259,13 @@ exercise.mistakes(
         "point i by its number.",
         ("is_itself = np.eye(len(x), dtype=bool)", "is_itself = squares == 0"),
         hint="`np.arange(S) != i`.",
+    ),
+    low_number=wrong(
+        "The point's own exponent is a low number such as −10⁹. With a bandwidth far below the gaps all others are "
+        "lower still, and the point predicts itself: leave it out, or take −∞.",
+        (EXPONENTS, "np.where(is_itself, -1e9, -squares / (2 * bandwidth**2))"),
+        hint="What is −d²/(2σ²) for d = 3 and σ = 2⁻⁴⁰?",
+        see="01#bandwidth",
     ),
     one_error_fewer=wrong(
         "The squared errors are divided by n − 1. Each of the n points is left out once: divide by n.",

@@ -46,7 +46,9 @@ def _some(rng: Generator, below: int, count: int) -> np.ndarray:
     ),
 )
 def values(rng: Generator) -> list[Case]:
-    return [_scores(rng, _some(rng, 9, 5), 6), _scores(rng, _some(rng, 300, 7), 10)]
+    return [
+        _scores(rng, _some(rng, below, count), width) for below, count, width in ((9, 5, 6), (300, 7, 10), (9, 5, 6))
+    ]
 
 
 @exercise.group(

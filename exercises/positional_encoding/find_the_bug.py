@@ -37,6 +37,7 @@ def values(rng: Generator) -> list[Case]:
     return [
         Case(_inputs(rng)),
         Case(_inputs(rng, positions=some, width=10), description=f"q and k (7, 10), positions {some}"),
+        Case(_inputs(rng, positions=some[:5]), description=f"q and k (5, 6), positions {some[:5]}"),  # sizes again
     ]
 
 

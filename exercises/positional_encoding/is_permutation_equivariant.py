@@ -1,5 +1,7 @@
 """Lab 05, exercise `is_permutation_equivariant`."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
@@ -57,6 +59,15 @@ def _in_any_order(rng: Generator, cases: list[Case]) -> list[Case]:
     return [cases[at] for at in rng.permutation(len(cases))]
 
 
+def _default_after_a_large_one(cases: list[Case]) -> bool:
+    """Whether a tolerance that is kept, the first or the last one given, changes the answer of a call without one."""
+    limits = [case.inputs.get("tolerance") for case in cases]
+    given = [limit for limit in limits if limit is not None]
+    return given[0] >= LARGE and any(each and each >= LARGE and then is None for each, then in pairwise(limits))
+
+
+LARGE = 0.02  # a tolerance ten times as large as a thousandth of the positions
+
 exercise = Exercise("is_permutation_equivariant")
 
 
@@ -74,6 +85,8 @@ def is_permutation_equivariant(
 TOKENS_SHUFFLED = "compute(x[:, permutation])"
 RESULT_SHUFFLED = "compute(x)[:, permutation]"
 VERDICT = "np.abs(apart).max() <= tolerance"
+ONE_SEQUENCE = "Only one sequence of the batch is compared."
+ONE_FEATURE = "Only one feature of each token is compared."
 
 
 @exercise.group("equivariant maps, and others", points=2)
@@ -97,12 +110,13 @@ def values(rng: Generator) -> list[Case]:
 
 
 @exercise.group(
-    "an invariant map is not equivariant",
+    "invariant maps: equivariant only if all rows are equal",
     points=1,
-    advice="For an equivariant map the result is shuffled in the same way. For an invariant map it stays as it is.",
+    advice="For an equivariant map the result is shuffled in the same way. For an invariant map it stays as it is. If "
+    "all its rows are equal, the map is both.",
 )
 def invariant(rng: Generator) -> list[Case]:
-    names = ("features sorted over the tokens", "self-attention") * 2
+    names = ("features sorted over the tokens", "self-attention", "the mean token at every place") * 2
     return _in_any_order(rng, _judged(rng, *names, shape=(3, 7, 2)))
 
 
@@ -114,19 +128,28 @@ def invariant(rng: Generator) -> list[Case]:
 )
 def tolerance(rng: Generator) -> list[Case]:
     faint = "positions added, a thousandth of them"
-    cases = [case for limit in (1e-1, 5e-2, 2e-2, 1e-4, 3e-5, 1e-6) for case in _judged(rng, faint, tolerance=limit)]
-    return _in_any_order(rng, [*cases, *_judged(rng, faint)])
+    cases = [
+        *[case for limit in (1e-1, 5e-2, LARGE, 1e-4, 3e-5, 1e-6) for case in _judged(rng, faint, tolerance=limit)],
+        *_judged(rng, faint, faint),
+        *_judged(rng, faint, shape=(3, 13, 7), tolerance=2.5e-3),  # many differences, each below the tolerance
+        *_judged(rng, "100,000 added", "100,000 and half the positions added", tolerance=0.05),
+        *_judged(rng, "a thousandth of each token, and 0.00001 of the positions", tolerance=1e-3),
+    ]
+    return drawn_until(_default_after_a_large_one, lambda: _in_any_order(rng, cases))
 
 
 @exercise.group(
-    "one entry, or one sequence, that differs",
+    "one entry, feature, token or sequence that differs",
     points=1,
     advice="A single entry that differs too much is enough for False: look at the largest absolute difference.",
 )
 def corners(rng: Generator) -> list[Case]:
     single = "0.5 added to the first feature of the first token"
+    parts = [f"positions added to feature {d} of sequence {b}" for b in range(3) for d in range(2)]
+    parts += [f"0.5 added to token {t}" for t in range(3)]  # seen at two places: one token alone misses one of them
+    same = ("self-attention", "each token by itself", "distance from the mean token")
     cases = [
-        *_judged(rng, "self-attention", "positions added in the last sequence only", shape=(3, 5, 2)),
+        *_judged(rng, *same, *parts, "the position appended as a feature", shape=(3, 5, 2)),
         *_judged(rng, single, shape=(3, 13, 7), tolerance=0.1),
         *_one_sided(rng),
     ]
@@ -139,7 +162,7 @@ def axes(rng: Generator) -> list[Case]:
         "self-attention",
         "positions added",
         "distance from the mean token",
-        "positions added in the last sequence only",
+        "positions added to feature 1 of sequence 2",
     )
     return _in_any_order(rng, [*_judged(rng, *names, shape=(5, 5, 5)), *_given_permutation(rng)])
 
@@ -181,8 +204,32 @@ exercise.mistakes(
         "The differences are summed with their signs, and they cancel each other.",
         (VERDICT, "abs(apart.sum()) <= tolerance"),
     ),
-    first_sequence_only=wrong(
-        "Only the first sequence of the batch is compared.", (VERDICT, "np.abs(apart[0]).max() <= tolerance")
+    first_sequence_only=wrong(ONE_SEQUENCE, (VERDICT, "np.abs(apart[0]).max() <= tolerance")),
+    last_sequence_only=wrong(ONE_SEQUENCE, (VERDICT, "np.abs(apart[-1]).max() <= tolerance")),
+    first_feature_only=wrong(ONE_FEATURE, (VERDICT, "np.abs(apart[..., 0]).max() <= tolerance")),
+    last_feature_only=wrong(ONE_FEATURE, (VERDICT, "np.abs(apart[..., -1]).max() <= tolerance")),
+    first_token_only=wrong(
+        "Only one token of each sequence is compared.", (VERDICT, "np.abs(apart[:, 0]).max() <= tolerance")
+    ),
+    not_if_invariant=wrong(
+        "A map that is both, equivariant and invariant, gets False: your code asks whether the result changes at all.",
+        (VERDICT, "np.abs(apart).max() <= tolerance < np.abs(compute(x[:, permutation]) - compute(x)).max()"),
+        hint="fn gives the mean token at every place. Shuffle before it, shuffle after it: are the two equal?",
+    ),
+    relative_part=wrong(
+        "Large entries may differ by more than `tolerance`: a share of their size is added to it, as `np.allclose` "
+        "does unless told otherwise.",
+        (VERDICT, "bool((np.abs(apart) <= tolerance + 1e-5 * np.abs(compute(x)[:, permutation])).all())"),
+        hint="Which two tolerances does `np.allclose` have?",
+    ),
+    relative_only=wrong(
+        "The difference is divided by the size of the result. `tolerance` is a difference, not a share.",
+        (VERDICT, "np.abs(apart).max() <= tolerance * np.abs(compute(x)[:, permutation]).max()"),
+    ),
+    summed_up=wrong(
+        "The differences of all entries are added up, as in a norm or a sum: many small ones together exceed the "
+        "tolerance. Compare the largest one.",
+        (VERDICT, "np.sqrt((apart**2).sum()) <= tolerance"),
     ),
     no_absolute_value=wrong(
         "The largest difference is taken with its sign, so that a large negative difference is not noticed: "
@@ -192,6 +239,10 @@ exercise.mistakes(
     one_entry_suffices=wrong(
         "One entry that agrees is enough for True. All entries should have to agree.",
         (VERDICT, "np.abs(apart).min() <= tolerance"),
+    ),
+    inverse_on_one_side=wrong(
+        "Before fn the tokens are shuffled by another permutation than after it: one of the two is the inverse.",
+        (RESULT_SHUFFLED, "compute(x)[:, np.argsort(permutation)]"),
     ),
     permutation_ignored=wrong(
         "The tokens are shuffled, but not by the permutation given.",

@@ -1,5 +1,7 @@
 """Lab 05, exercise `measure_reach`."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from autograder.declaring import Advice, Case, Exercise, wrong
@@ -83,12 +85,8 @@ def most_frequent_share(answers: np.ndarray) -> float:
 LETTERS, LENGTH = 4, 13
 
 
-def _questions(rng: Generator, windows: list[int], each: int, farthest: int, empty: int) -> dict:
-    """Questions at all distances but one, and a model that reads up to some distance, and once more beyond it."""
-    asked = np.array([d for d in range(farthest + 1) if d != empty])
-    after = np.cumsum(np.arange(farthest + 1) != empty)  # distances with questions, counted
-    distances = np.repeat(asked, each * (1 + rng.permutation(farthest) % 2) if each > 6 else each)
-    distances = distances[rng.permutation(len(distances))[: len(distances) - 3]]
+def _asked(rng: Generator, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Questions (n, T) whose letters stand at these distances (n,) before the end, and their answers (n,)."""
     count = len(distances)
     answers = np.where(rng.random(count) < 0.25, 2, rng.integers(0, LETTERS, size=count))
     ids = 1 + rng.integers(1, LETTERS + 1, size=(count, LENGTH)) * (rng.random((count, LENGTH)) < 0.5)
@@ -96,23 +94,67 @@ def _questions(rng: Generator, windows: list[int], each: int, farthest: int, emp
         ids[row, LENGTH - 1 - distance :] = 1
         ids[row, LENGTH - 1 - distance] = 2 + answer
     ids[:, 0] = np.arange(count) + 100  # so that no two rows are equal
+    return ids.astype("int32"), answers.astype("int64")
+
+
+def _guesses(rng: Generator, answers: np.ndarray, distances: np.ndarray, right: Sequence[int]) -> np.ndarray:
+    """Guesses (n,), of which so many are right at each distance; which ones is drawn."""
+    is_right = np.zeros(len(answers), bool)
+    for distance, number in enumerate(right):
+        is_right[rng.permutation(np.flatnonzero(distances == distance))[:number]] = True
+    other = (answers + rng.integers(1, LETTERS, size=len(answers))) % LETTERS
+    return np.where(is_right, answers, other)
+
+
+def _questions(rng: Generator, windows: list[int], each: int, farthest: int, empty: int) -> dict:
+    """Questions at all distances but one, and a model that reads up to some distance, and once more beyond it."""
+    asked = np.array([d for d in range(farthest + 1) if d != empty])
+    after = np.cumsum(np.arange(farthest + 1) != empty)  # distances with questions, counted
+    distances = np.repeat(asked, each * (1 + rng.permutation(farthest) % 2) if each > 6 else each)
+    distances = distances[rng.permutation(len(distances))[: len(distances) - 3]]
+    ids, answers = _asked(rng, distances)
+    base_rate, counts = most_frequent_share(answers), np.bincount(distances, minlength=farthest + 1)
     guesses = []
     reaches = [empty - 1, int(rng.integers(empty + 1, farthest - 4))]  # before the empty distance, and beyond it
     for ends in rng.permutation([*reaches, -1][: len(windows)]):  # one of three windows reads nothing
-        is_right = np.zeros(count, bool)
-        for distance in range(farthest + 1):
-            at = rng.permutation(np.flatnonzero(distances == distance))
-            beyond = after[distance] - (after[ends] if ends >= 0 else 0)
-            is_right[at[: _right(len(at), beyond, most_frequent_share(answers))]] = True
-        other = (answers + rng.integers(1, LETTERS, size=count)) % LETTERS
-        guesses.append(np.where(is_right, answers, other))
-    return {
-        "guesses": np.array(guesses).astype("int64"),
-        "answers": answers.astype("int64"),
-        "distances": distances.astype("int64"),
-        "ids": ids.astype("int32"),
-        "windows": windows,
-    }
+        beyond = after - (after[ends] if ends >= 0 else 0)
+        right = [_right(int(n), int(at), base_rate) for n, at in zip(counts, beyond, strict=True)]
+        guesses.append(_guesses(rng, answers, distances, right))
+    return _inputs(ids, answers, distances, guesses, windows)
+
+
+def _inputs(ids: np.ndarray, answers: np.ndarray, distances: np.ndarray, guesses: list, windows: list[int]) -> dict:
+    guessed, distances = np.array(guesses).astype("int64"), distances.astype("int64")
+    return {"guesses": guessed, "answers": answers, "distances": distances, "ids": ids, "windows": windows}
+
+
+FEW = np.array([31, 3, 0, 4, 0, 1, 29, 1])  # questions at the distances from 0 to 7; a number for 0 at 4 is drawn
+
+
+def _few(rng: Generator, windows: list[int]) -> dict:
+    """Three or four questions can be clear and one cannot, whatever its answer: each of them counts like the others.
+
+    The three windows end at distance 3, where a limit of 1.96 errors would not, at 0, and at 4, before a single
+    question that is answered wrongly.
+    """
+    counts = np.where(np.arange(8) == 4, rng.integers(20, 60), FEW)
+    distances = np.repeat(np.arange(8), counts)[rng.permutation(counts.sum())]
+    ids, answers = _asked(rng, distances)
+    base_rate = most_frequent_share(answers)
+    at_the_limit = int(base_rate * counts[4] + 2 * np.sqrt(counts[4] * base_rate * (1 - base_rate)))
+    right = [[*counts[:4], at_the_limit, 1, *counts[6:]], [counts[0], 2, *counts[2:]], [*counts[:5], 0, *counts[6:]]]
+    guesses = [_guesses(rng, answers, distances, each) for each in right]
+    return _inputs(ids, answers, distances, guesses, windows)
+
+
+def _few_decide(inputs: dict) -> bool:
+    """Whether three right answers of three are clear, by n and not by n − 1, and 1.96 errors give another reach."""
+    accuracy, _, counts = by_distance(inputs["guesses"], inputs["answers"], inputs["distances"])
+    base_rate = most_frequent_share(inputs["answers"])
+    variance = base_rate * (1 - base_rate)
+    three_is_clear = base_rate + 2 * np.sqrt(variance / 3) < 0.98 and base_rate + 2 * np.sqrt(variance / 2) > 1.02
+    errors_above = (accuracy[0, 4] - base_rate) / np.sqrt(variance / counts[4])
+    return bool(three_is_clear and 1.97 < errors_above < 1.99)
 
 
 ERRORS_ABOVE = {0: 2.1, 1: 1.9, 3: 0.3, 5: 0.3}  # by the distance beyond the reach, in standard errors
@@ -168,7 +210,7 @@ def _case(rng: Generator, windows: list[int], text: str, mode: str = "call", **s
 def accuracy(rng: Generator) -> list[Case]:
     return [
         _case(rng, [4, 8], "two windows, distances 0 to 10", "accuracy", each=9, farthest=10, empty=2),
-        _case(rng, [3, 5, 9], "three windows, distances 0 to 11", "accuracy", each=11, farthest=11, empty=4),
+        _case(rng, [3, 5, 20], "three windows, distances 0 to 11", "accuracy", each=11, farthest=11, empty=4),
     ]
 
 
@@ -191,6 +233,10 @@ def reach(rng: Generator) -> list[Case]:
         _case(rng, [4, 8], "two windows, distances 0 to 10", each=13, farthest=10, empty=2),
         _case(rng, [3, 5, 9], "three windows, distances 0 to 11", each=11, farthest=11, empty=4),
         _case(rng, [2, 6], "two windows, at most 6 questions at a distance", each=6, farthest=10, empty=2),
+        Case(
+            drawn_until(_few_decide, lambda: _few(rng, [3, 6, 20])),
+            description="three windows, from 0 to 60 questions at a distance",
+        ),
     ]
 
 
@@ -206,6 +252,12 @@ def calls(rng: Generator) -> list[Case]:
 
 
 COUNTED = "np.maximum(counts, 1)"
+CLEAR = "last_unbroken(accuracy > base_rate + 2 * error, counts)"
+FEW_LEFT_OUT = (
+    "Distances with few questions are left out. They count like the others: 2·√(b(1 − b)/n) already asks for more "
+    "where n is small."
+)
+ONE_QUESTION = "One question: can its accuracy, 0 or 1, be above the limit?"
 ERROR_OF_ALL = "np.sqrt(base_rate * (1 - base_rate) / len(answers)) + 0 * counts"
 HOLDS = "np.logical_and.accumulate(is_clear | (counts == 0), axis=1)"
 REACH = "np.where(holds & (counts > 0), np.arange(len(counts)), -1).max(axis=1)"
@@ -215,6 +267,11 @@ exercise.mistakes(
         "Where no question has a distance, your accuracy is a number. Nothing was measured there: write NaN.",
         ("(counts == 0).astype('int64')", "(counts < 0).astype('int64')"),
         hint="What would a reader of your table conclude from a 0 there?",
+    ),
+    stops_at_a_gap=wrong(
+        "A distance without questions ends your reach. Nothing was measured there, so nothing has failed.",
+        ("is_clear | (counts == 0)", "is_clear"),
+        hint="What does a comparison with NaN give?",
     ),
     last_clear_one=wrong(
         "Your reach is the largest distance that is clearly above the base rate, although a smaller one fails. "
@@ -260,11 +317,6 @@ exercise.mistakes(
     one_too_far=wrong(
         "Your reach is the first distance that fails; it should be the last one before it.", (REACH, f"{REACH} + 1")
     ),
-    stops_at_a_gap=wrong(
-        "A distance without questions ends your reach. Nothing was measured there, so nothing has failed.",
-        ("is_clear | (counts == 0)", "is_clear"),
-        hint="What does a comparison with NaN give?",
-    ),
     up_to_the_distance=wrong(
         "Your accuracy counts all questions up to a distance. Count those at the distance alone.",
         (
@@ -277,6 +329,19 @@ exercise.mistakes(
         "distance.",
         (f"correct @ at.T / {COUNTED}", "correct @ at.T / len(answers)"),
     ),
+    few_left_out=wrong(
+        FEW_LEFT_OUT, (CLEAR, CLEAR.replace("counts", "np.where(counts < 5, 0, counts)")), hint=ONE_QUESTION
+    ),
+    single_left_out=wrong(
+        FEW_LEFT_OUT, (CLEAR, CLEAR.replace("counts", "np.where(counts < 2, 0, counts)")), hint=ONE_QUESTION
+    ),
+    one_reach_for_all=wrong(
+        "Every window has the reach of the last one.", (REACH, f"np.full(len(is_clear), {REACH}[-1])")
+    ),
+    zero_in_place_of_none=wrong(
+        "Where already the first distance fails, your reach is 0. That would say that distance 0 is clear: it is −1.",
+        (REACH, REACH.replace("-1", "0")),
+    ),
     base_rate_of_the_model=wrong(
         "Your base rate counts what the model answers. A base rate knows no model: it is the share of the most "
         "frequent right answer.",
@@ -285,10 +350,7 @@ exercise.mistakes(
     hidden_left_out=wrong(
         "Questions whose letter the window hides are left out. They count like all others: that the model cannot "
         "answer them is what a window does.",
-        (
-            "last_unbroken(accuracy > base_rate + 2 * error, counts)",
-            "last_unbroken_seen(accuracy > base_rate + 2 * error, counts, windows)",
-        ),
+        (CLEAR, "last_unbroken_seen(accuracy > base_rate + 2 * error, counts, windows)"),
         (
             "accuracy, empty, counts = by_distance(guesses, answers, distances)",
             "accuracy, empty, counts = by_distance_seen(guesses, answers, distances, windows)",

@@ -80,7 +80,7 @@ for run in record["results"]["with attention"]:
 #
 # ## Where a translator looks for the colours of the caption
 #
-# **Claim.** A bright cell says where a vector was taken from, not what it is about. This translator writes the correct colour of the second dog while its largest weight is on *chien*: the annotation of a position has also read its neighbours. For the first dog its largest weight is on the colour.
+# **Claim.** A large weight says where a vector was taken from, not what it is about. This translator writes the correct colour of the second dog while its largest weight is on *chien*: the annotation of a position has also read its neighbours. For the first dog its largest weight is on the colour.
 #
 # **Runs.** One seed of additive attention, 250 steps, about half a pass over Multi30k; caption and twin. Weights are summed over the pieces of a word.
 

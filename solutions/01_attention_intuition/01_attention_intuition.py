@@ -93,7 +93,7 @@ check = start_lab("01_attention_intuition")
 #
 # Here and in exercises 2, 3, 5 and 6 the arguments may be NumPy arrays or TensorFlow tensors, of float32 or float64. The functions of
 # `keras.ops` (imported as `ops`) take both kinds; so does `np.asarray`, which makes an array of a tensor. Here the result must
-# have the float type of x; in all other exercises any float type passes.
+# have the float type of x; in all other exercises float32 or float64.
 
 # %% nbgrader={"grade": false, "grade_id": "softmax-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def softmax(x, axis=-1):
@@ -243,7 +243,7 @@ for bandwidth in (10.0, 1.0, 0.1, 0.03, 0.01):
 # - `best`: the bandwidth with the smallest error;
 # - `base_rate`: the mean squared error if each $y_i$ is predicted by the plain mean of all other y.
 #
-# Two points may lie at the same x. A bandwidth may be far smaller than all gaps, and must not give NaN.
+# Two points may lie at the same x. However small a bandwidth is beside the gaps, its error must be right, and not NaN.
 
 # %% nbgrader={"grade": false, "grade_id": "measure_bandwidth-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def measure_bandwidth(x, y, bandwidths):
@@ -664,7 +664,7 @@ names = [str(token) for token in rows[0]]
 ax = plots.attention_map(np.asarray(learned), names[::-1], names, title="what your layer learned")
 plots.show(
     ax.figure,
-    alt="A map of eight written tokens by eight source tokens with a bright diagonal from lower left to upper right.",
+    alt="A map of eight written tokens by eight source tokens with large weights on the diagonal from lower left to upper right.",
 )
 
 

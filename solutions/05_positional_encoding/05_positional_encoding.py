@@ -92,7 +92,7 @@ check = start_lab("05_positional_encoding")
 # By hand, for D = 4, row 1 is (sin 1, cos 1, sin 0.01, cos 0.01) = (0.841, 0.540, 0.010, 1.000).
 #
 # Since columns come in pairs, an odd `d_model` has no meaning: raise a `ValueError` that says so. The result may be an array
-# or a tensor, of any float type. `PlainPositions` and `memory_task.wave_table` are forbidden here.
+# or a tensor, of float32 or float64. `PlainPositions` and `memory_task.wave_table` are forbidden here.
 
 # %% nbgrader={"grade": false, "grade_id": "sinusoidal_positions-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sinusoidal_positions(length, d_model):

@@ -12,7 +12,7 @@ class TestPositionalEncoding(LabTests):
     lab = LAB
 
 
-@pytest.mark.parametrize("name", ["derive_relative", "measure_reach"])
+@pytest.mark.parametrize("name", ["derive_relative", "is_permutation_equivariant", "measure_reach"])
 def test_a_mistake_fails_with_every_seed(name):
     for mistake in exercises_of(LAB)[name].named_mistakes:
         for seed in range(8):

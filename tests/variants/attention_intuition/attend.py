@@ -112,4 +112,20 @@ def attend(scores, values, mask=None):
     w = ops.softmax(scores, axis=-1)
     return ops.matmul(ops.swapaxes(w, -1, -2), values), w
 """),
+    *[("normalised_with_epsilon", """
+def attend(scores, values, mask=None):
+    scores = ops.convert_to_tensor(scores)
+    w = ops.softmax(scores, axis=-1)
+    if mask is not None:
+        w = w * ops.cast(mask, w.dtype); w = w / (ops.sum(w, axis=-1, keepdims=True) + EPS)
+    return ops.matmul(w, values), w
+""".replace("EPS", eps)) for eps in ("1e-9", "1e-12", "1e-7")],
+    ("lowered_too_little", """
+def attend(scores, values, mask=None):
+    scores = ops.convert_to_tensor(scores)
+    if mask is not None:
+        scores = scores + (1 - ops.cast(mask, scores.dtype)) * -1e4
+    w = ops.softmax(scores, axis=-1)
+    return ops.matmul(w, values), w
+"""),
 ]  # fmt: skip

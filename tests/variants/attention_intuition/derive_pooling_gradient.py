@@ -86,6 +86,20 @@ def derive_pooling_gradient(query, keys, values, bandwidth=1.0):
 """,
 ]
 
+QUOTIENT = """
+def derive_pooling_gradient(query, keys, values, bandwidth=1.0):
+    query, keys, values = (np.asarray(each, "float64") for each in (query, keys, values))
+    if query.ndim == 2:
+        return np.array([derive_pooling_gradient(one, keys, values, bandwidth) for one in query])
+    def pooled(q):
+        s = -((q - keys) ** 2).sum(axis=1) / (2 * bandwidth**2)
+        w = np.exp(s - s.max())
+        return w @ values / w.sum()
+    away = np.sqrt(((query - keys) ** 2).sum(axis=1)).mean()
+    h = STEP
+    return np.stack([(pooled(query + h * e) - pooled(query - h * e)) / (2 * h) for e in np.eye(len(query))], axis=1)
+"""
+STEPS = [f"{size} * {unit}" for size in (1e-4, 1e-5, 1e-6) for unit in ("bandwidth", "away", "bandwidth**2 / away")]
 NO_MEANS = (("v = values - w @ values", "v = values"), ("k = keys - w @ keys", "k = keys"))
 
 WRONG = [
@@ -112,6 +126,8 @@ WRONG = [
     # the covariance of keys and keys
     ("", derived(("v = values - w @ values", "v = keys - w @ keys"))),
     ("", derived(("@ k / bandwidth**2", "@ k / bandwidth**4"))),
+    # difference quotients, their steps measured in bandwidths, in distances of the keys, and by both
+    *[("", QUOTIENT.replace("STEP", step)) for step in STEPS],
     # a tape
     (None, """
 def derive_pooling_gradient(query, keys, values, bandwidth=1.0):

@@ -106,6 +106,9 @@ def measure_bandwidth(x, y, bandwidths):
 """,
 ]
 
+# the lowest number that there is
+CORRECT.append(pooled(("-np.inf", "np.finfo(s.dtype).min")))
+
 LEFT_IN = ("        np.fill_diagonal(s, -np.inf)\n", "")
 NORMALISED = "        w /= w.sum(axis=1, keepdims=True)\n"
 
@@ -126,6 +129,12 @@ WRONG = [
     ("one_error_fewer", measured(("total / n", "total / (n - 1)"), ("base / n", "base / (n - 1)"))),
     ("same_x_left_out", pooled(("np.fill_diagonal(s, -np.inf)", "s[d2 == 0] = -np.inf"))),
     ("unstable_kernel", pooled(("np.exp(s - s.max(axis=1, keepdims=True))", "np.exp(s)"))),
+    # as a masked score, which has a scale of its own
+    ("low_number", pooled(("-np.inf", "-1e9"))),
+    ("low_number", pooled(("-np.inf", "-1e6"))),
+    ("low_number", pooled(("np.fill_diagonal(s, -np.inf)", "s -= 1e12 * np.eye(len(x))"))),
+    ("divided_by_all", measured(("np.delete(y, i).mean()", "np.delete(y, i).sum() / n"))),
+    ("first_column_only", pooled(("np.sum((x[:, None, :] - x[None, :, :]) ** 2, axis=-1)", "(x[:, None, 0] - x[None, :, 0]) ** 2"))),
     # left out after the softmax, then divided again
     ("", pooled(LEFT_IN, (NORMALISED, "        np.fill_diagonal(w, 0)\n" + NORMALISED))),
     # the root for the errors alone

@@ -178,4 +178,6 @@ def derive_relative(q, k, offset):
     rows = [find_the_bug(q[..., None, :].repeat(2, -2), k[..., None, :].repeat(2, -2), np.array([0, -each]))[..., 0, 1] for each in offset]
     return np.stack(rows, axis=-1) * D**0.5
 """),
+    # angles kept for all offsets of this number
+    ("", derived(theta="kept.setdefault((len(offset), D), offset[:, None] / 10000 ** (2 * np.arange(D // 2) / D))").replace("offset):", "offset, kept={}):")),
 ]  # fmt: skip

@@ -113,4 +113,16 @@ def find_the_bug(q, k, positions):
     return ops.matmul(rotary(q, positions), ops.swapaxes(rotary(k, positions), -1, -2))
 """,
     ),
+    # angles kept for all positions of this number and width
+    (
+        "",
+        """
+def find_the_bug(q, k, positions, kept={}):
+    width = q.shape[-1]
+    if q.shape[-2:] not in kept:
+        kept[q.shape[-2:]] = np.exp(1j * positions[:, None] * 10_000.0 ** (-np.arange(0, width, 2) / width))
+    q, k = ((x[..., 0::2] + 1j * x[..., 1::2]) * kept[q.shape[-2:]] for x in (q, k))
+    return np.real(q @ np.swapaxes(k, -1, -2).conj()) / width**0.5
+""",
+    ),
 ]
