@@ -575,7 +575,7 @@ print("always position 0:", text(ids[0]))
 # | piece | remember |
 # |---|---|
 # | temperature, top-k, top-p | strange text against repeated text; top-p keeps as many words as it needs |
-# | beam, exact search | only the exact one finds the most probable sentence, which is not a typical one |
+# | beam, exact search | only the exact search is sure to find the most probable sentence, which is not a typical one |
 # | cache | 2 · L · G · K numbers a token; GQA makes G smaller than H |
 # | families | told apart by who sees whom |
 # | alignment | divide by equal weights |
