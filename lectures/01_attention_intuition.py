@@ -111,7 +111,7 @@ print("three seeds:", colours["weight"]["Luong, additive"], "| equal weights:", 
 
 
 # %% [markdown]
-# **A translator needs the matching word, wherever it stands, and it can learn to find it.**
+# **A translator needs the matching word, wherever this stands, and can learn to find it.**
 
 # %% [markdown]
 # <a id="ten-lines"></a>
@@ -182,7 +182,7 @@ by_distance = PlainAttention(score=lambda query, keys: -((keys - query) ** 2).su
 print("soft    ", by_distance(np.array([[10.5]]), hours, degrees).round(2)[0, 0])
 
 # %% [markdown]
-# An exact query fails between the keys. The nearest key ignores all others (**hard** attention). *Top 3* gives three keys the same weight. **Soft** attention uses all, each with a weight that falls with the
+# An exact query fails between the keys. *Nearest* ignores all other keys (**hard** attention). *Top 3* gives three keys the same weight. **Soft** attention uses all, each with a weight that falls with the
 # distance (after Zhang et al., *Dive into Deep Learning*, section 11.1).
 #
 # Your eye selects, too: it sees sharply at one spot only, and a question decides where that spot moves
@@ -278,7 +278,7 @@ error falls all the way to the smallest bandwidth; leaving each point out, it ha
 # | dot | $q\cdot k$ | Luong et al. 2015 | nothing |
 # | scaled dot | $q\cdot k/\sqrt{d}$ | Vaswani et al. 2017 | nothing |
 #
-# Three toy tasks show how they differ. Five items lie in random order, and the query wants one of them. *Same language*: the query is a noisy copy of the key. *Other language*: query and key of a
+# Three toy tasks show how they differ. Five items lie in random order, and the query wants one of them. *Same language*: query and key are noisy copies of one vector. *Other language*: query and key of a
 # word have nothing in common, and a dictionary must be learned. *By position*: "the second", whatever lies there.
 
 # %% tags=["drawing"]
@@ -294,7 +294,7 @@ panels[1].set_title("mean weight on the correct item", fontsize=9)
 plots.show(
     figure,
     alt="""No score wins everywhere: a dictionary needs a learned score, and only location-based scores know positions.
-Two tables of six scores by three tasks; guessing is 0.20. Cosine picks the correct item and gives it little weight.""",
+Two tables of six scores by three tasks; guessing is 0.20. In the same language cosine picks the correct item and gives it little weight.""",
 )
 
 # %% [markdown]
@@ -334,7 +334,7 @@ for count, row in shares.items():
     print(f"{count} in a line: correct by position in the line", [f"{share:.2f}" for share in row])
 
 # %% [markdown]
-# **Predict.** The same network without attention trains three times as long. It sees one state of 128 numbers. Which dates of a line does it translate correctly?
+# **Predict.** Without attention the same network trains 16 epochs, not 5. It sees one state of 128 numbers. Which dates of a line does it translate correctly?
 #
 # - (a) all, a little worse
 # - (b) each with the same smaller share
@@ -366,7 +366,7 @@ for name, runs in by_seed.items():
     print(name, *(" ".join(f"{share:.2f}" for count in "123" for share in run["correct"][count]) for run in runs), sep=" | ")
 
 # %% [markdown]
-# Cho et al. (2014) and Bahdanau et al. (2015) saw the quality fall with the length of a sentence; here, without attention, the position of the date in its line matters ([evidence](evidence/01.ipynb#one-date)). Attention adds a direct path between each written token and each source position: values pass it forwards, gradients backwards. The next figure shows how much each path is used; equal weights would give each 1/18 = 0.06.
+# Cho et al. (2014) and Bahdanau et al. (2015) saw the quality fall with the length of a sentence; here, without attention, the position of the date in its line matters ([evidence](evidence/01.ipynb#one-date)). Attention adds a direct path between each written token and each source position: values go forwards, gradients backwards. The next figure shows how much each path is used; equal weights would give each 1/18 = 0.06.
 
 # %% tags=["drawing"]
 weights, read, written = translators.weights_for(attentive, "friday 14 july 2023;5/23/1988", "20230714;19880523")
@@ -380,7 +380,7 @@ eighteen source tokens; year, month and day of each date form blocks off the dia
 # %% [markdown]
 # A translator that copies token by token, moving only forwards, could not write this order.
 #
-# Back to the opening question. To write "brown", a translator needs a vector that has read *brun*. Each annotation has also read its neighbours, so the matching vector may stand beside the colour: for our caption, one translator wrote "black" while it looked mostly at *chien* ([evidence](evidence/01.ipynb#caption)). So a large weight says where a vector was taken from, not what it is about.
+# Back to the opening question. To write "brown", a translator needs a vector that has read *brun*. Each annotation also holds neighbouring words, so the matching vector may stand beside the colour: for our caption, one translator wrote "black" while looking mostly at *chien* ([evidence](evidence/01.ipynb#caption)). So a large weight says where a vector was taken from, not what it is about.
 #
 # A learned alignment has its limits: lines of *four* dates were never trained, and their third date is nearly always wrong ([evidence](evidence/01.ipynb#four-dates)). On lines of one to three dates the result is clear:
 #
@@ -400,7 +400,7 @@ eighteen source tokens; year, month and day of each date form blocks off the dia
 # %% [markdown]
 # ## Two mistakes
 #
-# **Padding is not masked.** Padding fills short lines up. Its score is a score like any other, and a score of 0 is no mask: below, padding still gets 0.47 of the weight. Only a very negative score removes it. A trained network may hide this mistake ([evidence](evidence/01.ipynb#padding)).
+# **Padding is not masked.** Padding fills up short lines. Its score is a score like any other, and a score of 0 is no mask: below, padding still gets 0.47 of the weight. Only a very negative score removes it. A trained network may hide this mistake ([evidence](evidence/01.ipynb#padding)).
 #
 # **The softmax runs over the queries.** Then the queries compete for each key, and a query can lose everywhere: the second row below sums to 0.00.
 

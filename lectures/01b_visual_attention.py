@@ -247,9 +247,9 @@ for seed in range(3):
     print(f"seed {seed}: {np.mean(guess == labels):.0%} correct (guessing: 10 %); in the digit's box: {inside}")
 
 # %% [markdown]
-# The network was told “there is a seven in this picture”, and it found out *where*. Do the modules also help it to answer? Three networks with equal weights instead, and slightly more parameters, get 81, 55 and 84 % correct: each is worse than every network with attention ([evidence](evidence/01.ipynb#digit-maps)).
+# The network was told “there is a seven in this picture”, and it found out *where*. Do the modules also help it to answer? Three networks with equal attention weights and slightly more parameters get 81, 55 and 84 % correct: each is worse than every network with attention ([evidence](evidence/01.ipynb#digit-maps)).
 #
-# Map A2 need not find the digit: with seed 2 it has 11 % in the box, like a map that knows nothing, and this network is no worse than the others.
+# Map A2 need not find the digit: with seed 2 it has 11 % in the box, like a map that knows nothing, and this network, with 89 % correct, lies between the others (87 and 93 %).
 #
 # **Trained on classes alone, the network learns where the digit is: A1 puts 89 to 98 % of itself there.**
 
@@ -285,7 +285,7 @@ and Grad-CAM at F1 and at g, all of seed 2. A1 is a small spot in the frame; A2 
 # A map that claims “this matters” makes a prediction: delete what it marks, and the answer goes wrong. In the image we set to zero the 8 × 8 window that holds most of a map, and let the same network read again. Two more windows tell what to expect: a *random* one of the same size, and the *digit's own box*.
 
 # %% [markdown]
-# **Predict.** A1 has nearly all of itself in the digit's box, Grad-CAM at F1 about half. Which of the two windows costs more accuracy?
+# **Predict.** A1 has nearly all of itself in the digit's box, Grad-CAM at F1 about half. Which map's window costs more accuracy?
 #
 # - (a) that of A1, by far
 # - (b) that of Grad-CAM
@@ -293,7 +293,7 @@ and Grad-CAM at F1 and at g, all of seed 2. A1 is a small spot in the frame; A2 
 #
 # <details><summary>Answer</summary>
 #
-# **(c)** Without the window of A1, 13, 15 and 13 % of the answers are still correct (three seeds); without that of Grad-CAM, 15, 14 and 23 %. Without the digit itself 10 to 12 % are still correct, which is guessing.
+# **(c)** Without A1's window 13, 15 and 13 % of the answers are still correct (three seeds); without Grad-CAM's 15, 14 and 23 %. Without the digit itself 10 to 12 % are still correct, which is guessing.
 #
 # </details>
 
@@ -322,7 +322,7 @@ for name in ("A1", "a random window"):
 # %% [markdown]
 # With two of three seeds the two windows cost nearly the same; with the third, A1's window costs more. Over all three the difference is 3.7 points, and its interval over images and seeds includes zero (−1.1 to +9.6). So the opening question has an answer: *both* maps mark what this network needs. Half of Grad-CAM lies elsewhere, but thinly spread, and this test deletes only the densest window.
 #
-# The test also finds maps that mark little. Grad-CAM at g has only three by three positions; without its window 60, 71 and 73 % stay correct, against 71, 74 and 74 % without a random window. Map A2 of seed 2 costs no more than a random window either, although A2 *is* a part of the network.
+# The test also finds maps that mark little. Grad-CAM at g has only three by three positions; without its window 60, 71 and 73 % stay correct, against 71, 74 and 74 % without a random window. The window of A2 of seed 2 costs no more than a random one either, although A2 *is* a part of the network.
 #
 # Grad-CAM can do what A1 cannot: answer for a class of your choice. Here are images with *two* digits, which were never trained:
 
@@ -390,9 +390,9 @@ attention below. The soft caption is correct. The hard one names a zero (in anot
 )
 
 # %% [markdown]
-# In training, “hard” read the weighted mean in half of the scenes of a batch, as the paper does; “draws only” did not. A map that knows nothing would put 11 % on the named digit. Longer training was not tried. The [evidence](evidence/01.ipynb#visual-attention) shows more: how REINFORCE estimates a gradient; healthy and ill X-rays, on which equally good networks look at different positions; the parameters of VGG-16 with attention.
+# In training, “hard” used the weighted mean in half of the scenes of a batch, as in the paper; “draws only” never did. A map that knows nothing would put 11 % on the named digit. Longer training was not tried. The [evidence](evidence/01.ipynb#visual-attention) shows more: how REINFORCE estimates a gradient; X-rays of the healthy and the ill, on which equally good networks look at different positions; the parameters of VGG-16 with attention.
 #
-# **Soft attention learned where to look without being told a position; hard attention, trained on samples only, with one seed of three.**
+# **Soft attention learned where to look without being told a position; hard attention, trained on samples only, did so with one seed of three.**
 
 # %% [markdown]
 # ## Two mistakes
@@ -407,7 +407,7 @@ for name, axis in {"over the channels": -1, "over all positions": (1, 2)}.items(
     print(f"softmax {name:18}: sum {a.sum():5.1f}, smallest weight {a.min():.4f}, largest {a.max():.4f}")
 
 # %% [markdown]
-# **Grad-CAM starts from a probability.** The method starts from the score *before* the softmax (Selvaraju et al., 2017, section 3). The slope of a softmax is p(1 − p), nearly zero where the network is sure; scaling a picture to its own maximum hides that.
+# **Grad-CAM starts from a probability.** The method starts from the score *before* the softmax (Selvaraju et al., 2017, section 3). The slope of a softmax is p(1 − p), nearly zero where the network is sure; scaling a map to its own maximum hides that.
 
 # %%
 sure = np.flatnonzero(softmax(seen["logits"], axis=-1).max(axis=-1) > 0.99)  # images with a probability above 0.99

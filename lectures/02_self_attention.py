@@ -70,7 +70,7 @@ a brown dog; the caption below differs only in the order of two words.""",
 #
 # ## 1 · The formula and the class
 #
-# Every token (on this page, every word) has three vectors. Its *query* says what it looks for. Its *key* says by what it can be found. Its *value* is what
+# Every token (on this page, every word) has three vectors. Its *query* says what it looks for. Its *key* says what it can be found by. Its *value* is what
 # it hands over. Each of the three is the token's embedding times a matrix that training finds:
 #
 # $$Q = XW_q,\quad K = XW_k,\quad V = XW_v,\qquad Z = \operatorname{softmax}\!\Big(\frac{QK^\top}{\sqrt{d_k}}\Big)\,V$$
@@ -185,7 +185,7 @@ print(dict(zip(FEATURES, z[2].round(3).tolist(), strict=True)))
 # A video site does better. You type a *query*. The site compares it with titles and tags, the *keys*. You get the video itself, the
 # *value*. The three are different things, so each gets its own matrix.
 #
-# Now "dog" can look for something that it does not have. Two numbers do it, with $d_k = 1$: a token with the feature *dog* has the query 4, one with *colour* the key 1. All other queries and keys are 0. The values hand over the two colours. (Positions count from 0.)
+# Now "dog" can look for something that it does not have. Two numbers do it, with $d_k = 1$: a token with the feature *dog* has the query 4, a token with the feature *colour* the key 1. All other queries and keys are 0. The values hand over the two colours. (Positions count from 0.)
 
 # %%
 # NBVAL_CHECK_OUTPUT
@@ -441,7 +441,7 @@ for ax, (word, having) in zip(panels, (("station", "its"), ("it", "because"), ("
     plots.attention_lines(shown, clause, clause, highlight=position - first, threshold=0.05, title=f"“{word}”", ax=ax)
 plots.show(
     figure,
-    alt="""The ambiguous word finds the word that decides its meaning. Three clauses of test sentences, each written as
+    alt="""The ambiguous word finds the word that decides its meaning. Three parts of test sentences, each written as
 queries and as keys; station and it each send one thick line to a clue word. In the
 third, "it" and its noun stand in different sentences.""",
 )

@@ -165,7 +165,7 @@ falling lines, the simple RNN steeper than the LSTM, and one flat line for atten
 # Bengio et al. (1994) described this fading. The gradient of the LSTM fades more slowly. The LSTM has a forget gate, which decides how much of its state it keeps; Keras
 # starts the bias of this gate at 1, so that it keeps more (Gers et al. 2000; Jozefowicz et al. 2015).
 #
-# Now the price. We time one forward pass of each layer on one sequence, $D = 64$, in turns; for attention we leave the projections out. We take the
+# Now the price. We time the layers in turns, one forward pass on one sequence, $D = 64$; for attention we leave the projections out. We take the
 # fastest of thirty calls, because other programs can only make a call slower.
 
 # %%

@@ -104,8 +104,8 @@ for p in (0.5, 0.8, 1.0):
 
 # %% [markdown]
 # Would other weights do better, spread over all tokens? No: with weights $p_1 \dots p_T$ the two explained shares are
-# $p_a^2/\sum p^2$ and $p_b^2/\sum p^2$, so together they are at most 1. Would a wider head? No: both tokens hold
-# their answer in the same feature, so each of its K columns gets a multiple of the same sum. (The proof assumes
+# $p_a^2/\sum p^2$ and $p_b^2/\sum p^2$, so together they are at most 1. A wider head? No: both answers are in the
+# same feature, so each of the head's K columns gets a multiple of the same sum. (The proof assumes
 # weights that do not depend on the numbers, and a linear read-out. Answers in *different* features do not mix: they
 # only get smaller.)
 #
@@ -292,7 +292,7 @@ print("our class equals Keras:", np.allclose(PlainHeads(*matrices, heads=2)(x), 
 # ## 4 · Two jobs, trained
 #
 # Does training find heads with jobs? Take a table of six rows. Each row has a name, a number, and the
-# name of another row that it *wants*. For each row the model predicts two numbers: the one that the row *above* holds (a question of position; above the first stands the last), and the one that the *wanted* row holds (a look-up by name).
+# name of another row that it *wants*. For each row the model predicts two numbers: the one that the row *above* holds (a question of position; the last is above the first), and the one that the *wanted* row holds (a look-up by name).
 # The two rows are never the same, and all numbers stand in the same column, as in section 1.
 # The model is an embedding, one attention layer whose output is added to its input, and a linear read-out. So numbers
 # pass from row to row only through attention.
@@ -396,7 +396,7 @@ for sentence in (scenes.CAPTION, scenes.TWIN):
 
 # %% [markdown]
 # **Predict.** In the two-head models, we remove the head that looks above. Without it the answer *above* should have
-# 1.00 of its variance unexplained. A head rarely adds zero. Is the mean milder?
+# 1.00 of its variance unexplained. Heads rarely add zero: is their mean milder?
 #
 # - (a) yes: with the mean the error is smaller
 # - (b) no: both are about the same, and above 1
@@ -423,7 +423,7 @@ for job, name in enumerate(("above", "wanted")):
 # %% [markdown]
 # The mean is not milder than zero: the two agree within 0.03. The error exceeds 1 without the head that looks above,
 # because part of what this head adds depends on the row and not on the number. With the mean of each row this part
-# stays, and the error is 1.00. For the other head the mean of each row changes little. This head also writes something for each *name* (figure of section 7), and a name
+# stays, and the error is 1.00. For the other head this mean hardly changes the error. This head also writes something for each *name* (figure of section 7), and a name
 # stands in a different row in each table; we did not try a mean for each name. The answer of the head that is left stays
 # correct: at most 0.04 is unexplained.
 #
@@ -443,7 +443,7 @@ for job, name in enumerate(("above", "wanted")):
 #   is written.
 #
 # In our task the 19 columns of a token have a meaning: position, name, want (six each) and the number. Multiplied by the
-# embedding on the input sides and by the read-out on the output side, a circuit becomes a matrix over these columns.
+# embedding at its inputs, a QK circuit becomes a matrix over these columns; an OV circuit, multiplied by embedding and read-out, one of columns by answers.
 
 # %%
 solver = two_questions.Solver(num_heads=2, key_dim=8, seed=0)
@@ -493,7 +493,7 @@ for seed, run in enumerate(runs["two heads"]):
     )
 
 # %% [markdown]
-# They are: with the two blocks alone at most 0.004 of an answer's variance is unexplained. Reading is this easy with
+# The blocks are enough: with them alone at most 0.004 of an answer's variance is unexplained. Reading is this easy with
 # one layer, no norm and no feed-forward network. With two layers a head can use what an earlier head
 # wrote. The best-known example is an **induction head**: with a previous-token head in an earlier layer, it
 # finds an earlier copy of the present token and copies the token that came after (Olsson et al., 2022).

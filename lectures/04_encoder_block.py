@@ -314,7 +314,7 @@ print(
 # of all sentences. It was introduced against *covariate shift*, a distribution of inputs that
 # moves during training; Santurkar et al. (2018) found that it helps without reducing that shift. For
 # text, its trouble is that in training a token's output depends on the other sentences
-# of the batch, and on their padding. On sorting, where all rows are equally long, twelve blocks learn with batch norm,
+# of the batch, and on their padding. On sorting, where all lists are equally long, twelve blocks learn with batch norm,
 # too: three seeds reach 95 to 97 %, with layer norm 98 to 99 %
 # ([evidence](evidence/04.ipynb#batch-norm)).
 
@@ -360,7 +360,7 @@ print("two 1×1 convolutions are equal:", np.allclose(expected, convolutions[1](
 
 # %% [markdown]
 # Without the ReLU the two matrices would be one: $(xW_1 + b_1)W_2 + b_2$ $= x(W_1W_2) + (b_1W_2 + b_2)$. With it,
-# each hidden feature can bend a function of one number at one point. Three bends follow a wave roughly,
+# each hidden feature can bend a curve at one point. Three bends follow a wave roughly,
 # eight follow it closely ([evidence](evidence/04.ipynb#bends)). For *fixed* attention weights, ReLU and the norms are
 # the only parts of the block that are not linear.
 #
@@ -470,7 +470,7 @@ def post_norm_block(width, heads, hidden):
 # in its case over 4,000 steps, here over 100.
 
 # %% [markdown]
-# **Predict.** Twelve post-norm blocks learn to sort with Adam, in 250 steps. At a constant rate of 0.003 they learn
+# **Predict.** Twelve post-norm blocks are trained to sort with Adam, 250 steps. At a constant rate of 0.003 they learn
 # nothing. What saves them?
 #
 # - (a) only a warm-up
@@ -527,8 +527,8 @@ step before the warm-up it falls later; with ten full steps it stays near 2.3.""
 # recovers within 250 steps. Pre-norm learns at each rate
 # that we tried.
 #
-# Why does post-norm need this? Xiong et al. (2020) blame large gradients near the output: at the start of training their
-# bound is the same at every depth in post-norm, and falls with depth in pre-norm. Liu et al. (2020) see another
+# Why does post-norm need this? Xiong et al. (2020) blame large gradients near the output: at the start, a bound
+# on them is equal for all stacks in post-norm, and falls with the number of blocks in pre-norm. Liu et al. (2020) see another
 # cause: a post-norm stack depends more on its sub-layers, and this amplifies small changes of the parameters. Our two stacks also start differently: after twelve post-norm blocks
 # the cosine of two tokens is 0.99, close to the collapse of section 2, against 0.76 in pre-norm
 # ([evidence](evidence/04.ipynb#start)). We did not test whether that matters.

@@ -223,8 +223,8 @@ positions.""",
 # $xW_x + pW_p$, and with two identity matrices that is $x + p$. The paper multiplies the words' vectors by $\sqrt D$ first:
 # at D = 64 a row of the table has length 5.66, and a fresh Keras embedding has 0.23 without the factor and 1.85 with it ([evidence](evidence/05.ipynb#adding)).
 #
-# Four kinds of positions on the twins, two seeds each: none; a *learned* table (section 4); sinusoidal with $\sqrt
-# D$, and without it.
+# We train on twins, two seeds each: without positions, with a *learned* table (section 4), and with sinusoidal ones with $\sqrt
+# D$ and without.
 
 # %%
 kinds = {
@@ -338,7 +338,7 @@ signs.""",
 
 # %% [markdown]
 # Nobody told the table that 4 lies between 3 and 5. Its rows started at random, and now neighbours are alike. But
-# the limit is hard: a table of 128 rows has no row for position 128, and rows that few training texts reached have hardly
+# the limit is hard: a table of 128 rows has no row for position 128, and rows reached by few training texts have hardly
 # been trained.
 #
 # **Training finds the order of the positions, and a learned table has no row beyond its length.**
@@ -392,7 +392,7 @@ for m, n in ((3, 1), (53, 51), (1, 3)):
 # should not depend on where it stood; and the rotation happens in every layer, after the projections.
 #
 # **ALiBi** (Press et al., 2022) is simpler: subtract $s_h\,(m - n)$ from the score of an earlier key, with a
-# slope $s_h = 2^{-8h/H}$ for head $h = 1 \dots H$. Far keys fade. The maps show the scores of one query with one key, placed at all pairs of 48 positions.
+# slope $s_h = 2^{-8h/H}$ for head $h = 1 \dots H$. Far keys fade. Two maps show the scores of one query and one key at all pairs of 48 positions; the third, what ALiBi adds to a score.
 
 # %% tags=["drawing"]
 rng = np.random.default_rng(4)
@@ -425,8 +425,8 @@ for ax, (name, values) in zip(panels, maps.items(), strict=True):
 plots.show(
     figure,
     alt="""Rotary scores and ALiBi are constant along every diagonal: they depend on the distance alone. Three
-maps of scores of one query by one key at 48 positions each. Words plus sinusoidal positions: an irregular
-pattern. Rotary: stripes along the diagonals. ALiBi: zero on the diagonal, falling to −3 at distance 47, hatched where
+maps for one query and one key at 48 positions each. Words plus sinusoidal positions: an irregular
+pattern. Rotary: stripes along the diagonals. ALiBi's part alone: zero on the diagonal, falling to −3 at distance 47, hatched where
 the key comes after the query.""",
 )
 
@@ -438,7 +438,7 @@ the key comes after the query.""",
 #
 # ## 6 · Beyond the training length
 #
-# A model may meet a text that is longer than all it was trained on: **length extrapolation**. We test
+# A model may meet longer texts than any in its training: **length extrapolation**. We test
 # memory. Most tokens are blank, some are one of eight letters, and at each position a causal model predicts *the last
 # letter seen*. In "· B · · A · ·" the answers at the end are A.
 # Five models of one block differ in their positions only (the sinusoidal one also multiplies its tokens by
@@ -479,7 +479,7 @@ plots.show(
     alt="""Beyond the training length of 32 only ALiBi keeps its accuracy. Share of correct letters by position,
 median and range of three seeds. ALiBi stays near 0.97. Rotary holds for some positions, then falls below 0.4.
 Learned and sinusoidal positions fall at once, learned the lowest. Without positions the accuracy starts below the
-others and falls slowly. A line at 0.39 marks a model without memory.""",
+others, falls fast at first, then slowly. A line at 0.39 marks a model without memory.""",
 )
 
 # %% [markdown]
@@ -517,7 +517,7 @@ for method, view in (
 # keys costs little. Between 32 and 63 the window does not help the sinusoidal model: there the problem is not far keys
 # but new rows. Beyond 64 two of its three seeds gain about 0.1.
 #
-# Large language models that are trained on long texts show one more effect: they put weight that they do not need on
+# Large language models that are trained on long texts show one more effect: weight that they do not need goes to
 # the first tokens, the **attention sinks**, and a window that loses these tokens fails (Xiao et al., 2024).
 #
 # Our task rewards recent keys, which favours ALiBi. On reasoning and mathematical tasks, Kazemnejad et al. (2023) find
@@ -587,9 +587,9 @@ for name, rows in tables.items():
 #
 # | method | where | parameters | the score depends on distance alone | beyond the training length |
 # |---|---|---|---|---|
-# | none | – | 0 | – | low from the start and falling slowly here: only the causal mask tells it about order |
+# | none | – | 0 | – | lowest at the start, 0.44 here: only the causal mask shows the order |
 # | sinusoidal | added to √D times the tokens | 0 | its own products do; a shift is a rotation | rows exist, the model never saw them |
-# | learned | added to the tokens | length · D | no | no rows |
+# | learned | added to the tokens | length · D | no | no rows, or random ones |
 # | rotary | turns q and k in every layer | 0 | yes | fails here, unless far keys are cut or brought nearer |
 # | ALiBi | − slope · distance on the scores | 0 | yes | holds here: far keys fade |
 #

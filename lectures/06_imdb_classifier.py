@@ -280,7 +280,7 @@ print(f"{model.count_params():,} parameters, {640_000 / model.count_params():.0%
 # | this one: last 200 words, positions, mean | 657,737 |
 # | 600 words, no positions, *maximum* over the words, no hidden layer in the head | 650,689 |
 # | the same with an LSTM in place of the block | 648,353 |
-# | this one with an LSTM of 50 units in place of block and mean | 657,641 |
+# | this one with an LSTM of 50 units in place of positions, block and mean | 657,641 |
 #
 # **97 % of the parameters are word vectors; the block that mixes the words has 1.6 %.**
 
@@ -350,7 +350,7 @@ for word in ("excellent", "boring", "was"):
     print(f"nearest to {word}:", ", ".join(names[place] for place in near))
 
 # %% [markdown]
-# The vectors began at random, and only the labels moved them: now the neighbours of *excellent* and of *boring* share its verdict, and those of *was* are arbitrary.
+# The vectors began at random, and only the labels moved them: now *excellent* and *boring* each have neighbours of the same verdict, and those of *was* are arbitrary.
 #
 # The real reviews get two epochs: what would more epochs do? A model overfits (lecture 4) when it goes on getting
 # better on its training reviews and worse on others. Our training has three regularisers, called *brakes* here:
@@ -361,7 +361,7 @@ for word in ("excellent", "boring", "was"):
 #
 # What are the brakes worth, and what is stopping worth? The recorded runs change the two separately: 3,000
 # training reviews, three seeds each, judged on films that training has not seen. (Without brakes the rate is
-# constant, so two epochs are simply the first two of the six.)
+# constant, so a run of six epochs contains that of two.)
 
 # %% [markdown]
 # **Predict.** Train for six epochs without brakes. What happens to the loss on training reviews, and on held-back reviews? And with all three brakes?
@@ -446,7 +446,7 @@ ax.set(xlabel="width of the row (40 words and padding)", ylabel="accuracy")
 ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 plots.show(
     figure,
-    alt="""Without a mask in attention, padding lowers the accuracy; if only the mean lacks it, accuracy does not show it. Accuracy on shortened validation
+    alt="""Without a mask in attention, padding lowers the accuracy; if only the mean lacks one, accuracy hides the error. Accuracy on shortened validation
 reviews by the width of the padded row, for four versions with the same weights, and a band for the chance in the choice of the reviews. """
     + "; ".join(f"{name}: {share[0]:.3f} at 40, {share[-1]:.3f} at 200" for name, share in correct.items()) + ".",
 )
@@ -456,7 +456,7 @@ print(f"the review that changes most: label {truth[most]}, without a mask {answe
 # %% [markdown]
 # Without the mask in attention, padding takes a share of every softmax. In rows of width 200 the accuracy falls from
 # 0.786 to 0.618, and without any mask to 0.586. For one negative review the probability of “positive” goes from 0.04
-# to 0.90. With the mask in attention only, the accuracy does not show it (0.784), and still the answers change. As
+# to 0.90. With the mask in attention only, the accuracy hides the error (0.784), and still the answers change. As
 # long as all rows have one width, there is nothing to compare and the error stays hidden: change the width.
 #
 # **Write this test for every model that reads padded rows: add padding, and no answer may change.**
@@ -476,10 +476,10 @@ words = np.mean((linear.predict_proba(bag.transform(reviews.clean(test_texts)))[
 print(f"{SOURCE}, test: Transformer {transformer:.4f}, words and pairs {words:.4f}; chance in the reviews ±{1.96 * np.sqrt(0.88 * 0.12 / len(test_labels)):.3f}")
 
 # %% [markdown]
-# On the real reviews counting wins by 3.4 points (chance in the difference: at most ±0.6).
+# On the real reviews counting wins by 3.4 points (drawing other reviews: ±0.6 at most).
 #
 # One pair of runs says little about *why*. So we climb from one model to the other and change one part
-# at a time; a comparison that takes a part away is called an **ablation**. These runs are recorded: films that training has not seen, three seeds for each network.
+# at a time where we can; a comparison that takes a part away is called an **ablation**. These runs are recorded, on films that training has not seen, with three seeds for each network.
 
 # %% tags=["drawing"]
 film, whole = recorded.load("imdb_by_film")["results"], recorded.load("imdb_classifier")["results"]["linear"]
@@ -509,7 +509,7 @@ for name in ("words, last 200", "words and pairs, last 200"):
 # Begin reading at the third row: between the second and the third more than one part changes. The mean of word vectors
 # (no block, no positions) is at 0.8705. The encoder block adds 0.3 points: it is ahead with each of the three seeds,
 # by 0.2, 0.6 and 0.2 points. Three seeds show no gain from positions, and no difference with an LSTM in place of
-# block and mean. The convolution is behind. (All networks are trained with the encoder's recipe; the others might
+# positions, block and mean. The convolution is behind. (All networks are trained with the encoder's recipe; the others might
 # gain from recipes of their own.)
 #
 # No network reaches the accuracy of single words, 0.890, and pairs of words reach 0.904. The linear models read whole

@@ -119,7 +119,7 @@ print(f"1,036 to 964: p = {binomtest(1036, 2000).pvalue:.2f}")
 #
 # ## 2 · Other seeds
 #
-# A linear model that is trained again is the same model. A network with another seed begins with other weights, reads the batches in another order, and becomes another network. Take the encoder of lecture 6 with and without positions. Each was trained with three seeds and read the same reviews, on the
+# A linear model that is trained again is the same model. A network with another seed begins with other weights, reads the batches in another order, and becomes another network. Take the encoder of lecture 6 with and without positions. Each was trained with three seeds and read the same reviews of the
 # test split of 24,996 reviews (recorded by `experiments/imdb_by_film.py`).
 
 # %% [markdown]
@@ -127,7 +127,7 @@ print(f"1,036 to 964: p = {binomtest(1036, 2000).pvalue:.2f}")
 #
 # <details><summary>Answer</summary>
 #
-# These runs do not show it: with the other two seeds the encoder *without* positions is ahead. Each test is correct about its two networks. But the question is about the *recipe*, and each recipe was trained only three times.
+# These runs do not show it: with the other two seeds the encoder *without* positions is ahead. Each test is correct about its two networks. But the question is about the *recipe* (model and settings), and each was trained only three times.
 #
 # </details>
 
@@ -214,7 +214,7 @@ ax.set(xlabel="difference of the accuracies, films and seeds drawn again", ylim=
 plots.show(figure, alt="Three differences are far from zero; which end of a review to keep is not certain. Differences with 95 % intervals: " + "; ".join(f"{name} {mean:+.4f} ({low:+.4f} to {high:+.4f})" for name, (mean, low, high) in found.items()) + ".")
 
 # %% [markdown]
-# Three of the four intervals are far from zero: pairs beat words, and both beat the encoder. (Here the counting models read whole reviews, and the encoder the last 200 words. Where all read the last 200 words only, words have 0.8825 on the test split, pairs 0.8985, the encoder 0.8768: the order is the same.)
+# Three of the four intervals are far from zero: pairs beat words, and both beat the encoder. (Here the counting models read whole reviews, and the encoder the last 200 words. Where all read the last 200 words only, words have 0.8825 on the test split, pairs 0.8985, the encoder 0.8768 (another cut of the training reviews than in lecture 6): the order is the same.)
 #
 # The interval for the last against the first 200 words reaches from −0.0005 to +0.0181. The last 200 words are probably better, but this is not certain. With one kind of chance at a time the difference looked certain: Welch's test had p = 0.024, and with averaged seeds the interval began at +0.0010. With both kinds it is not certain, and with only three seeds even this interval is probably too narrow.
 #
@@ -225,7 +225,7 @@ plots.show(figure, alt="Three differences are far from zero; which end of a revi
 #
 # ## 4 · Three splits, one table
 #
-# All of this assumes that the held-back reviews stand for new ones. They do not if there is **leakage**: something that they, but not new reviews, share with training. In IMDB up to 30 reviews are about one film, and the
+# All of this assumes that the held-back reviews stand for new ones. They do not if there is **leakage**: they share something with training that new reviews do not. In IMDB up to 30 reviews are about one film, and the
 # test split has films of its own. Here are three ways to hold reviews back: at random, by the number of their file (reviews of one film have neighbouring numbers), and by the film's title, with scikit-learn's `GroupShuffleSplit`.
 
 # %% [markdown]
@@ -293,7 +293,7 @@ for name in ("words and pairs", "last 200 words"):
 # %% [markdown]
 # Pairs lose 2.8 points, so this model uses the order. The order is worth less than that: a model trained on single words is only 1.6 points behind. (A shuffled review is unlike all that the pair model learned from.)
 #
-# The encoder has positions, and could use the order. But when all words are shuffled, it changes its answer on 15, 6 and 12 of 4,596 reviews with its three seeds. So this encoder hardly uses the order of these reviews, although pairs show that the order is worth something. (The encoder's interval is wider than need be: both readings are by the same three networks, but their seeds are drawn separately.)
+# The encoder has positions, and could use the order. But when all words are shuffled, it changes its answer on 15, 6 and 12 of 4,596 reviews with its three seeds. So this encoder hardly uses the order of these reviews, although pairs show that the order is worth something. (The encoder's interval is wider than need be: the same three networks read both, but seeds are drawn for each reading separately.)
 #
 # **Count the changed answers and not only the accuracy: shuffled words change hardly any answer of this encoder.**
 
@@ -359,7 +359,7 @@ for looks in (1, 5, 20):
     print(f"best of {looks:2} looks at 2,500 reviews: {draws[:, :looks].max(axis=1).mean():.4f} on average; the truth is 0.8700")
 
 # %% [markdown]
-# **One seed.** A search with one seed for each setting finds one of the differences in a line below. In the second line even the sign depends on the seed:
+# **One seed.** A search with one seed for each setting sees one number of each line below. In the second line even the sign depends on the seed:
 
 # %%
 for name in ("no hidden words", "maximum for the mean"):

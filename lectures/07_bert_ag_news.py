@@ -125,7 +125,7 @@ Right, fine-tuning: 240 news items with labels pass the same encoder, with the w
 
 # %% [markdown]
 # The texts are AG News (Zhang et al., 2015): short news items, equally many of *World*, *Sports*, *Business* and *Sci/Tech*. You get a synthetic **sample** unless you set `COURSE_SOURCE=real`; the numbers stored here are from the real texts. The encoder is the course's own small BERT. It was pre-trained for
-# half an hour of CPU time on film reviews and on the 10,000 news items without their labels, never on a test text. All but its word vectors began at random; these were computed from counts of neighbouring words in these texts ([evidence](evidence/07.ipynb#pre-training)).
+# half an hour of CPU time on film reviews and on the 10,000 news items without their labels, never on a test text. Only its word vectors did not begin at random: they come from counts of neighbouring words in these texts ([evidence](evidence/07.ipynb#pre-training)).
 
 # %% [markdown]
 # **Predict.** 240 labelled texts, four classes: a blind guess is correct in 25 % of the cases. How many of 600 test texts does the fine-tuned encoder classify correctly?
@@ -200,7 +200,7 @@ for word in ["government", "transformer", "Karlsruhe", "naïve"]:
     print(f"{word:12}", *(vocabulary[piece] for piece in preprocess.tokenize([word]).flat_values))
 
 # %% [markdown]
-# The last two lines show that this model is *uncased*: capitals and accents are removed first. None of 600 test texts needs `[UNK]`, and a word has 1.23 pieces on average ([evidence](evidence/07.ipynb#pieces)).
+# The last two lines show that this model is *uncased*: capitals become small and accents are removed first. None of the 600 test texts tried needs `[UNK]`, and a word has 1.23 pieces on average ([evidence](evidence/07.ipynb#pieces)).
 #
 # BERT reads T tokens. `[CLS]` comes first: in the published models its output stands for the whole input. `[SEP]` ends a text. One input may hold two texts, such as a question and an answer. So it is packed into three rows of length T:
 #
@@ -210,7 +210,7 @@ for word in ["government", "transformer", "Karlsruhe", "naïve"]:
 # | `input_mask` | 1 for tokens, 0 for padding | every attention |
 # | `input_type_ids` | 0 for the first text, 1 for the second, 0 for padding | a table of two rows, (2, D) |
 #
-# The positions have a third table, which needs no row: token t is at position t. The three vectors of a token are added.
+# The positions have a third table, but no input row: token t is at position t. The three vectors of a token are added.
 
 # %%
 pair = [preprocess.tokenize(["who won ?"]), preprocess.tokenize(["the team won ."])]
@@ -243,7 +243,7 @@ The mask has ten ones. The type is 0 for the first five tokens, 1 for the next f
 # $$L=-\frac{1}{m}\sum_{t\text{ chosen}}\ln p_t(w_t)$$
 
 # %% [markdown]
-# Why not replace all chosen tokens by `[MASK]`? In fine-tuning there is no `[MASK]`. If the encoder had to predict masked tokens only, the loss would not depend on its output at any other token. With 80/10/10 some tokens to be predicted look ordinary, and some ordinary ones are random. So the encoder needs a good guess at *every* position. The paper compares several shares (appendix C.2): after fine-tuning the results differ little.
+# Why not replace all chosen tokens by `[MASK]`? In fine-tuning there is no `[MASK]`. If the encoder had to predict masked tokens only, the loss would not depend on its output at any other token. With 80/10/10 any token that looks ordinary may have to be predicted, and may be random. So the encoder needs a good guess at *every* position. The paper compares several shares (appendix C.2): after fine-tuning the results differ little.
 #
 # Here every epoch chooses anew, as in RoBERTa (Liu et al., 2019). The original BERT chose in advance, several times for each text.
 
@@ -303,7 +303,7 @@ print(f"always the commonest of these words: {np.bincount(true[:, 0]).max() / le
 # Without one label the encoder has learned what may stand in a gap: it finds 21 % of these words; always guessing the commonest of them would find 2 %. Wrong guesses are often of the correct kind: names that follow *new*, or countries in a report on a tour. (The 31.5 % above count all pieces, short words and commas included.)
 
 # %% [markdown]
-# **Predict.** Where does it look? Every head of the small BERT is below. Choose a head by a click and a row with the pointer; in Jupyter you can enter sentences of your own. In the last block, most heads put a quarter or more of their weight on one token. Which one?
+# **Predict.** Where does it look? Every head of the small BERT is below. Choose a head by a click and a row with the pointer; in Jupyter you can enter sentences of your own. In the last block, most heads put a quarter or more of their weight on one token, on average over 200 test texts. Which one?
 #
 # - (a) the token that looks
 # - (b) `[SEP]`
@@ -362,7 +362,7 @@ for name, shape in bert.checked(preprocess, encoder).items():  # two texts throu
 # * **Fine-tuned**: encoder and head learn, from the pre-trained weights.
 # * **Frozen**: only the head learns. `hub.KerasLayer` is frozen unless you say `trainable=True`.
 # * **From scratch**: everything learns, but the encoder has fresh random weights. This is the control: the same network without pre-training.
-# * **LoRA** (Hu et al., 2022): the encoder's matrices stay as they are, and chosen ones get a small correction, $W + AB$, with $A$ of shape (D, r) and $B$ of shape (r, D), for a small **rank** r. Only $A$, $B$ and the head learn. $B$ begins at zero, so training begins with the pre-trained model.
+# * **LoRA** (Hu et al., 2022): the encoder's matrices stay as they are, and chosen ones get a small correction, $AB$, with $A$ of shape (D, r) and $B$ of shape (r, D), for a small **rank** r. Only $A$, $B$ and the head learn. $B$ begins at zero, so training begins with the pre-trained model.
 #
 # Here r = 4, for the queries and values of each block. All runs below are recorded: 240 labels, three seeds with labelled texts of their own, 7,600 test texts.
 
@@ -441,7 +441,7 @@ for pair in study["pairs"]:
 # %% [markdown]
 # Against the same network from scratch, pre-training is worth 26.0 points with 100 labels and 1.4 with 10,000. Does this come from the network, or from the unlabelled texts? LSA had the unlabelled news as well, and with 100 labels it is only 4.9 points behind the fine-tuned encoder, while *linear* is 16.6 behind. Not all of LSA's lead over *linear* comes from the unlabelled texts: fitted on the 100 labelled texts alone LSA has 64.0 %, with all texts 70.5 %; *linear* has 58.8 % ([evidence](evidence/07.ipynb#lsa)).
 #
-# Two models that read the same test texts are compared in pairs, as in lecture 6b. With 240 labels the fine-tuned encoder is 3.7 points ahead of LSA and 9.3 ahead of *linear*, and both intervals are far from zero. So 240 labels go as far as 82.1 % (mean of three seeds), and a model without a network reaches 78.4 %.
+# Two models that read the same test texts are compared text by text, as in lecture 6b. With 240 labels the fine-tuned encoder is 3.7 points ahead of LSA and 9.3 ahead of *linear*, and both intervals are far from zero. So 240 labels go as far as 82.1 % (mean of three seeds), and a model without a network reaches 78.4 %.
 #
 # How good are published models? Sun et al. (2019) fine-tune BERT-base on all 120,000 labelled texts of AG News and report an error of 5.25 % on the test texts; our small BERT has 11.5 % with 10,000 labels (one seed). That shows the scale; it is no comparison: BERT-base has 110 million parameters (Devlin et al., 2019), 76 times as many, and got twelve times as many labels.
 #
@@ -480,7 +480,7 @@ with 240 labels Sports is taken for World as well. Right: the calibration error 
 )
 
 # %% [markdown]
-# Most of these titles could carry either label: the quarterly loss of a technology firm is business news too. (`&lt;p&gt;` is a remnant of HTML in AG News itself.) The model is overconfident: its mean confidence is 0.876, its accuracy 0.810. Its calibration error (right panel) falls from 0.102 with 500 labels (mean of three seeds) to 0.035 with 10,000; with 100 labels it lies between 0.05 and 0.13. The number of epochs changed as well, so the decrease has two possible reasons ([evidence](evidence/07.ipynb#by-size)).
+# Most of these titles could carry either label: the quarterly loss of a technology firm is business news too. (`&lt;p&gt;` is a remnant of HTML in AG News itself.) The model is overconfident: its mean confidence is 0.876, its accuracy 0.810. The calibration error of fine-tuned models (right panel) falls from 0.102 with 500 labels (mean of three seeds) to 0.035 with 10,000; with 100 labels it lies between 0.05 and 0.13. The number of epochs changed as well, so the decrease has two possible reasons ([evidence](evidence/07.ipynb#by-size)).
 #
 # Two articles were written for this page: a maker of self-driving cars shows a humanoid robot; footballers change clubs.
 

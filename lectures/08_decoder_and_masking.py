@@ -158,7 +158,7 @@ print("position 1 with the mask:   ", softmax(scores + (1 - look_back) * -1e9, a
 # Switch both on and off below. The scores are random numbers.
 
 # %% [markdown]
-# **Predict.** Leave the look-ahead mask on, and block *after* the softmax instead of before it. Which rows still sum to 1?
+# **Predict.** Leave only the look-ahead mask on, and block *after* the softmax instead of before it. Which rows still sum to 1?
 #
 # - (a) all rows
 # - (b) only the first row
@@ -316,7 +316,7 @@ that is read changes. With the mask only the lower triangle with its diagonal is
 )
 
 # %% [markdown]
-# The left map is a triangle: with the mask, no later token has any influence; the tokens up to the position have. The right map is full: without the mask, position 0 can read its own answer at position 1.
+# The left map is a triangle: with the mask, only the tokens up to a position influence its prediction. The right map is full: without the mask, position 0 can read its own answer at position 1.
 #
 # **A decoder block is an encoder block with two changes: it reads only its own past, and it reads the memory.**
 
@@ -336,7 +336,7 @@ print("parameters:", f"{model.count_params():,}", "  loss by epoch:", np.array(h
 
 
 # %% [markdown]
-# To write, begin with the start token. Take the most probable token, put it into the prefix, and go on: **greedy** decoding. The array `written` has its full length at once; the look-ahead mask hides what is not yet written.
+# To write, begin with the start token. Take the most probable token, put it into the prefix, and go on: **greedy** decoding. The array `written` has its full length from the start; the look-ahead mask hides what is not yet written.
 
 # %%
 def write_greedily(model, source, start, length):
@@ -411,7 +411,7 @@ for used in ("mask on", "mask off"):
     print(f"trained without mask, {used:8} writes:", *dict.fromkeys(lines), sep="\n    ")
 
 # %% [markdown]
-# The first row is the correct model. (The two columns agree: as long as each digit is correct, the model reads the same prefix.) In the second row the same weights run without their mask and write 0 to 15 % of the dates, so the mask is a part of the model. The fourth row is the leak:
+# The first row is the correct model. (The two columns agree: as long as each digit is correct, the model reads the same prefix.) In the second row the same weights run without their mask and write 0 to 15 % of the dates correctly, so the mask is a part of the model. The fourth row is the leak:
 # perfect on unseen days while it reads the target, and not one date correct on its own, with each of three seeds. In the third row the mask is added to the leaky weights afterwards. That does not help: no date is correct, even while the model reads the target.
 #
 # What does the leaky model copy? Put a *false* digit one position to the right, where its answer stands, and count how often the model predicts it (1,000 unseen dates; [evidence](evidence/08.ipynb#leak)).
@@ -534,7 +534,7 @@ for step in range(301):
 print("entropy of the people:", -(people[:5] * np.log(people[:5])).sum().round(3))
 
 # %% [markdown]
-# A translator's target is one-hot: its entropy is 0, and the loss comes ever closer to 0 while the correct logit grows. **Label smoothing** (Szegedy et al., 2016; ε = 0.1 in the paper) removes this reward for ever more certainty. It takes ε of the probability and
+# A translator's target is one-hot: its entropy is 0, and the loss comes ever closer to 0 while the correct logit grows. **Label smoothing** (Szegedy et al., 2016; ε = 0.1 in the paper) takes away this reward for growing certainty. It takes ε of the probability and
 # spreads it over all V words: the correct one gets $1 - \varepsilon + \varepsilon/V$, every other $\varepsilon/V$. Now the floor is the entropy of this target.
 
 # %% [markdown]

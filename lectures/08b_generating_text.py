@@ -127,7 +127,7 @@ print(f"{len(WORDS):,} words; after “a brown dog is”:", ", ".join(f"{WORDS[i
 
 
 # %% [markdown]
-# How good is it? Its **perplexity** on unseen captions is $e^m$, with $m$ the mean of $-\ln p$ per token. A model that guesses among 24 equally probable words has 24. Ours (one model, two passes) has 24.0 on captions whose words it knows. Perplexities can be compared only on the same words and the same captions: with 4,590 words, counted 4-grams have 30.7, and a model like ours, but more than twice as large, has 21.3 to 21.4 ([evidence](evidence/08.ipynb#language-model)). Now choose:
+# How good is it? Its **perplexity** on unseen captions is $e^m$, with $m$ the mean of $-\ln p$ per token. A model that guesses among 24 equally probable words has 24. Ours (one seed, two epochs) has 24.0 on captions whose words it knows. Perplexities can be compared only on the same words and the same captions: with 4,590 words, counting strings of four words gives 30.7, and a model like ours, more than twice as large, 21.3 to 21.4 ([evidence](evidence/08.ipynb#language-model)). Now choose:
 #
 # * **greedy**: always the most probable word;
 # * **temperature** $\tau$: draw from $\operatorname{softmax}(z/\tau)$. A $\tau$ below 1 makes the distribution sharper, one above 1 flatter; $\tau \to 0$ is greedy;
@@ -220,7 +220,7 @@ for settings in ({"temperature": 0.5}, {}, {"top_p": 0.9}, {"temperature": 1.5})
         print("   ", text(ids))
 
 # %% [markdown]
-# Cold captions resemble each other; hot ones are varied and lose their grammar. To measure this, compute the share of their four-word strings that occurs in training (*known* strings), and how many of 150 captions differ from each other. *The base rate matters*: in unseen captions
+# Captions at low temperature resemble each other; at high temperature they are varied and lose their grammar. To measure this, compute the share of their four-word strings that occurs in training (*known* strings), and how many of 150 captions differ from each other. *The base rate matters*: in unseen captions
 # written by people, 38 % of the strings are known.
 
 # %% tags=["drawing"]
@@ -251,8 +251,8 @@ top-p 0.9, with the share in captions written by people as a line; all curves fa
 #
 # ## 2 · Beam search: the most probable sentence
 #
-# Greedy takes the best *word* each time. That need not lead to the best *sentence*. For an example, take a language whose sentences have two words. **Beam search** keeps the k best *beginnings*: each is continued by every word, and the k
-# best of all these stay. With k = 1 it is greedy.
+# Greedy takes the best *word* each time. That need not lead to the best *sentence*. **Beam search** keeps the k best *beginnings*: each is continued by every word, and the k
+# best of all these stay. With k = 1 it is greedy. For an example, take a language whose sentences have two words.
 
 # %% [markdown]
 # **By hand.** Do not move the slider below yet. “a” has the probability $p$; “the” gets 0.8 of the rest and “my” the remaining 0.2. After “a” the best word is “dog” with 0.4, after “the” it is “dog” with 0.9. For which $p$ does greedy search miss the most probable sentence?
@@ -274,8 +274,8 @@ live.beam(TREE)
 
 
 # %% [markdown]
-# A wider beam is no guarantee either: it can drop the beginning of the best sentence. But there is an exact search. A beginning never *gains* probability by a further word. So always continue the most probable beginning of all: the first
-# finished sentence to be taken is the most probable (Dijkstra, 1959).
+# A wider beam is no guarantee either: it can drop the beginning of the best sentence. But there is an exact search. A beginning never *gains* probability by a further word. So always continue the most probable beginning of all: once it is a
+# finished sentence, none is more probable (Dijkstra, 1959).
 
 # %%
 def most_probable(model, limit):
@@ -444,7 +444,7 @@ triangle. Encoder–decoder: every target token on all four source tokens and on
 #
 # ## 5 · Where it looks, and what chance would give
 #
-# The weights of the cross-attention say, for each token written, where in the source the decoder looks: an alignment, as in [lecture 1](01_attention_intuition.ipynb). Take lecture 8's date translator. Single maps prove little, so take the mean over heads, blocks and dates (of 1,000 unseen ones, the correctly written; recorded, three seeds). Which share of their weight do the digits of year, month and day put on their own part of the source?
+# The weights of the cross-attention say, for each token written, where in the source the decoder looks: an alignment, as in [lecture 1](01_attention_intuition.ipynb). Take lecture 8's date translator. Single maps prove little, so take the mean over heads, blocks and dates (1,000 unseen dates, if written correctly; recorded, three seeds). Which share of their weight do the digits of year, month and day put on their own part of the source?
 
 # %% tags=["drawing"]
 dates = recorded.load("date_alignment")["results"]
@@ -575,7 +575,7 @@ print("always position 0:", text(ids[0]))
 # | piece | remember |
 # |---|---|
 # | temperature, top-k, top-p | strange text against repeated text; top-p keeps as many words as it needs |
-# | beam, exact search | the most probable sentence, which is not a typical one |
+# | beam, exact search | only the exact search is sure to find the most probable sentence, which is not a typical one |
 # | cache | 2 · L · G · K numbers a token; GQA makes G smaller than H |
 # | families | told apart by who sees whom |
 # | alignment | divide by equal weights |

@@ -182,7 +182,7 @@ print("equal up to rounding:", np.allclose(by_patches, by_convolution, atol=1e-4
 # ## 4 · A class token, and positions
 #
 # Which of the 196 outputs should the head read? No patch is special. So one more token stands in front, the **class token**: one learned vector, the same for every image. In each block it attends to
-# the patches, and after the last block the head reads it alone. Then a learned table of **positions** is added, one row for each token.
+# the patches, and after the last block the head reads it alone. Before the blocks a learned table of **positions** is added, one row for each token.
 
 # %%
 class PlainPatchTokens(keras.Layer):
@@ -410,7 +410,7 @@ for name, (before, after) in tables.items():
 
 
 # %% [markdown]
-# Single maps look noisy, so read the averages. With all five seeds the cosine of neighbours rises above zero, and that of the others stays below it. Models trained on millions of images show rows and columns clearly (figure 7 of the paper). Telling a ViT rows and columns did not help: on ImageNet, with five labelled images a class, one learned vector a position reaches 64.2 %, one built from the patch's row and column 64.0 %, none 61.4 % (table 8).
+# Single maps look noisy, so read the averages. With all five seeds the cosine of neighbours rises above zero, and that of the others stays below it. Models trained on millions of images show rows and columns clearly (figure 7 of the paper). Telling a ViT rows and columns did not help: on ImageNet, with five labelled images a class, a ViT with one learned vector for each position reaches 64.2 %, with vectors of row and column 64.0 %, without positions 61.4 % (table 8).
 #
 # **The table starts as noise, and training writes a little of the image's geometry into it.**
 
@@ -469,7 +469,7 @@ To the right and to the left the ViT falls far below the ConvNet, and with its p
 )
 
 # %% [markdown]
-# The last two columns must be equal. A ViT whose table moves along with its patches reads the same pairs of patch and position as before; only what has left the image is missing. (Background enters on the other side, and gets the rows that are free there.) To the right the accuracy falls from 98.9 % to 44.2 %, and the moved rows bring it back to 94.7 %: sideways the lost ink costs little. Up and down a digit loses two of its eight rows of pixels, and there most of the loss comes from the ink.
+# The last two printed columns must be equal. A ViT whose table moves along with its patches reads the same pairs of patch and position as before; only what has left the image is missing. (Background enters on the other side, and gets the rows that are free there.) To the right the accuracy falls from 98.9 % to 44.2 %, and the moved rows bring it back to 94.7 %: sideways the lost ink costs little. Up and down a digit loses two of its eight rows of pixels, and there most of the loss comes from the ink.
 #
 # A ConvNet has no such table. Over all 16 moves by two pixels, the diagonal ones included, it loses less with all five seeds:
 
@@ -579,7 +579,7 @@ alone each shows a few horizontal strips of pixels stacked on each other.""",
 )
 
 # %% [markdown]
-# **Pixels on another scale than in training.** The model was trained on pixels from 0 to 1 and gets bytes, 0 to 255. No error is raised. A `Rescaling` layer inside the model stores the scale with the weights.
+# **Pixels on another scale than in training.** The model was trained on pixels from 0 to 1 and gets bytes, 0 to 255. No error is raised. A `Rescaling` layer inside the model keeps the scale in the model.
 
 # %%
 for name, scale in {"0 to 1": 1, "0 to 255": 255}.items():

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -219,11 +219,15 @@ def _says_nothing(results: Mapping[str, Any], exact: Mapping[str, Any]) -> bool:
     the logarithm of something that is zero but for rounding, the processor decides about it."""
     for key, right in exact.items():
         value = results.get(key)
-        if all(isinstance(array, np.ndarray) and array.dtype.kind == "f" for array in (value, right)):
+        if _is_real(value) and _is_real(right) and value.shape == right.shape:
             wanted = ~np.isnan(right)
-            if value.shape == right.shape and wanted.any() and np.isnan(value[wanted]).all():
+            if wanted.any() and np.isnan(value[wanted]).all():
                 return True
     return False
+
+
+def _is_real(value: Any) -> TypeGuard[np.ndarray]:
+    return isinstance(value, np.ndarray) and value.dtype.kind == "f"
 
 
 def _comparable(value: Any, right: Any) -> Any:

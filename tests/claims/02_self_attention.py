@@ -38,7 +38,9 @@ def dogs(page: Page) -> None:
     page.says("With ten random vectors of width 16, a token keeps on average {:.2f} of its weight for itself", own)
     page.says("Without matrices a token can find only what resembles it.")
 
-    page.given("a token with the feature dog has the query 4, one with colour the key 1", because="chosen")
+    page.given(
+        "a token with the feature dog has the query 4, a token with the feature colour the key 1", because="chosen"
+    )
     page.given(
         "All other queries and keys are 0",
         "(Positions count from 0.)",

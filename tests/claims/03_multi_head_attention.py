@@ -178,13 +178,13 @@ def ablation(page, runs) -> None:
         because="what zero knowledge leaves",
     )
     changes = abs(left["wanted", "zero"] - left["wanted", "row mean"]).max()
-    page.says("For the other head the mean of each row changes little.", holds=changes < 0.03)
+    page.says("For the other head this mean hardly changes the error.", holds=changes < 0.03)
 
 
 def circuits(page, runs) -> None:
     kept_blocks = [run["predicted blocks alone"] for run in runs]
     page.says(
-        "with the two blocks alone at most {:.3f} of an answer's variance is unexplained.",
+        "The blocks are enough: with them alone at most {:.3f} of an answer's variance is unexplained.",
         max(max(kept["unexplained"]) for kept in kept_blocks),
         holds=min(head["share"] for kept in kept_blocks for head in kept["heads"]) > 0.95,
     )

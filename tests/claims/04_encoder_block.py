@@ -153,6 +153,7 @@ def rates(page, runs) -> None:
     )
     page.given(
         "in 250 steps",
+        "are trained to sort with Adam, 250 steps.",
         "the learning rate climbs from 0 to its full value, in its case over 4,000 steps, here over 100",
         "a constant rate of 0.003",
         because="settings, and Vaswani et al. 2017",

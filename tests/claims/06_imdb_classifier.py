@@ -115,7 +115,7 @@ def padding(page: Page) -> None:
         *page.numbers("padding-figure", r"label 0, .* ([\d.]+) at width 40, ([\d.]+) at width 200"),
     )
     page.says(
-        "With the mask in attention only, the accuracy does not show it ({:.3f}), and still the answers change.",
+        "With the mask in attention only, the accuracy hides the error ({:.3f}), and still the answers change.",
         page.number("padding-figure", r"attention only: .*?([\d.]+) at 200"),
     )
     page.says(
@@ -132,7 +132,7 @@ def verdict(page: Page) -> None:
         holds=counted - transformer > 2 * chance,
     )
     spread = sum(share * (1 - share) for share in (transformer, counted)) / 24_996  # if the reviews were not the same
-    page.says("(chance in the difference: at most ±{:.1f})", 196 * spread**0.5)
+    page.says("(drawing other reviews: ±{:.1f} at most)", 196 * spread**0.5)
     film = page.recorded("imdb_by_film")["results"]["ladder"]
     tests = {
         name: np.array([film[f"{name}; seed {seed}"]["test"] for seed in range(3)])
@@ -153,7 +153,7 @@ def verdict(page: Page) -> None:
     signs = np.sign(tests["encoder with positions"] - tests["encoder without positions"])
     page.says("Three seeds show no gain from positions", holds=abs(signs.sum()) == 1)
     signs = np.sign(tests["encoder with positions"] - tests["LSTM"])
-    page.says("and no difference with an LSTM in place of block and mean.", holds=abs(signs.sum()) == 1)
+    page.says("and no difference with an LSTM in place of positions, block and mean.", holds=abs(signs.sum()) == 1)
     page.says(
         "The convolution is behind.",
         holds=tests["convolution"].max() < min(tests[name].min() for name in tests if name != "convolution"),
@@ -208,7 +208,7 @@ def givens(page: Page) -> None:
         "V = 20,000, T = 200, D = 32, two heads of width 32 each, 32 hidden units in the feed-forward network, "
         "20 in the head.",
         "600 words, no positions, maximum over the words, no hidden layer in the head |",
-        "this one with an LSTM of 50 units in place of block and mean |",
+        "this one with an LSTM of 50 units in place of positions, block and mean |",
         'A positive review gets probability 0.9 for "positive", then 0.5, then 0.01.',
         "dropout of 0.1; * a learning rate that falls to 0; * hidden words : in each epoch a new random 30 % of each "
         "review's words",

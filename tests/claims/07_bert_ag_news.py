@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 from claims.page import Page
 
@@ -33,7 +35,8 @@ def pieces(page: Page, beside: Page) -> None:
     size = page.number("b7-toy", r"V = ([\d,]+) pieces")
     page.says("evenly over V = {:,.0f} pieces, its loss is ln {:,.0f} = {:.2f}.", size, size, np.log(size))
     page.says(
-        "None of 600 test texts needs `[UNK]`, and a word has {:.2f} pieces on average",
+        "None of the {:.0f} test texts tried needs `[UNK]`, and a word has {:.2f} pieces on average",
+        texts_read(beside, "pieces"),
         beside.number("pieces", r"([\d.]+) pieces a word"),
         holds=beside.number("pieces", r"([\d.]+)% of the pieces are \[UNK\]") == 0,
     )
@@ -69,6 +72,12 @@ def hidden_words(page: Page, beside: Page) -> None:
     page.says(
         "In the last block three of four heads put a quarter or more on `[SEP]`",
         holds=np.sum(shares[2, :, 4] >= 25) == 3,
+    )
+    page.says(
+        "In the last block, most heads put a quarter or more of their weight on one token, on average over {:.0f} "
+        "test texts.",
+        texts_read(beside, "heads"),
+        holds=[np.sum(shares[2, :, 4] >= 25) > 2, (shares[2, :, :4] < 25).all()],  # the one token is [SEP]
     )
     found = page.cells["live-heads"].outputs[0]["data"]
     assert CHART in found or "text/html" in found
@@ -211,8 +220,8 @@ def errors(page: Page, beside: Page) -> None:
     tuned = [run for run in page.recorded("bert_ag_news")["results"]["runs"] if run["model"] == "fine-tuned"]
     fewest = [run["calibration_error"] for run in tuned if run["texts"] == 100]
     page.says(
-        "Its calibration error (right panel) falls from {:.3f} with 500 labels (mean of three seeds) to {:.3f} with "
-        "10,000; with 100 labels it lies between {:.2f} and {:.2f}.",
+        "The calibration error of fine-tuned models (right panel) falls from {:.3f} with 500 labels (mean of three "
+        "seeds) to {:.3f} with 10,000; with 100 labels it lies between {:.2f} and {:.2f}.",
         *(calibration[1], calibration[3], min(fewest), max(fewest)),
         holds=[sum(run["texts"] == 500 for run in tuned) == 3, bool((np.diff(calibration)[1:] < 0).all())],
     )
@@ -233,6 +242,12 @@ def errors(page: Page, beside: Page) -> None:
         because="the figure",
     )
     page.says("Read the most confident errors: most of those above show a label that is in doubt.")
+
+
+def texts_read(beside: Page, cell_id: str) -> int:
+    """How many test texts a cell of the evidence reads."""
+    (count,) = re.findall(r"test_texts\[:(\d+)\]", beside.cells[cell_id].source.splitlines()[0])
+    return int(count)
 
 
 def mistakes(page: Page) -> None:
@@ -258,7 +273,7 @@ def given(page: Page) -> None:
         "The type is 0 for the first five tokens, 1 for the next five and 0 in the padding.",
         "choose 15 % of the tokens and let the encoder guess them",
         "Of the chosen tokens 80 % become `[MASK]`, 10 % become a random piece, 10 % stay as they are.",
-        "With 80/10/10 some tokens to be predicted look ordinary",
+        "With 80/10/10 any token that looks ordinary may have to be predicted",
         "(means of 200 test texts;",
         "the first whole word of four letters or more from position 10 on",
         "(four blocks, D = 512, V = 30,522)",

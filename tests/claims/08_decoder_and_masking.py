@@ -24,7 +24,9 @@ def masks(page: Page) -> None:
     page.says("so the weights are 1/4 = {:.2f}, 3/4 = {:.2f} and {:.0f}.", *masked)
     page.given("the exponentials are 1, 3 and 148.4, and their sum is 152.4", because="calculated by hand")
     with_mask, without = page.numbers("d8-influence", r"of a later token ([\d.]+)")
-    page.says("with the mask, no later token has any influence", holds=with_mask == 0 < without)
+    page.says(
+        "with the mask, only the tokens up to a position influence its prediction", holds=with_mask == 0 < without
+    )
     page.says("With the mask no prediction moves when a later token changes.", holds=with_mask == 0)
     page.says("without the mask, position 0 can read its own answer at position 1", holds=without > 0.01)
     page.says("A mask hides the future if no prediction moves when a later token changes.")
@@ -68,8 +70,8 @@ def leak(page: Page, leaks: dict) -> None:
     )
     unmasked = [100 * run["mask off"]["alone"] for run in masked]
     page.says(
-        "the same weights run without their mask and write {:.0f} to {:.0f} % of the dates, so the mask is a part of "
-        "the model",
+        "the same weights run without their mask and write {:.0f} to {:.0f} % of the dates correctly, so the mask is "
+        "a part of the model",
         min(unmasked),
         max(unmasked),
         holds=[run["mask on"]["alone"] > 0.95 for run in masked],

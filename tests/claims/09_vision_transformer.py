@@ -148,8 +148,8 @@ def position_map(page: Page, others: dict) -> None:
         "one small map for each of the 16 patches: the cosine of its position vector with the other 15",
         "Two blocks of 4 by 4 small maps",
         "with the rows of all 16 patches",
-        "one learned vector a position reaches 64.2 %, one built from the patch's row and column 64.0 %, none 61.4 % "
-        "(table 8)",
+        "a ViT with one learned vector for each position reaches 64.2 %, with vectors of row and column 64.0 %, "
+        "without positions 61.4 % (table 8)",
         because="the design of the page, or cited: the ViT paper, table 8",
     )
 
@@ -159,7 +159,7 @@ def moved(page: Page) -> None:
         page.numbers("v9-moved", r"(?m)^\w+ +([\d.]+)% +([\d.]+)% +([\d.]+)% +([\d.]+)%"), (4, 4)
     )  # right, left, up, down: ConvNet, ViT, rows moved along, the same ink cut off
     convnet, vit, along, cut = rows.T
-    page.says("The last two columns must be equal.", holds=(along == cut).all())
+    page.says("The last two printed columns must be equal.", holds=(along == cut).all())
     page.says("(c) The blocks see the same tokens as before", holds=along[0] > 90)
     page.says("the ViT's accuracy falls below one half", holds=vit[0] < 50)
     page.says(
