@@ -95,10 +95,9 @@ check = start_lab("09_vision_transformer")
 # 18 19 | 20 21 | 22 23
 # ```
 #
-# - Images need not be square. Where P does not divide both h and w, raise a `ValueError` that names the sizes.
-# - `images` is an array or a tensor, and its float type stays. Exercise 2 calls
-#   your function inside a graph, where the batch size is not known: `keras.ops` works there, NumPy does not. Ready-made
-#   functions that cut patches are forbidden here.
+# - Images need not be square. Where P does not divide both h and w, raise a `ValueError`.
+# - `images` is an array or a tensor, and its float type stays. Your function also has to work inside a graph, where the batch size
+#   is not known: `keras.ops` works there, NumPy does not. Ready-made functions that cut patches are forbidden here.
 #
 # **Try it on paper first:** which of the numbers 0 to 23 does `reshape` alone put into "patch" 0?
 # <details><summary>Answer</summary>0, 1, 2 and 3. In memory the pixels follow each other row by row, and a reshape moves nothing.</details>
@@ -382,7 +381,7 @@ print(f"by you: {vit_parameter_count(32, 4, 3, 48, 2, 96, 10):,}; by Keras: {sma
 #
 # - The labels are whole numbers from 0 to `num_classes` − 1. Which of Keras's cross-entropies takes those? It must know
 #   that your model returns logits.
-# - Sizes, optimizer, batch size and epochs are yours to choose.
+# - Use patches of 2 × 2 pixels: the pictures below need their 4 × 4 grid. All else is yours to choose.
 
 # %% nbgrader={"grade": false, "grade_id": "train_vit-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def train_vit(images, labels, num_classes):
