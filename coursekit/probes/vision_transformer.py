@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from coursekit.probes.arguments import copied, refuse_changed
 from coursekit.probes.driving import BuiltLayer, ContractError, LayerProbe, find, function, numbers, refusing
 from coursekit.probes.keeping import function_of
 from coursekit.probes.naming import kind_of
+from coursekit.probes.sharing import current_cache
 from coursekit.probes.training import no_progress_bars, optimizers_built_early
 
 EMBEDDING = ("projection.kernel", "projection.bias", "class_token", "position_embedding")
@@ -81,9 +81,6 @@ class _Roles:
                 "the model holds no PatchEmbedding, a layer with `class_token` and `position_embedding`."
             )
         attentions = [layer for layer in layers if isinstance(layer, keras.layers.MultiHeadAttention)]
-        if not attentions:
-            raise ContractError("the model holds no `keras.layers.MultiHeadAttention`.")
-        self.attentions = attentions
         parts = {id(part) for owner in (*embeddings, *attentions) for part in owner._flatten_layers()}
         for embedding in embeddings:
             for name in names:
@@ -105,6 +102,8 @@ class _Roles:
                 self._add("norm.beta", layer.beta, layer)
             elif hasattr(layer, "kernel"):
                 self._add_dense(_place(layer, inputs), layer)
+        if not attentions and "dense_in.kernel" in self.found:
+            raise ContractError("the model holds no `keras.layers.MultiHeadAttention`.")
         known = {id(part) for same in self.found.values() for part in same}
         others = [variable for variable in model.trainable_variables if id(variable) not in known]
         if others:
@@ -189,13 +188,14 @@ def by_role(vector: np.ndarray, sizes: Mapping[str, Any]) -> dict[str, np.ndarra
 
 
 def _model(namespace: Mapping[str, Any], inputs: Mapping[str, Any]) -> Any:
-    """The student's model, built."""
+    """The student's model, built; cases of the same sizes share it, and each gives it all its weights."""
     import keras
 
     target = find(namespace, "build_vit")
     sizes = [tuple(inputs[key]) if key == "image_shape" else inputs[key] for key in MODEL_SIZES]
     keywords = {"dropout": inputs["dropout"]} if "dropout" in inputs else {}
-    model = target(*sizes, **keywords)
+    key = ("build_vit", id(target), *sizes, *keywords.items())
+    model = current_cache().once(key, lambda: target(*sizes, **keywords))
     if not isinstance(model, keras.Model):
         raise ContractError(f"build_vit(…) returned {kind_of(model)}; expected a `keras.Model`.")
     if not model.built:
@@ -214,7 +214,7 @@ def _build_vit(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: st
     """Build the model, put the given weights into it by their roles, and use it as `mode` says.
 
     Modes: ``call``; ``graph`` (inside `tf.function`, batch size unknown); ``parameters``; ``slopes`` (derivative of
-    ``sum(logits * weighting)`` along a direction, for each role); ``dropout`` (where a call in training differs);
+    ``sum(logits * weighting)`` along a direction, for each role); ``dropout`` (how much is dropped, and where);
     ``saved`` (saved, loaded, called).
     """
     import tensorflow as tf
@@ -227,7 +227,7 @@ def _build_vit(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: st
     roles.assign(weights)
     images = tf.convert_to_tensor(inputs["images"])
     if mode == "dropout":
-        return _dropped(model, roles, images, weights)
+        return _dropped(model, roles, images, weights, inputs.get("dropout", 0.0))
     if mode == "slopes":
         return _slopes(model, roles, images, inputs)
     if mode == "saved":
@@ -238,48 +238,87 @@ def _build_vit(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: st
     return {"logits": _logits(model, images)}
 
 
-PATHS = {
-    "the embedded tokens": ("output", "dense_out"),
-    "the attention's output": ("projection", "class_token", "position_embedding", "dense_out"),
-    "the feed-forward network's output": ("projection", "class_token", "position_embedding", "output"),
+PLACES = {
+    "the embedded tokens": ("projection.bias", "class_token", "position_embedding"),
+    "the attention's output": ("output.bias",),
+    "the feed-forward network's output": ("dense_out.bias",),
 }
+FEW, MANY = 32, 768  # images: so many that something is dropped; that the share of what is dropped is known within 0.05
 
 
-def _dropped(model: Any, roles: _Roles, images: Any, weights: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """For each of the three places, whether dropout changes something there: in training, and outside of it.
+def _dropped(model: Any, roles: _Roles, images: Any, weights: Mapping[str, np.ndarray], rate: float) -> dict[str, Any]:
+    """For each of the three places, the share of dropped numbers in training; and whether calls outside of it differ.
 
-    All other paths into the residual stream are silenced by zeros.
+    One place adds a vector to every token, and all other weights are zeros. So the last norm reads this vector with
+    some numbers dropped, and the head, a unit matrix, hands on what the norm makes of it.
     """
     import tensorflow as tf
 
-    images = tf.repeat(images, 16, axis=0)  # so many numbers that some are dropped whatever the rate
-    rows = []
-    for silenced in PATHS.values():
-        changed = {
-            role: np.zeros_like(value) if role.partition(".")[0] in silenced else value
-            for role, value in weights.items()
-        }
-        roles.assign(changed)
-        # Said or not: a functional model that is told training=False tells it to dropouts that are set to True, too.
-        kinds: tuple[dict[str, bool], ...] = ({"training": True}, {"training": False}, {})
-        with _without_dropout(roles.attentions):
-            calls = [np.asarray(_logits(model, images, **kind)) for kind in kinds]
-        rows.append([np.abs(calls[0] - calls[1]).max() > 1e-4, np.abs(calls[1] - calls[2]).max() > 1e-4])
-    seen = np.array(rows).astype("int64")
-    return {"in_training": seen[:, 0], "at_inference": seen[:, 1]}
+    few, many = (tf.repeat(images, count // len(images), axis=0) for count in (FEW, MANY if rate else FEW))
+    width, classes = weights["head.kernel"].shape
+    vector = (1.2 ** np.arange(width)).astype("float32")
+    silent = {role: np.zeros_like(value) for role, value in weights.items()}
+    silent |= {"norm.gamma": np.ones_like(vector), "head.kernel": np.eye(width, classes, dtype="float32")}
+
+    def give(*added: str) -> None:
+        roles.assign(silent | {role: np.broadcast_to(vector, weights[role].shape) for role in added})
+
+    def call(batch: Any, **training: bool) -> np.ndarray:
+        return np.asarray(_logits(model, batch, **training))
+
+    give(*(role for added in PLACES.values() for role in added), "norm.beta")
+    outside = call(few, training=False)
+    # A functional model that is told training=False tells it to dropouts that are set to True, too.
+    at_inference = _differ(outside, call(few))
+    shares, after = np.zeros(len(PLACES)), False
+    if _differ(outside, call(few, training=True)):
+        give("norm.beta")  # zeros come to the last norm, which returns beta
+        after = _differ(call(few, training=True), call(few, training=False))
+        for number, added in enumerate(PLACES.values()):
+            give(*added)
+            training, outside = call(many, training=True), call(few, training=False)
+            if _differ(training[:FEW], outside):
+                shares[number] = _share_dropped(training, vector, rate, after=after)
+    said = {False: "nothing is dropped", True: "numbers are dropped"}
+    return {"in_training": shares, "at_inference": said[at_inference], "after_last_norm": said[after]}
 
 
-@contextlib.contextmanager
-def _without_dropout(attentions: Sequence[Any]) -> Iterator[None]:
-    """While the block runs, no attention drops its weights: what is asked for is the dropout of its output."""
-    rates = [attention._dropout_layer.rate for attention in attentions]
-    try:
-        for attention in attentions:
-            attention._dropout_layer.rate = 0.0
-        yield
-    finally:
-        for attention, rate in zip(attentions, rates, strict=True):
-            attention._dropout_layer.rate = rate
+def _differ(one: np.ndarray, other: np.ndarray) -> bool:
+    return bool(np.abs(one - other).max() > 1e-4)
+
+
+def _share_dropped(logits: np.ndarray, vector: np.ndarray, rate: float, *, after: bool) -> float:
+    """The share of the vector's numbers that are 0 in what the last norm read, in tenths.
+
+    Each row of logits is compared with the vector in each of the ways to drop some of its numbers; neither a factor nor
+    a number added to all changes the comparison. Where rows are none of these (there are fewer logits than numbers, or
+    the model is another one), it is the rate itself, or 1 if that is 0: something is dropped.
+
+    Args:
+        logits: in training, (…, K).
+        vector: what was to be dropped, (D,).
+        rate: the rate that was asked for.
+        after: whether numbers are dropped after the last norm, too. Then rows without a 0 count, and that something was
+            dropped before is all that they say.
+    """
+    width = len(vector)
+    rows = logits.reshape(-1, logits.shape[-1])[:, :width]
+    rows = rows[(rows != 0).all(axis=1)] if after else rows
+    if logits.shape[-1] < width or not len(rows):
+        return rate or 1.0
+    kept = np.arange(2**width)[:, None] >> np.arange(width) & 1
+    likeness = _directions(rows) @ _directions(kept * vector).T
+    if np.any((likeness.max(axis=1) < 0.99) & (np.ptp(rows, axis=1) > 1e-3)):
+        return rate or 1.0
+    share = round(1 - float(kept[likeness.argmax(axis=1)].mean()), 1)
+    return (rate or 1.0) if after and share else share
+
+
+def _directions(rows: np.ndarray) -> np.ndarray:
+    """Rows with mean 0 and length 1; a row of equal numbers becomes zeros."""
+    rows = rows - rows.mean(axis=1, keepdims=True)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.where(lengths > 1e-3, rows / np.maximum(lengths, 1e-3), 0)
 
 
 def _slopes(model: Any, roles: _Roles, images: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -333,6 +372,11 @@ def _train_vit(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: st
     layers = list(model._flatten_layers(include_self=False))
     if not any(isinstance(layer, keras.layers.MultiHeadAttention) for layer in layers):
         raise ContractError("the model that came back holds no attention: train the one that build_vit makes.")
+    if not any(hasattr(layer, "position_embedding") for layer in layers):
+        raise ContractError(
+            "the model that came back holds no `PatchEmbedding` with `position_embedding`: train the one that your"
+            " build_vit makes."
+        )
     fitted, unseen = (np.asarray(_logits(model, batch, training=False)) for batch in (images, inputs["unseen"]))
     if fitted.shape != (len(images), inputs["num_classes"]):
         raise ContractError(f"the model returns {fitted.shape}; expected {(len(images), inputs['num_classes'])}.")
@@ -416,7 +460,7 @@ def _along(found: Mapping[int, Any], size: int) -> dict[str, Any]:
 
 PROBES = {
     "measure_shift": _measure_shift,
-    "extract_patches": refusing(function("extract_patches", "images", "patch_size")),
+    "extract_patches": refusing(function("extract_patches", "images", "patch_size", unknown_axes={"images": (0,)})),
     "PatchEmbedding": LayerProbe(
         "PatchEmbedding",
         init=("patch_size", "num_patches", "d_model"),

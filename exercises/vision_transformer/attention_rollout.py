@@ -134,6 +134,13 @@ exercise.mistakes(
         hint="What should a row sum to, if it says from where a token has what it holds?",
         see="09#rollout",
     ),
+    normalised_at_the_end=wrong(
+        "Only the product's rows are divided by their sums. Each layer's rows should be, before they are multiplied.",
+        (NORMALISED, ""),
+        ("return rollout", "return rollout / rollout.sum(axis=-1, keepdims=True)"),
+        hint="In the text's list, which comes first: the division or the product?",
+        see="09#rollout",
+    ),
     normalised_before=wrong(
         "The rows are normalised before the identity is added. Add the identity first: with pruned weights the result"
         " differs.",

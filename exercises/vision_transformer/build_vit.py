@@ -21,11 +21,11 @@ FIRST: dict[str, Any] = {
     "d_model": 12,
     "num_heads": 3,
     "d_ff": 17,
-    "dropout": 0.5,
 }
 
 
-SECOND = {
+# One block, and no fewer classes than features: the logits then tell which numbers were dropped.
+SECOND: dict[str, Any] = {
     "image_shape": [10, 4, 1],
     "patch_size": 2,
     "num_classes": 7,
@@ -33,6 +33,7 @@ SECOND = {
     "d_model": 6,
     "num_heads": 2,
     "d_ff": 11,
+    "dropout": 0.3,
 }
 
 
@@ -187,11 +188,15 @@ def number_of_parameters(
 
 
 @exercise.formula_for("dropout")
-def chance(dropout: float = 0.0) -> dict[str, np.ndarray]:
-    """In training, chance acts after the embedding and in both halves of a block; outside of it nowhere."""
-    where = np.array([1, 1, 1])
-    acts = int(dropout > 0)
-    return {"in_training": acts * where, "at_inference": 0 * where}
+def dropped(num_layers: int, dropout: float = 0.0) -> dict[str, Any]:
+    """The share of numbers that are dropped after the embedding and in both halves of a block: in training only."""
+    per_block = min(num_layers, 1)
+    times = np.array([1, per_block, per_block])
+    kept = 1 - dropout
+    shares = np.round(1 - kept**times, 1)
+    at_inference = "nothing is dropped"
+    after_last_norm = "nothing is dropped"
+    return {"in_training": shares, "at_inference": at_inference, "after_last_norm": after_last_norm}
 
 
 @exercise.group(
@@ -223,7 +228,7 @@ def epsilon(rng: Generator) -> list[Case]:
     advice="Around the blocks there are the embedding, one norm and one Dense layer, all with bias.",
 )
 def parameters(rng: Generator) -> list[Case]:
-    sizes = {**FIRST, "num_classes": size_other_than(rng, 7, 29, 12, 17, 18)}
+    sizes = {**FIRST, "num_layers": 3, "num_classes": size_other_than(rng, 7, 29, 12, 17, 18)}
     return _models("parameters", (sizes, f"trainable parameters, {_described(sizes)}"))(rng)
 
 
@@ -233,13 +238,13 @@ def parameters(rng: Generator) -> list[Case]:
     fixed="the three places are the same in every model",
     advice="The places are, in this order: "
     + ", ".join(["the embedded tokens", "the attention's output", "the feed-forward network's output"])
-    + ". 1 means: the logits change there.",
+    + ". The numbers are the shares that are dropped there.",
 )
 def dropout(rng: Generator) -> list[Case]:
     return _models(
         "dropout",
-        (FIRST, "dropout=0.5, called with training=True and False"),
-        (SECOND, "dropout as it is by default, called with training=True and False"),
+        (SECOND, "dropout=0.3, called with training=True and False"),
+        (FIRST, "dropout as it is by default, called with training=True and False"),
     )(rng)
 
 
@@ -269,7 +274,10 @@ READ = "norm(x)[:, 0]"
 LOGITS = 'summary @ w["head.kernel"] + w["head.bias"]'
 LAST_NORM = 'normalised(x, w["norm.gamma"], w["norm.beta"], 1e-3)[:, 0]'
 BLOCKS = "num_layers * (attention + feed_forward + norms)"
-SEEN = "[1, 1, 1]"
+TIMES = "[1, per_block, per_block]"
+NOTHING = '"nothing is dropped"'
+NUMBERS = '"numbers are dropped" if dropout else "nothing is dropped"'
+DROPPED_AFTER = (f"after_last_norm = {NOTHING}", f"after_last_norm = {NUMBERS}")
 
 exercise.mistakes(
     final_norm_missing=wrong(
@@ -338,19 +346,65 @@ exercise.mistakes(
         "The class token stands at the end: see `PatchEmbedding`.", (FRONT_FIRST, "[tokens, front]")
     ),
     patches_by_reshape=wrong("The patches are made by a reshape alone: see `extract_patches`.", (PIECES, "images")),
-    dropout_never=wrong("With training=True nothing changes: the dropout is never on.", ("acts * where", "0 * where")),
+    dropout_never=wrong(
+        "With training=True nothing changes: the dropout is never on.", ("kept = 1 - dropout", "kept = 1.0")
+    ),
     dropout_always=wrong(
         "Two calls with training=False differ: the dropout is on outside training, too.",
-        ("0 * where", "acts * where"),
+        (f"at_inference = {NOTHING}", f"at_inference = {NUMBERS}"),
         ("return result", "return np.full_like(result, np.nan) if dropout > 0 else result"),  # no number is foreseen
     ),
     dropout_rate_ignored=wrong(
-        "Something is dropped although dropout is 0: the argument `dropout` does not decide.", ("int(dropout > 0)", "1")
+        "Something is dropped although dropout is 0: the argument `dropout` does not decide.",
+        ("kept = 1 - dropout", "kept = 1 - dropout if dropout else 0.0"),
     ),
-    tokens_not_dropped=wrong("The embedded tokens are not dropped in training.", (SEEN, "[0, 1, 1]")),
+    tokens_not_dropped=wrong("The embedded tokens are not dropped in training.", (TIMES, "[0, per_block, per_block]")),
     only_tokens_dropped=wrong(
         "Only the embedded tokens are dropped in training. The blocks should get the rate `dropout`, too.",
-        (SEEN, "[1, 0, 0]"),
+        (TIMES, "[1, 0, 0]"),
+    ),
+    tokens_dropped_twice=wrong(
+        "The embedded tokens are dropped twice. They should be dropped once, before the first block.",
+        (TIMES, "[2, per_block, per_block]"),
+    ),
+    blocks_dropped_again=wrong(
+        "What a block returns is dropped once more. The blocks drop inside already.",
+        (TIMES, "[2, 2 * per_block, 2 * per_block]"),
+        hint="Which dropouts does `encoder_block` have, and which one is left for you?",
+        see="09#whole-vit",
+    ),
+    blocks_dropped_not_tokens=wrong(
+        "What a block returns is dropped, and the embedded tokens are not. Only one dropout stands outside the blocks:"
+        " before the first.",
+        (TIMES, "[1, 2 * per_block, 2 * per_block]"),
+        hint="Look at the first of the three lines in the text: what does the Dropout read?",
+        see="09#whole-vit",
+    ),
+    dropped_after_last_norm=wrong(
+        "Numbers are dropped after the last norm as well. There is no dropout between it and the logits here.",
+        DROPPED_AFTER,
+        hint="Look at the last of the three lines in the text: does it have a Dropout?",
+        see="09#whole-vit",
+    ),
+    dropped_before_head_only=wrong(
+        "Numbers are dropped after the last norm, and the embedded tokens are not.",
+        DROPPED_AFTER,
+        (TIMES, "[0, per_block, per_block]"),
+        hint="In which of the three lines of the text does the Dropout stand?",
+        see="09#whole-vit",
+    ),
+    one_block_too_few=wrong(
+        "There is one block too few: there should be num_layers of them.",
+        ("range(num_layers)", "range(num_layers - 1)"),
+        (BLOCKS, f"(num_layers - 1) * {BLOCKS.partition(' * ')[2]}"),
+        ("min(num_layers, 1)", "min(num_layers - 1, 1)"),
+        hint="How many rounds does a loop over `range(1, 3)` have?",
+    ),
+    one_block_too_many=wrong(
+        "There is one block too many: there should be num_layers of them.",
+        ("range(num_layers)", "range(num_layers + 1)"),
+        (BLOCKS, f"(num_layers + 1) * {BLOCKS.partition(' * ')[2]}"),
+        hint="How many blocks does your model have with num_layers=1?",
     ),
     norm_in_every_block=wrong(
         "A norm comes after every block, on the tokens that go on. The last norm comes once, after the loop.",

@@ -153,6 +153,31 @@ exercise.mistakes(
         ("np.cumprod(strides)", "strides"),
         hint="Two layers of stride 2: how many pixels does the field of the second one move?",
     ),
+    dilations_in_the_product=wrong(
+        "The dilations are in the running product. A dilation spreads what its own layer reads; only strides spread the"
+        " layers above.",
+        ("np.cumprod(strides)", "np.cumprod(strides * dilations)"),
+        hint="A layer with dilation 4 and stride 1: how many pixels does its field move from one output to the next?",
+    ),
+    both_sides=wrong(
+        "Every layer adds its gaps twice. A window of k entries has k − 1 gaps, those to both sides together.",
+        (ADDED, "2 * (kernel_sizes - 1) * dilations * below"),
+        hint="How many pixels does one output of a layer with 3 entries see?",
+    ),
+    windows_multiplied=wrong(
+        "The windows are multiplied. Windows of neighbouring outputs overlap, and only what a layer adds counts.",
+        ("1 + np.cumsum(added)", "np.cumprod(kernel_sizes)"),
+        hint="Two layers of 3 entries, strides and dilations 1: does one output see 5 pixels, or 9?",
+    ),
+    last_layer_first=wrong(
+        "The layers are taken from last to first. The first layer reads the image.",
+        (
+            "steps = np.cumprod(strides)",
+            "kernel_sizes, strides, dilations = kernel_sizes[::-1], strides[::-1], dilations[::-1]\nsteps ="
+            " np.cumprod(strides)",
+        ),
+        hint="Which layer's size depends on no other layer?",
+    ),
     dilation_left_out=wrong(
         "With dilation d two neighbours of a window are counted as d + 1 entries apart. They are d apart.",
         (ADDED, "(kernel_sizes - 1) * (dilations + 1) * below"),

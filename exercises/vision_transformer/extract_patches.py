@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Advice, Case, Exercise, wrong
 from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.vision_transformer.shared import (
@@ -27,6 +27,8 @@ def _cut(*shapes: tuple[int, tuple[int, int], int, int], **case: Any) -> Draw:
         for shape in shapes:
             images = draw_images(rng, *shape)
             description = f"images {images.shape}, patch_size={shape[2]}"
+            if case.get("mode") == "graph":
+                description += ", inside tf.function, batch size unknown"
             cases.append(Case({"images": images, "patch_size": shape[2]}, description=description, **case))
         return cases
 
@@ -62,7 +64,13 @@ def corners(rng: Generator) -> list[Case]:
     return _cut((2, (3, 5), 1, 7), (3, (1, 1), 5, 2), (2, (1, 3), 4, 5), (2, (3, 1), 4, 5))(rng)
 
 
-@exercise.group("arrays and tensors, float type kept", points=1)
+@exercise.group(
+    "arrays and tensors, inside a graph too, float type kept",
+    points=1,
+    advice=Advice(
+        graph="Inside a graph the batch size is None: give `ops.reshape` −1 in its place, or `ops.shape(images)[0]`."
+    ),
+)
 def types(rng: Generator) -> list[Case]:
     shape = (2, (3, 5), 2, 3)
     wide = {"images": draw_images(rng, *shape, dtype="float64"), "patch_size": 2}
@@ -70,6 +78,7 @@ def types(rng: Generator) -> list[Case]:
         *_cut(shape, mode="tensor", dtype="float32")(rng),
         *_cut(shape, dtype="float32")(rng),
         Case(wide, description="images of float64", dtype="float64"),
+        *_cut(shape, mode="graph", dtype="float32")(rng),
     ]
 
 
@@ -146,6 +155,18 @@ exercise.mistakes(
     **refusal_mistakes("Images"),
     only_height_checked=wrong("The height is checked, the width is not: try both.", (FITS, "height % patch_size == 0")),
     only_width_checked=wrong("The width is checked, the height is not: try both.", (FITS, "width % patch_size == 0")),
+    only_height_refused=wrong(
+        "The height is checked, the width is not: there TensorFlow stops, with an error of its own.",
+        ('error = "ValueError"', 'error = "ValueError" if height % patch_size else "InvalidArgumentError"'),
+    ),
+    only_width_refused=wrong(
+        "The width is checked, the height is not: there TensorFlow stops, with an error of its own.",
+        ('error = "ValueError"', 'error = "ValueError" if width % patch_size else "InvalidArgumentError"'),
+    ),
+    only_area_refused=wrong(
+        "Your code checks the number of pixels. That can be a multiple of P·P although P divides neither side.",
+        ('error = "ValueError"', 'error = "ValueError" if height * width % patch_size**2 else "InvalidArgumentError"'),
+    ),
     area_checked=wrong(
         "Your code checks the number of pixels. That can be a multiple of P·P although P divides neither side.",
         (FITS, "height * width % patch_size**2 == 0"),

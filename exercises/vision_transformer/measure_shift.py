@@ -198,6 +198,11 @@ exercise.mistakes(
         ("change = hits - base", "change = base - hits"),
         hint="Which of the two accuracies should be the larger one, if the change is negative?",
     ),
+    relative_change=wrong(
+        "The changes are divided by the accuracy of the images as they are. The difference alone is asked for.",
+        ("change.mean(axis=1)", "change.mean(axis=1) / base.mean()"),
+        hint="From 80 % to 60 %: is the change −0.25, or −0.2?",
+    ),
     unpaired=wrong(
         "The errors are those of two accuracies from different images. Here each image is its own comparison: take "
         "the difference for each image first.",

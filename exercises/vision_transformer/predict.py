@@ -20,6 +20,7 @@ exercise.mistakes(
         seen=0.0,
         see="09#position-map",
     ),
+    by_hand=wrong("This is the deviation for rows of four numbers. Here they have 64.", seen=0.5),
     length_of_a_row=wrong(
         "This is √D, the length of a row, or the standard deviation of the dot product. A cosine lies between −1"
         " and 1.",

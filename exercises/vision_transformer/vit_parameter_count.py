@@ -23,7 +23,7 @@ def _counts(*, classes: bool) -> Draw:
                 }
             )
         if classes:
-            cases = [{**case, "num_classes": number} for case, number in zip(cases, (1000, 2, 17), strict=True)]
+            cases = [{**case, "num_classes": number} for case, number in zip(cases, (1000, 3, 17), strict=True)]
         return [Case(case) for case in cases]
 
     return draw
@@ -65,7 +65,8 @@ HEAD = "d_model * num_classes + num_classes"
 
 exercise.mistakes(
     one_vector_missing=wrong(
-        "D numbers are missing, as many as one vector has: the class token, or its row of the position table.",
+        "D numbers are missing, as many as one vector has: the class token, its row of the position table, or one of"
+        " the final norm's two.",
         ("class_token = d_model", "class_token = 0"),
         hint="Which parts are a single vector of D numbers? The class token is one, and where is the other?",
         see="09#counted",
@@ -94,6 +95,37 @@ exercise.mistakes(
         ("class_token = d_model", "class_token = (num_classes or 1) * d_model"),
         ("(patches + 1)", "(patches + (num_classes or 1))"),
         hint="What does the class token become, and which layer knows the classes?",
+        see="09#class-token",
+    ),
+    class_token_per_class=wrong(
+        "The class token is counted once for each class. There is one, whatever the number of classes.",
+        ("class_token = d_model", "class_token = (num_classes or 1) * d_model"),
+        hint="What does the class token become, and which layer knows the classes?",
+        see="09#class-token",
+    ),
+    final_norm_with_head_only=wrong(
+        "The final norm is counted only where there is a head. It belongs to the model without a head, too.",
+        ("last_norm = 2 * d_model", "last_norm = 2 * d_model if num_classes else 0"),
+        hint="Compare your two counts with the two numbers of the text: which one is too small, and by how much?",
+        see="09#counted",
+    ),
+    final_norm_in_every_block=wrong(
+        "The final norm is counted in every block. It comes once, after the last one.",
+        ("norms = 2 * 2 * d_model", "norms = 3 * 2 * d_model"),
+        ("last_norm = 2 * d_model", "last_norm = 0"),
+        hint="Which norms of exercise 4 are in the loop, and which one is below it?",
+        see="09#counted",
+    ),
+    one_vector_too_many=wrong(
+        "There are D numbers too many, as many as one vector has. Is the class token counted twice, or its row?",
+        ("class_token = d_model", "class_token = 2 * d_model"),
+        hint="`tokens` is N + 1: whose is the 1?",
+        see="09#counted",
+    ),
+    position_as_number=wrong(
+        "A position counts as one number. Each of the N + 1 rows of the table has D.",
+        ("positions = (patches + 1) * d_model", "positions = patches + 1"),
+        hint="Positions are added to the tokens. How wide must a row be?",
         see="09#class-token",
     ),
     no_positions=wrong(

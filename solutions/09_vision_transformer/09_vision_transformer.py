@@ -16,7 +16,7 @@
 # # Lab 09 · Vision Transformer
 #
 # You cut images into patches, build a Vision Transformer, count its parameters, and train it on handwritten digits. Then you look at
-# which patches its answer comes from, and measure what happens when the digits move.
+# which patches its answer comes from, and move the digits.
 #
 # **Before you start:** read [lecture 09](../../lectures/09_vision_transformer.ipynb): this lab begins where its `PlainPatchTokens` and
 # `plain_vit` end. **Time:** about 120 minutes.
@@ -95,10 +95,9 @@ check = start_lab("09_vision_transformer")
 # 18 19 | 20 21 | 22 23
 # ```
 #
-# - Images need not be square. Where P does not divide both h and w, raise a `ValueError` that names the sizes.
-# - `images` is an array or a tensor, and its float type stays. Exercise 2 calls
-#   your function inside a graph, where the batch size is not known: `keras.ops` works there, NumPy does not. Ready-made
-#   functions that cut patches are forbidden here.
+# - Images need not be square. Where P does not divide both h and w, raise a `ValueError`.
+# - `images` is an array or a tensor, and its float type stays. The function also has to work inside a graph, whose batch size
+#   is not known: `keras.ops` works there, NumPy does not. Ready-made functions that cut patches are forbidden here.
 #
 # **Try it on paper first:** which of the numbers 0 to 23 does `reshape` alone put into "patch" 0?
 # <details><summary>Answer</summary>0, 1, 2 and 3. In memory the pixels follow each other row by row, and a reshape moves nothing.</details>
@@ -132,8 +131,7 @@ def extract_patches(images, patch_size):
 check("extract_patches")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# A real digit (scikit-learn's, 8 × 8 pixels) and its 16 patches of 2 × 2. Before you run the cell: in which patches is there
-# any ink, if the digit is a zero?
+# A real zero (scikit-learn's, 8 × 8 pixels) and its 16 patches of 2 × 2. Before you run the cell: which patches have ink?
 # <details><summary>Answer</summary>In all but two corners, 0 and 15: the hole lies where four patches meet.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "cut", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
@@ -148,18 +146,15 @@ plots.show(figure, alt="A handwritten zero, 8 by 8 pixels, and its 16 patches in
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-4", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 2 · Patches become tokens
 #
-# A layer that turns images into the tokens of an encoder. The lecture's `PlainPatchTokens` has a convolution in place of 1 and 2.
-# `__init__` makes the parts; you write `call`:
+# The lecture's `PlainPatchTokens` has a convolution in place of 1 and 2. `__init__` makes the parts; you write `call`:
 #
 # 1. cut the images into patches, with your `extract_patches`;
 # 2. project each patch to D features with `projection`;
 # 3. put the class token in front of the patches. It is **one** learned vector, the same for every image and every class;
 # 4. add the learned positions. Row 0 of the table belongs to the class token, rows 1 to N to the patches.
 #
-# Nothing is scaled. The checks find the parts by their names, so keep them.
-#
-# Inside `tf.function` the batch size is not known: there `images.shape[0]` is None, and `ops.shape(images)[0]` is a number
-# that becomes known when the function runs.
+# Nothing is scaled. The checks find the parts by their names, so keep them. Inside a graph `images.shape[0]` is None;
+# `ops.shape(images)[0]` is a number there.
 
 # %% nbgrader={"grade": false, "grade_id": "PatchEmbedding-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class PatchEmbedding(keras.Layer):
@@ -236,7 +231,7 @@ check("derive_receptive_field")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-field-seen", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # How many 3 × 3 layers does it take until one output sees an image of 224 pixels? Does the last output of VGG-16 see it (13
-# convolutions, five poolings)? And how many pixels do two neighbouring patches of a ViT share? Write down three guesses, then run the cell.
+# convolutions, five poolings)? How many pixels do two neighbouring patches of a ViT share? Guess, then run the cell.
 
 # %% nbgrader={"grade": false, "grade_id": "field", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 vgg16 = [*[(3, 1, 1)] * 2, (2, 2, 1)] * 2 + [*[(3, 1, 1)] * 3, (2, 2, 1)] * 3  # kernel size, stride, dilation
@@ -324,8 +319,7 @@ check("build_vit")
 # ## 5 · Counting
 #
 # How many trainable numbers does the model of exercise 4 have for square images of `image_size` pixels a side? Some counts are given. What
-# is left are the class token, the positions, the norms, and the sum; `num_classes=None` means that there is no head. The number of heads does not
-# matter, as you will notice.
+# is left are the class token, the positions, the norms, and the sum; `num_classes=None` means that there is no head.
 #
 # ViT-B/16 (D = 768, F = 3,072, 12 blocks) for images of 224 × 224 × 3 has 85,798,656 without a head, and 86,567,656 with
 # one for 1,000 classes.
@@ -375,14 +369,13 @@ print(f"by you: {vit_parameter_count(32, 4, 3, 48, 2, 96, 10):,}; by Keras: {sma
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 6 · Train it
 #
-# Write the function that builds a ViT with your `build_vit`, compiles it, trains it on the images given, and returns it. The checks hand
-# over 256 images with their labels, and ask your model about 200 others: at least 80 % must come out right. Each image is one of ten
-# patterns of black and white pixels with noise added, and the patterns are new in every check. You have 40 seconds of CPU time; a
-# small model needs a fraction of it.
+# Write the function that builds a ViT with your `build_vit`, compiles it, trains it and returns it. The checks hand
+# over 256 images with their labels, and ask about 200 others: at least 80 % must come out right. Each image is one of ten
+# patterns of black and white pixels with noise added, and the patterns are new in every check. You have 40 seconds of CPU time.
 #
 # - The labels are whole numbers from 0 to `num_classes` − 1. Which of Keras's cross-entropies takes those? It must know
 #   that your model returns logits.
-# - Sizes, optimizer, batch size and epochs are yours to choose.
+# - The patches are 2 × 2: the cells below need their 4 × 4 grid. All else is yours to choose.
 
 # %% nbgrader={"grade": false, "grade_id": "train_vit-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def train_vit(images, labels, num_classes):
@@ -550,7 +543,7 @@ near, far = alike[apart == 1].mean(), alike[apart > 1].mean()
 print(f"your ViT, mean cosine: {near:.2f} for neighbours, {far:.2f} for all others")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-11", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# Lecture 09 found only a trace of the grid with so few images. If your two means are about equal, your model has found none.
+# Lecture 09 found only a trace of the grid with so few images.
 #
 # - `class_token_numbers`: how many learned numbers is the class token of a model with D = 768 and 1,000 classes?
 # - `rollout_patch`: an image has 3 × 4 patches, and the class token's row of the rollout is `[0.31, 0.04, 0.06, 0.05,
@@ -698,7 +691,7 @@ check("measure_shift")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-shift-seen", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# Your own model, with digits that move by one to four pixels; a patch has two. Before you run the cell: at which shift is it down to one half,
+# Your own model, with digits that move by up to four pixels; a patch has two. First guess: at which shift is it down to one half,
 # is it the same to both sides, and what do the rows bring back?
 # <details><summary>In our run</summary>From 89 % it is below one half at one pixel: 38 % to the left, 42 % to the right. The rows bring 85 % and 79 % back at two pixels, and 17 % and 16 % at
 # four: too much ink is gone.</details>

@@ -105,6 +105,10 @@ WRONG = [
     ("identity_whole_not_normalised", roll(step="a + eye", normed="a")),
     ("columns_normalised", roll(normed="a / a.sum(-2, keepdims=True)")),
     ("normalised_before", roll(heads="a.mean(2) / a.mean(2).sum(-1, keepdims=True)", normed="a")),
+    (
+        "normalised_at_the_end",
+        roll(normed="a").replace("return result", "return result / result.sum(-1, keepdims=True)"),
+    ),
     ("identity_not_halved", roll(step="0.5 * a + eye")),
     ("first_layer_twice", roll().replace("in a[1:]", "in a")),
     ("row_sums_on_columns", roll(normed="a / a.sum(-1)[..., None, :]")),

@@ -170,6 +170,60 @@ def build_vit(image_shape, patch_size, num_classes, num_layers, d_model, num_hea
     x = keras.layers.LayerNormalization(epsilon=1e-6)(x)
     return keras.Model(images, keras.layers.Dense(num_classes)(x[:, 0]))
 """,
+    # a dropout of its own, written with TensorFlow's function, and one layer for all three places
+    """
+class Drop(keras.layers.Layer):
+    def __init__(self, rate, **kwargs):
+        super().__init__(**kwargs)
+        self.rate = rate
+
+    def call(self, x, training=None):
+        return tf.nn.dropout(x, self.rate) if training else x
+
+    def get_config(self):
+        return {**super().get_config(), "rate": self.rate}
+
+def build_vit(image_shape, patch_size, num_classes, num_layers, d_model, num_heads, d_ff, dropout=0.0):
+    drop = Drop(dropout)
+    images = keras.Input(image_shape)
+    x = drop(PatchEmbedding(patch_size, image_shape[0] * image_shape[1] // patch_size**2, d_model)(images))
+    for _ in range(num_layers):
+        h = keras.layers.LayerNormalization(epsilon=1e-6)(x)
+        x = x + drop(keras.layers.MultiHeadAttention(num_heads, d_model // num_heads)(h, h))
+        h = keras.layers.Dense(d_ff, activation="gelu")(keras.layers.LayerNormalization(epsilon=1e-6)(x))
+        x = x + drop(keras.layers.Dense(d_model)(h))
+    first = keras.layers.LayerNormalization(epsilon=1e-6)(x[:, :1])
+    return keras.Model(images, keras.layers.Dense(num_classes)(keras.layers.Flatten()(first)))
+""",
+    # seeds for the dropouts, a mask drawn and multiplied by hand for the tokens
+    """
+class DropTokens(keras.layers.Layer):
+    def __init__(self, rate, **kwargs):
+        super().__init__(**kwargs)
+        self.rate, self.seed = rate, keras.random.SeedGenerator(5)
+
+    def call(self, x, training=False):
+        if not training or self.rate == 0:
+            return x
+        keep = keras.random.uniform(ops.shape(x), seed=self.seed) >= self.rate
+        return ops.where(keep, x / (1 - self.rate), 0.0)
+
+    def get_config(self):
+        return {**super().get_config(), "rate": self.rate}
+
+def build_vit(image_shape, patch_size, num_classes, num_layers, d_model, num_heads, d_ff, dropout=0.0):
+    images = keras.Input(image_shape)
+    n = (image_shape[0] // patch_size) * (image_shape[1] // patch_size)
+    x = DropTokens(dropout)(PatchEmbedding(patch_size, n, d_model)(images))
+    for _ in range(num_layers):
+        h = keras.layers.LayerNormalization(epsilon=1e-6)(x)
+        h = keras.layers.MultiHeadAttention(num_heads, d_model // num_heads)(h, h)
+        x = keras.layers.Add()([x, keras.layers.Dropout(dropout, seed=1)(h)])
+        h = keras.layers.Dense(d_ff, activation="gelu")(keras.layers.LayerNormalization(epsilon=1e-6)(x))
+        x = keras.layers.Add()([x, keras.layers.Dropout(dropout, seed=1)(keras.layers.Dense(d_model)(h))])
+    x = keras.layers.LayerNormalization(epsilon=1e-6)(x)
+    return keras.Model(images, keras.layers.Dense(num_classes)(x)[:, 0])
+""",
 ]
 
 VIT = """
@@ -212,6 +266,8 @@ def vit(**changes):
 
 
 NORMED = "h = norm()(x); "
+BLOCK_DROPPED = NORMED + "x = drop(x + drop(dense_out()(dense_in()(h))))"
+HEAD_DROPPED = "logits = L.Dense(num_classes)(drop(norm()(x)[:, 0]))"
 
 WRONG = [
     (
@@ -269,6 +325,9 @@ WRONG = [
     ),
     (None, vit(key_dim="d_model")),
     ("one_block_only", vit(layers="1")),
+    ("one_block_too_few", vit(layers="num_layers - 1")),
+    ("one_block_too_few", vit(layers="1, num_layers")),
+    ("one_block_too_many", vit(layers="num_layers + 1")),
     (
         None,
         vit(
@@ -285,6 +344,29 @@ WRONG = [
             second="h = n(x); x = x + drop(dense_out()(dense_in()(h)))",
         ),
     ),
+    ("dropped_before_head_only", vit(dropped_tokens="", end=HEAD_DROPPED)),
+    ("dropped_before_head_only", vit(dropped_tokens="", end="logits = drop(L.Dense(num_classes)(norm()(x)[:, 0]))")),
+    ("dropped_after_last_norm", vit(end=HEAD_DROPPED)),
+    ("dropped_after_last_norm", vit(end="logits = L.Dense(num_classes)(drop(norm()(x))[:, 0])")),
+    ("dropped_after_last_norm", vit(end=HEAD_DROPPED.replace("drop(", "L.Dropout(0.1)("))),
+    ("tokens_dropped_twice", vit(dropped_tokens="(lambda x: drop(drop(x)))")),
+    ("blocks_dropped_again", vit(second=BLOCK_DROPPED)),
+    ("blocks_dropped_again", vit(end="logits = L.Dense(num_classes)(norm()(drop(x))[:, 0])")),
+    ("blocks_dropped_not_tokens", vit(dropped_tokens="", second=BLOCK_DROPPED)),
+    # no dropout but the one on the logits; a rate of its own, and what should be kept
+    (
+        None,
+        vit(
+            dropped_tokens="",
+            first=NORMED + "x = x + attention()(h, h)",
+            second=NORMED + "x = x + dense_out()(dense_in()(h))",
+            end="logits = drop(L.Dense(num_classes)(norm()(x)[:, 0]))",
+        ),
+    ),
+    (None, vit(dropped_tokens="L.Dropout(0.1)")),
+    (None, vit(dropped_tokens="L.Dropout(dropout / 2)")),
+    (None, vit(rate="(1 - dropout if dropout else 0.0)")),
+    (None, vit(first=NORMED + "x = drop(x + attention()(h, h))")),
     ("dropout_never", vit(rate="0.0")),
     ("dropout_rate_ignored", vit(rate="0.1")),
     ("dropout_always", vit(training=", training=True")),

@@ -73,7 +73,20 @@ def derive_receptive_field(kernel_sizes, strides, dilations):
 WRONG = [
     ("windows_added", derived(size="np.cumsum(kernel_sizes * dilations * below)")),
     ("dilated_steps", derived(result="sizes, steps * dilations")),
-    ("", derived(size="np.cumprod(kernel_sizes)")),
+    ("windows_multiplied", derived(size="np.cumprod(kernel_sizes)")),
+    ("both_sides", derived(size="1 + np.cumsum((kernel_sizes - 1) * 2 * dilations * below)")),
+    ("last_layer_first", derived(steps="np.cumprod(strides[::-1])", size="1 + np.cumsum(((kernel_sizes - 1) * dilations)[::-1] * below)")),
+    # an entry that lies between two that are read does not count
+    ("", """
+def derive_receptive_field(kernel_sizes, strides, dilations):
+    size, step, sizes, steps = 1, 1, [], []
+    for k, s, d in zip(kernel_sizes, strides, dilations):
+        size += (k - 1) * min(d * step, size)
+        step *= s
+        sizes.append(size)
+        steps.append(step)
+    return np.array(sizes), np.array(steps)
+"""),
     ("own_stride", derived(below="steps")),
     ("strides_added", derived(steps="np.cumsum(strides)")),
     ("whole_kernel", derived(size="1 + np.cumsum(kernel_sizes * dilations * below)")),
@@ -90,13 +103,12 @@ WRONG = [
     ("", derived(result="sizes[-1], steps[-1]")),
     ("", derived(result="sizes")),
     ("", derived(size="1 + (kernel_sizes - 1) * dilations * below")),
-    ("", derived(size="np.cumprod(kernel_sizes)")),
     ("", derived(size="np.cumsum((kernel_sizes - 1) * dilations * below + 1)")),
     ("", derived(size="1 + np.cumsum((kernel_sizes // 2) * dilations * below)")),
     ("", derived(size="1 + np.cumsum((kernel_sizes - 1) * (dilations - 1) * below)")),
     ("", derived(size="1 + np.cumsum(((kernel_sizes - 1) * dilations * below)[::-1])")),
     ("", derived(size="(1 + np.cumsum((kernel_sizes - 1) * dilations * below)) ** 2")),
-    ("", derived(steps="np.cumprod(strides * dilations)")),
+    ("dilations_in_the_product", derived(steps="np.cumprod(strides * dilations)")),
     ("stride_as_step", derived(steps="strides")),
     ("", derived(size="2 + np.cumsum((kernel_sizes - 1) * dilations * below)")),
     ("", derived(size="1 + np.cumsum((kernel_sizes - 1) * dilations * below).astype('float16')")),

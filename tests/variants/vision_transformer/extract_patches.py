@@ -3,15 +3,35 @@
 from variants.vision_transformer.shared import REFUSE, SIX, cut
 
 CORRECT = [
-    # NumPy: swapaxes
+    # six axes, and the batch size from the tensor
     """
 def extract_patches(images, patch_size):
-    images = np.asarray(images)
-    b, h, w, c = images.shape
-    p = patch_size
-    if h % p != 0 or w % p != 0:
-        raise ValueError(f"{p} does not divide {h} x {w}")
-    return images.reshape(b, h // p, p, w // p, p, c).swapaxes(2, 3).reshape(b, -1, p * p * c)
+    h, w, c = images.shape[1], images.shape[2], images.shape[3]
+    if (h % patch_size, w % patch_size) != (0, 0):
+        raise ValueError(f"{patch_size} does not divide {h} or {w}")
+    batch = ops.shape(images)[0]
+    x = ops.reshape(images, (batch, h // patch_size, patch_size, w // patch_size, patch_size, c))
+    return ops.reshape(ops.swapaxes(x, 2, 3), (batch, -1, patch_size * patch_size * c))
+""",
+    # strips of a split, cells of a split
+    """
+def extract_patches(images, patch_size):
+    P, (h, w, c) = patch_size, images.shape[1:]
+    if h % P or w % P:
+        raise ValueError(f"{h} x {w} and {P}")
+    rows = ops.split(ops.convert_to_tensor(images), h // P, axis=1)
+    cells = [cell for row in rows for cell in ops.split(row, w // P, axis=2)]
+    return ops.concatenate([ops.reshape(cell, (-1, 1, P * P * c)) for cell in cells], axis=1)
+""",
+    # a tensor's own slices
+    """
+def extract_patches(images, patch_size):
+    x = tf.convert_to_tensor(images)
+    p, (h, w, c) = patch_size, x.shape[1:]
+    if h % p > 0 or w % p > 0:
+        raise ValueError("sizes")
+    pixels = [x[:, i::p, j::p] for i in range(p) for j in range(p)]
+    return tf.reshape(tf.stack(pixels, axis=3), [-1, h // p * (w // p), p * p * c])
 """,
     # loops and slices
     """
@@ -39,37 +59,6 @@ def extract_patches(images, patch_size):
     x = tf.einsum("brpcqk->brcpqk", x)
     return tf.reshape(x, [-1, (h // patch_size) * (w // patch_size), patch_size**2 * c])
 """,
-    # split along each side
-    """
-class BadSize(ValueError):
-    pass
-
-def extract_patches(images, patch_size):
-    rows, rest_h = divmod(images.shape[1], patch_size)
-    columns, rest_w = divmod(images.shape[2], patch_size)
-    if rest_h or rest_w:
-        raise BadSize(images.shape)
-    patches = []
-    for strip in np.split(np.asarray(images), rows, axis=1):
-        patches += [piece.reshape(len(piece), 1, -1) for piece in np.split(strip, columns, axis=2)]
-    return np.concatenate(patches, axis=1)
-""",
-    # an index for every pixel
-    """
-def extract_patches(images, patch_size):
-    images = np.asarray(images)
-    b, h, w, c = images.shape
-    if any(side % patch_size for side in (h, w)):
-        raise ValueError("no")
-    n = (h // patch_size) * (w // patch_size)
-    out = np.empty((b, n, patch_size * patch_size * c), dtype=images.dtype)
-    for i in range(h):
-        for j in range(w):
-            patch = (i // patch_size) * (w // patch_size) + j // patch_size
-            place = ((i % patch_size) * patch_size + j % patch_size) * c
-            out[:, patch, place : place + c] = images[:, i, j]
-    return out
-""",
     # one side at a time: rows of patches, then patches
     """
 def extract_patches(images, patch_size):
@@ -93,16 +82,6 @@ def extract_patches(images, patch_size):
     order = [numbers[i : i + patch_size, j : j + patch_size].ravel() for i in range(0, h, patch_size) for j in range(0, w, patch_size)]
     pixels = tf.reshape(x, [-1, h * w, c])
     return tf.reshape(tf.gather(pixels, np.array(order), axis=1), [-1, len(order), patch_size * patch_size * c])
-""",
-    # strided windows of NumPy, every P-th of them
-    """
-def extract_patches(images, patch_size):
-    images = np.asarray(images)
-    p = patch_size
-    if images.shape[1] % p or images.shape[2] % p:
-        raise ValueError(f"{images.shape} and {p}")
-    windows = np.lib.stride_tricks.sliding_window_view(images, (p, p), axis=(1, 2))[:, ::p, ::p]
-    return np.moveaxis(windows, 3, -1).reshape(len(images), -1, p * p * images.shape[3])
 """,
     # one image at a time
     """
@@ -196,6 +175,87 @@ def extract_patches(images, patch_size):
     ]
     return np.stack(found, axis=1)
 """,
+    ),
+    # NumPy inside a graph: swapaxes
+    (
+        None,
+        """
+def extract_patches(images, patch_size):
+    images = np.asarray(images)
+    b, h, w, c = images.shape
+    p = patch_size
+    if h % p != 0 or w % p != 0:
+        raise ValueError(f"{p} does not divide {h} x {w}")
+    return images.reshape(b, h // p, p, w // p, p, c).swapaxes(2, 3).reshape(b, -1, p * p * c)
+""",
+    ),
+    # NumPy inside a graph: split along each side
+    (
+        None,
+        """
+class BadSize(ValueError):
+    pass
+
+def extract_patches(images, patch_size):
+    rows, rest_h = divmod(images.shape[1], patch_size)
+    columns, rest_w = divmod(images.shape[2], patch_size)
+    if rest_h or rest_w:
+        raise BadSize(images.shape)
+    patches = []
+    for strip in np.split(np.asarray(images), rows, axis=1):
+        patches += [piece.reshape(len(piece), 1, -1) for piece in np.split(strip, columns, axis=2)]
+    return np.concatenate(patches, axis=1)
+""",
+    ),
+    # NumPy inside a graph: an index for every pixel
+    (
+        None,
+        """
+def extract_patches(images, patch_size):
+    images = np.asarray(images)
+    b, h, w, c = images.shape
+    if any(side % patch_size for side in (h, w)):
+        raise ValueError("no")
+    n = (h // patch_size) * (w // patch_size)
+    out = np.empty((b, n, patch_size * patch_size * c), dtype=images.dtype)
+    for i in range(h):
+        for j in range(w):
+            patch = (i // patch_size) * (w // patch_size) + j // patch_size
+            place = ((i % patch_size) * patch_size + j % patch_size) * c
+            out[:, patch, place : place + c] = images[:, i, j]
+    return out
+""",
+    ),
+    # NumPy inside a graph: strided windows of NumPy, every P-th of them
+    (
+        None,
+        """
+def extract_patches(images, patch_size):
+    images = np.asarray(images)
+    p = patch_size
+    if images.shape[1] % p or images.shape[2] % p:
+        raise ValueError(f"{images.shape} and {p}")
+    windows = np.lib.stride_tricks.sliding_window_view(images, (p, p), axis=(1, 2))[:, ::p, ::p]
+    return np.moveaxis(windows, 3, -1).reshape(len(images), -1, p * p * images.shape[3])
+""",
+    ),
+    # a batch size that is None inside a graph
+    (None, cut("(b, h // p, p, w // p, p, c)", "(0, 1, 3, 2, 4, 5)")),
+    (
+        "only_height_refused",
+        cut(SIX, "(0, 1, 3, 2, 4, 5)", refuse=REFUSE.replace(" or images.shape[2] % patch_size", "")),
+    ),
+    (
+        "only_width_refused",
+        cut(SIX, "(0, 1, 3, 2, 4, 5)", refuse=REFUSE.replace("images.shape[1] % patch_size or ", "")),
+    ),
+    (
+        "only_area_refused",
+        cut(
+            SIX,
+            "(0, 1, 3, 2, 4, 5)",
+            refuse=REFUSE.replace(" % patch_size or ", " * ").replace("[2] % patch_size", "[2] % patch_size**2"),
+        ),
     ),
     # float64 is lost
     (None, cut(SIX, "(0, 1, 3, 2, 4, 5)", refuse=REFUSE + "\n    images = ops.cast(images, 'float32')")),

@@ -123,7 +123,11 @@ WRONG = [
     ("", measured(("np.mean(predict(now, shift // patch_size) == labels)", "np.mean(predict(now, shift // patch_size) == labels) - base.mean()"))),
     ("", measured((ERROR, "np.var(differences, ddof=1) / np.sqrt(len(images))"))),
     ("", measured((ERROR, "np.sqrt(right.mean() * (1 - right.mean()) / len(images))"))),
-    ("", measured(("differences.mean(), error", "differences.mean() / base.mean(), error"))),
+    ("relative_change", measured(("differences.mean(), error", "differences.mean() / base.mean(), error"))),
+    # errors of the change alone; the share of answers that flip; accuracies in place of their change
+    ("", measured((ERROR, "np.sqrt(abs(differences.mean()) * (1 - abs(differences.mean())) / len(images))"))),
+    ("", measured(("differences.mean(), error", "np.mean(differences != 0), error"))),
+    ("", measured(("differences.mean(), error", "100 * differences.mean(), error"))),
     ("", measured(("differences.mean(), error", "error, differences.mean()"))),
     ("", measured(("differences.mean(), error, along", "differences.mean(), error"))),
     ("", measured(("right.mean(), differences", "right.sum(), differences"))),

@@ -11,6 +11,9 @@ CORRECT = [
 WRONG = [
     ("mean_in_its_place", "predict = 0"),
     ("length_of_a_row", "predict = 8"),
+    ("by_hand", "predict = 0.5"),
+    ("", "predict = 0.25"),
+    ("", "predict = 1 / 128**0.5"),
     ("", "predict = 1"),
     ("mean_in_its_place", "predict = 1 / 64"),
 ]

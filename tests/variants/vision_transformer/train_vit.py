@@ -100,6 +100,13 @@ WRONG = [
         "from sklearn.datasets import load_digits\n"
         + train(x="load_digits().images[:, :, :, None] / 16", y="load_digits().target", epochs=3),
     ),
+    # the lecture's model, which is not the one that build_vit makes
+    (
+        None,
+        train(
+            "plain_vit((8, 8, 1), patch=2, width=32, heads=4, hidden=64, blocks=1, classes=num_classes)[0]", epochs=10
+        ),
+    ),
     # too early to stop; a history instead of a model; no Vision Transformer
     (None, train(epochs=2)),
     (None, train(epochs=1, result="history")),

@@ -89,6 +89,22 @@ WRONG = [
             tokens="(image_size // patch_size) ** 2 + (num_classes or 1)",
         ),
     ),
+    (
+        "class_token_per_class",
+        count(front="patch_size**2 * channels * d_model + d_model + (num_classes or 1) * d_model"),
+    ),
+    ("final_norm_with_head_only", count(last="(2 * d_model if num_classes else 0)")),
+    ("final_norm_in_every_block", count(last="0", norms="6 * d_model")),
+    ("one_vector_too_many", count(front="patch_size**2 * channels * d_model + d_model + 2 * d_model")),
+    (
+        "position_as_number",
+        count(
+            front="patch_size**2 * channels * d_model + d_model + d_model + (image_size // patch_size) ** 2 + 1",
+            tokens="0",
+        ),
+    ),
+    # one vector for the final norm
+    ("one_vector_missing", count(last="d_model")),
     ("one_vector_missing", count(tokens="(image_size // patch_size) ** 2")),
     ("no_positions", count(tokens="0")),
     ("one_vector_missing", count(front="patch_size**2 * channels * d_model + d_model")),
