@@ -4,13 +4,7 @@ from typing import Any
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
-from coursekit.probes.token_masking import (
-    at_the_rate,
-    each_for_itself,
-    in_three_kinds,
-    never_chosen,
-    uniform_but_for_the_mask,
-)
+from coursekit.probes.token_masking import at_the_rate, each_for_itself, in_three_kinds, never_chosen, uniform_over
 
 
 def _large(rng: Generator) -> dict[str, Any]:
@@ -70,9 +64,9 @@ def masked_kinds(mask_id: int) -> dict[str, str]:
 
 
 @exercise.formula_for("random")
-def random_ids(vocab_size: int, mask_id: int) -> dict[str, str]:
+def random_ids(vocab_size: int) -> dict[str, str]:
     """Where the random tokens come from."""
-    return {"random_ids": uniform_but_for_the_mask(set(range(vocab_size)) - {mask_id})}
+    return {"random_ids": uniform_over(range(vocab_size))}
 
 
 @exercise.formula_for("independent")
@@ -115,7 +109,7 @@ def labels(rng: Generator) -> list[Case]:
 )
 def share(rng: Generator) -> list[Case]:
     big: dict[str, Any] = {"vocabulary": _large(rng), "calls": 1, "rows": 211, "columns": 241}
-    rate, shown = int(rng.integers(31, 45)) / 100, "how many of 40,723 words are chosen"
+    rate, shown = int(rng.integers(31, 44)) / 100, "how many of 40,723 words are chosen"
     return [
         _texts(rng, "share", description=f"{shown} by default", **big),
         _texts(rng, "share", description=f"{shown} with rate={rate:g}", rate=rate, **big),
@@ -143,8 +137,8 @@ def kinds(rng: Generator) -> list[Case]:
 def random(rng: Generator) -> list[Case]:
     few = _small(rng)
     description = "which ids replace words, vocabulary of {vocab_size}, special_ids {special_ids}, mask_id {mask_id}"
-    shown = f"{description.format(**few)}, four texts (101, 131)"
-    return [_texts(rng, "random", description=shown, vocabulary=few, calls=4, rows=101, columns=131, rate=0.8)]
+    shown = f"{description.format(**few)}, eight texts (101, 131)"
+    return [_texts(rng, "random", description=shown, vocabulary=few, calls=8, rows=101, columns=131, rate=0.8)]
 
 
 @exercise.group(
@@ -256,6 +250,12 @@ exercise.mistakes(
         "half of those that are not masked.",
         seen={"kinds": "80 % mask, 2 % random, 18 % kept"},
     ),
+    random_over_masks=wrong(
+        "Of all chosen tokens a tenth gets a random id, masked ones included, so 72 % stay masked. Random ids are for "
+        "tokens that are not masked.",
+        seen={"kinds": "72 % mask, 10 % random, 18 % kept"},
+        hint="Can your three conditions be true at the same time?",
+    ),
     mask_and_random_swapped=wrong(
         "80 % get a random id, 10 % are masked: it is the other way round.",
         seen={"kinds": "10 % mask, 80 % random, 10 % kept"},
@@ -275,7 +275,7 @@ exercise.mistakes(
     ),
     one_kind_for_all=wrong(
         "All chosen tokens of a call meet the same fate: a single random number decides for all of them.",
-        seen={"kinds": "one kind for all tokens of a call", "random_ids": "none"},
+        seen={"kinds": "one kind for all tokens of a call", "random_ids": "one kind for all tokens of a call"},
     ),
     one_kind_for_a_line=wrong(
         "All chosen tokens of a row, or of a column, meet the same fate. Draw a second number for each token: "
@@ -312,6 +312,10 @@ exercise.mistakes(
     random_never_own=wrong(
         "A random id is never the token's own. It should be drawn from the whole vocabulary, with the token's own id.",
         seen={"random_ids": "never the token's own id"},
+    ),
+    random_never_mask=wrong(
+        "`mask_id` is never drawn as a random id. It is an id of the vocabulary like every other.",
+        seen={"random_ids": "never that of the mask"},
     ),
     random_one_id=wrong(
         "All replaced tokens of a call get the same random id. Each token gets one of its own: does the draw "

@@ -188,7 +188,7 @@ def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
 """,
     ),
     (
-        "",
+        "random_over_masks",
         """
 def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
     ids = np.asarray(ids)
@@ -260,6 +260,22 @@ def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
     ),
     ("random_from_the_text", masking(random="rng.permutation(ids.reshape(-1))[: replaced.sum()]")),
     ("random_never_own", masking(random="(ids[replaced] + rng.integers(1, vocab_size, size=replaced.sum())) % vocab_size")),
+    (
+        "random_never_mask",
+        masking(random="np.setdiff1d(np.arange(vocab_size), [mask_id])[rng.integers(vocab_size - 1, size=replaced.sum())]"),
+    ),
+    (
+        "random_never_special",  # as if [MASK] were one of the special ids
+        masking(random="rng.choice(np.setdiff1d(np.arange(vocab_size), [*special_ids, mask_id]), size=replaced.sum())"),
+    ),
+    (
+        "",  # neither [MASK] nor the token's own id
+        masking(
+            random="rng.random((replaced.sum(), vocab_size))\n"
+            "    scores[np.arange(len(scores)), ids[replaced]] = scores[:, mask_id] = 0\n"
+            "    inputs[replaced] = scores.argmax(axis=1)"
+        ).replace("inputs[replaced] = rng.random", "scores = rng.random"),
+    ),
     ("random_one_id", masking(random="rng.integers(vocab_size)")),
     (
         "random_not_uniform",
@@ -298,7 +314,7 @@ def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
         ),
     ),
     (None, masking().replace("return inputs, labels", "return labels, inputs")),
-    ("", masking(chosen="(rng.random(ids.shape[-1]) < rate) & ~np.isin(ids, special_ids)")),
+    ("same_in_every_row", masking(chosen="(rng.random(ids.shape[-1]) < rate) & ~np.isin(ids, special_ids)")),
     (
         "neighbours_together",
         masking(chosen="np.repeat(rng.random(ids.shape)[..., ::2] < rate, 2, -1)[..., : ids.shape[-1]] & ~np.isin(ids, special_ids)"),
