@@ -101,6 +101,23 @@ def _case(rng: Generator, texts: int, width: int, sizes: list[int], seeds: int, 
     return Case(inputs, mode=mode, description=shown)
 
 
+def _base_case(rng: Generator, texts: int, sizes: list[int], seeds: int) -> Case:
+    """Among the first labels, of each order and as they come, the commonest class is that of neither training nor test.
+
+    So whoever counts some of the labels only gets another base rate.
+    """
+    inputs = _drawn(rng, texts, 3, sizes, seeds)
+    y = inputs["y"]
+    other = 3 - np.argmax(np.bincount(y)) - np.argmax(np.bincount(inputs["y_test"]))
+
+    def misleads(order: np.ndarray) -> bool:
+        return all(np.argmax(np.bincount(y[order[:size]])) == other for size in sizes)
+
+    first, *orders = (drawn_until(misleads, lambda: rng.permutation(texts)) for _ in range(1 + seeds))
+    inputs |= {"x": inputs["x"][first], "y": y[first], "orders": np.argsort(first)[np.stack(orders)]}
+    return Case(inputs, mode="base", description=f"train ({texts}, 3), sizes {sizes}, {seeds} orders")
+
+
 @exercise.group(
     "accuracy of each size with each order",
     points=2,
@@ -131,10 +148,10 @@ def summary(rng: Generator) -> list[Case]:
     "base rate",
     points=1,
     advice="Which class is the commonest one in training? How often is the test right with this answer alone?",
-    must_fail_for=("share_in_training", "commonest_of_test", "one_over_classes"),
+    must_fail_for=("share_in_training", "commonest_of_test", "commonest_of_some", "one_over_classes"),
 )
 def base(rng: Generator) -> list[Case]:
-    return [_case(rng, 47, 3, [7, 17], 3, "base"), _case(rng, 61, 3, [11], 5, "base")]
+    return [_base_case(rng, 47, [5, 7], 3), _base_case(rng, 61, [7], 5)]
 
 
 @exercise.group(
@@ -184,6 +201,10 @@ exercise.mistakes(
         "These are mean minus and plus the standard deviation. The range goes from the smallest to the largest number.",
         (RANGE, "mean - accuracy.std(axis=1), mean + accuracy.std(axis=1)"),
     ),
+    median=wrong(
+        "`mean` holds the medians. It should hold the means.",
+        ("mean = accuracy.mean(axis=1)", "mean = np.median(accuracy, axis=1)"),
+    ),
     percentiles=wrong(
         "These are percentiles of the accuracies. The range goes from the smallest to the largest number.",
         (RANGE, "np.percentile(accuracy, 2.5, axis=1), np.percentile(accuracy, 97.5, axis=1)"),
@@ -213,9 +234,15 @@ exercise.mistakes(
         hint="Answer always with this class. On which texts is it judged?",
     ),
     commonest_of_test=wrong(
-        "This is the commonest class of the test. Whoever predicts does not know it: take that of the training labels.",
+        "This is the share of the test's commonest class. Whoever predicts does not know this class: take the "
+        "commonest one of all training labels.",
         (BASE, "np.bincount(y_test).max() / len(y_test)"),
         see="06b#three-splits",
+    ),
+    commonest_of_some=wrong(
+        "You take the commonest class of some of the training labels. Count all of them.",
+        ("np.bincount(y)", "np.bincount(y[rows])"),
+        hint="How many labels do you count?",
     ),
     one_order=wrong(
         "Only one of the orders is used.",
