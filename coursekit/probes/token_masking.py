@@ -114,7 +114,8 @@ class _Masked:
         if (labels == ids).all():
             return "the ids everywhere", outs != ids
         values, counts = np.unique(labels, return_counts=True)
-        fill = int(values[np.argmax(counts)])
+        others = np.setdiff1d(values, self.words)
+        fill = int(others[0] if len(others) == 1 else values[np.argmax(counts)])
         chosen = labels != fill
         if fill not in self.words and (labels[chosen] == ids[chosen]).all():
             return f"{fill} elsewhere, not -100", chosen
@@ -219,6 +220,7 @@ KINDS = {  # wrong shares of mask, random and kept; what is kept for lack of a l
     "10 % mask, 10 % random, 80 % kept": (0.1, 0.1, 0.8),
     "33 % mask, 33 % random, 33 % kept": (1 / 3, 1 / 3, 1 / 3),
     "15 % mask, 10 % random, 75 % kept": (0.15, 0.1, 0.75),
+    "40 % mask, 5 % random, 55 % kept": (0.4, 0.05, 0.55),  # of all words, with the rate 0.5
 }
 
 
@@ -304,6 +306,9 @@ def _random_ids(masked: _Masked) -> dict[str, str]:
     fate = _one_fate(masked, chosen & words, outs == masked.mask_id, outs == ids)
     if fate == CALL_ALIKE:
         return {"random_ids": fate}
+    drawn = masked.by_call(np.where(chosen & words & (outs != ids) & (outs != masked.mask_id), outs, -1))
+    if any((_different(drawn, axis) <= 1).all() for axis in (1, 2)) and _different(drawn, (1, 2)).max() > 1:
+        return {"random_ids": "one id for all tokens of a row, or of a column"}
     found, others = set(after[replaced].tolist()), set(range(size)) - {masked.mask_id}
     equally = found <= others and all(
         is_likely(
@@ -331,6 +336,11 @@ def _random_ids(masked: _Masked) -> dict[str, str]:
         if all(is_likely(count, len(after), share) for count, share in zip(counts, shares, strict=True)):
             return {"random_ids": name}
     return {"random_ids": told}  # the shares themselves are wrong, which the mode `kinds` says
+
+
+def _different(ids: np.ndarray, axis: int | tuple[int, ...]) -> np.ndarray:
+    """How many different ids there are along an axis, -1 not counted."""
+    return sum(((ids == each).any(axis=axis).astype(int) for each in np.unique(ids[ids >= 0])), np.zeros((), int))
 
 
 def _fates_differ(masked: _Masked, calls: int = 80) -> bool:

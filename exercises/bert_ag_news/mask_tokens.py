@@ -167,7 +167,7 @@ HIDDEN = dict.fromkeys(("special", "unlabelled", "share", "kinds", "random_ids",
 exercise.mistakes(
     labels_zero=wrong(
         "Labels are 0 where nothing is chosen. 0 is an id that could be asked for: the loss ignores -100 only.",
-        seen={"labels": "0 elsewhere, not -100", "random_ids": "not known"},
+        seen={"labels": "0 elsewhere, not -100"},
     ),
     labels_minus_one=wrong(
         "Labels are -1 where nothing is chosen; they are -100 there.", seen={"labels": "-1 elsewhere, not -100"}
@@ -176,6 +176,14 @@ exercise.mistakes(
         "Labels are the ids at every place: the model would be asked for tokens that it can see. Where "
         "nothing is chosen, the label is -100.",
         seen={"labels": "the ids everywhere"} | HIDDEN,
+    ),
+    labels_of_all_words=wrong(
+        "All ordinary tokens have labels: the model would be asked for tokens that it can see. Only chosen ones should.",
+        seen={
+            "share": "100% of the words",
+            "kinds": "40 % mask, 5 % random, 55 % kept",
+            "chosen": "all tokens of a text, or none",
+        },
     ),
     labels_inverted=wrong(
         "Labels are the wrong way round: -100 where tokens are chosen, ids where they are not.",
@@ -321,6 +329,10 @@ exercise.mistakes(
         "All replaced tokens of a call get the same random id. Each token gets one of its own: does the draw "
         "have a size?",
         seen={"random_ids": "one id for all tokens of a call"},
+    ),
+    random_one_id_for_a_line=wrong(
+        "All replaced tokens of a row, or of a column, get the same random id. Each token gets one of its own.",
+        seen={"random_ids": "one id for all tokens of a row, or of a column"},
     ),
     random_not_uniform=wrong(
         "Some random ids are drawn more often than others. All ids of the vocabulary should be equally probable.",

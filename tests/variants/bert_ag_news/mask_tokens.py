@@ -217,8 +217,10 @@ def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
     return labels, inputs
 """,
     ),
-    ("", masking(labels="np.where(chosen, ids, 0)")),
-    ("", masking(labels="np.where(chosen, ids, -1)")),
+    ("labels_zero", masking(labels="np.where(chosen, ids, 0)")),
+    ("labels_minus_one", masking(labels="np.where(chosen, ids, -1)")),
+    ("", masking(labels="np.where(chosen, ids, -100).astype('uint16')")),
+    ("labels_of_all_words", masking(labels="np.where(np.isin(ids, special_ids), -100, ids)")),
     ("labels_everywhere", masking(labels="ids.copy()")),
     ("labels_inverted", masking(labels="np.where(chosen, -100, ids)")),
     ("labels_after_masking", masking(labels="np.where(chosen, inputs, -100)")),
@@ -275,6 +277,10 @@ def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
             "    scores[np.arange(len(scores)), ids[replaced]] = scores[:, mask_id] = 0\n"
             "    inputs[replaced] = scores.argmax(axis=1)"
         ).replace("inputs[replaced] = rng.random", "scores = rng.random"),
+    ),
+    (
+        "random_one_id_for_a_line",
+        masking(random="np.broadcast_to(rng.integers(vocab_size, size=(*ids.shape[:-1], 1)), ids.shape)[replaced]"),
     ),
     ("random_one_id", masking(random="rng.integers(vocab_size)")),
     (
