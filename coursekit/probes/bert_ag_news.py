@@ -247,6 +247,8 @@ def _fits(fitted: Sequence[tuple[frozenset[int], bool]], sizes: Sequence[int], o
         return "one order only" if set(counts) <= wanted else "the same texts for every order"
     has_first = {frozenset(order[: sizes[0]].tolist()) for order in orders} <= set(counts)
     has_sizes = {len(rows) for rows in counts} <= set(sizes)
+    if set(counts) == {frozenset(order[-size:].tolist()) for size in sizes for order in orders}:
+        return "the last texts of each order"
     if has_sizes and counts and not set(counts) & wanted:
         return "texts of no given order"
     if has_first and has_sizes and not set(counts) <= wanted:

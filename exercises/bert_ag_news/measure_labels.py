@@ -64,10 +64,10 @@ def one_fit_each(sizes: list[int]) -> dict[str, str]:
     return {"fits": each_once(sizes)}
 
 
-def _drawn(rng: Generator, texts: int, width: int, sizes: list[int], seeds: int) -> dict:
+def _drawn(rng: Generator, texts: int, width: int, sizes: list[int], seeds: int, commonest: int) -> dict:
     """Classes of unequal size whose means are near each other; the commonest one differs in training and test."""
     classes = 3
-    y, y_test = (rng.permutation(np.repeat(np.arange(classes), counts)) for counts in _counts(rng, texts))
+    y, y_test = (rng.permutation(np.repeat(np.arange(classes), counts)) for counts in _counts(rng, texts, commonest))
     means = 0.8 * rng.normal(size=(classes, width))
     x, x_test = (means[labels] + rng.normal(size=(len(labels), width)) for labels in (y, y_test))
     orders = np.stack([rng.permutation(texts) for _ in range(seeds)])
@@ -75,12 +75,12 @@ def _drawn(rng: Generator, texts: int, width: int, sizes: list[int], seeds: int)
     return {**inputs, "sizes": sizes, "orders": orders}
 
 
-def _counts(rng: Generator, texts: int) -> tuple[np.ndarray, np.ndarray]:
-    """How many texts each class has: the commonest in training is not that of the test, nor the first class."""
-    first, few = int(rng.integers(1, 3)), int(rng.integers(7, 15))
+def _counts(rng: Generator, texts: int, commonest: int) -> tuple[np.ndarray, np.ndarray]:
+    """How many texts each class has: the commonest in training, 1 or 2, is not that of the test, which is 0."""
+    few = int(rng.integers(7, 15))
     train, test = np.full(3, texts // 3 - 4), np.full(3, 28 - few)
-    train[first] = texts - 2 * (texts // 3 - 4)
-    test[first] = few
+    train[commonest] = texts - 2 * (texts // 3 - 4)
+    test[commonest] = few
     test[0] = 23
     return train, test
 
@@ -96,23 +96,28 @@ def _tells_apart(inputs: dict) -> bool:
 
 
 def _case(rng: Generator, texts: int, width: int, sizes: list[int], seeds: int, mode: str) -> Case:
-    inputs = drawn_until(_tells_apart, lambda: _drawn(rng, texts, width, sizes, seeds))
+    inputs = drawn_until(
+        _tells_apart, lambda: _drawn(rng, texts, width, sizes, seeds, commonest=int(rng.integers(1, 3)))
+    )
     shown = f"train ({texts}, {width}), sizes {sizes}, {seeds} orders"
     return Case(inputs, mode=mode, description=shown)
 
 
-def _base_case(rng: Generator, texts: int, sizes: list[int], seeds: int) -> Case:
+def _base_case(rng: Generator, texts: int, sizes: list[int], seeds: int, commonest: int) -> Case:
     """Among the first labels, of each order and as they come, the commonest class is that of neither training nor test.
 
-    So whoever counts some of the labels only gets another base rate.
+    Among all labels, those of the test included, it is that of the test. So only the training labels, all of them, give
+    the right base rate.
     """
-    inputs = _drawn(rng, texts, 3, sizes, seeds)
-    y = inputs["y"]
-    other = 3 - np.argmax(np.bincount(y)) - np.argmax(np.bincount(inputs["y_test"]))
+
+    def differs_with_the_test(drawn: dict) -> bool:
+        return bool(np.argmax(np.bincount(np.concatenate([drawn["y"], drawn["y_test"]]))) == 0)
 
     def misleads(order: np.ndarray) -> bool:
-        return all(np.argmax(np.bincount(y[order[:size]])) == other for size in sizes)
+        return all(np.argmax(np.bincount(y[order[:size]])) == 3 - commonest for size in (1, *sizes))
 
+    inputs = drawn_until(differs_with_the_test, lambda: _drawn(rng, texts, 3, sizes, seeds, commonest))
+    y = inputs["y"]
     first, *orders = (drawn_until(misleads, lambda: rng.permutation(texts)) for _ in range(1 + seeds))
     inputs |= {"x": inputs["x"][first], "y": y[first], "orders": np.argsort(first)[np.stack(orders)]}
     return Case(inputs, mode="base", description=f"train ({texts}, 3), sizes {sizes}, {seeds} orders")
@@ -151,7 +156,7 @@ def summary(rng: Generator) -> list[Case]:
     must_fail_for=("share_in_training", "commonest_of_test", "commonest_of_some", "one_over_classes"),
 )
 def base(rng: Generator) -> list[Case]:
-    return [_base_case(rng, 47, [5, 7], 3), _base_case(rng, 61, [7], 5)]
+    return [_base_case(rng, 47, [5, 7], 3, commonest=1), _base_case(rng, 61, [7], 5, commonest=2)]
 
 
 @exercise.group(
@@ -186,7 +191,7 @@ exercise.mistakes(
         see="06b#seeds",
     ),
     labels_in_old_order=wrong(
-        "The labels belong to other texts: x is taken in the new order, y in the old one.",
+        "The labels belong to other texts. Take x and y with the same row numbers.",
         (PREDICTED, "nearest_mean(x[rows], y[:size], x_test)"),
         seen={"fits": "labels of other texts"},
     ),
@@ -212,7 +217,7 @@ exercise.mistakes(
     last_texts=wrong(
         "You take the last texts of each order. It should be the first ones: `order[:n]`.",
         (ROWS, "rows = order[-size:]"),
-        seen={"fits": "texts of no given order"},
+        seen={"fits": "the last texts of each order"},
     ),
     all_labels_fitted=wrong(
         "The head is fitted on all training texts, whatever the size is.",
@@ -240,9 +245,9 @@ exercise.mistakes(
         see="06b#three-splits",
     ),
     commonest_of_some=wrong(
-        "You take the commonest class of some of the training labels. Count all of them.",
+        "This is the share of a class that is not the commonest of all training labels.",
         ("np.bincount(y)", "np.bincount(y[rows])"),
-        hint="How many labels do you count?",
+        hint="Which labels do you count, and how many?",
     ),
     one_order=wrong(
         "Only one of the orders is used.",
