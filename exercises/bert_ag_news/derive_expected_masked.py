@@ -128,6 +128,12 @@ exercise.mistakes(
         ("is_other = 1 - is_mask - is_own", "is_other = 0.1"),
         hint="To what should the three numbers sum?",
     ),
+    one_of_two_left_out=wrong(
+        "A random id replaces a token if it is neither that of `[MASK]` nor the token's own. Your `replaced` leaves out "
+        "one of the two only.",
+        ("is_other = 1 - is_mask - is_own", "is_other = 0.1 * (1 - 1 / vocab_size)"),
+        hint="To what should the three numbers sum?",
+    ),
     specials_in_none=wrong(
         "The exponent of `none` counts the special tokens, too. They are never chosen.",
         (f"none = {NONE}", f"{NOT_KNOWN_AT_1}none = (1 - rate) ** lengths"),

@@ -152,6 +152,10 @@ exercise.mistakes(
         (SHARE, "math.floor(step) / warmup_steps"),
         ("total_steps - step", "total_steps - math.floor(step)"),
     ),
+    ends_one_step_early=wrong(
+        "The rate is 0 one step too early, at total_steps - 1. It should be 0 from total_steps on.",
+        (LEFT, "(total_steps - 1 - step) / (total_steps - 1 - warmup_steps)"),
+    ),
     one_step_early=wrong(
         "The rate is one step early: at step 0 it should be 0.",
         (CLIMBS, "step + 1 < warmup_steps"),

@@ -152,6 +152,7 @@ def derive_expected_masked(lengths, specials, vocab_size, rate):
     ("mean_taken_off", edited(PLAIN, (NONE, "1 - rate * m"))),
     ("for_small_rates", edited(PLAIN, (NONE, "np.exp(-rate * m)"))),
     ("", edited(PLAIN, ("lengths - specials", "lengths - 2"))),
+    ("one_of_two_left_out", edited(PLAIN, (REPLACED, "chosen * 0.1 * (1 - 1 / vocab_size)"))),
     ("replaced_as_drawn", edited(PLAIN, (REPLACED, "chosen * 0.1"))),
     ("", edited(PLAIN, (MASKED, "0.8"))),
     ("", edited(PLAIN, (NONE, "1 - rate"))),

@@ -108,6 +108,16 @@ def warmup_linear_decay(step, peak, warmup_steps, total_steps):
 """,
     ),
     (
+        "ends_one_step_early",
+        """
+def warmup_linear_decay(step, peak, warmup_steps, total_steps):
+    last = total_steps - 1
+    if step < warmup_steps:
+        return peak * step / warmup_steps
+    return max(0.0, peak * (last - step) / (last - warmup_steps))
+""",
+    ),
+    (
         "fraction_dropped",
         """
 def warmup_linear_decay(step, peak, warmup_steps, total_steps):
