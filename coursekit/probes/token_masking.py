@@ -255,20 +255,21 @@ def _one_fate(masked: _Masked, chosen: np.ndarray, mask: np.ndarray, kept: np.nd
     """What says that one number decides for many tokens; empty if each is decided for itself."""
     stray = 1 / masked.vocab_size
     calls = [masked.by_call(which) for which in (chosen, mask, kept)]  # (calls, T) or (calls, B, T)
-    if _all_alike(*calls, stray):
+    if _all_alike(calls, stray):
         return CALL_ALIKE
     lines = (calls, [call.swapaxes(1, 2) for call in calls]) if masked.inputs["rows"] else ()
-    alike = any(_all_alike(*(call.reshape(-1, call.shape[-1]) for call in line), stray) for line in lines)
+    alike = any(_all_alike([call.reshape(-1, call.shape[-1]) for call in line], stray) for line in lines)
     return LINE_ALIKE if alike else ""
 
 
-def _all_alike(chosen: np.ndarray, mask: np.ndarray, kept: np.ndarray, stray: float) -> bool:
+def _all_alike(parts: Sequence[np.ndarray], stray: float) -> bool:
     """Whether in each call, row or column all chosen tokens met the same fate, though not the same in all of them.
 
-    A random id is that of the mask, or the token's own, with the probability `stray` each.
+    The parts (lines, T) say which tokens are chosen, which are the mask and which are as they were. A random id is that
+    of the mask, or the token's own, with the probability `stray` each.
     """
     fates = set()
-    for places, masked, same in zip(chosen, mask, kept, strict=True):
+    for places, masked, same in zip(*parts, strict=True):
         size = int(places.sum())
         shares = [which[places].mean() if size else 0.0 for which in (masked, same, ~masked & ~same)]
         strays = 2 * stray * size
@@ -349,7 +350,7 @@ def _fates_differ(masked: _Masked, calls: int = 80) -> bool:
     pairs = [masked.call(ids, len(masked.ids) + number) for number in range(calls)]
     chosen = [(labels != -100) & ~np.isin(ids, masked.specials) for _, labels in pairs]
     fates = [outs == masked.mask_id for outs, _ in pairs], [outs == ids for outs, _ in pairs]
-    return _all_alike(*map(np.stack, (chosen, *fates)), 1 / masked.vocab_size)
+    return _all_alike([np.stack(part) for part in (chosen, *fates)], 1 / masked.vocab_size)
 
 
 def _kind_of_ids(masked: _Masked, found: set[int], others: set[int], outs: np.ndarray, ids: np.ndarray) -> str:

@@ -129,8 +129,8 @@ exercise.mistakes(
         hint="To what should the three numbers sum?",
     ),
     one_of_two_left_out=wrong(
-        "A random id replaces a token if it is neither that of `[MASK]` nor the token's own. Your `replaced` leaves out "
-        "one of the two only.",
+        "A random id that is `[MASK]`, or the token's own, is not replaced. Your `replaced` leaves out one of these "
+        "two only.",
         ("is_other = 1 - is_mask - is_own", "is_other = 0.1 * (1 - 1 / vocab_size)"),
         hint="To what should the three numbers sum?",
     ),

@@ -178,7 +178,7 @@ exercise.mistakes(
         seen={"labels": "the ids everywhere"} | HIDDEN,
     ),
     labels_of_all_words=wrong(
-        "All ordinary tokens have labels: the model would be asked for tokens that it can see. Only chosen ones should.",
+        "All ordinary tokens have labels, so the model is asked for tokens that it can see. Only chosen ones should.",
         seen={
             "share": "100% of the words",
             "kinds": "40 % mask, 5 % random, 55 % kept",

@@ -22,8 +22,8 @@ exercise.question(
 
 exercise.mistakes(  # numbers within the tolerance need not be meant so: the sentences ask
     errors_or_two_classes=wrong(
-        "Is this the share of errors of a guess, or the loss for two classes? The loss is −ln of a probability, and here "
-        "are four classes.",
+        "Is this the share of errors of a guess, or the loss for two classes? The loss is −ln of a probability, for "
+        "four classes.",
         seen=(1 - 1 / CLASSES + math.log(2)) / 2,
         see="06#cross-entropy",
     ),
