@@ -77,7 +77,7 @@ def _drawn(rng: Generator, texts: int, width: int, sizes: list[int], seeds: int,
 
 def _counts(rng: Generator, texts: int, commonest: int) -> tuple[np.ndarray, np.ndarray]:
     """How many texts each class has: the commonest in training, 1 or 2, is not that of the test, nor of both: 0."""
-    few = int(rng.integers(7, 15))
+    few = int(rng.integers(7, 13))  # fewer than of the third class, which has 28 less these
     train, test = np.full(3, texts // 3 - 4), np.full(3, 28 - few)
     train[commonest] = texts - 2 * (texts // 3 - 4)
     test[commonest] = few
