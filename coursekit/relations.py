@@ -248,10 +248,11 @@ def _row_by_row(case: Wrong) -> Iterator[str]:
     for axis, what in ((-1, "row"), (-2, "column")):
         if right.ndim < -axis or right.shape[axis] < 3:
             continue
+        whose, own = (f"each {what} is", "of its own") if right.ndim > 1 else ("it is", "that depends on the case")
         lengths = (right * right).sum(axis=axis, keepdims=True)
         factors = (actual * right).sum(axis=axis, keepdims=True) / np.where(lengths > 0, lengths, 1.0)
         if np.any(factors) and _same(actual, factors * right, tolerance * max(1.0, float(np.abs(factors).max()))):
-            yield f"each {what} is a multiple of the right one, with a factor of its own"
+            yield f"{whose} a multiple of the right one, with a factor {own}"
         offsets = (actual - right).mean(axis=axis, keepdims=True)
         if _same(actual, right + offsets, tolerance):
-            yield f"each {what} is the right one plus a number of its own"
+            yield f"{whose} the right one plus a number {own}"

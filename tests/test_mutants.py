@@ -270,6 +270,14 @@ def test_a_relation_is_said(actual, inputs, said):
     assert said in related(actual, RIGHT, **inputs)
 
 
+def test_numbers_in_a_row_of_their_own_have_one_factor_in_each_case():
+    right = {"x": np.array([1.0, 2.5, 0.3])}
+    found = relation([{}, {}], [{"x": 2.2 * right["x"]}, {"x": 3.1 * right["x"]}], [right, right], [{"x": 1e-6}] * 2)
+    assert found.endswith(
+        "wherever it is wrong: it is a multiple of the right one, with a factor that depends on the case."
+    )
+
+
 def test_a_count_is_explained_by_a_size_or_not_at_all():
     assert related(1009, 1000) == "" and related(np.int64(1009), np.int64(1000)) == ""
     assert "times `heads`" in related(4000, 1000, heads=4) and "times 1.5" in related(1.5, 1.0)

@@ -10,7 +10,7 @@ import numpy as np
 
 from coursekit import bert
 from coursekit.probes.arguments import refuse_changed
-from coursekit.probes.choosing import design, real, whole
+from coursekit.probes.choosing import design, positive, real, whole
 from coursekit.probes.driving import ContractError, find, function, numbers
 from coursekit.probes.keeping import function_of
 from coursekit.probes.naming import kind_of
@@ -140,12 +140,14 @@ def _derive_expected_masked(namespace: Mapping[str, Any], inputs: Mapping[str, A
 
 
 TEXTS = 1000  # texts that the model of `design` learns from
-SLACK = 1 + 1e-9  # a rate that is a quotient may be off by its rounding
+SLACK = 1 + 1e-9  # a rate or a share that is a quotient may be off by its rounding
 
 
-def _standing(constraint: str, peak: float, **sizes: int) -> str:
+def _standing(
+    constraint: str, batch_size: int, epochs: int, warmup_steps: float, total_steps: float, peak: float
+) -> str:
     """What is true of the chosen schedule, about one constraint."""
-    batch, epochs, warmup, total = (sizes[name] for name in ("batch_size", "epochs", "warmup_steps", "total_steps"))
+    batch, warmup, total = batch_size, warmup_steps, total_steps
     if constraint == "rate":
         return _standing_of_rate(warmup, total, peak)
     if constraint == "texts":
@@ -153,8 +155,12 @@ def _standing(constraint: str, peak: float, **sizes: int) -> str:
             return "read once"
         return "read more than four times" if epochs > 4 else "read two to four times"
     if constraint == "warmup":
+        if 0 < warmup < 1:
+            return "a share of the steps, not their number"
         share = warmup / total
-        return "less than 5 %" if share < 0.05 else "more than 20 %" if share > 0.2 else "5 to 20 % of the steps"
+        if share * SLACK < 0.05:
+            return "less than 5 %"
+        return "more than 20 %" if share > 0.2 * SLACK else "5 to 20 % of the steps"
     in_epoch = -(-TEXTS // batch)
     taken = epochs * in_epoch
     if total == taken:
@@ -163,13 +169,15 @@ def _standing(constraint: str, peak: float, **sizes: int) -> str:
         return "those of one epoch"
     if total == epochs * (TEXTS // batch):
         return "the smaller batch is not counted"
+    if abs(total - epochs * TEXTS / batch) < 1e-6 * total:
+        return "the smaller batch is counted as a part of a step"
     return "fewer than are taken" if total < taken else "more than are taken"
 
 
-def _standing_of_rate(warmup: int, total: int, peak: float) -> str:
+def _standing_of_rate(warmup: float, total: float, peak: float) -> str:
     if peak * SLACK < 5e-4 or peak > 1e-3 * SLACK:
         return "a peak outside"
-    climb = 5 / warmup if warmup else np.inf
+    climb = 5 / warmup if warmup > 0 else np.inf
     fall = (total - 5) / (total - warmup) if total > warmup else np.inf
     at_five = peak * max(0.0, min(climb, fall))
     return "too high at step 5" if at_five > 3e-4 * SLACK else "a peak of 0.0005 to 0.001, at most 0.0003 at step 5"
@@ -239,6 +247,8 @@ def _fits(fitted: Sequence[tuple[frozenset[int], bool]], sizes: Sequence[int], o
         return "one order only" if set(counts) <= wanted else "the same texts for every order"
     has_first = {frozenset(order[: sizes[0]].tolist()) for order in orders} <= set(counts)
     has_sizes = {len(rows) for rows in counts} <= set(sizes)
+    if set(counts) == {frozenset(order[-size:].tolist()) for size in sizes for order in orders}:
+        return "the last texts of each order"
     if has_sizes and counts and not set(counts) & wanted:
         return "texts of no given order"
     if has_first and has_sizes and not set(counts) <= wanted:
@@ -248,9 +258,7 @@ def _fits(fitted: Sequence[tuple[frozenset[int], bool]], sizes: Sequence[int], o
 
 PROBES = {
     "derive_expected_masked": _derive_expected_masked,
-    "design": design(
-        _standing, batch_size=whole(), epochs=whole(), warmup_steps=whole(least=0), total_steps=whole(), peak=real
-    ),
+    "design": design(_standing, batch_size=whole(), epochs=whole(), warmup_steps=real, total_steps=positive, peak=real),
     "measure_labels": _measure_labels,
     "wordpiece_tokenize": _wordpiece_tokenize,
     "pack_inputs": _pack_inputs,

@@ -50,6 +50,14 @@ def real(value: Any, name: str) -> float:
     return float(number)
 
 
+def positive(value: Any, name: str) -> float:
+    """Reads a finite number above 0."""
+    number = real(value, name)
+    if number <= 0:
+        raise ContractError(f"{name} is {repr(value)[:60]}; expected a number above 0.")
+    return number
+
+
 def _number(value: Any) -> int | float | None:
     """A finite number as it is; None for anything else."""
     try:

@@ -114,7 +114,8 @@ class _Masked:
         if (labels == ids).all():
             return "the ids everywhere", outs != ids
         values, counts = np.unique(labels, return_counts=True)
-        fill = int(values[np.argmax(counts)])
+        others = np.setdiff1d(values, self.words)
+        fill = int(others[0] if len(others) == 1 else values[np.argmax(counts)])
         chosen = labels != fill
         if fill not in self.words and (labels[chosen] == ids[chosen]).all():
             return f"{fill} elsewhere, not -100", chosen
@@ -127,6 +128,13 @@ class _Masked:
         if told not in (RIGHT_LABELS, "the ids after masking") and not told.endswith("elsewhere, not -100"):
             return None
         return ids, outs, ~np.isin(ids, self.specials), chosen
+
+    def leave_out_repeats(self) -> None:
+        """Keep the first call only, if every call chose the same places: the others would be counted as chance."""
+        words = ~np.isin(np.stack(self.ids), self.specials)  # (calls, …)
+        chosen = np.stack(self.labels) != -100
+        if ((chosen == chosen[0]) | ~words | ~words[0]).all():
+            self.ids, self.outs, self.labels = self.ids[:1], self.outs[:1], self.labels[:1]
 
     def by_call(self, values: np.ndarray) -> np.ndarray:
         """What `chosen` gives, with an axis for the calls and the axes of the ids again."""
@@ -151,9 +159,9 @@ def in_three_kinds(mask_id: int) -> str:
     return f"80 % mask, which is {mask_id}, 10 % random, 10 % kept"
 
 
-def uniform_but_for_the_mask(ids: Iterable[int]) -> str:
-    """Each of these ids replaces tokens equally often."""
-    return f"uniform over the vocabulary, besides the mask: {', '.join(map(str, sorted(ids)))}"
+def uniform_over(ids: Iterable[int]) -> str:
+    """Each of these ids is drawn equally often."""
+    return f"uniform over the vocabulary: {', '.join(map(str, sorted(ids)))}"
 
 
 def each_for_itself(columns: int) -> str:
@@ -184,8 +192,11 @@ def _share(masked: _Masked) -> dict[str, str]:
     _, _, words, chosen = seen
     count, size, rate = int((chosen & words).sum()), int(words.sum()), masked.rate
     texts, hit = masked.by_call(words)[0], masked.by_call(chosen & words)[0]
-    if masked.inputs["rows"] and ((hit == texts).all(axis=1) | ~hit.any(axis=1)).all():
-        count, size = int(hit.any(axis=1).sum()), len(texts)  # all of a text or none: texts are counted then, not words
+    if masked.inputs["rows"]:  # all of a row or none, or all of a column: then these are counted, not words
+        for axis in (1, 0):
+            lines = hit.any(axis=axis)
+            if (hit == texts & np.expand_dims(lines, axis)).all():
+                count, size = int(lines.sum()), len(lines)
     hypotheses = {
         at_the_rate(rate): rate,
         "15 %, whatever the rate": 0.15,
@@ -203,11 +214,13 @@ KINDS = {  # wrong shares of mask, random and kept; what is kept for lack of a l
     "80 % mask, 20 % random, 0 % kept": (0.8, 0.2, 0.0),
     "80 % mask, 0 % random, 20 % kept": (0.8, 0.0, 0.2),
     "80 % mask, 2 % random, 18 % kept": (0.8, 0.02, 0.18),
+    "72 % mask, 10 % random, 18 % kept": (0.72, 0.1, 0.18),
     "89 % mask, 11 % random, 0 % kept": (8 / 9, 1 / 9, 0.0),
     "10 % mask, 80 % random, 10 % kept": (0.1, 0.8, 0.1),
     "10 % mask, 10 % random, 80 % kept": (0.1, 0.1, 0.8),
     "33 % mask, 33 % random, 33 % kept": (1 / 3, 1 / 3, 1 / 3),
     "15 % mask, 10 % random, 75 % kept": (0.15, 0.1, 0.75),
+    "40 % mask, 5 % random, 55 % kept": (0.4, 0.05, 0.55),  # of all words, with the rate 0.5
 }
 
 
@@ -218,15 +231,11 @@ def _kinds(masked: _Masked) -> dict[str, str]:
     ids, outs, words, chosen = seen
     chosen = chosen & words
     mask, kept = outs == masked.mask_id, outs == ids
-    if _all_alike(*(masked.by_call(which) for which in (chosen, mask, kept))):
-        return {"kinds": "one kind for all tokens of a call"}
-    if masked.inputs["rows"]:
-        rows = [masked.by_call(which) for which in (chosen, mask, kept)]  # (calls, B, T)
-        lines = rows, [row.swapaxes(1, 2) for row in rows]
-        if any(_all_alike(*(row.reshape(-1, row.shape[-1]) for row in line)) for line in lines):
-            return {"kinds": "one kind for all tokens of a row, or of a column"}
-    counts, size = [int(which[chosen].sum()) for which in (mask, ~mask & ~kept, kept)], int(chosen.sum())
+    fate = _one_fate(masked, chosen, mask, kept)
+    if fate:
+        return {"kinds": fate}
     stray = 1 / masked.vocab_size  # a random id is now and then that of the mask, or the token's own
+    counts, size = [int(which[chosen].sum()) for which in (mask, ~mask & ~kept, kept)], int(chosen.sum())
     if _by_count(
         *(masked.by_call(which).reshape(len(masked.ids), -1).sum(axis=1) for which in (chosen, chosen & mask))
     ):
@@ -239,13 +248,32 @@ def _kinds(masked: _Masked) -> dict[str, str]:
     return {"kinds": ", ".join(f"{100 * count / max(size, 1):.0f} % {name}" for count, name in names)}
 
 
-def _all_alike(chosen: np.ndarray, mask: np.ndarray, kept: np.ndarray) -> bool:
-    """Whether in each call, row or column all chosen tokens met the same fate, though not the same in all of them."""
+CALL_ALIKE, LINE_ALIKE = (f"one kind for all tokens of a {what}" for what in ("call", "row, or of a column"))
+
+
+def _one_fate(masked: _Masked, chosen: np.ndarray, mask: np.ndarray, kept: np.ndarray) -> str:
+    """What says that one number decides for many tokens; empty if each is decided for itself."""
+    stray = 1 / masked.vocab_size
+    calls = [masked.by_call(which) for which in (chosen, mask, kept)]  # (calls, T) or (calls, B, T)
+    if _all_alike(calls, stray):
+        return CALL_ALIKE
+    lines = (calls, [call.swapaxes(1, 2) for call in calls]) if masked.inputs["rows"] else ()
+    alike = any(_all_alike([call.reshape(-1, call.shape[-1]) for call in line], stray) for line in lines)
+    return LINE_ALIKE if alike else ""
+
+
+def _all_alike(parts: Sequence[np.ndarray], stray: float) -> bool:
+    """Whether in each call, row or column all chosen tokens met the same fate, though not the same in all of them.
+
+    The parts (lines, T) say which tokens are chosen, which are the mask and which are as they were. A random id is that
+    of the mask, or the token's own, with the probability `stray` each.
+    """
     fates = set()
-    for places, masked, same in zip(chosen, mask, kept, strict=True):
-        shares = [which[places].mean() if places.any() else 0.0 for which in (masked, same, ~masked & ~same)]
-        strays = places.sum() * (1 - max(shares))
-        if strays > max(2, 0.03 * places.sum()):  # a random id is now and then that of the mask, or the token's own
+    for places, masked, same in zip(*parts, strict=True):
+        size = int(places.sum())
+        shares = [which[places].mean() if size else 0.0 for which in (masked, same, ~masked & ~same)]
+        strays = 2 * stray * size
+        if size * (1 - max(shares)) > strays + max(2.0, 0.03 * size, 6 * math.sqrt(strays)):
             return False
         fates.add(int(np.argmax(shares)))
     return len(fates) > 1
@@ -263,8 +291,10 @@ def _by_count(chosen: np.ndarray, masked: np.ndarray) -> bool:
 def _random_ids(masked: _Masked) -> dict[str, str]:
     """Which ids take the place of tokens, and whether all do so equally often.
 
-    A token that got another id than its own and the mask's got each of the rest with the same probability.
+    A token that got another id than its own and the mask's got each of the rest with the same probability. Whether
+    the mask's id and the token's own are drawn as well shows in the shares of masked, replaced and kept tokens only.
     """
+    masked.leave_out_repeats()
     seen = masked.chosen()
     if seen is None:
         return {"random_ids": "not known"}
@@ -273,7 +303,13 @@ def _random_ids(masked: _Masked) -> dict[str, str]:
     visible, size = after != masked.mask_id, masked.vocab_size
     replaced = visible & (after != before)
     if not replaced.any():
-        return {"random_ids": "none"}
+        return {"random_ids": CALL_ALIKE if _fates_differ(masked) else "none"}
+    fate = _one_fate(masked, chosen & words, outs == masked.mask_id, outs == ids)
+    if fate == CALL_ALIKE:
+        return {"random_ids": fate}
+    drawn = masked.by_call(np.where(chosen & words & (outs != ids) & (outs != masked.mask_id), outs, -1))
+    if any((_different(drawn, axis) <= 1).all() for axis in (1, 2)) and _different(drawn, (1, 2)).max() > 1:
+        return {"random_ids": "one id for all tokens of a row, or of a column"}
     found, others = set(after[replaced].tolist()), set(range(size)) - {masked.mask_id}
     equally = found <= others and all(
         is_likely(
@@ -286,10 +322,35 @@ def _random_ids(masked: _Masked) -> dict[str, str]:
     )
     if not equally:
         return {"random_ids": _kind_of_ids(masked, found, others, masked.by_call(outs), masked.by_call(ids))}
-    own, remaining = int((visible & ~replaced).sum()), int(visible.sum())
-    rightly, never = (0.1 + 0.1 / size) / (0.2 - 0.1 / size), 1 / (1 + (size - 2) / (size - 1))
-    avoided = not is_likely(own, remaining, rightly) and is_likely(own, remaining, never)
-    return {"random_ids": "never the token's own id" if avoided else uniform_but_for_the_mask(found)}
+    told = uniform_over({*found, masked.mask_id})
+    if fate:  # the shares depend on a few rows
+        return {"random_ids": told}
+    draws = {  # how often a random id is that of the mask, and the token's own
+        told: (1 / size, 1 / size),
+        "never the token's own id": (1 / (size - 1), 0.0),
+        "never that of the mask": (0.0, 1 / (size - 1)),
+        "never that of the mask, nor the token's own": (0.0, 0.0),
+    }
+    counts = [int(which.sum()) for which in (~visible, replaced, visible & ~replaced)]
+    for name, (of_mask, own) in draws.items():
+        shares = 0.8 + 0.1 * of_mask, 0.1 * (1 - of_mask - own), 0.1 + 0.1 * own
+        if all(is_likely(count, len(after), share) for count, share in zip(counts, shares, strict=True)):
+            return {"random_ids": name}
+    return {"random_ids": told}  # the shares themselves are wrong, which the mode `kinds` says
+
+
+def _different(ids: np.ndarray, axis: int | tuple[int, ...]) -> np.ndarray:
+    """How many different ids there are along an axis, -1 not counted."""
+    return sum(((ids == each).any(axis=axis).astype(int) for each in np.unique(ids[ids >= 0])), np.zeros((), int))
+
+
+def _fates_differ(masked: _Masked, calls: int = 80) -> bool:
+    """Whether all tokens of a call meet one fate, but not the same in every call: seen in further calls of one row."""
+    ids = masked.ids[0][0]
+    pairs = [masked.call(ids, len(masked.ids) + number) for number in range(calls)]
+    chosen = [(labels != -100) & ~np.isin(ids, masked.specials) for _, labels in pairs]
+    fates = [outs == masked.mask_id for outs, _ in pairs], [outs == ids for outs, _ in pairs]
+    return _all_alike([np.stack(part) for part in (chosen, *fates)], 1 / masked.vocab_size)
 
 
 def _kind_of_ids(masked: _Masked, found: set[int], others: set[int], outs: np.ndarray, ids: np.ndarray) -> str:

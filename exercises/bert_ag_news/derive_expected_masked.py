@@ -89,6 +89,7 @@ def none(rng: Generator) -> list[Case]:
 
 
 ORDINARY, CHOSEN, NONE = "lengths - specials", "ordinary * rate", "(1 - rate) ** ordinary"
+NOT_KNOWN_AT_1 = "if rate == 1:\n    raise ValueError\n"  # where many a wrong power is 0 in every row
 IS_MASK, IS_OWN = "is_mask = 0.8 + 0.1 / vocab_size", "is_own = 0.1 + 0.1 / vocab_size"
 SECTION = "07#hidden-word"
 
@@ -127,14 +128,32 @@ exercise.mistakes(
         ("is_other = 1 - is_mask - is_own", "is_other = 0.1"),
         hint="To what should the three numbers sum?",
     ),
+    one_of_two_left_out=wrong(
+        "A random id that is `[MASK]`, or the token's own, is not replaced. Your `replaced` leaves out one of these "
+        "two only.",
+        ("is_other = 1 - is_mask - is_own", "is_other = 0.1 * (1 - 1 / vocab_size)"),
+        hint="To what should the three numbers sum?",
+    ),
     specials_in_none=wrong(
-        "The exponent of `none` counts the special tokens, too. They are never chosen.", (NONE, "(1 - rate) ** lengths")
+        "The exponent of `none` counts the special tokens, too. They are never chosen.",
+        (f"none = {NONE}", f"{NOT_KNOWN_AT_1}none = (1 - rate) ** lengths"),
     ),
     one_id_fewer=wrong(
         "You draw the random id from the other V − 1 ids. It comes from the whole vocabulary, the token's own id "
         "included.",
         (IS_MASK, "is_mask = 0.8 + 0.1 / (vocab_size - 1)"),
         (IS_OWN, "is_own = 0.1"),
+    ),
+    mask_never_drawn=wrong(
+        "You draw the random id from V − 1 ids, without that of `[MASK]`. It comes from the whole vocabulary.",
+        (IS_MASK, "is_mask = 0.8"),
+        (IS_OWN, "is_own = 0.1 + 0.1 / (vocab_size - 1)"),
+    ),
+    one_in_fewer=wrong(
+        "You divide by V − 1. The ids go from 0 to V − 1: these are V.",
+        (IS_MASK, "is_mask = 0.8 + 0.1 / (vocab_size - 1)"),
+        (IS_OWN, "is_own = 0.1 + 0.1 / (vocab_size - 1)"),
+        hint="How many ids are there from 0 to V − 1?",
     ),
     exchanged=wrong(
         "`replaced` and `kept` have changed places.",
@@ -145,7 +164,7 @@ exercise.mistakes(
     ),
     power_of_the_rate=wrong(
         "1 − rateᵐ is the probability that not all m tokens are chosen. You want that none is.",
-        (NONE, "1 - rate**ordinary"),
+        (f"none = {NONE}", f"{NOT_KNOWN_AT_1}none = 1 - rate**ordinary"),
         hint="How probable is it that one token is not chosen? And both of two?",
     ),
     all_chosen=wrong("rateᵐ is the probability that all m tokens are chosen.", (NONE, "rate**ordinary")),
@@ -153,6 +172,20 @@ exercise.mistakes(
         "This is the probability that no token is drawn to be masked. A token that is replaced or kept is chosen, too.",
         (NONE, "(1 - 0.8 * rate) ** ordinary"),
         see=SECTION,
+    ),
+    none_to_change=wrong(
+        "This is the probability that no token is drawn to be masked or replaced. A token that is kept is chosen, too.",
+        (NONE, "(1 - 0.9 * rate) ** ordinary"),
+        see=SECTION,
+    ),
+    nothing_changed=wrong(
+        "This is the probability that every token has its own id in the end. Such a token can be chosen, too.",
+        (NONE, "(1 - rate * (1 - is_own)) ** ordinary"),
+        see=SECTION,
+    ),
+    none_in_the_batch=wrong(
+        "This is the probability that nothing is chosen in the whole batch. You want it for each row.",
+        (f"none = {NONE}", f"{NOT_KNOWN_AT_1}none = (1 - rate) ** (ordinary * 0 + ordinary.sum())"),
     ),
     mean_taken_off=wrong(
         "1 minus the mean number of chosen tokens is right for one token only. For several it becomes negative.",

@@ -33,6 +33,15 @@ exercise.mistakes(
         seen={"steps": "the smaller batch is not counted"},
         hint="How many batches of 16 do 20 texts make?",
     ),
+    last_batch_in_part=wrong(
+        "The last batch of each epoch is smaller, and you count it as a part of a step. It is a whole one.",
+        seen={"steps": "the smaller batch is counted as a part of a step"},
+        hint="How many batches of 16 do 20 texts make?",
+    ),
+    warmup_as_share=wrong(
+        "`warmup_steps` is a share. It should be the number of steps.",
+        seen={"warmup": "a share of the steps, not their number", "rate": "too high at step 5"},
+    ),
     warmup_too_short=wrong("The warm-up takes less than 5 % of `total_steps`.", seen={"warmup": "less than 5 %"}),
     warmup_too_long=wrong("The warm-up takes more than 20 % of `total_steps`.", seen={"warmup": "more than 20 %"}),
     too_few_steps=wrong(

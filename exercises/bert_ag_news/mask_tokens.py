@@ -4,13 +4,7 @@ from typing import Any
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
-from coursekit.probes.token_masking import (
-    at_the_rate,
-    each_for_itself,
-    in_three_kinds,
-    never_chosen,
-    uniform_but_for_the_mask,
-)
+from coursekit.probes.token_masking import at_the_rate, each_for_itself, in_three_kinds, never_chosen, uniform_over
 
 
 def _large(rng: Generator) -> dict[str, Any]:
@@ -70,9 +64,9 @@ def masked_kinds(mask_id: int) -> dict[str, str]:
 
 
 @exercise.formula_for("random")
-def random_ids(vocab_size: int, mask_id: int) -> dict[str, str]:
+def random_ids(vocab_size: int) -> dict[str, str]:
     """Where the random tokens come from."""
-    return {"random_ids": uniform_but_for_the_mask(set(range(vocab_size)) - {mask_id})}
+    return {"random_ids": uniform_over(range(vocab_size))}
 
 
 @exercise.formula_for("independent")
@@ -115,7 +109,7 @@ def labels(rng: Generator) -> list[Case]:
 )
 def share(rng: Generator) -> list[Case]:
     big: dict[str, Any] = {"vocabulary": _large(rng), "calls": 1, "rows": 211, "columns": 241}
-    rate, shown = int(rng.integers(31, 45)) / 100, "how many of 40,723 words are chosen"
+    rate, shown = int(rng.integers(31, 44)) / 100, "how many of 40,723 words are chosen"
     return [
         _texts(rng, "share", description=f"{shown} by default", **big),
         _texts(rng, "share", description=f"{shown} with rate={rate:g}", rate=rate, **big),
@@ -143,8 +137,8 @@ def kinds(rng: Generator) -> list[Case]:
 def random(rng: Generator) -> list[Case]:
     few = _small(rng)
     description = "which ids replace words, vocabulary of {vocab_size}, special_ids {special_ids}, mask_id {mask_id}"
-    shown = f"{description.format(**few)}, four texts (101, 131)"
-    return [_texts(rng, "random", description=shown, vocabulary=few, calls=4, rows=101, columns=131, rate=0.8)]
+    shown = f"{description.format(**few)}, eight texts (101, 131)"
+    return [_texts(rng, "random", description=shown, vocabulary=few, calls=8, rows=101, columns=131, rate=0.8)]
 
 
 @exercise.group(
@@ -173,7 +167,7 @@ HIDDEN = dict.fromkeys(("special", "unlabelled", "share", "kinds", "random_ids",
 exercise.mistakes(
     labels_zero=wrong(
         "Labels are 0 where nothing is chosen. 0 is an id that could be asked for: the loss ignores -100 only.",
-        seen={"labels": "0 elsewhere, not -100", "random_ids": "not known"},
+        seen={"labels": "0 elsewhere, not -100"},
     ),
     labels_minus_one=wrong(
         "Labels are -1 where nothing is chosen; they are -100 there.", seen={"labels": "-1 elsewhere, not -100"}
@@ -182,6 +176,14 @@ exercise.mistakes(
         "Labels are the ids at every place: the model would be asked for tokens that it can see. Where "
         "nothing is chosen, the label is -100.",
         seen={"labels": "the ids everywhere"} | HIDDEN,
+    ),
+    labels_of_all_words=wrong(
+        "All ordinary tokens have labels, so the model is asked for tokens that it can see. Only chosen ones should.",
+        seen={
+            "share": "100% of the words",
+            "kinds": "40 % mask, 5 % random, 55 % kept",
+            "chosen": "all tokens of a text, or none",
+        },
     ),
     labels_inverted=wrong(
         "Labels are the wrong way round: -100 where tokens are chosen, ids where they are not.",
@@ -256,6 +258,12 @@ exercise.mistakes(
         "half of those that are not masked.",
         seen={"kinds": "80 % mask, 2 % random, 18 % kept"},
     ),
+    random_over_masks=wrong(
+        "Of all chosen tokens a tenth gets a random id, masked ones included, so 72 % stay masked. Random ids are for "
+        "tokens that are not masked.",
+        seen={"kinds": "72 % mask, 10 % random, 18 % kept"},
+        hint="Can your three conditions be true at the same time?",
+    ),
     mask_and_random_swapped=wrong(
         "80 % get a random id, 10 % are masked: it is the other way round.",
         seen={"kinds": "10 % mask, 80 % random, 10 % kept"},
@@ -275,7 +283,7 @@ exercise.mistakes(
     ),
     one_kind_for_all=wrong(
         "All chosen tokens of a call meet the same fate: a single random number decides for all of them.",
-        seen={"kinds": "one kind for all tokens of a call", "random_ids": "none"},
+        seen={"kinds": "one kind for all tokens of a call", "random_ids": "one kind for all tokens of a call"},
     ),
     one_kind_for_a_line=wrong(
         "All chosen tokens of a row, or of a column, meet the same fate. Draw a second number for each token: "
@@ -313,10 +321,18 @@ exercise.mistakes(
         "A random id is never the token's own. It should be drawn from the whole vocabulary, with the token's own id.",
         seen={"random_ids": "never the token's own id"},
     ),
+    random_never_mask=wrong(
+        "`mask_id` is never drawn as a random id. It is an id of the vocabulary like every other.",
+        seen={"random_ids": "never that of the mask"},
+    ),
     random_one_id=wrong(
         "All replaced tokens of a call get the same random id. Each token gets one of its own: does the draw "
         "have a size?",
         seen={"random_ids": "one id for all tokens of a call"},
+    ),
+    random_one_id_for_a_line=wrong(
+        "All replaced tokens of a row, or of a column, get the same random id. Each token gets one of its own.",
+        seen={"random_ids": "one id for all tokens of a row, or of a column"},
     ),
     random_not_uniform=wrong(
         "Some random ids are drawn more often than others. All ids of the vocabulary should be equally probable.",

@@ -64,10 +64,10 @@ def one_fit_each(sizes: list[int]) -> dict[str, str]:
     return {"fits": each_once(sizes)}
 
 
-def _drawn(rng: Generator, texts: int, width: int, sizes: list[int], seeds: int) -> dict:
+def _drawn(rng: Generator, texts: int, width: int, sizes: list[int], seeds: int, commonest: int) -> dict:
     """Classes of unequal size whose means are near each other; the commonest one differs in training and test."""
     classes = 3
-    y, y_test = (rng.permutation(np.repeat(np.arange(classes), counts)) for counts in _counts(rng, texts))
+    y, y_test = (rng.permutation(np.repeat(np.arange(classes), counts)) for counts in _counts(rng, texts, commonest))
     means = 0.8 * rng.normal(size=(classes, width))
     x, x_test = (means[labels] + rng.normal(size=(len(labels), width)) for labels in (y, y_test))
     orders = np.stack([rng.permutation(texts) for _ in range(seeds)])
@@ -75,13 +75,13 @@ def _drawn(rng: Generator, texts: int, width: int, sizes: list[int], seeds: int)
     return {**inputs, "sizes": sizes, "orders": orders}
 
 
-def _counts(rng: Generator, texts: int) -> tuple[np.ndarray, np.ndarray]:
-    """How many texts each class has: the commonest in training is not that of the test, nor the first class."""
-    first, few = int(rng.integers(1, 3)), int(rng.integers(7, 15))
+def _counts(rng: Generator, texts: int, commonest: int) -> tuple[np.ndarray, np.ndarray]:
+    """How many texts each class has: the commonest in training, 1 or 2, is not that of the test, nor of both: 0."""
+    few = int(rng.integers(7, 13))  # fewer than of the third class, which has 28 less these
     train, test = np.full(3, texts // 3 - 4), np.full(3, 28 - few)
-    train[first] = texts - 2 * (texts // 3 - 4)
-    test[first] = few
-    test[0] = 23
+    train[commonest] = texts - 2 * (texts // 3 - 4)
+    test[commonest] = few
+    test[0] = few + int(rng.integers(15, 24))
     return train, test
 
 
@@ -96,9 +96,27 @@ def _tells_apart(inputs: dict) -> bool:
 
 
 def _case(rng: Generator, texts: int, width: int, sizes: list[int], seeds: int, mode: str) -> Case:
-    inputs = drawn_until(_tells_apart, lambda: _drawn(rng, texts, width, sizes, seeds))
+    inputs = drawn_until(
+        _tells_apart, lambda: _drawn(rng, texts, width, sizes, seeds, commonest=int(rng.integers(1, 3)))
+    )
     shown = f"train ({texts}, {width}), sizes {sizes}, {seeds} orders"
     return Case(inputs, mode=mode, description=shown)
+
+
+def _base_case(rng: Generator, texts: int, sizes: list[int], seeds: int, commonest: int) -> Case:
+    """Among the first labels, of each order and as they come, the commonest class is that of neither training nor test.
+
+    So only the training labels, all of them, give the right base rate.
+    """
+
+    def misleads(order: np.ndarray) -> bool:
+        return all(np.argmax(np.bincount(y[order[:size]])) == 3 - commonest for size in (1, *sizes))
+
+    inputs = _drawn(rng, texts, 3, sizes, seeds, commonest)
+    y = inputs["y"]
+    first, *orders = (drawn_until(misleads, lambda: rng.permutation(texts)) for _ in range(1 + seeds))
+    inputs |= {"x": inputs["x"][first], "y": y[first], "orders": np.argsort(first)[np.stack(orders)]}
+    return Case(inputs, mode="base", description=f"train ({texts}, 3), sizes {sizes}, {seeds} orders")
 
 
 @exercise.group(
@@ -131,10 +149,10 @@ def summary(rng: Generator) -> list[Case]:
     "base rate",
     points=1,
     advice="Which class is the commonest one in training? How often is the test right with this answer alone?",
-    must_fail_for=("share_in_training", "commonest_of_test", "one_over_classes"),
+    must_fail_for=("share_in_training", "commonest_of_test", "commonest_of_some", "one_over_classes"),
 )
 def base(rng: Generator) -> list[Case]:
-    return [_case(rng, 47, 3, [7, 17], 3, "base"), _case(rng, 61, 3, [11], 5, "base")]
+    return [_base_case(rng, 47, [5, 7], 3, commonest=1), _base_case(rng, 61, [7], 5, commonest=2)]
 
 
 @exercise.group(
@@ -169,7 +187,7 @@ exercise.mistakes(
         see="06b#seeds",
     ),
     labels_in_old_order=wrong(
-        "The labels belong to other texts: x is taken in the new order, y in the old one.",
+        "The labels belong to other texts. Take x and y with the same row numbers.",
         (PREDICTED, "nearest_mean(x[rows], y[:size], x_test)"),
         seen={"fits": "labels of other texts"},
     ),
@@ -184,6 +202,10 @@ exercise.mistakes(
         "These are mean minus and plus the standard deviation. The range goes from the smallest to the largest number.",
         (RANGE, "mean - accuracy.std(axis=1), mean + accuracy.std(axis=1)"),
     ),
+    median=wrong(
+        "`mean` holds the medians. It should hold the means.",
+        ("mean = accuracy.mean(axis=1)", "mean = np.median(accuracy, axis=1)"),
+    ),
     percentiles=wrong(
         "These are percentiles of the accuracies. The range goes from the smallest to the largest number.",
         (RANGE, "np.percentile(accuracy, 2.5, axis=1), np.percentile(accuracy, 97.5, axis=1)"),
@@ -191,7 +213,7 @@ exercise.mistakes(
     last_texts=wrong(
         "You take the last texts of each order. It should be the first ones: `order[:n]`.",
         (ROWS, "rows = order[-size:]"),
-        seen={"fits": "texts of no given order"},
+        seen={"fits": "the last texts of each order"},
     ),
     all_labels_fitted=wrong(
         "The head is fitted on all training texts, whatever the size is.",
@@ -213,9 +235,15 @@ exercise.mistakes(
         hint="Answer always with this class. On which texts is it judged?",
     ),
     commonest_of_test=wrong(
-        "This is the commonest class of the test. Whoever predicts does not know it: take that of the training labels.",
+        "This is the share of the test's commonest class. Whoever predicts does not know this class: take the "
+        "commonest one of all training labels.",
         (BASE, "np.bincount(y_test).max() / len(y_test)"),
         see="06b#three-splits",
+    ),
+    commonest_of_some=wrong(
+        "This is the share of a class that is not the commonest of all training labels.",
+        ("np.bincount(y)", "np.bincount(y[rows])"),
+        hint="Which labels do you count, and how many?",
     ),
     one_order=wrong(
         "Only one of the orders is used.",

@@ -20,14 +20,14 @@ exercise.question(
     hints=("How probable is each of the four classes to a model that knows nothing? Take −ln of it.",),
 )
 
-exercise.mistakes(
-    share_of_errors=wrong(
-        "This is the share of errors of a guess. The loss is −ln of a probability.",
-        seen=1 - 1 / CLASSES,
+exercise.mistakes(  # numbers within the tolerance need not be meant so: the sentences ask
+    errors_or_two_classes=wrong(
+        "Is this the share of errors of a guess, or the loss for two classes? The loss is −ln of a probability, for "
+        "four classes.",
+        seen=(1 - 1 / CLASSES + math.log(2)) / 2,
         see="06#cross-entropy",
     ),
     loss_in_bits=wrong(
-        "This is in bits. The loss is in nats: natural logarithms.", seen=math.log2(CLASSES), see="06#cross-entropy"
+        "Is this in bits? The loss is in nats: natural logarithms.", seen=math.log2(CLASSES), see="06#cross-entropy"
     ),
-    for_two_classes=wrong("This is the loss for two classes. Here are four.", seen=math.log(2)),
 )

@@ -78,7 +78,9 @@ def fractions(rng: Generator) -> list[Case]:
     advice="Without a warm-up no step is on the way up, not even step 0, and nothing may be divided by warmup_steps.",
 )
 def no_warmup(rng: Generator) -> list[Case]:
-    return _rates((1, 1), (1.15, 1.35), (1.6, 1.8), warmup=(0, 1))(rng)
+    between = {"step": int(rng.integers(3, 8)) / 10, "peak": round(float(rng.uniform(1.5, 4)), 2)}
+    before_one = Case({**between, "warmup_steps": 0, "total_steps": int(rng.integers(60, 90))})
+    return [*_rates((1, 1), (1.15, 1.35), (1.6, 1.8), warmup=(0, 1))(rng), before_one]
 
 
 CLIMBS = "step < warmup_steps"
@@ -121,6 +123,12 @@ exercise.mistakes(
         (LEFT, "1 - (step - warmup_steps) / total_steps"),
         hint="Put step = total_steps into your second line: it should give 0.",
     ),
+    decay_cut_off=wrong(
+        "At total_steps the rate jumps to 0: the way down takes total_steps steps. It should take total_steps - "
+        "warmup_steps.",
+        (LEFT, "0.0 if step >= total_steps else 1 - (step - warmup_steps) / total_steps"),
+        hint="Put the last step before total_steps into your second line: it should give almost 0.",
+    ),
     decay_cosine=wrong(
         "The way down is a cosine. It should be a straight line.",
         (CLAMPED, "0.5 * (1 + math.cos(math.pi * min(1 - left, 1.0)))"),
@@ -138,6 +146,15 @@ exercise.mistakes(
         "Beyond total_steps the rate is negative: such a step would undo what was learned. The rate should stay at 0.",
         (CLAMPED, "left"),
         hint="Which of two numbers is taken beyond the end: the line, or 0?",
+    ),
+    fraction_dropped=wrong(
+        "The fractional part of the step is dropped. At step 6.5 the rate is between those of steps 6 and 7.",
+        (SHARE, "math.floor(step) / warmup_steps"),
+        ("total_steps - step", "total_steps - math.floor(step)"),
+    ),
+    ends_one_step_early=wrong(
+        "The rate is 0 one step too early, at total_steps - 1. It should be 0 from total_steps on.",
+        (LEFT, "(total_steps - 1 - step) / (total_steps - 1 - warmup_steps)"),
     ),
     one_step_early=wrong(
         "The rate is one step early: at step 0 it should be 0.",
@@ -164,6 +181,20 @@ exercise.mistakes(
         "With warmup_steps=0 the rate is 0 at step 0. Then there is no climb, and the first step should have the peak.",
         (FALLING, f"0.0 if step == warmup_steps == 0 else {FALLING}"),
         hint="Is step 0 on the way up when the way up has no steps?",
+    ),
+    climb_without_warmup=wrong(
+        "With warmup_steps=0 the rate climbs from 0 to the peak in the first step. It should fall from the peak at "
+        "step 0.",
+        (CLIMBS, "step < max(warmup_steps, 1)"),
+        (SHARE, "step / max(warmup_steps, 1)"),
+        hint="Which value does your way up have at step 0.5 when it has no steps?",
+    ),
+    only_step_0_mended=wrong(
+        "With warmup_steps=0 step 0 is right, but then the rate climbs until step 1. It should fall from the peak at "
+        "step 0.",
+        (CLIMBS, "step < warmup_steps or warmup_steps == 0 < step < 1"),
+        (SHARE, "step / max(warmup_steps, 1)"),
+        hint="Which value does your way up have at step 0.5 when it has no steps?",
     ),
     peak_ignored=wrong(
         "The rate climbs to 1. It should climb to `peak`.", ("peak * share", "share"), (f"peak * {CLAMPED}", CLAMPED)

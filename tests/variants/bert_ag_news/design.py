@@ -19,6 +19,8 @@ CORRECT = [
     chosen(25, 4, 32, 160, 6e-4),
     chosen(13, 2, "15.0", "np.int64(154)", "0.6e-3"),
     chosen(32, 4, 20, 128, "4e-5 * 20"),
+    chosen(16, 3, "0.1 * 189", "3 * np.ceil(1000 / 16)", 7e-4),
+    chosen(8, 2, 12.5, 250, 7e-4),
     "def design():\n    batch_size, epochs = 16, 2\n    total = epochs * int(np.ceil(1000 / batch_size))\n"
     "    return {'batch_size': batch_size, 'epochs': epochs, 'total_steps': total, 'warmup_steps': total // 6,\n"
     "            'peak': 7e-4, 'dropout': 0.2}\n",
@@ -32,13 +34,8 @@ def design():
     return dict(batch_size=16, epochs=3, warmup_steps=19, total_steps=190, peak=0.0007)
 """,
     ),
-    (
-        "",
-        """
-def design():
-    return dict(batch_size=16, epochs=3, warmup_steps=0.1, total_steps=189, peak=0.0007)
-""",
-    ),
+    ("warmup_as_share", chosen(16, 3, 0.1, 189, 7e-4)),
+    ("last_batch_in_part", chosen(16, 3, 19, "3 * 1000 / 16", 7e-4)),
     (
         "",
         """

@@ -188,7 +188,7 @@ def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
 """,
     ),
     (
-        "",
+        "random_over_masks",
         """
 def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
     ids = np.asarray(ids)
@@ -217,8 +217,10 @@ def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
     return labels, inputs
 """,
     ),
-    ("", masking(labels="np.where(chosen, ids, 0)")),
-    ("", masking(labels="np.where(chosen, ids, -1)")),
+    ("labels_zero", masking(labels="np.where(chosen, ids, 0)")),
+    ("labels_minus_one", masking(labels="np.where(chosen, ids, -1)")),
+    ("", masking(labels="np.where(chosen, ids, -100).astype('uint16')")),
+    ("labels_of_all_words", masking(labels="np.where(np.isin(ids, special_ids), -100, ids)")),
     ("labels_everywhere", masking(labels="ids.copy()")),
     ("labels_inverted", masking(labels="np.where(chosen, -100, ids)")),
     ("labels_after_masking", masking(labels="np.where(chosen, inputs, -100)")),
@@ -260,6 +262,26 @@ def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
     ),
     ("random_from_the_text", masking(random="rng.permutation(ids.reshape(-1))[: replaced.sum()]")),
     ("random_never_own", masking(random="(ids[replaced] + rng.integers(1, vocab_size, size=replaced.sum())) % vocab_size")),
+    (
+        "random_never_mask",
+        masking(random="np.setdiff1d(np.arange(vocab_size), [mask_id])[rng.integers(vocab_size - 1, size=replaced.sum())]"),
+    ),
+    (
+        "random_never_special",  # as if [MASK] were one of the special ids
+        masking(random="rng.choice(np.setdiff1d(np.arange(vocab_size), [*special_ids, mask_id]), size=replaced.sum())"),
+    ),
+    (
+        "",  # neither [MASK] nor the token's own id
+        masking(
+            random="rng.random((replaced.sum(), vocab_size))\n"
+            "    scores[np.arange(len(scores)), ids[replaced]] = scores[:, mask_id] = 0\n"
+            "    inputs[replaced] = scores.argmax(axis=1)"
+        ).replace("inputs[replaced] = rng.random", "scores = rng.random"),
+    ),
+    (
+        "random_one_id_for_a_line",
+        masking(random="np.broadcast_to(rng.integers(vocab_size, size=(*ids.shape[:-1], 1)), ids.shape)[replaced]"),
+    ),
     ("random_one_id", masking(random="rng.integers(vocab_size)")),
     (
         "random_not_uniform",
@@ -298,7 +320,7 @@ def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
         ),
     ),
     (None, masking().replace("return inputs, labels", "return labels, inputs")),
-    ("", masking(chosen="(rng.random(ids.shape[-1]) < rate) & ~np.isin(ids, special_ids)")),
+    ("same_in_every_row", masking(chosen="(rng.random(ids.shape[-1]) < rate) & ~np.isin(ids, special_ids)")),
     (
         "neighbours_together",
         masking(chosen="np.repeat(rng.random(ids.shape)[..., ::2] < rate, 2, -1)[..., : ids.shape[-1]] & ~np.isin(ids, special_ids)"),

@@ -9,9 +9,10 @@ CORRECT = [
 ]
 
 WRONG = [
-    ("share_of_errors", "predict = 0.75"),
+    ("errors_or_two_classes", "predict = 0.75"),
+    ("errors_or_two_classes", "predict = 0.69"),
     ("loss_in_bits", "predict = 2"),
-    ("for_two_classes", "predict = 0.45"),
+    ("", "predict = 0.45"),
     ("", "predict = 0"),
     ("", "predict = 1"),
 ]

@@ -97,6 +97,37 @@ def warmup_linear_decay(step, peak, warmup_steps, total_steps):
 """,
     ),
     (
+        "decay_cut_off",
+        """
+def warmup_linear_decay(step, peak, warmup_steps, total_steps):
+    if step < warmup_steps:
+        return peak * step / warmup_steps
+    if step >= total_steps:
+        return 0.0
+    return peak * (1 - (step - warmup_steps) / total_steps)
+""",
+    ),
+    (
+        "ends_one_step_early",
+        """
+def warmup_linear_decay(step, peak, warmup_steps, total_steps):
+    last = total_steps - 1
+    if step < warmup_steps:
+        return peak * step / warmup_steps
+    return max(0.0, peak * (last - step) / (last - warmup_steps))
+""",
+    ),
+    (
+        "fraction_dropped",
+        """
+def warmup_linear_decay(step, peak, warmup_steps, total_steps):
+    step = int(step)
+    if step < warmup_steps:
+        return peak * step / warmup_steps
+    return max(0.0, peak * (total_steps - step) / (total_steps - warmup_steps))
+""",
+    ),
+    (
         "no_decay",
         "def warmup_linear_decay(step, peak, warmup_steps, total_steps):\n    return peak * (step / warmup_steps if step < warmup_steps else 1.0)\n",
     ),
@@ -166,6 +197,35 @@ def warmup_linear_decay(step, peak, warmup_steps, total_steps):
         """
 def warmup_linear_decay(step, peak, warmup_steps, total_steps):
     step = step + 1
+    if step < warmup_steps:
+        return peak * step / warmup_steps
+    return max(0.0, peak * (total_steps - step) / (total_steps - warmup_steps))
+""",
+    ),
+    (
+        "climb_without_warmup",
+        """
+def warmup_linear_decay(step, peak, warmup_steps, total_steps):
+    up = step / max(warmup_steps, 1)
+    down = (total_steps - step) / (total_steps - warmup_steps)
+    return peak * max(0.0, min(up, down))
+""",
+    ),
+    (
+        "only_step_0_mended",
+        """
+def warmup_linear_decay(step, peak, warmup_steps, total_steps):
+    if warmup_steps == 0 and step == 0:
+        return float(peak)
+    return float(peak * max(0.0, min(step / max(warmup_steps, 1), (total_steps - step) / (total_steps - warmup_steps))))
+""",
+    ),
+    (
+        "",  # the peak until step 1
+        """
+def warmup_linear_decay(step, peak, warmup_steps, total_steps):
+    if warmup_steps == 0 and step < 1:
+        return peak
     if step < warmup_steps:
         return peak * step / warmup_steps
     return max(0.0, peak * (total_steps - step) / (total_steps - warmup_steps))
