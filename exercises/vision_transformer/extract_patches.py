@@ -56,7 +56,7 @@ def refused(images: np.ndarray, patch_size: int) -> dict[str, str]:
     ),
 )
 def values(rng: Generator) -> list[Case]:
-    return _cut((2, (5, 7), 3, 11), (5, (3, 2), 7, 3), (7, (3, 5), 2, 1))(rng)
+    return _cut((2, (5, 7), 3, 4), (5, (3, 2), 7, 3), (7, (3, 5), 2, 1))(rng)
 
 
 @exercise.group("patches of one pixel, one patch per image, one row of patches", points=1)
