@@ -486,7 +486,7 @@ film, whole = recorded.load("imdb_by_film")["results"], recorded.load("imdb_clas
 RUNGS = {
     "words and pairs": "words and pairs", "words": "words", "mean of word vectors": "mean of embeddings",
     "… and an encoder block": "encoder without positions", "… and positions: this page": "encoder with positions",
-    "LSTM for block and mean": "LSTM", "convolution for the block": "convolution",
+    "LSTM for all three": "LSTM", "convolution for the block": "convolution",
 }  # fmt: skip
 figure, ax = plt.subplots(figsize=(7.4, 3.2))
 ladder = {label: [run["test"] for key, run in film["ladder"].items() if key.partition(";")[0] == name] for label, name in RUNGS.items()}

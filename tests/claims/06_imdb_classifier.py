@@ -232,6 +232,6 @@ def givens(page: Page) -> None:
     page.given(
         "0.786 at 40, 0.618 at 200; nowhere: 0.786 at 40, 0.586 at 200.",
         "words and pairs 0.9036; words 0.8898; mean of word vectors 0.8705; … and an encoder block 0.8737; … and "
-        "positions: this page 0.8747; LSTM for block and mean 0.8741; convolution for the block 0.8550.",
+        "positions: this page 0.8747; LSTM for all three 0.8741; convolution for the block 0.8550.",
         because="the words of a figure, made from what it draws",
     )
