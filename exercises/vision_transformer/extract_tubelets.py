@@ -78,6 +78,7 @@ def types(rng: Generator) -> list[Case]:
 def refusal(rng: Generator) -> list[Case]:
     frames, size = 3, int(rng.choice([4, 5]))
     shapes = [  # the length is a multiple of patch_size, the others are of frames: each number has its own axis
+        (size, 2 * size, 3 * size, "frames does not divide the length"),  # these two leave 1 and 2 over
         (2 * size, 2 * size, 3 * size, "frames does not divide the length"),
         (6, 2 * size + -2 * size % frames, 3 * size, "patch_size does not divide the height"),
         (6, 2 * size, 3 * size + frames, "patch_size does not divide the width"),
