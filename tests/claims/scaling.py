@@ -20,8 +20,7 @@ def scaling_law(page: Page, runs: list[dict]) -> None:
     pattern = r", all, seed \d: E ([\d.]+), alpha ([\d.]+), beta ([\d.]+), largest residual ([\d.]+)"
     fits = np.reshape(page.evidence("10").numbers("e10-r16", pattern), (-1, 4))
     page.says(
-        r"Our {:.0f} trainings, three seeds each, give $\alpha$ from {:.2f} to {:.2f} and "
-        r"$\beta$ from {:.2f} to {:.2f},",
+        r"Our {:.0f} trainings give $\alpha$ from {:.2f} to {:.2f} and $\beta$ from {:.2f} to {:.2f} (three seeds),",
         len(runs),
         *(side(fits[:, column]) for column in (1, 2) for side in (min, max)),
         holds=[len(fits) == 3],
@@ -35,7 +34,7 @@ def scaling_law(page: Page, runs: list[dict]) -> None:
     )
     largest = page.evidence("10").number("e10-r16", r"by their best rate: .*0\.006: (\d+)")
     page.says(
-        "Each has the best of three rates, by the held-out text: in {:.0f} of {:.0f} the largest",
+        "Each has the best of three rates, in {:.0f} of {:.0f} the largest",
         largest,
         len(runs),
         holds=[{lane["rate"] for run in runs for lane in run["lanes"]} == {0.0015, 0.003, 0.006}],
