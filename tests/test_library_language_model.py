@@ -376,3 +376,34 @@ class TestRowsThatRepeat:
         base = np.broadcast_to(1 / (np.arange(induction.LENGTH) + 1), there.shape)[there].mean()
         for scores in induction.head_scores(model):
             np.testing.assert_allclose(scores, base, rtol=1e-4)
+        assert induction.equal_weights() == pytest.approx(base)
+
+    def test_rows_can_all_have_one_period(self):
+        from coursekit.pages import induction
+
+        ids, periods = induction.repeating(np.random.default_rng(0), 5, span=(12, 13))
+        assert (periods == 12).all() and (ids[:, 12:] == ids[:, :-12]).all()
+
+    def test_the_periods_asked_for_are_those_that_are_taught(self, monkeypatch):
+        from coursekit.pages import induction
+
+        asked, repeating = [], induction.repeating
+        monkeypatch.setattr(
+            induction, "repeating", lambda rng, rows=2, span=None: asked.append(span) or repeating(rng, rows, span)
+        )
+        induction.taught(1, steps=1, seed=0, span=(7, 8))
+        assert asked == [(7, 8)] * 2
+
+    def test_a_head_that_is_off_is_missed_only_where_it_writes(self):
+        from coursekit.pages import induction
+
+        model = induction.AttentionOnly(2)
+        model(np.zeros((1, 2), "int32"))
+        kernel = model.attentions[0].w_o.kernel
+        start = np.array(kernel)
+        start[: 3 * induction.WIDTH // induction.HEADS] = 0  # the first three of four heads write nothing
+        kernel.assign(start)
+        whole, off = induction.repeated_loss(model), induction.losses_without(model, 0)
+        np.testing.assert_allclose(off[:3], whole, rtol=1e-6)
+        assert abs(off[3] - whole) > 1e-3
+        np.testing.assert_array_equal(np.array(kernel), start)

@@ -41,21 +41,34 @@ class AttentionOnly(keras.Model):
         return seen
 
 
-def repeating(rng: np.random.Generator, rows: int = ROWS) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of random tokens that repeat, each with a period of its own: ids (rows, LENGTH) and periods (rows, 1)."""
-    periods = rng.integers(*PERIODS, size=(rows, 1))
+def repeating(
+    rng: np.random.Generator, rows: int = ROWS, span: tuple[int, int] = PERIODS
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of random tokens that repeat, each with a period of its own: ids (rows, LENGTH) and periods (rows, 1).
+
+    `span` says from which period on, and below which, they are drawn.
+    """
+    periods = rng.integers(*span, size=(rows, 1))
     tokens = rng.integers(TOKENS, size=(rows, LENGTH))
     return np.take_along_axis(tokens, np.arange(LENGTH) % periods, axis=1).astype("int32"), periods
 
 
 def taught(
-    num_blocks: int, steps: int, seed: int, kind: type[AttentionOnly] = AttentionOnly
+    num_blocks: int,
+    steps: int,
+    seed: int,
+    kind: type[AttentionOnly] = AttentionOnly,
+    span: tuple[int, int] = PERIODS,
 ) -> tuple[AttentionOnly, np.ndarray]:
-    """Train on repeating rows; returns the model and the nats a token of each step (steps, 2): new, and repeated."""
+    """Train on repeating rows, their periods drawn from `span` (see `repeating`).
+
+    Returns:
+        The model and the nats a token of each step (steps, 2): new, and repeated.
+    """
     keras.utils.set_random_seed(seed)
     model, rng = kind(num_blocks), np.random.default_rng(seed)
     optimizer = keras.optimizers.Adam(RATE)
-    model(repeating(rng)[0])
+    model(repeating(rng, span=span)[0])
     optimizer.build(model.trainable_variables)
 
     @tf.function
@@ -68,7 +81,7 @@ def taught(
 
     curve = []
     for _ in range(steps):
-        ids, periods = repeating(rng)
+        ids, periods = repeating(rng, span=span)
         again = (np.arange(1, LENGTH) > periods).astype("float32")  # its token before has been seen, and what came next
         curve.append([float(value) for value in step(ids, again)])
     return model, np.array(curve)
@@ -90,6 +103,37 @@ def head_scores(model: AttentionOnly, seed: int = 1) -> tuple[np.ndarray, np.nda
         before.append([at_before[:, head][there].mean() for head in range(HEADS)])
         after.append([at_after[:, head][there].mean() for head in range(HEADS)])
     return np.array(before), np.array(after)
+
+
+def repeated_loss(model: AttentionOnly, seed: int = 1) -> float:
+    """Nats a repeated token of 64 fresh rows."""
+    ids, periods = repeating(np.random.default_rng(seed), 64)
+    nats = ops.sparse_categorical_crossentropy(ids[:, 1:], model(ids[:, :-1]), from_logits=True)
+    return float(np.array(nats)[np.arange(1, LENGTH) > periods].mean())
+
+
+def losses_without(model: AttentionOnly, block: int) -> np.ndarray:
+    """Nats a repeated token with each head of a block, counted from 0, switched off in turn: (H,).
+
+    A head is off while its rows of W_o are zero; afterwards the model is as before.
+    """
+    kernel = model.attentions[block].w_o.kernel
+    whole, losses = ops.convert_to_numpy(kernel).copy(), []
+    for rows in np.split(np.arange(WIDTH), HEADS):
+        cut = whole.copy()
+        cut[rows] = 0
+        kernel.assign(cut)
+        losses.append(repeated_loss(model))
+    kernel.assign(whole)
+    return np.array(losses)
+
+
+def equal_weights(seed: int = 1) -> float:
+    """What `head_scores` gives a head whose weights are equal: the mean of 1 / (t + 1) over the same positions."""
+    _, periods = repeating(np.random.default_rng(seed), 64)
+    time = np.arange(LENGTH)
+    there = time >= periods  # (rows, T)
+    return float(np.broadcast_to(1 / (time + 1), there.shape)[there].mean())
 
 
 def without_order(rows: int = 2000, seed: int = 0) -> float:

@@ -1,0 +1,108 @@
+"""What lecture 10 says of sizes and amounts of text, against the recorded trainings."""
+
+from __future__ import annotations
+
+import numpy as np
+from claims.page import Page
+
+_SHAPES = {  # width and blocks by parameters
+    4_877_568: (256, 6),
+    1_878_720: (192, 4),
+    857_216: (128, 4),
+    181_440: (64, 3),
+    41_248: (32, 2),
+    11_328: (16, 1),
+}
+
+
+def scaling_law(page: Page, runs: list[dict]) -> None:
+    """Hoffmann's form, fitted to all trainings at their best rate."""
+    pattern = r", all, seed \d: E ([\d.]+), alpha ([\d.]+), beta ([\d.]+), largest residual ([\d.]+)"
+    fits = np.reshape(page.evidence("10").numbers("e10-r16", pattern), (-1, 4))
+    page.says(
+        r"Our {:.0f} trainings give $\alpha$ from {:.2f} to {:.2f} and $\beta$ from {:.2f} to {:.2f} (three seeds),",
+        len(runs),
+        *(side(fits[:, column]) for column in (1, 2) for side in (min, max)),
+        holds=[len(fits) == 3],
+    )
+    passes = page.evidence("10").numbers("e10-r16", r"at most four passes .*, beta ([\d.]+), largest")
+    page.says(
+        r"with at most about four passes over the text $\beta$ is {:.2f} to {:.2f}.",
+        min(passes),
+        max(passes),
+        holds=[len(passes) == 3, max(passes) < min(fits[:, 2])],
+    )
+    largest = page.evidence("10").number("e10-r16", r"by their best rate: .*0\.006: (\d+)")
+    page.says(
+        "Each has the best of three rates, in {:.0f} of {:.0f} the largest",
+        largest,
+        len(runs),
+        holds=[{lane["rate"] for run in runs for lane in run["lanes"]} == {0.0015, 0.003, 0.006}],
+    )
+    page.says(
+        "The 10 is rough: {:.0f} to {:.0f} by the fitted form,",
+        *(side(64 ** (fits[:, 2] / (fits[:, 1] + fits[:, 2]))) for side in (min, max)),
+    )
+    page.given("Hoffmann et al. have 0.34 and 0.28", because="cited: Hoffmann et al. 2022, section D.3")
+    page.given("and get 0.35 and 0.37", because="cited: Besiroglu et al. 2024")
+
+
+def equal_operations(page: Page, runs: list[dict]) -> None:
+    """The best size for as many operations, at the best of three rates, by the mean of three seeds."""
+    best, plain, spread = [], [], []  # at the best rate of each size, and at 0.003
+    a_parameter = []  # tokens, of the sizes that are best to 0.001 bits
+    for steps in (320, 1280, 5120, 20480):
+        ours = next(run for run in runs if (run["parameters"], run["steps"]) == (857_216, steps))
+        near = sorted(
+            (run for run in runs if abs(run["operations"] / ours["operations"] - 1) < 0.01),
+            key=lambda run: run["parameters"],
+        )
+        means = [_at_the_best_rate(run) for run in near]
+        place = int(np.argmin(means))
+        assert 0 < place < len(near) - 1, "the best size has smaller and larger ones beside it"
+        best.append(near[place])
+        equal = [run for run, mean in zip(near, means, strict=True) if mean < min(means) + 0.001]
+        a_parameter.append([run["tokens"] / run["parameters"] for run in equal])
+        spread += [np.ptp(_seeds_at_the_best_rate(run)) for run in near]
+        plain.append(near[int(np.argmin([_at_the_best_rate(run, (0.003,)) for run in near]))])
+    first, last = best[0], best[-1]
+    page.says(
+        "From first to last line: operations {:.0f} times, parameters {:.0f} times, tokens {:.0f} times.",
+        *(last[what] / first[what] for what in ("operations", "parameters", "tokens")),
+    )
+    page.says(
+        "{:.0f} with one rate for all; and the seeds of one size differ by up to {:.2f} bits",
+        plain[-1]["parameters"] / plain[0]["parameters"],
+        max(spread),
+    )
+    assert [len(each) for each in a_parameter] == [1, 2, 1, 1]
+    page.says(
+        "Our best sizes have {:.0f}, {:.0f} and {:.0f} (at the second budget two equal ones have {:.0f} and {:.0f})",
+        *(each[0] for each in a_parameter if len(each) == 1),
+        *a_parameter[1],
+    )
+    page.says(
+        r"attention's scores and weighted sums add $12 \cdot \text{blocks} \cdot \text{width} \cdot \text{window}$ "
+        "for each token",
+        holds=all(
+            run["operations"] == (6 * run["parameters"] + 12 * blocks * width * 256) * run["tokens"]
+            for run in runs
+            for width, blocks in [_SHAPES[run["parameters"]]]
+        ),
+    )
+    page.says(
+        "from {:.1f} to {:.1f} trillion operations the lowest point moves from {:,} to {:,} parameters",
+        *(run["operations"] / 1e12 for run in (first, last)),
+        *(run["parameters"] for run in (first, last)),
+    )
+
+
+def _seeds_at_the_best_rate(run: dict, rates: tuple[float, ...] = (0.0015, 0.003, 0.006)) -> list[float]:
+    bits: dict[float, list[float]] = {}
+    for lane in run["lanes"]:
+        bits.setdefault(lane["rate"], []).append(lane["held-out bits a byte"])
+    return min((bits[rate] for rate in rates), key=np.mean)
+
+
+def _at_the_best_rate(run: dict, rates: tuple[float, ...] = (0.0015, 0.003, 0.006)) -> float:
+    return float(np.mean(_seeds_at_the_best_rate(run, rates)))
