@@ -113,7 +113,7 @@ exercise.mistakes(
         "The final norm is counted in every block. It comes once, after the last one.",
         ("norms = 2 * 2 * d_model", "norms = 3 * 2 * d_model"),
         ("last_norm = 2 * d_model", "last_norm = 0"),
-        hint="Which norms of exercise 4 are in the loop, and which one is below it?",
+        hint="Which norms of `build_vit` are in the loop, and which one is below it?",
         see="09#counted",
     ),
     one_vector_too_many=wrong(
