@@ -420,7 +420,7 @@ for name, steps in {"joint": [(1, 2)], "own moment only": [(2,)], "own moment, t
 #
 # With tubelets of two frames both do, also without attention over time: at least 99.9 %. They still know it when the tubelets are shuffled (at least 99.9 %).
 #
-# With tubelets of one frame only the factorised model can. It has 99.6, 54.0 and 99.1 % with three seeds (with the second, six epochs bring little more than the axis), and 49 to 51 % with shuffled tubelets. Without attention over time it is 25 to 26 %.
+# With tubelets of one frame only the factorised model can. It has 99.6, 54.0 and 99.1 % with three seeds (with the second, six epochs bring little more than the axis), and 49 to 51 % with shuffled tubelets. Without attention over time it is 25.1 to 26.5 %.
 #
 # </details>
 

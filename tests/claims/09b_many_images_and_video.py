@@ -68,8 +68,8 @@ def more_images(page: Page) -> None:
         np.reshape(page.numbers("b9-more", pattern.format(name)), (4, 2)) for name in ("fashion_mnist", "cifar10")
     )  # (sizes, ViT and ConvNet)
     page.says(
-        "(b) comes nearest on Fashion-MNIST: the ConvNet has {:.1f} %, and the ViT {:.1f} % with 8,000 images; on its line "
-        "{:.1f} % lie at about five times as many. (c) on CIFAR-10: the ConvNet has {:.1f} %, and the ViT {:.1f} % "
+        "(b) comes nearest on Fashion-MNIST: the ConvNet has {:.1f} %, and the ViT {:.1f} % with 8,000 images; on its "
+        "line {:.1f} % lie at about five times as many. (c) on CIFAR-10: the ConvNet has {:.1f} %, and the ViT {:.1f} % "
         "with 32,000.",
         *(clothes[1, 1], clothes[2, 0], clothes[1, 1], colour[1, 1], colour[3, 0]),
     )
@@ -136,7 +136,7 @@ def video(page: Page) -> None:
     page.says(
         "With tubelets of one frame only the factorised model can. It has {:.1f}, {:.1f} and {:.1f} % with three seeds "
         "(with the second, six epochs bring little more than the axis), and {:.0f} to {:.0f} % with shuffled tubelets. "
-        "Without attention over time it is {:.0f} to {:.0f} %.",
+        "Without attention over time it is {:.1f} to {:.1f} %.",
         *(*over_time[0], over_time[1].min(), over_time[1].max(), blind[0].min(), blind[0].max()),
         holds=[over_time[0, [0, 2]].min() > 95, 50 < over_time[0, 1] < 60, blind[0].max() < 30],
     )
