@@ -69,8 +69,8 @@ def more_images(page: Page) -> None:
     )  # (sizes, ViT and ConvNet)
     page.says(
         "(b) comes nearest on Fashion-MNIST: the ConvNet has {:.1f} %, and the ViT {:.1f} % with 8,000 images; on its "
-        "line {:.1f} % lie at about five times as many. (c) on CIFAR-10: the ConvNet has {:.1f} %, and the ViT {:.1f} % "
-        "with 32,000.",
+        "line {:.1f} % lie at about five times as many. (c) on CIFAR-10: the ConvNet has {:.1f} %, and the ViT {:.1f} "
+        "% with 32,000.",
         *(clothes[1, 1], clothes[2, 0], clothes[1, 1], colour[1, 1], colour[3, 0]),
     )
     every = np.stack([clothes, colour])  # (2, sizes, 2)
