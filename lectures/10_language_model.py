@@ -183,8 +183,8 @@ print(f"{sum(map(len, test_texts)) / np.sum(test_stream != pairs.end_id):.2f} by
 # ## 4 · The model
 #
 # Nearly everything in it comes from earlier lectures: causal attention with heads (lectures 2 and 3), the pre-norm block with RMS norm (lecture 4), rotary positions
-# (lecture 5), one table for embeddings and predictions (**weight tying**, lecture 8). New is the gate of the feed-forward network: $W_\text{down}\big(\operatorname{silu}(W_\text{gate}x) \odot W_\text{up}x\big)$ (**SwiGLU**, Shazeer
-# 2020), with $\operatorname{silu}(a) = a \cdot \operatorname{sigmoid}(a)$. Its inner width is about $8D/3$: three matrices hold as much as the usual two of $4D$. The table starts with standard deviation $1/\sqrt{D}$, and the input is multiplied by $\sqrt{D}$: at the start inputs and logits have a standard deviation near 1, but for the logit of the token just read (section 5). Apart from the table, this is the form of Touvron et al. (2023), made small.
+# (lecture 5), one table for embeddings and predictions (**weight tying**; lecture 8). The feed-forward network has the gate of lecture 4: $W_\text{down}\big(\operatorname{silu}(W_\text{gate}x) \odot W_\text{up}x\big)$ (**SwiGLU**, Shazeer
+# 2020), with $\operatorname{silu}(a) = a \cdot \operatorname{sigmoid}(a)$. Its inner width is about $8D/3$: three matrices hold as much as the usual two of $4D$. The table starts with standard deviation $1/\sqrt{D}$, and the input is multiplied by $\sqrt{D}$: at the start inputs and logits have a standard deviation near 1, except the logit of the token just read (section 5). Apart from the table, this is the form of Touvron et al. (2023).
 
 # %%
 class PlainRotaryAttention(keras.Layer):
@@ -247,7 +247,7 @@ class PlainLanguageModel(keras.Model):
 
 
 # %% [markdown]
-# **Only the gate is new: the rest is the decoder of earlier lectures, with one table that reads and predicts.**
+# **A language model is the pre-norm decoder of earlier lectures, with one table that reads and predicts.**
 
 # %% [markdown]
 # <a id="train"></a>
@@ -267,7 +267,7 @@ print(f"untrained: {loss_of(untrained, some):.2f} nats a token; guessing costs l
 print(f"its most probable next token is the one just read: {np.mean(ops.argmax(untrained(some[:, :-1]), axis=-1) == some[:, :-1]):.0%}")
 
 # %% [markdown]
-# An untrained model costs more than guessing, mostly through the shared table: it predicts the token just read. On random tokens it costs 8.5 nats, with a second table 6.7 ([evidence](evidence/10.ipynb#untrained)). The learning rate of the loop below rises to 0.003 in 100 steps and falls to zero along a cosine; AdamW has decay 0.1 and $\beta_2 = 0.95$, and gradients are clipped to length 1.
+# An untrained model costs more than guessing, mostly through the shared table: it predicts the token just read. On random tokens: 8.5 nats with one table, 6.7 with two ([evidence](evidence/10.ipynb#untrained)). The learning rate of the loop below rises to 0.003 in 100 steps and falls to zero along a cosine; AdamW has decay 0.1 and $\beta_2 = 0.95$, and gradients are clipped to length 1.
 
 # %% [markdown]
 # **Predict.** The other contestant counts, as in section 1: how often does each token follow the last three, two, one, none? It mixes these shares, and $1/V$ for each token (Witten and Bell 1991): a **4-gram model**. Which model has fewer bits a byte on the held-out modules?
@@ -277,7 +277,7 @@ print(f"its most probable next token is the one just read: {np.mean(ops.argmax(u
 #
 # <details><summary>Answer</summary>
 #
-# **(b)**, because it has counted twice as many tokens as the Transformer has read: with as many the two are nearly equal.
+# **(b)**, because it has counted twice as many tokens as the Transformer has read; on equal amounts the two are nearly equal.
 #
 # </details>
 
@@ -324,7 +324,7 @@ less_text = recorded.load("library_counting")["results"]
 by_steps = defaultdict(list)  # bits a byte of three seeds on all held-out text, each training to its end
 for run in results["table"]["runs"] + results["scale"]["runs"] + results["longer"]["runs"]:
     if run.get("model", run.get("size", "the page's model")) == "the page's model":
-        by_steps[run.get("steps", STEPS)].append(run["held-out bits a byte"])
+        by_steps[run.get("steps", training.STEPS)].append(run["held-out bits a byte"])
 million = training.BATCH * training.LENGTH / 1e6
 figure, ax = plt.subplots(figsize=(6.4, 3.5))
 plots.measured_curve(np.array(sorted(by_steps)) * million, np.array([by_steps[steps] for steps in sorted(by_steps)]).T, label="Transformer", line=1, ax=ax)
@@ -347,7 +347,7 @@ plots.show(
 
 
 # %% [markdown]
-# With as many tokens counting is 0.6 bits ahead at 0.16 million and 0.02 at 1.3 million, no more than two orders of the functions differ; but the Transformer's windows overlap. With 4 million read it has 1.71, counting with the whole text 1.96 ([evidence](evidence/10.ipynb#equal-text)).
+# With as many tokens counting is 0.6 bits ahead at 0.16 million and 0.02 at 1.3 million (all held-out text), as much as two orders of the functions differ; but the Transformer's windows overlap. With 4 million read it has 1.71, counting with the whole text 1.96 ([evidence](evidence/10.ipynb#equal-text)).
 #
 # After 640 steps at the same rate an LSTM of the same size is 0.01 to 0.02 bits worse, perhaps by chance ([evidence](evidence/10.ipynb#table)).
 #
@@ -419,7 +419,7 @@ print("lines of those that do not:   ", sorted(line for line, fine in zip(lines,
 print("a body of one line, `pass`:   ", sum(parses(prompt, "\n    pass\n") for prompt in prompts), "parse")
 
 # %% [markdown]
-# The answer to the opening question: sometimes, and what parses is mostly short. But `pass` parses after every prompt, so shorter bodies raise the share.
+# The answer to the opening question: sometimes, and what parses is mostly short. But `pass` parses after every prompt, so judge a share beside the lengths.
 
 # %% tags=["drawing"]
 groups = {"1": (1, 1), "2–3": (2, 3), "4–6": (4, 6), "7 or more": (7, 1000)}  # lines
@@ -445,7 +445,7 @@ plots.show(
 # %% [markdown]
 # Of the 96 bodies of a seed, 4 to 15 end and parse at temperature 1, and 31 to 43 at temperature 0.7 with $p = 0.9$. What parses is not yet sensible: these bodies use at most 4 % of their parameters, real ones 96 % ([evidence](evidence/10.ipynb#temperature)).
 #
-# **A share of samples that parse means nothing without their length.**
+# **Report the share of samples that parse together with their lengths.**
 
 # %% [markdown]
 # <a id="copying"></a>
@@ -462,7 +462,7 @@ nats = ops.sparse_categorical_crossentropy(rows[:, 1:], logits_of(rows[:, :-1]),
 print(f"nats a token: {nats[:, :63].mean():.2f} the first time, {nats[:, 64:].mean():.2f} the second time")
 
 # %% [markdown]
-# Our model does not copy: both times cost about the same, more than guessing, $\ln 512 = 6.2$. The second test stays within Python. A parameter of a held-out function gets a made-up name. Compare its third occurrence with the same name after two other names.
+# Our model does not copy: both times cost about the same, more than guessing, $\ln 512 = 6.2$. The second test stays within Python. A parameter of a held-out function gets a made-up name. Compare its third occurrence with the same spot when the first two hold other names.
 
 # %% tags=["drawing"]
 figure, ax = plt.subplots(figsize=(6.4, 3.4))
@@ -486,9 +486,9 @@ plots.show(
 )
 
 # %% [markdown]
-# Where our model stops, after 1.3 million tokens, both names cost 24 to 25 nats. At 4 million the known name costs 27, at 16 million 24, and 31 where it is new: more than guessing (28). So it uses the earlier name, but does not copy: knowing how names are made costs 12.5. Rows of random tokens are not copied either ([evidence](evidence/10.ipynb#copying)).
+# After 1.3 million tokens of this longer training both names cost 24 to 25 nats. At 4 million the known name costs 27, at 16 million 24; a new name there costs 31, more than guessing (28). So the earlier name helps, by 7 to 8 nats; knowing how such names are made, one would pay 12.5 ([evidence](evidence/10.ipynb#copying)).
 #
-# Without one head, chosen on other functions, the saving shrinks by 40 to 82 %, without another by 5 to 8 % on average ([evidence](evidence/10.ipynb#heads)).
+# Without one head, chosen on other functions, these 7 to 8 nats shrink by 40 to 82 %, without another by 5 to 8 % on average, at most 31 to 56 % ([evidence](evidence/10.ipynb#heads)).
 #
 # What does copying need? Take small models of attention alone and rows that repeat, each with a period of its own.
 
@@ -568,7 +568,7 @@ plots.show(
 #
 # $$L(N, M) = E + \frac{a}{N^{\alpha}} + \frac{b}{M^{\beta}}$$
 #
-# $M$ (their $D$) counts the tokens read, repeated ones included; $E$ is the loss that remains at any size and amount of text. Hoffmann et al. have 0.34 and 0.28 for $\alpha$ and $\beta$; Besiroglu et al. (2024) find that this describes their data badly, and get 0.35 and 0.37. Our 31 trainings give $\alpha$ from 0.38 to 0.43 and $\beta$ from 0.28 to 0.30 (three seeds), but no law: with at most about four passes over the text $\beta$ is 0.18 to 0.23. Each has the best of three rates, in 27 of 31 the largest ([evidence](evidence/10.ipynb#scale)).
+# $M$ (their $D$) counts the tokens read, repeated ones included; $E$ is the loss that remains at any size and amount of text. Hoffmann et al. have 0.34 and 0.28 for $\alpha$ and $\beta$; Besiroglu et al. (2024) find that this fits Hoffmann's data badly, and get 0.35 and 0.37. Our 31 trainings give $\alpha$ from 0.38 to 0.43 and $\beta$ from 0.28 to 0.30 (three seeds), but no law: with at most about four passes over the text $\beta$ is 0.18 to 0.23. Each counts at the best of three rates, chosen on this held-out text, in 27 of 31 the largest ([evidence](evidence/10.ipynb#scale)).
 #
 # A training takes about six operations (**FLOPs**) for each parameter and token; attention's scores and weighted sums add $12 \cdot \text{blocks} \cdot \text{width} \cdot \text{window}$ for each token (Chowdhery et al. 2022, appendix B). Which size is best for a fixed number?
 
@@ -600,11 +600,11 @@ plots.show(
 )
 
 # %% [markdown]
-# From first to last line: operations 64 times, parameters 10 times, tokens 8 times. The 10 is rough: 5 to 6 by the fitted form, 27 with one rate for all; and the seeds of one size differ by up to 0.21 bits ([evidence](evidence/10.ipynb#equal-operations)).
+# From first to last line: 64 times the operations, 10 times the parameters, 8 times the tokens . The 10 is rough: 5 to 6 by the fitted form, 27 with one rate for all ([evidence](evidence/10.ipynb#equal-operations)).
 #
-# Hoffmann et al. (2022): about 20 tokens a parameter. Our best sizes have 14, 12 and 11 (at the second budget two equal ones have 58 and 3), our model 1.5. With 20 it would read the text 6.6 times, and after about four passes repeated text is worth less (Muennighoff et al. 2023).
+# Hoffmann et al. (2022): about 20 tokens a parameter. Our best sizes have 14, 12 and 11 (at the second budget two equal ones have 58 and 3), our model 1.5. After about four passes repeated text is worth less (Muennighoff et al. 2023).
 #
-# **With more operations the best of our models is larger and reads more.**
+# **With many more operations the best of our models is larger and reads more.**
 
 # %% [markdown]
 # <a id="lora"></a>
@@ -632,11 +632,11 @@ for name, each in (("not fitted", model), ("LoRA of rank 4", thin)):
 print(f"{sum(int(np.prod(v.shape)) for v in variables):,} parameters trained, of {model.count_params():,}")
 
 # %% [markdown]
-# LoRA trains 2 % of the parameters: the optimizer needs little memory, a task is a small file. In recorded runs (48 steps, above 24; three seeds) LoRA at the rate 0.01 has 1.73 bits on `tarfile`, and the other modules cost 0.11 bits more. All parameters, trained at 0.0003, forget as much, 0.12, and fit better: 1.58 ([evidence](evidence/10.ipynb#lora)).
+# LoRA trains 2 % of the parameters: the optimizer needs little memory, a task is a small file. In recorded runs (48 steps, here 24; three seeds) LoRA at the rate 0.01 has 1.73 bits on `tarfile`, and the other modules cost 0.11 bits more. All parameters, trained at 0.0003, forget as much, 0.12, and fit better: 1.58 ([evidence](evidence/10.ipynb#lora)).
 #
 # A chat model is fitted twice more: to questions with good answers, and to what people prefer (Ouyang et al. 2022).
 #
-# **LoRA has little to train and to store; where both forget as much, all parameters fit better here.**
+# **LoRA has little to train and to store; at equal loss elsewhere, all parameters fit better here.**
 
 # %% [markdown]
 # ## Two mistakes
@@ -679,7 +679,7 @@ print(f"loss on the token just read {unshifted.evaluate(rows[:, :-1], rows[:, :-
 #
 # <details><summary>3. Two models have the same bits a byte. The bodies of one parse twice as often. What do you ask first?</summary>
 #
-# How long are the bodies, and how were they drawn? Shorter bodies parse more often, and temperature and $p$ change the share (section 6).
+# How long are the bodies, and how were they drawn? Among drawn bodies the shorter ones parse more often, and drawing colder changes the share.
 #
 # </details>
 #
@@ -719,7 +719,7 @@ print(f"loss on the token just read {unshifted.evaluate(rows[:, :-1], rows[:, :-
 # <details><summary>If something looks wrong, runs slowly, or you want more</summary>
 #
 # Your Python's library differs from ours, so your numbers do too. "holds no Python functions": your Python came without sources; the message says what to do. Slow
-# machine: set `SIZE, STEPS = (64, 3, 2, 172), 160`. With a GPU or more time: more steps. Further reading: Karpathy's *nanoGPT*, chapter 5 of
+# machine: set `SIZE, STEPS = (64, 3, 2, 172), 160`. With a GPU or more time: more steps.  Further reading: Karpathy's *nanoGPT*, chapter 5 of
 # Raschka's *Build a Large Language Model (From Scratch)*, and the first assignment of Stanford's CS336.
 #
 # </details>
