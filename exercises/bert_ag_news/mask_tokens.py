@@ -17,7 +17,7 @@ def _large(rng: Generator) -> dict[str, Any]:
 
 def _small(rng: Generator) -> dict[str, Any]:
     """A vocabulary of few ids. A part of it that a wrong function leaves out is never equal to another such part."""
-    size = int(rng.integers(7, 10))
+    size = int(rng.integers(7, 13))
     mask_id = int(rng.integers(3, size - 2))
     others = [int(each) for each in rng.permutation(size) if each not in (0, 1, mask_id, size - 1)]
     specials, words = sorted([0, *others[:2]]), sorted([*others[2:], size - 1])[:2]
@@ -135,10 +135,14 @@ def kinds(rng: Generator) -> list[Case]:
     advice="Every id from 0 to vocab_size - 1 is as probable as every other, also those of special tokens.",
 )
 def random(rng: Generator) -> list[Case]:
-    few = _small(rng)
     description = "which ids replace words, vocabulary of {vocab_size}, special_ids {special_ids}, mask_id {mask_id}"
-    shown = f"{description.format(**few)}, eight texts (101, 131)"
-    return [_texts(rng, "random", description=shown, vocabulary=few, calls=8, rows=101, columns=131, rate=0.8)]
+    texts: dict[str, Any] = {"calls": 8, "rows": 101, "columns": 131, "rate": 0.8}
+    return [
+        _texts(
+            rng, "random", description=f"{description.format(**few)}, eight texts (101, 131)", vocabulary=few, **texts
+        )
+        for few in (_small(rng), _small(rng))
+    ]
 
 
 @exercise.group(

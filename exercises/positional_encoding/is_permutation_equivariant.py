@@ -89,7 +89,7 @@ ONE_SEQUENCE = "Only one sequence of the batch is compared."
 ONE_FEATURE = "Only one feature of each token is compared."
 
 
-@exercise.group("equivariant maps, and others", points=2)
+@exercise.group("equivariant maps, and others", points=2, must_fail_for=("first_token_only",))
 def values(rng: Generator) -> list[Case]:
     cases = _judged(
         rng,
@@ -123,7 +123,7 @@ def invariant(rng: Generator) -> list[Case]:
 @exercise.group(
     "almost equivariant: the tolerance decides",
     points=1,
-    must_fail_for=("one_entry_suffices",),
+    must_fail_for=("one_entry_suffices", "first_token_only"),
     advice="A map counts as equivariant when no entry differs by more than `tolerance`.",
 )
 def tolerance(rng: Generator) -> list[Case]:
@@ -141,6 +141,7 @@ def tolerance(rng: Generator) -> list[Case]:
 @exercise.group(
     "one entry, feature, token or sequence that differs",
     points=1,
+    must_fail_for=("first_token_only",),
     advice="A single entry that differs too much is enough for False: look at the largest absolute difference.",
 )
 def corners(rng: Generator) -> list[Case]:
