@@ -117,7 +117,7 @@ print("held out:", ", ".join(sorted(set(test_modules))))
 print(next(text for text in test_texts if len(text) < 160))
 
 # %% [markdown]
-# A counted model pays 1.64 bits a byte for functions if it has counted the other half of their module, 1.93 if not ([evidence](evidence/10.ipynb#split)). There is no third part of the text for choices: where something was chosen on held-out text, the page says so.
+# A counted model pays 1.64 bits a byte for functions if it has counted the other half of their module, 1.93 if not ([evidence](evidence/10.ipynb#split)). No third part serves for choices: what was chosen on held-out text is named.
 #
 # **Hold out whole modules, so that fewer test functions have neighbours in training.**
 
@@ -473,7 +473,7 @@ plots.show(
 )
 
 # %% [markdown]
-# Of the 96 bodies of a seed, 4 to 15 end and parse at temperature 1, and 31 to 43 at temperature 0.7 with $p = 0.9$. These settings were not chosen by this share: at temperature 0 it is higher in two of three seeds. What parses is not yet sensible: at 0.7 these bodies use at most 4 % of their parameters, real ones 96 % ([evidence](evidence/10.ipynb#temperature)).
+# Of the 96 bodies of a seed, 4 to 15 end and parse at temperature 1, and 31 to 43 at temperature 0.7 with $p = 0.9$. By this share these settings are not the best: at temperature 0 it is higher in two of three seeds. What parses is not yet sensible: at 0.7 these bodies use at most 4 % of their parameters, real ones 96 % ([evidence](evidence/10.ipynb#temperature)).
 #
 # **Report the share of samples that parse together with their lengths.**
 
@@ -491,7 +491,7 @@ nats = ops.sparse_categorical_crossentropy(rows[:, 1:], logits_of(rows[:, :-1]),
 print(f"nats a token: {nats[:, :63].mean():.2f} the first time, {nats[:, 64:].mean():.2f} the second time")
 
 # %% [markdown]
-# Our model does not copy: both times cost about the same, more than guessing, $\ln 512 = 6.2$. Within Python an earlier name does help, after longer training: with 16 million tokens read, a made-up name that has stood there twice costs 24 nats, one that is new there 31, and guessing 28 ([evidence](evidence/10.ipynb#copying), with [the heads](evidence/10.ipynb#heads)).
+# Our model does not copy: both times cost about the same, more than guessing, $\ln 512 = 6.2$. Within Python an earlier name helps after longer training: with 16 million tokens read, a made-up name that has stood there twice costs 24 nats, one that is new there 31, and guessing 28 ([evidence](evidence/10.ipynb#copying), with [the heads](evidence/10.ipynb#heads)).
 #
 # What does copying need? Take small models of attention alone and rows that repeat, each with a period of its own.
 
@@ -617,7 +617,7 @@ for name, each in (("not fitted", model), ("LoRA of rank 4", thin)):
 print(f"{sum(int(np.prod(v.shape)) for v in variables):,} parameters trained, of {model.count_params():,}")
 
 # %% [markdown]
-# LoRA trains 2 % of the parameters: the optimizer needs little memory, a task is a small file. Of two rates each, compare those that forget alike (48 steps, here 24; three seeds): LoRA at the rate 0.01 has 1.73 bits on `tarfile`, and the other modules cost 0.11 bits more. All parameters at 0.0003 forget as much, 0.12, and fit better: 1.58 ([evidence](evidence/10.ipynb#lora)).
+# LoRA trains 2 % of the parameters: the optimizer needs little memory, a task is a small file. LoRA and all parameters were tried at two rates each; two of these runs forget alike (48 steps, here 24; three seeds). LoRA at the rate 0.01 has 1.73 bits on `tarfile`, and the other modules cost 0.11 bits more. All parameters at 0.0003 forget as much, 0.12, and fit better: 1.58 ([evidence](evidence/10.ipynb#lora)).
 #
 # A chat model is fitted twice more: to questions with good answers, and to what people prefer (Ouyang et al. 2022).
 #

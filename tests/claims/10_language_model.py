@@ -457,7 +457,7 @@ def low_rank(page: Page, results: dict) -> None:
         for way in (*low, *full)
     }
     page.says(
-        "Of two rates each, compare those that forget alike ({} steps, here {}; three seeds): LoRA at the rate 0.01 "
+        "two of these runs forget alike ({} steps, here {}; three seeds). LoRA at the rate 0.01 "
         "has {:.2f} bits on `tarfile`, and the other modules cost {:.2f} bits more. All parameters at 0.0003 forget as "
         "much, {:.2f}, and fit better: {:.2f}",
         results["lora"]["steps"],
