@@ -448,6 +448,7 @@ print("softmax over the queries, row sums", softmax(scores, axis=0).sum(axis=-1)
 # * A. Graves, G. Wayne, I. Danihelka, *Neural Turing Machines*, 2014: section 3.3. Before it, A. Graves 2013 ([arXiv:1308.0850](https://arxiv.org/abs/1308.0850)) moved a soft window over a text.
 # * Networks that choose where to look: H. Larochelle, G. Hinton 2010; V. Mnih et al. 2014 ([arXiv:1406.6247](https://arxiv.org/abs/1406.6247))
 # * I. Sutskever, O. Vinyals, Q. Le 2014 ([arXiv:1409.3215](https://arxiv.org/abs/1409.3215)); K. Cho et al. 2014 ([arXiv:1406.1078](https://arxiv.org/abs/1406.1078), and on the length of sentences [arXiv:1409.1259](https://arxiv.org/abs/1409.1259)): encoder and decoder. A. Vaswani et al. 2017: the scaled dot product.
+# * The photograph of section 3: *china.jpg* by danielbuechele, CC BY 2.0, from scikit-learn; blurred by us
 # * D. Elliott et al., *Multi30K*, 2016 (the caption: validation, line 7), and the French of D. Elliott et al. 2017
 # * *Sequence Models*, week 3, Coursera (deeplearning.ai): the task of the dates
 # * A. Zhang et al., *Dive into Deep Learning*, [sections 11.1 to 11.4](https://d2l.ai/chapter_attention-mechanisms-and-transformers/index.html)

@@ -533,7 +533,7 @@ step before the warm-up it falls later; with ten full steps it stays near 2.3.""
 # the cosine of two tokens is 0.99, close to the collapse of section 2, against 0.76 in pre-norm
 # ([evidence](evidence/04.ipynb#start)). We did not test whether that matters.
 #
-# **Deep post-norm needs small first steps, from a smaller rate or from a warm-up.**
+# **In our runs, deep post-norm learns only if its first steps are small: by a smaller rate or by a warm-up.**
 
 # %% [markdown]
 # <a id="parameters"></a>
@@ -570,7 +570,7 @@ for name, (width, heads, hidden, key_dim) in {
 # In a block with F = 4D two thirds of the parameters are in the feed-forward network. Language models of the LLaMA
 # kind keep the pre-norm block, and replace its norm and its feed-forward network. **RMSNorm** (Zhang and Sennrich,
 # 2019) divides by the root of the
-# mean square and leaves the mean alone. **SwiGLU** (Shazeer, 2020) multiplies two hidden layers, so that one is a gate
+# mean square and does not subtract the mean. **SwiGLU** (Shazeer, 2020) multiplies two hidden layers, so that one is a gate
 # for the other ([evidence](evidence/04.ipynb#newer-parts)).
 #
 # **Count the parameters by hand and compare with `count_params()`: a part that is missing or shared shows at once.**
@@ -662,7 +662,7 @@ for axis in (-1, 1):
 #
 # <details><summary>4. Remove every norm and every ReLU, and fix the attention weights. Is the whole stack linear in post-norm, in pre-norm, or in both?</summary>
 #
-# In both: without norms they are the same stack, and it consists of matrix products and sums.
+# In both, apart from the biases: without norms they are the same stack, and it consists of matrix products and sums.
 #
 # </details>
 #

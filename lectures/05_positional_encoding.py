@@ -338,8 +338,7 @@ signs.""",
 
 # %% [markdown]
 # Nobody told the table that 4 lies between 3 and 5. Its rows started at random, and now neighbours are alike. But
-# the limit is hard: a table of 128 rows has no row for position 128, and rows reached by few training texts have hardly
-# been trained.
+# the limit is hard: a table of 128 rows has no row for position 128, and a row that no training text reaches stays as random as it began.
 #
 # **Training finds the order of the positions, and a learned table has no row beyond its length.**
 
@@ -352,7 +351,7 @@ signs.""",
 # straight into the scores, in every layer. Shaw et al. (2018) add a learned vector for each distance to the keys; T5
 # (Raffel et al., 2020) adds one learned number to the score for each range of distances.
 #
-# **Rotary positions** (RoPE; Su et al., 2021) follow from one demand. A query $q$ at position $m$ and a key $k$ at
+# **Rotary positions** (RoPE; Su et al., 2021) follow from one demand, if the position acts on query and key by a matrix. A query $q$ at position $m$ and a key $k$ at
 # position $n$ should have a score that depends on the two vectors and on $m - n$ alone:
 #
 # $$ \langle f(q, m),\, f(k, n)\rangle = g(q, k, m - n) . $$
@@ -431,7 +430,7 @@ the key comes after the query.""",
 )
 
 # %% [markdown]
-# **Demand that the score depends on the offset $m - n$ alone, and a rotation of query and key follows.**
+# **Let a matrix put the position into query and key, and demand that the score depends on the offset $m - n$ alone: a rotation follows.**
 
 # %% [markdown]
 # <a id="beyond"></a>

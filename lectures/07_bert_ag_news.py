@@ -274,7 +274,7 @@ most of them are masked, some are replaced by a random piece or kept.""",
 
 
 # %% [markdown]
-# What can an encoder know before it reads? If it spreads its guess evenly over V = 7,930 pieces, its loss is ln 7,930 = 8.98. If it knows how frequent each piece is in the news, the loss is 6.92. The small BERT reached 4.16 on texts that it had not seen, and found 31.5 % of the hidden pieces (rows of 64; [evidence](evidence/07.ipynb#pre-training)).
+# What can an encoder know before it reads? If it spreads its guess evenly over V = 7,930 pieces, its loss is ln 7,930 = 8.98. If it knows how frequent each piece is in the news, the loss is 6.92. The small BERT reached 4.16 on unseen texts (half of them news, half film reviews), and found 31.5 % of the hidden pieces (rows of 64; [evidence](evidence/07.ipynb#pre-training)).
 #
 # Now test it by a rule, so that no example is chosen by hand: in each test text hide the first whole word of four letters or more from position 10 on.
 
@@ -300,7 +300,7 @@ print(f"\ncorrect {np.mean(best[:, :1] == true):.0%}, among the first three {np.
 print(f"always the commonest of these words: {np.bincount(true[:, 0]).max() / len(true):.0%}")
 
 # %% [markdown]
-# Without one label the encoder has learned what may stand in a gap: it finds 21 % of these words; always guessing the commonest of them would find 2 %. Wrong guesses are often of the correct kind: names that follow *new*, or countries in a report on a tour. (The 31.5 % above count all pieces, short words and commas included.)
+# Without one label the encoder has learned what may stand in a gap: it finds 21 % of these words; always guessing the commonest of them would find 2 %. Some wrong guesses are of the correct kind: names that follow *new*, or countries in a report on a tour. (The 31.5 % above count all pieces, short words and commas included.)
 
 # %% [markdown]
 # **Predict.** Where does it look? Every head of the small BERT is below. Choose a head by a click and a row with the pointer; in Jupyter you can enter sentences of your own. In the last block, most heads put a quarter or more of their weight on one token, on average over 200 test texts. Which one?
@@ -380,7 +380,7 @@ for kind in ("fine-tuned", "no warm-up", "LoRA", "frozen", "scratch"):
 #
 # LoRA learns 8,276 numbers of 1,448,276, 0.6 %, and is 1.9 points behind full fine-tuning (interval 1.2 to 2.7, [evidence](evidence/07.ipynb#few-labels)). For each further task you would store these 8,276 numbers and not another encoder.
 #
-# The paper's schedule has one more part, a warm-up (lecture 4): in the first tenth of the $n$ steps the rate climbs from zero to its peak $\eta$, then it falls to zero again,
+# The authors' published program for fine-tuning has one more part in its schedule, a warm-up (lecture 4): in the first tenth of the $n$ steps the rate climbs from zero to its peak $\eta$, then it falls to zero again,
 #
 # $$\eta(s)=\eta\cdot\min\Big(\frac{s}{0.1\,n},\;\frac{n-s}{0.9\,n}\Big).$$
 #

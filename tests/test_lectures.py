@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import html
 import re
 from pathlib import Path
 
@@ -142,6 +143,14 @@ def test_the_stored_words_of_a_figure_are_those_of_its_source(path):
             for output in cell.outputs
             if "image/png" in output.get("data", {})
         ]
+        folded = "".join(
+            "".join(html.unescape(re.sub(r"<[^>]+>", " ", output.data["text/html"])).split()).replace(
+                "Figureinwords", ""
+            )
+            for output in cell.outputs
+            if "figure-caption" in output.get("data", {}).get("text/html", "")
+        )
+        assert not folded or all("".join(words.split()) in folded for words in stored), stored  # what a reader sees
         for keyword in (node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.keyword)):
             literal = _literal_words(keyword.value) if keyword.arg == "alt" else []
             assert not literal or any(all(part in words for part in literal) for words in stored), literal

@@ -62,7 +62,7 @@ def _panels(rows: list[dict[str, Any]], pieces: str, names: list[str], longest: 
     )  # fmt: skip
     row = alt.selection_point(
         name="row", fields=["i"], on="mouseover", clear=False, empty=False, value=[{"i": 1}],
-        bind=alt.binding_range(min=0, max=longest - 1, step=1, name="query, place "),
+        bind=alt.binding_range(min=0, max=longest - 1, step=1, name="query, position "),
     )  # fmt: skip
     base = alt.Chart(alt.Data(values=rows)).transform_filter("datum.sentence == sentence")
     base = base.transform_calculate(key=f"({pieces})[datum.sentence]", j="sequence(length(datum.weight))")

@@ -161,8 +161,8 @@ print("Keras         :", np.asarray(keras_weights)[0, 0, 2])
 #
 # <a id="other-texts"></a>
 #
-# ## What other texts get wrong
+# ## Numbers that are easily mixed up
 #
-# * "The original Transformer has 12 heads with D = 768; GPT-3 has 12 heads." 768 and 12 are BERT-base. The base model
+# * D = 768 and 12 heads are BERT-base. The base model
 #   of 2017 has D = 512 and 8 heads; the largest GPT-3 has 96 heads of width 128 (Brown et al., 2020, table 2.1).
-# * "$W_Q$ of a head is N × (D/H)", with N tokens. It is D × (D/H): no parameter depends on the number of tokens.
+# * $W_Q$ of a head is D × (D/H), not N × (D/H): no parameter depends on the number N of tokens.

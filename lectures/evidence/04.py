@@ -199,7 +199,7 @@ print(f"F = 3, kinks improved from there: {min(three):.4f}")
 #
 # ## RMSNorm, GELU, SwiGLU
 #
-# **Claim:** RMSNorm leaves the mean alone. **Changed:** the token's length, or its mean. **RMSNorm** forgets the length of a token and keeps its mean; layer norm forgets both. For (1, 7, 5, 5) the mean of
+# **Claim:** RMSNorm does not subtract the mean. **Changed:** the token's length, or its mean. **RMSNorm** forgets the length of a token, but not its mean; layer norm forgets both. For (1, 7, 5, 5) the mean of
 # the squares is (1 + 49 + 25 + 25)/4 = 25, so RMSNorm divides by 5. **GELU** (Hendrycks and
 # Gimpel, 2016), $x\,\Phi(x)$ with the normal distribution function, is the one of BERT, GPT-2 and ViT.
 
@@ -240,9 +240,9 @@ print("two runs with training=True agree:", np.allclose(dropout(ones, training=T
 # %% [markdown]
 # <a id="other-texts"></a>
 #
-# ## What other texts get wrong
+# ## Numbers that are easily mixed up
 #
-# * "The original Transformer has 12 encoder blocks of width 768." That is BERT-base. The base model of 2017 has D =
+# * Twelve encoder blocks of width 768 are BERT-base. The base model of 2017 has D =
 #   512, 8 heads, F = 2,048, and 6 + 6 blocks.
-# * "To avoid a division by zero, ε is added to the standard deviation." It is added to the variance, under the root.
+# * ε is added to the variance, under the root, not to the standard deviation.
 #   The size of the divisor is what matters: ε = 0.001 under the root is a smallest divisor of 0.032.

@@ -57,7 +57,7 @@ for name, layer in tested.items():
     print(f"{name:23} shuffle first = shuffle last: {np.allclose(before, after[:, order], atol=1e-5)}")
 
 # %% [markdown]
-# "If you shuffle a sentence, the outputs of self-attention stay the same" is a common mistake: they are *permuted*.
+# If you shuffle a sentence, the outputs of self-attention do not stay the same: they are *permuted*.
 # Only after pooling over the words do they stay.
 #
 # <a id="adding"></a>

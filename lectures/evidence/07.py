@@ -114,8 +114,7 @@ print(f"{np.mean(per_text > 62):.1%} of the texts do not fit into rows of 64, {n
 #
 # ## Pre-training, run small and recorded
 #
-# **Claim.** From fresh weights, thirty steps of masked language modelling do not reach the loss of a guess by frequency; the recorded run falls far below it. Its start is not fresh: pieces that stand near each other in the texts are counted, and a singular value decomposition of the counts gives each piece its first vector (Levy and Goldberg, 2014). **Runs:** one each. The recorded run changed from rows of 64 to
-# rows of 128 after 7,600 batches and was taken up again with a new schedule after 8,000; the curve shows both. **Does not show** how much of the result is due to the counted start, or to which of its two sources of text.
+# **Claim.** From fresh weights, thirty steps of masked language modelling do not reach the loss of a guess by frequency; the recorded run falls far below it. Its start is not fresh: pieces that stand near each other in the texts are counted, and a singular value decomposition of the counts gives each piece its first vector (Levy and Goldberg, 2014). **Runs:** one each. The recorded run changed from rows of 64 to rows of 128 after 7,200 batches (the next measurement, at 7,600, shows it) and was taken up again with a new schedule after 8,000; the curve shows both. **Does not show** how much of the result is due to the counted start, or to which of its two sources of text.
 
 # %%
 ASKED = 9  # positions of each row, 15 % of 62
@@ -190,7 +189,7 @@ right.legend(fontsize=8)
 plots.show(
     figure,
     alt="""The recorded pre-training falls far below a guess by frequency. Left: loss of masked words by batches, this page's thirty steps and the recorded run, with a step up where the rows get longer.
-Right: the share of hidden pieces guessed and of next-text answers that are correct. Both rise, and fall at 7,600 batches, where the rows get longer; the first does not come back to its highest value.""",
+Right: the share of hidden pieces guessed and of next-text answers that are correct. Both rise, and fall between 7,200 and 7,600 batches, where the rows get longer; the first does not come back to its highest value.""",
 )
 
 # %% [markdown]

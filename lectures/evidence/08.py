@@ -64,7 +64,7 @@ for trained in ("mask", "no mask"):
 #
 # ## False digits in training repair what follows a false digit
 #
-# **Claim.** After one false digit in the prefix the next digit is correct in 43 to 45 % of the cases, and in 99 % after a training with a tenth of false digits. Inside the year, the month and the day the share is lower (6.4 to 60.5 %) than where the next field begins (76 to 86 %). **Changed:** a tenth of the digits that the decoder reads in training is drawn anew, once before training. **Runs:** the same three seeds; 1,000 unseen lines with a
+# **Claim.** After one false digit in the prefix the next digit is correct in 43 to 45 % of the cases, and in 99 % after a training with a tenth of false digits. Inside the year, the month and the day the share is lower (6.4 to 60.5 %) than where the next field begins (76 to 86 %). **Changed:** a tenth of the digits that the decoder reads in training is replaced by other digits, once before training. **Runs:** the same three seeds; 1,000 unseen lines with a
 # false digit at each of eight positions.
 #
 # **Base rate:** after correct prefixes more than 99 % of the digits are correct, with either training. **What it does not show:** more of the seeds than their range, how the model uses its prefix, and what exposure bias costs in free text, where no source says what comes next.

@@ -25,7 +25,7 @@
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and
-# which mistake it looks like; from the second failed try on it adds hints. Your mark comes from the same tests on
+# which mistake it looks like; after the second failed attempt it adds hints. Your mark comes from the same tests on
 # inputs that you have not seen. Add cells wherever you like.
 #
 # **Letters.** T queries, S keys and values, B batch, d width of queries and keys; where widths differ, they are dq, dk and dv. q, k and v
@@ -51,8 +51,7 @@
 # | 9 | `answers` (optional) | 0 | ●●●○○ | 15 |
 # | 10 | `SpatialAttention` (optional) | 0 | ●●●○○ | 15 |
 #
-# Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were
-# not measured with students.
+# Times and difficulties are estimates, not measurements.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.
@@ -465,13 +464,12 @@ for panel, (name, each) in zip(panels, scores.items(), strict=True):
     panel.label_outer()
 plots.show(
     figure,
-    alt="Weights of eight queries on a circle for three keys, by three score functions. The long key wins most under dot.",
+    alt="The dot product never gives its largest weight to the short key; the cosine does. Weights of eight queries on a circle for three keys, by three score functions.",
 )
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# With the dot product most queries that point roughly in the direction of the long key give it
-# the largest weight, and no query gives it to the short key. With the cosine only directions count, so the short key gets its
+# With the dot product four of the eight queries give their largest weight to the long key, the other four to the medium one, and none to the short key. With the cosine only directions count, so the short key gets its
 # share; and as cosines lie between −1 and 1, two weights of a row differ by at most a factor of e² ≈ 7.
 #
 # ## 6 · From scores to a context
@@ -641,7 +639,7 @@ check("BahdanauAttention")
 # ### See your layer at work
 #
 # Your `BahdanauAttention` learns to **reverse**: the input is a row of eight random tokens, the output is the same row
-# backwards. The query at step t knows only t; the values are the tokens with their places. Nobody tells the layer where to
+# backwards. The query at step t knows only t; the values are the tokens with their positions. Nobody tells the layer where to
 # look. Before you run the cell: what will the map look like after training?
 
 # %% nbgrader={"grade": false, "grade_id": "picture", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
@@ -713,8 +711,8 @@ check("find_the_bug")
 # - `learnable`: which score functions have parameters of their own? Six numbers, 1 for yes and 0 for no, in this order: cosine,
 #   additive, location-based, general, dot, scaled dot.
 # - `additive_parameters`: how many numbers does additive attention learn for dq = 3, dk = 5 and U = 7 (no bias)?
-# - `hard_attention`: what does hard attention (one place gets all) cost in comparison with soft attention? One letter:
-#   - `"a"`: more work at every step: all places have to be compared;
+# - `hard_attention`: what does hard attention (one position gets all) cost in comparison with soft attention? One letter:
+#   - `"a"`: more work at every step: all positions have to be compared;
 #   - `"b"`: its weights no longer sum to 1, so the context changes its scale;
 #   - `"c"`: its choice is not differentiable: no gradient reaches the scores, and training needs a noisy estimate instead;
 #   - `"d"`: more memory: a one-hot row is kept for every query.
@@ -744,17 +742,17 @@ check("answers")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-11", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 10 · Attention over the places of an image (optional)
+# ## 10 · Attention over the positions of an image (optional)
 #
 # You write one of the two attention modules in the network of [lecture 01b](../../lectures/01b_visual_attention.ipynb), section 3. (There
-# the result is also summed over the places; here it is not.) The values are the features of a middle layer. The global features come from
+# the result is also summed over the positions; here it is not.) The values are the features of a middle layer. The global features come from
 # the last layer, are coarser, have other channels, and say what is searched for.
 #
 # 1. `local_conv` (1×1, `filters`) of the features: (B, h, w, filters).
 # 2. `global_conv` (1×1, `filters`) of the global features (B, h', w', C'), resized bilinearly to (h, w).
 # 3. The **sum** of both, then **ReLU**.
-# 4. `score_conv` (1×1, one filter): one score per place, (B, h, w, 1).
-# 5. The **map**: a softmax over all h·w places, so that it sums to 1 for every image.
+# 4. `score_conv` (1×1, one filter): one score per position, (B, h, w, 1).
+# 5. The **map**: a softmax over all h·w positions, so that it sums to 1 for every image.
 # 6. **attended** = features · map, every channel multiplied by the same map.
 #
 # `call` returns the tuple (attended, map). The sizes need not be
@@ -763,7 +761,7 @@ check("answers")
 
 # %% nbgrader={"grade": false, "grade_id": "SpatialAttention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class SpatialAttention(keras.Layer):
-    """Attention over the places of an image, guided by global features.
+    """Attention over the positions of an image, guided by global features.
 
     Args:
         filters: number of channels in which local and global features meet.

@@ -24,7 +24,7 @@
 # **Time:** about 120 minutes.
 #
 # **How a lab works.** Replace the line `raise NotImplementedError`, run your cell, then run the check below it. It says what
-# works, what differs first, and which mistake it looks like; from the second failed try on it adds hints. Your mark
+# works, what differs first, and which mistake it looks like; after the second failed attempt it adds hints. Your mark
 # comes from the same tests on inputs that you have not seen. Add cells wherever you like.
 #
 # **Letters.** T is the number of queries, S the number of keys (in self-attention T = S), D the width of a token, $d_k$ the
@@ -47,7 +47,7 @@
 # | 7 | `design` | 2 | ●○○○○ | 5 |
 # | 8 | `find_the_bug` | 3 | ●●○○○ | 10 |
 #
-# Minutes and dots are estimated by a rule, not measured with students.
+# Times and difficulties are estimates, not measurements.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.

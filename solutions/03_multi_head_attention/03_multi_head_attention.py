@@ -27,7 +27,7 @@
 # **Time:** about 115 minutes.
 #
 # **How a lab works.** Replace the line `raise NotImplementedError`, run your cell, then run the check below it. It says what
-# works, what differs first, and which mistake it looks like; from the second failed try on it adds hints. Your mark
+# works, what differs first, and which mistake it looks like; after the second failed attempt it adds hints. Your mark
 # comes from the same tests on inputs that you have not seen.
 #
 # **Letters.** B batch, T queries, S keys, D width of a token (`d_model`), H heads (`num_heads`), K width of one head (`key_dim` in
@@ -48,8 +48,7 @@
 # | 6 | `measure_head` | 6 | ●●●○○ | 15 |
 # | 7 | `derive_circuits` | 5 | ●●○○○ | 10 |
 #
-# Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were
-# not measured with students.
+# Times and difficulties are estimates, not measurements.
 #
 # <details><summary>If you come from PyTorch</summary>
 #

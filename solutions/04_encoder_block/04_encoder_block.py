@@ -24,7 +24,7 @@
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
-# it looks like; from the second failed try on it adds hints. Your mark comes from the same tests on inputs that you have
+# it looks like; after the second failed attempt it adds hints. Your mark comes from the same tests on inputs that you have
 # not seen, so code that fits only the visible inputs earns nothing. Add cells wherever you like; the check cells themselves
 # are restored before grading.
 #
@@ -44,8 +44,7 @@
 # | 6 | `predict` | 2 | ●○○○○ | 5 |
 # | 7 | `measure_rate` | 6 | ●●○○○ | 10 |
 #
-# Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were not
-# measured with students.
+# Times and difficulties are estimates, not measurements.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.

@@ -24,7 +24,7 @@
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says in a second what works, what differs first, and
-# which mistake it looks like; from the second failed try on it adds hints. Your mark comes from the same tests on
+# which mistake it looks like; after the second failed attempt it adds hints. Your mark comes from the same tests on
 # inputs that you have not seen, so code that fits only the visible inputs earns nothing. Add cells wherever you like;
 # the check cells themselves are restored before grading.
 #
@@ -45,8 +45,7 @@
 # | 6 | `measure_reach` | 4 | ●●●○○ | 20 |
 # | 7 | `shift_matrix` (optional) | 0 | ●●●○○ | 15 |
 #
-# Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were not
-# measured with students.
+# Times and difficulties are estimates, not measurements.
 #
 # `SinusoidalEmbedding` uses the table of exercise 1. All others stand on their own: if you are stuck, go on.
 
@@ -280,7 +279,7 @@ for length in (4, 9):
 # fn(shuffled x) = shuffled fn(x).
 #
 # Write the test. `fn` takes tokens (B, T, D), an array or a tensor, and returns the same kind, (B, T, E) with any width E. `permutation` is a vector of T
-# whole numbers: token number `permutation[t]` comes to place t. "Equal" means: no entry differs by more than `tolerance`.
+# whole numbers: token number `permutation[t]` comes to position t. "Equal" means: no entry differs by more than `tolerance`.
 #
 # Take care with one word. *Equivariant* is not *invariant*: the result of an invariant map stays the same under shuffling. If
 # its rows differ, your test must answer False for it. (If all rows of the result are equal, the map is both.)
@@ -292,7 +291,7 @@ def is_permutation_equivariant(fn, x, permutation, tolerance=1e-5):
     Args:
         fn: the map, from (B, T, D) to (B, T, E).
         x: tokens, (B, T, D), an array or a tensor.
-        permutation: (T,), token permutation[t] comes to place t.
+        permutation: (T,), token permutation[t] comes to position t.
         tolerance: largest difference of an entry that still counts as equal.
 
     Returns:

@@ -24,7 +24,7 @@
 # [lecture 06b](../../lectures/06b_judging_a_classifier.ipynb), sections 2 and 3. **Time:** about 120 minutes.
 #
 # **How a lab works.** Replace the line `raise NotImplementedError`, run your cell, then run the check below it. It says what
-# works, what differs first, and which mistake it looks like; from the second failed try on it adds hints. Your mark
+# works, what differs first, and which mistake it looks like; after the second failed attempt it adds hints. Your mark
 # comes from the same tests on inputs that you have not seen. Add cells wherever you like.
 #
 # **Letters.** B batch, T tokens (`max_length` of them), D width of a token (`d_model`), H heads, F width inside the
@@ -47,7 +47,7 @@
 # | 8 | `evaluate_predictions` (optional) | 0 | ●●●○○ | 15 |
 # | 8 | `linear_baseline` (optional) | 0 | ●○○○○ | 5 |
 #
-# Minutes and dots are estimated by a rule, not measured with students.
+# Times and difficulties are estimates, not measurements.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.
@@ -88,7 +88,7 @@ check = start_lab("06_imdb_classifier")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 1 · Text to ids
 #
-# ●●○○○ · The vocabulary decides what the model can know: every word that is not in it becomes `[UNK]`.
+# The vocabulary decides what the model can know: every word that is not in it becomes `[UNK]`.
 #
 # The texts have one form already: lower case, words with one space between them. Return a list: `""` for padding, `"[UNK]"` for
 # unknown words, then the words, the most frequent first. Words that occur equally often are in the alphabetical order of `sorted`.
@@ -123,7 +123,7 @@ check("build_vocabulary")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### Each word becomes a number
 #
-# ●●○○○ · Each word of a text becomes its place in the vocabulary, or 1. A text longer than `max_length` keeps its **first**
+# Each word of a text becomes its place in the vocabulary, or 1. A text longer than `max_length` keeps its **first**
 # `max_length` words; a shorter one is filled up with 0 **at the end**. (`keras.utils.pad_sequences` does both at the front by
 # default.) A vocabulary may hold nothing but its two
 # special entries: then every word is 1.
@@ -190,7 +190,7 @@ plots.show(figure, alt="A histogram of the lengths of the training reviews, with
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-4", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 2 · A mean that leaves padding out
 #
-# ●●○○○ · One vector for a whole review. With padding in the mean, a short review is mostly padding.
+# One vector for a whole review. With padding in the mean, a short review is mostly padding.
 #
 # For each row, return the mean of the vectors x[b, t] whose id is **not** 0. A row that is all padding gives the zero vector,
 # not NaN. Padding may stand anywhere. `[UNK]` is a word. The result has the float type of x.
@@ -227,7 +227,7 @@ check("masked_mean")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-bug", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### Find the bug
 #
-# ●○○○○ · A colleague has written `masked_mean` as well. Her function runs in a graph, leaves padding out, and with one review at a
+# A colleague has written `masked_mean` as well. Her function runs in a graph, leaves padding out, and with one review at a
 # time it agrees with yours.
 #
 # Delete the line `raise NotImplementedError`, and her code runs. Find out for which inputs it is wrong, and fix it in place, with
@@ -257,7 +257,7 @@ check("find_the_bug")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 3 · The classifier
 #
-# ●●●●○ · The lecture's `PlainReviewClassifier` has 20,000 words and F = D. Yours takes any V and F.
+# The lecture's `PlainReviewClassifier` has 20,000 words and F = D. Yours takes any V and F.
 #
 # | part | what it is | parameters for (200, 20,000, 32, 2, 32) |
 # |---|---|---|
@@ -351,7 +351,7 @@ else:
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-derive", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 4 · Derive: the gradient that reaches a word
 #
-# ●●○○○ · Training moves each number against the gradient of the loss. How much of it reaches one word of a review?
+# Training moves each number against the gradient of the loss. How much of it reaches one word of a review?
 #
 # Shorten the end of the classifier: one dense unit reads the masked mean $m_b$ of review $b$, so its logit is
 # $z_b = v \cdot m_b + c$, and the probability of a positive review is $p_b = \sigma(z_b)$. The loss is the mean over the B
@@ -422,7 +422,7 @@ plots.show(figure, alt="The gradient by one word falls with the number of words,
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 5 · Training
 #
-# ●●●○○ · When to stop, and which weights to keep, a second set of reviews decides.
+# When to stop, and which weights to keep, a second set of reviews decides.
 #
 # Compile the model you are given with Adam, binary cross-entropy and the metric `"accuracy"`. Train it on `x` and `y` in
 # small batches. After each epoch look at the `validation` reviews. **Stop** when the validation loss has not
@@ -515,7 +515,7 @@ for name, said in (("as written", probabilities), ("shuffled", again)):
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 6 · Measure: is one recipe better?
 #
-# ●○○○○ · First predict. A model is right in 80 % of many reviews. With **64** others the share
+# First predict. A model is right in 80 % of many reviews. With **64** others the share
 # would differ a little. How large is the **standard deviation** of an accuracy on 64 reviews, in **percentage points**? Put a
 # number in place of `None`, and delete the last line of the cell, **before** you run the measurement. It has to be within 0.04.
 #
@@ -544,7 +544,7 @@ print(f"predicted ± {predict:.2f}, measured ± {drawn.std():.2f}")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-measure", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### Now the difference of two recipes
 #
-# ●●○○○ · Recipes A and B were trained with several seeds each, and all these models read the same N reviews. The **difference** is
+# Recipes A and B were trained with several seeds each, and all these models read the same N reviews. The **difference** is
 # the mean accuracy of A minus that of B. Other reviews would have given another one, and so would other seeds. The **paired
 # bootstrap** repeats the experiment R times. You write it; what is drawn is handed over, so your function needs no chance.
 #
@@ -618,14 +618,14 @@ for name, a, b in (("masked − all places", masked, everywhere), ("classifier �
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 7 · By hand
 #
-# ●○○○○ · Paper and pencil, no code. Put your answers in place of `None`, and delete the last line of the cell.
+# Paper and pencil, no code. Put your answers in place of `None`, and delete the last line of the cell.
 #
 # - `first_word`: a review of three words is padded **in front** to `max_length=200`. At which position, counted from 0, is
 #   its first word?
 # - `longer`: how many parameters does `build_classifier(max_length=600)` have, with all other arguments at their
 #   defaults?
 # - `measures`: precision and recall, rounded to two decimals, of the confusion matrix `[[52, 8], [10, 30]]`: rows are the truth,
-#   columns what the model said, negative first. Precision is the share of positives among those called positive, recall the
+#   columns the prediction, negative first. Precision is the share of positives among those called positive, recall the
 #   share called positive among the positives.
 # - `report`: you trained for 20 epochs and kept the one with the lowest validation loss. Which accuracy do you report? One letter:
 #   - `"a"`: the highest validation accuracy of all epochs;
@@ -653,7 +653,7 @@ check("answers")
 #
 # No points. First, **one way to write each word**.
 #
-# ●●○○○ · A model sees `Great`, `great!` and `great` as three unrelated words unless somebody makes them the same.
+# A model sees `Great`, `great!` and `great` as three unrelated words unless somebody makes them the same.
 #
 # Return the text
 #
@@ -692,7 +692,7 @@ check("standardize")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### What the numbers say
 #
-# ●●●○○ · An accuracy of 90 % is poor where 90 % of the reviews are positive. Four counts say more.
+# An accuracy of 90 % is poor where 90 % of the reviews are positive. Four counts say more.
 #
 # A review counts as positive when its probability is the threshold **or more**. (Lecture 06 writes `> 0.5`, which differs
 # only for a probability of exactly 0.5.) Return a dictionary:
@@ -703,7 +703,7 @@ check("standardize")
 # | `precision` | of the reviews called positive, the share that are positive: tp / (tp + fp) |
 # | `recall` | of the reviews that are positive, the share called positive: tp / (tp + fn) |
 # | `f1` | harmonic mean of the two, 2 · precision · recall / (precision + recall) |
-# | `confusion` | `[[tn, fp], [fn, tp]]`, counts: rows are the truth, columns what the model said |
+# | `confusion` | `[[tn, fp], [fn, tp]]`, counts: rows are the truth, columns the prediction |
 #
 # Where a divisor is 0, the measure is 0. The probabilities come as (n,) or, from `model.predict`, as (n, 1). Ready-made
 # measures of scikit-learn or Keras are allowed.
@@ -745,7 +745,7 @@ check("evaluate_predictions")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-baseline", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### What a linear model knows
 #
-# ●○○○○ · If you publish a network, say also how good a model is that was fitted in a second.
+# If you publish a network, say also how good a model is that was fitted in a second.
 #
 # Return the probability of class 1 for each of the `texts`, by a logistic regression on the TF-IDF of **words and pairs** of
 # neighbouring words. The vocabulary, the weights of the words and the model come from `train_texts` and `train_labels` alone.

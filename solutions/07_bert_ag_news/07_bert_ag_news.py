@@ -24,7 +24,7 @@
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
-# it looks like; from the second failed try on it adds hints. Your mark comes from the same tests on inputs that you have
+# it looks like; after the second failed attempt it adds hints. Your mark comes from the same tests on inputs that you have
 # not seen, so code that fits only the visible inputs earns nothing. Add cells wherever you like; the check cells themselves
 # are restored before grading.
 #
@@ -45,8 +45,7 @@
 # | 8 | `wordpiece_tokenize` (optional) | 0 | ●●●○○ | 20 |
 # | 8 | `pack_inputs` (optional) | 0 | ●●●○○ | 20 |
 #
-# Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were not
-# measured with students. Exercises 7 and 8 are optional: they earn no points, and their minutes are not in the total.
+# Times and difficulties are estimates, not measurements. Exercises 7 and 8 are optional: they earn no points, and their minutes are not in the total.
 #
 # No exercise needs another one's result: if you are stuck, go on.
 
@@ -82,7 +81,7 @@ check = start_lab("07_bert_ag_news")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 1 · What BERT was trained to guess
 #
-# ●●○○○ · Masking is the whole of BERT's pre-training task in a few lines, and small mistakes in it are invisible:
+# Masking is the whole of BERT's pre-training task in a few lines, and small mistakes in it are invisible:
 # the loss still falls.
 #
 # `ids` is an array of ids, (T,) or (B, T). Return `(inputs, labels)`, both whole numbers of the same shape.
@@ -90,8 +89,7 @@ check = start_lab("07_bert_ag_news")
 # 1. Each **ordinary** token, one whose id is not in `special_ids`, is **chosen** with probability `rate`, independently of all
 #    others. So the number of chosen tokens is random, too.
 # 2. Of the chosen tokens, again independently, **80 %** become `mask_id`, **10 %** become an id drawn uniformly from the whole vocabulary,
-#    0 to `vocab_size - 1`, special ids included, and **10 %** keep their id. So the model never knows which of the ids that it sees are
-#    true. (BERT's own code draws from the whole vocabulary, too. Lecture 07 draws its random pieces from the ordinary ones only.)
+#    0 to `vocab_size - 1`, special ids included, and **10 %** keep their id. So of an id other than `[MASK]` the model never knows whether it is true. (BERT's own code draws from the whole vocabulary, too. Lecture 07 draws its random pieces from the ordinary ones only.)
 # 3. `labels` holds the original id where a token is chosen and **-100** everywhere else. The loss ignores -100.
 #
 # All random numbers come from `rng`, a `numpy.random.Generator`: `rng.random(shape)`, `rng.integers(high, size=…)`, in
@@ -223,8 +221,7 @@ for length, means in zip(lengths, expected.T, strict=True):
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-4", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 2 · Up, then down
 #
-# ●●○○○ · Fine-tuning begins with a head that knows nothing on an encoder that knows much. The paper's recipe
-# begins with small steps.
+# Fine-tuning begins with a head that knows nothing on an encoder that knows much. The authors' published program begins with small steps.
 #
 # The learning rate climbs in a straight line from **0** at step 0 to `peak` at `warmup_steps`, then falls in a straight line to
 # **0** at `total_steps`. From there on it is 0. With `warmup_steps=0` there is no climb: step 0 has the peak, and only the
@@ -287,7 +284,7 @@ check("design")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-bug", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 3 · Find the bug
 #
-# ●○○○○ · A colleague has written exercise 2 without an `if`: the rate is the lower of two lines. At the steps
+# A colleague has written exercise 2 without an `if`: the rate is the lower of two lines. At the steps
 # of the example above she gets what you get, and her fine-tuning runs.
 #
 # Delete the line `raise NotImplementedError`, and her code runs. Find out for which arguments it is wrong, and fix it in place.
@@ -314,7 +311,7 @@ check("find_the_bug")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 4 · The classifier
 #
-# ●●●○○ · The model has two halves of BERT that somebody else trained, and a head that you train.
+# The model has two halves of BERT that somebody else trained, and a head that you train.
 #
 # A **handle** says where a half is found: it is a folder, or an address on the web. `hub.KerasLayer(handle)` makes a layer of it. The
 # course comes with a small BERT of its own, `bert.PREPROCESS` and `bert.ENCODER`; the published one has the handles
@@ -381,7 +378,7 @@ print(f"largest difference: {np.abs(lecture(rows).numpy() - yours(texts).numpy()
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### Names instead of numbers
 #
-# ●●○○○ · A reader of your model wants to know "Sports", not 1.
+# A reader of your model wants to know "Sports", not 1.
 #
 # Return the name of the most probable class for each text, in the order of the texts: a list of str. `model` is anything with a
 # method `predict` that takes an array or a tensor of texts and gives probabilities (n, classes), as Keras models do; use that method.
@@ -415,7 +412,7 @@ check("predict_class_names")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 5 · Predict, then measure
 #
-# ●○○○○ · The classifier is new: its head knows nothing, and it was not trained for a single step. What is its
+# The classifier is new: its head knows nothing, and it was not trained for a single step. What is its
 # **mean cross-entropy** on news of four equally frequent classes, in nats? Put a number in place of `None`, and delete the last
 # line of the cell, **before** you run the cells below. It has to be within 0.25, and at the end you are asked for the reason.
 
@@ -623,7 +620,7 @@ plots.show(
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 7 · By hand (optional)
 #
-# ●●○○○ · Three questions that come up in every project with a pre-trained model.
+# Three questions that come up in every project with a pre-trained model.
 #
 # Paper and pencil, no code. Put your answers in place of `None`, and delete the last line of the cell.
 #
@@ -657,7 +654,7 @@ check("answers")
 #
 # ### Words into pieces
 #
-# ●●●○○ · With a vocabulary of 30,000 pieces frequent words are written whole, and other words in parts.
+# With a vocabulary of 30,000 pieces frequent words are written whole, and other words in parts.
 # `[UNK]` becomes rare.
 #
 # A piece that begins a word stands in the vocabulary as it is, `un`; a piece that continues one stands there with `##` in front,
@@ -714,7 +711,7 @@ check("wordpiece_tokenize")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### A row for the encoder
 #
-# ●●●○○ · BERT reads rows of a fixed length, in which special tokens say where a text begins and ends.
+# BERT reads rows of a fixed length, in which special tokens say where a text begins and ends.
 #
 # With one segment the row is `[CLS] a [SEP]`, with two `[CLS] a [SEP] b [SEP]`, then padding up to `max_length`. Return a
 # dictionary of three rows of whole numbers, each (T,):

@@ -27,7 +27,7 @@
 # The end of each part is a good place to stop.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
-# `raise NotImplementedError`, run your cell, then run the check. From the second failed try on it adds hints. Your mark
+# `raise NotImplementedError`, run your cell, then run the check. After the second failed attempt it adds hints. Your mark
 # comes from the same tests on inputs that you have not seen. Add cells wherever you like.
 #
 # **Letters.** B batch, T target tokens, S source tokens, D width of a token (`d_model`), H heads, F width inside the
@@ -54,8 +54,7 @@
 #
 # Optional exercises earn no points, and their minutes are not in the total.
 #
-# Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were not
-# measured with students.
+# Times and difficulties are estimates, not measurements.
 #
 # Exercise 3 uses 1 and 2, and the training before exercise 7 uses 1 to 6. If you are stuck elsewhere, go on.
 

@@ -25,7 +25,7 @@
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line `raise
 # NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
-# it looks like; from the second failed try on it adds hints. Your mark comes from the same tests on inputs that you
+# it looks like; after the second failed attempt it adds hints. Your mark comes from the same tests on inputs that you
 # have not seen, so code that fits only the visible inputs earns nothing. Add cells wherever you like; the check cells
 # themselves are restored before grading.
 #
@@ -45,8 +45,7 @@
 # | 6 | `derive_acceptance` | 4 | ●●○○○ | 10 |
 # | 7 | `perplexity` (optional) | 0 | ●●○○○ | 10 |
 #
-# Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were not
-# measured with students.
+# Times and difficulties are estimates, not measurements.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.
@@ -152,7 +151,7 @@ check("greedy_decode")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### Predict, then measure
 #
-# A decoder that reads a right prefix gives the right next token with probability 0.95, at every place. Nothing else is
+# A decoder that reads a right prefix gives the right next token with probability 0.95, at every position. Nothing else is
 # known. What share of its sentences of **12 tokens** is right from the first token to the last? Put a number between
 # 0 and 1 in place of `None`, and delete the last line of the cell, **before** you run the measurement below. It has to
 # be within 0.02, and at the end you are asked for the reason.
@@ -600,7 +599,7 @@ def perplexity(logits, targets):
 
     Args:
         logits: (B, T, V), float32, an array or a tensor.
-        targets: the token that comes at each place, (B, T), int32 or int64, an array or a tensor; 0 is padding.
+        targets: the token that comes at each position, (B, T), int32 or int64, an array or a tensor; 0 is padding.
 
     Returns:
         One number: a float, or an array or a tensor without axes.

@@ -23,7 +23,7 @@
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line `raise
 # NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake it
-# looks like; from the second failed try on it adds hints. Your mark comes from the same tests on inputs that you have not
+# looks like; after the second failed attempt it adds hints. Your mark comes from the same tests on inputs that you have not
 # seen.
 #
 # **Letters.** B images in a batch, h rows and w columns of pixels, C channels, P the patch size, N the number of patches, D
@@ -46,7 +46,7 @@
 # | 9 | `extract_tubelets`, optional | 0 | ●●●○○ | 15 |
 # | 10 | `measure_shift` | 6 | ●●●○○ | 15 |
 #
-# Minutes and dots are estimated by a rule, not measured with students.
+# Times and difficulties are estimates, not measurements; each row is rounded to five minutes, the total is not their sum.
 #
 # Exercise 2 uses exercise 1, exercise 4 uses exercise 2, and exercise 6 trains the model of exercise 4. All others stand on
 # their own.
@@ -535,6 +535,7 @@ for width in (16, 64, 256):
 
 # %% nbgrader={"grade": false, "grade_id": "positions", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 rows = np.asarray(looking.position_table(vit))[0, 1:]  # (N, D), without the class token
+rows = rows - rows.mean(axis=0)  # as in lecture 09
 rows = rows / np.linalg.norm(rows, axis=-1, keepdims=True)
 alike = rows @ rows.T  # (N, N)
 places = np.stack(np.divmod(np.arange(16), 4), axis=-1)  # (N, 2)

@@ -21,7 +21,7 @@
 # **Before you start:** read [lecture 10](../../lectures/10_language_model.ipynb); this lab begins where its classes end. **Time:** about 125 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
-# `raise NotImplementedError`, run your cell, then run the check. From the second failed try on it adds hints. Your mark comes from the same tests on
+# `raise NotImplementedError`, run your cell, then run the check. After the second failed attempt it adds hints. Your mark comes from the same tests on
 # inputs that you have not seen.
 #
 # **Letters.** B rows of a batch, T tokens, D width, H query heads, G key heads, K = D/H width of a head, L blocks, F inner width, V tokens in the vocabulary.
@@ -44,7 +44,7 @@
 # | 9 | `measure_temperature` | 6 | ●●●○○ | 15 |
 # | 10 | `LoRADense` (optional) | 0 | ●●○○○ | 10 |
 #
-# Minutes and dots are estimated by a rule, not measured with students.
+# Times and difficulties are estimates, not measurements.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.

@@ -132,7 +132,7 @@ def finger(window):
     [
         ("02_self_attention", "path[aria-label*='attends from: brown;']", "query", "brown"),
         ("03_multi_head_attention", "path[aria-label*='attends from: brown;']", "query", "brown"),
-        ("07_bert_ag_news", "path[aria-label*='attends from: rose;']", "query, place", "6"),
+        ("07_bert_ag_news", "path[aria-label*='attends from: rose;']", "query, position", "6"),
         ("09_vision_transformer", "path[aria-label='patch 7']", "query", "patch 7"),
     ],
 )

@@ -28,7 +28,7 @@ def kept(page) -> None:
     )
     page.says("The norm gives every sub-layer tokens of one scale")
     page.says("Attention mixes tokens; the feed-forward network mixes the features of one token.")
-    page.says("Deep post-norm needs small first steps, from a smaller rate or from a warm-up")
+    page.says("In our runs, deep post-norm learns only if its first steps are small: by a smaller rate or by a warm-up")
     page.given("(1, 0, 0, 0)", "gets the weight 0.47", "(0, 0, 0.47, 0.47)", "(1, 0, 0.47, 0.47)", because=BY_HAND)
 
 

@@ -36,7 +36,10 @@ def kept(page) -> None:
         holds=[0.9 < weight <= 1 for weight in page.numbers("shift", r"weight ([\d.]+) on")],
     )
     page.says("Training finds the order of the positions, and a learned table has no row beyond its length.")
-    page.says("Demand that the score depends on the offset $m - n$ alone, and a rotation of query and key follows.")
+    page.says(
+        "Let a matrix put the position into query and key, and demand that the score depends on the offset $m - n$ "
+        "alone: a rotation follows."
+    )
     page.says("Here a model holds beyond its length only if far keys are weakened, cut or brought nearer.")
 
 

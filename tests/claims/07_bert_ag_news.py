@@ -48,7 +48,12 @@ def pieces(page: Page, beside: Page) -> None:
 def hidden_words(page: Page, beside: Page) -> None:
     page.says("the loss is {:.2f}.", beside.number("pre-training", r"by frequency ([\d.]+)"))
     loss, share = beside.numbers("pre-training", r"rows of  64: loss ([\d.]+), ([\d.]+)% of the hidden")
-    page.says("reached {:.2f} on texts that it had not seen, and found {:.1f} % of the hidden pieces", loss, share)
+    page.says(
+        "reached {:.2f} on unseen texts (half of them news, half film reviews), "
+        "and found {:.1f} % of the hidden pieces",
+        loss,
+        share,
+    )
     correct, base = page.number("b7-guesses", r"correct (\d+)%"), page.number("b7-guesses", r"words: (\d+)%")
     page.says("The {:.1f} % above count all pieces, short words and commas included.", share)
     page.says(
