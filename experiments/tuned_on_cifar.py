@@ -1,4 +1,4 @@
-"""Train the ViT and the ConvNet of `vit_against_convnet.py` each at a learning rate of its own, until they stop improving.
+"""Train the ViT and the ConvNet of `vit_against_convnet.py` each at its own learning rate, until they stop improving.
 
     python experiments/tuned_on_cifar.py --data FOLDER
 
