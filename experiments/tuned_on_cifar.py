@@ -26,7 +26,7 @@ from coursekit import data, recorded
 
 NAME = "tuned_on_cifar"
 DATASET = "cifar10"
-RATES = {"vit": (3e-4, 1e-3, 3e-3), "convnet": (1e-3, 3e-3, 1e-2)}
+RATES = {"vit": (1e-4, 3e-4, 1e-3), "convnet": (1e-3, 3e-3, 1e-2)}
 PATIENCE = {500: 20, 2_000: 10, 8_000: 6}  # epochs without a better one after which training ends; half for the rate
 BATCH = {size: batch for size, (_, batch) in plain.PLAN.items()}
 MOST_EPOCHS, WARM_UP, SEEDS = 200, 2, 3  # epochs, epochs, number
