@@ -71,7 +71,7 @@ def train_once(model: keras.Model, x: np.ndarray, y: np.ndarray, *, rate: float,
 
 
 def best_rate(runs: list[dict], kind: str, size: int, *, whole: bool = True) -> float | None:
-    """The rate whose seed 0 has the best held-back accuracy, the smaller of two; None until all three are trained.
+    """The rate whose seed 0 has the best held-back accuracy, if two are equal the middle one; None before all three.
 
     If `whole` is false, it is the best one of those that are trained.
     """
@@ -81,7 +81,12 @@ def best_rate(runs: list[dict], kind: str, size: int, *, whole: bool = True) -> 
         for run in runs
         if (run["model"], run["images"], run["seed"]) == (kind, searched, 0)
     }
-    return max(found, key=found.get) if found.keys() == set(RATES[kind]) or not whole else None
+    middle = RATES[kind][1]
+    return (
+        max(found, key=lambda rate: (found[rate], rate == middle))
+        if found.keys() == set(RATES[kind]) or not whole
+        else None
+    )
 
 
 def stages(sizes: list[int]) -> list[tuple[int, str, int, float | None]]:

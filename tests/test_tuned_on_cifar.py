@@ -33,7 +33,9 @@ def test_held_back_images_choose_the_rate_when_all_three_are_trained(experiment)
     runs = [run(1e-4, 0.2, 0.9), run(3e-4, 0.3, 0.1)]
     assert experiment.best_rate(runs, "vit", 500) is None
     assert experiment.best_rate(runs, "vit", 500, whole=False) == 3e-4
-    assert experiment.best_rate([*runs, run(1e-3, 0.3, 0.5)], "vit", 500) == 3e-4, "the smaller of two equal ones"
+    for equal in (runs, [run(1e-4, 0.3, 0.9), run(3e-4, 0.3, 0.1)]):
+        assert experiment.best_rate([*equal, run(1e-3, 0.3, 0.5)], "vit", 500) == 3e-4, "the middle one of equal ones"
+    assert experiment.best_rate([*runs, run(1e-3, 0.4, 0.5)], "vit", 500) == 1e-3
 
 
 def test_a_training_ends_when_the_held_back_accuracy_has_not_risen(experiment):
