@@ -310,7 +310,7 @@ lies above the ViT everywhere. In each panel two arrows lead from the ConvNet, w
 
 # %% tags=["setup"]
 tuned = recorded.load("tuned_on_cifar")["results"]
-print("CIFAR-10, own rate, until it stops improving   images   rate   test, each seed       mean   epochs")
+print("CIFAR-10, own rate, until it stops improving   images   rate   test, each seed        mean   epochs")
 own_rate = {}
 for (model, name), images in ((pair, images) for pair in {"convnet": "ConvNet", "vit": "ViT"}.items() for images in (500, 2_000)):
     rate = tuned["rates"].get(f"{model}, {images}")
@@ -441,7 +441,7 @@ for name, steps in {"joint": [(1, 2)], "own moment only": [(2,)], "own moment, t
     print(f"{name:22} {int(ops.sum(reached)):2} of 48 tubelets")
 
 # %% [markdown]
-# Two cheap steps reach every tubelet, as the one expensive step does. That place and time can be read one after the other is a built-in assumption again.
+# Two cheap steps reach every tubelet, as the one expensive step does. Reading position and time one after the other is a built-in assumption again.
 
 # %% [markdown]
 # Here is the whole model. Its blocks are those of lecture 9; in a factorised model each has a second attention, over time.
