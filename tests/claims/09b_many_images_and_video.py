@@ -110,20 +110,20 @@ def more_images(page: Page) -> None:
         "So the ViT with 2,000 images of CIFAR-10 and the ConvNet with 500 were trained again, at three",
         because="the design of the page",
     )
-    own = {
+    own = {  # model: each seed, then their mean
         name: np.array(
-            page.numbers("b9-tuned", rf"(?m)^{name} +{images} +\d\S* {{3}}([\d.]+)%(?: ([\d.]+)%)?(?: ([\d.]+)%)?")
+            re.findall(r"([\d.]+)%", re.search(rf"(?m)^{name} +{images} .*", page.output("b9-tuned"))[0]), float
         )
         for name, images in (("ViT", "2,000"), ("ConvNet", "500"))
     }
     page.says(
-        "Now the ViT has {:.0f} % with 2,000 images, instead of {:.1f} %, and the ConvNet still has {:.0f} % with 500. "
-        "So the gap is smaller, and the factor is still more than four. (With 32,000 images, where six epochs finish "
-        "neither model, nothing was trained again.)",
-        *(own["ViT"].mean(), colour[1, 0], own["ConvNet"].mean()),
+        "Now the ViT has {:.1f} % with 2,000 images, instead of {:.1f} %, and the ConvNet has {:.1f} % with 500, "
+        "instead of {:.1f} %. The gap is smaller, but with every seed the ViT stays below: the factor is still "
+        "more than four. (With 32,000 images, where six epochs finish neither model, nothing was trained again.)",
+        *(own["ViT"][-1], colour[1, 0], own["ConvNet"][-1], colour[0, 1]),
         holds=[
             own["ViT"].max() < own["ConvNet"].min() - 1,
-            own["ConvNet"].mean() - own["ViT"].mean() < colour[0, 1] - colour[1, 0],
+            own["ConvNet"][-1] - own["ViT"][-1] < colour[0, 1] - colour[1, 0],
             all(run["epochs"] == 6 and run["best_epoch"] >= 5 for run in longest),
         ],
     )
