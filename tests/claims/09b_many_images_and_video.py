@@ -111,10 +111,8 @@ def more_images(page: Page) -> None:
         because="the design of the page",
     )
     own = {  # model: each seed, then their mean
-        name: np.array(
-            re.findall(r"([\d.]+)%", re.search(rf"(?m)^{name} +{images} .*", page.output("b9-tuned"))[0]), float
-        )
-        for name, images in (("ViT", "2,000"), ("ConvNet", "500"))
+        name: np.array(re.findall(r"([\d.]+)%", line), float)
+        for name, line in re.findall(r"(?m)^(ConvNet|ViT) (.*)", page.output("b9-tuned"))
     }
     page.says(
         "Now the ViT has {:.1f} % with 2,000 images, instead of {:.1f} %, and the ConvNet has {:.1f} % with 500, "
