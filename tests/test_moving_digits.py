@@ -5,8 +5,12 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
+import keras
 import numpy as np
 import pytest
+
+from coursekit.moving_digits import DIRECTIONS, clips
+from coursekit.pages.larger_images import plain_video_reader
 
 FILE = Path(__file__).resolve().parents[1] / "experiments" / "moving_digits.py"
 
@@ -20,13 +24,13 @@ def experiment():
 
 
 @pytest.fixture(scope="module")
-def some(experiment):
-    return experiment.clips(60, np.arange(100), np.random.default_rng(0))
+def some():
+    return clips(60, np.arange(100), np.random.default_rng(0))
 
 
 def test_a_clip_moves_in_its_direction_over_joined_edges(experiment, some):
     clips, classes = some
-    steps = list(experiment.DIRECTIONS.values())
+    steps = list(DIRECTIONS.values())
     assert clips.shape == (60, 8, 12, 12, 1) and set(classes) == {0, 1, 2, 3}
     for clip, direction in zip(clips, classes, strict=True):
         moves = [np.roll(clip[:-1], tuple(speed * np.array(steps[direction])), axis=(1, 2)) for speed in (1, 2)]
@@ -38,7 +42,7 @@ def test_a_constant_answer_is_right_in_a_quarter_of_the_clips(some):
 
 
 def test_a_reversed_clip_moves_in_the_opposite_direction(experiment):
-    steps = np.array(list(experiment.DIRECTIONS.values()))
+    steps = np.array(list(DIRECTIONS.values()))
     assert np.array_equal(steps[experiment.OPPOSITE], -steps)
 
 
@@ -54,6 +58,19 @@ def test_the_scores_are_those_of_the_models(experiment, some, kind, tubelet):
         for axis in layer._attention_axes
     ]
     assert sum(rows) == experiment.BLOCKS * experiment.scores(kind, tubelet)
+
+
+@pytest.mark.parametrize("frames", [1, 2])
+@pytest.mark.parametrize("kind", ["own moment only", "factorised"])
+def test_the_model_on_the_page_is_the_one_that_is_recorded(experiment, some, kind, frames):
+    """With one seed both start with the same parameters, and give the same logits."""
+    models = []
+    for make in (lambda: experiment.video_transformer(kind, frames), lambda: plain_video_reader(frames, kind)):
+        keras.utils.set_random_seed(5)
+        models.append(make())
+    recorded, page = models
+    assert all(np.array_equal(a, b) for a, b in zip(recorded.get_weights(), page.get_weights(), strict=True))
+    np.testing.assert_allclose(page(some[0][:5]), recorded(some[0][:5]), atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["own moment only", "factorised"])
@@ -92,7 +109,7 @@ def test_what_is_counted(experiment, some):
             for clip in clips:
                 fits = [
                     np.array_equal(np.roll(clip[0], tuple(k * np.array(step)), axis=(0, 1)), clip[1])
-                    for step in experiment.DIRECTIONS.values()
+                    for step in DIRECTIONS.values()
                     for k in (1, 2)
                 ]
                 says.append(np.eye(4)[np.argmax(fits) // 2])

@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("COURSE_DATA", ROOT.parent / "shared" / "data"))
 RECORDS = ROOT / "coursekit" / "recorded"
 # what tells runs in a list apart
-IDENTITY = ("dataset", "model", "kind", "tubelet", "images", "texts", "augmentation", "seed")
+IDENTITY = ("dataset", "model", "kind", "tubelet", "images", "texts", "augmentation", "rate", "seed")
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,14 @@ CHECKS = (
     Check("lecture_seeds", ("09_vision_transformer", *ONE_SEED), r".*/test accuracy", 0.03, seconds=76),
     Check("vit_against_convnet", ("--sizes", "500"), r"runs/.*/validation", TRAINED, FASHION, seconds=393),
     Check("built_in", ("--sizes", "500"), r"runs/.*/validation", TRAINED, CIFAR, seconds=118),
+    Check(
+        "tuned_on_cifar",
+        ("--sizes", "500"),
+        r"runs/.*convnet.*/validation",
+        TRAINED,
+        CIFAR,
+        until="runs/cifar10, convnet, 500, 0.01, 0",
+    ),
     Check("reader_design", ONE_SEED, r"runs/.*/0/accuracy", TRAINED, seconds=34),
     Check("encoder_block", ("parts",), r"parts/whole", TRAINED, seconds=243),
 )

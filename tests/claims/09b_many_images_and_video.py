@@ -1,5 +1,7 @@
 """What lecture 9b says of its numbers, and which outputs the numbers come from."""
 
+import re
+
 import numpy as np
 from claims.page import Page
 
@@ -65,14 +67,22 @@ def more_images(page: Page) -> None:
     sizes = (r"500", r"2,000", r"8,000", r"32,000")
     pattern = r"(?m)^{} .*?at" + "".join(rf" +{size}: ([\d.]+)% / ([\d.]+)%" for size in sizes)
     clothes, colour = (
-        np.reshape(page.numbers("b9-more", pattern.format(name)), (4, 2)) for name in ("fashion_mnist", "cifar10")
+        np.reshape(page.numbers("b9-more", pattern.format(name + r" +test")), (4, 2))
+        for name in ("fashion_mnist", "cifar10")
     )  # (sizes, ViT and ConvNet)
+    ranges = dict(
+        zip(
+            ("clothes 500", "clothes 2,000", "colour 500", "colour 2,000"),
+            re.findall(r"%; the ViT needs (.*?) as many", page.output("b9-more-figure")),
+            strict=True,
+        )
+    )
     page.says(
-        "(b) comes nearest on Fashion-MNIST: the ConvNet has {:.1f} %, and the ViT {:.1f} % with 8,000 images; its "
-        "line crosses {:.1f} % at about five times as many. (c) on CIFAR-10: the ConvNet has {:.1f} "
-        "%, and the ViT {:.1f} "
-        "% with 32,000.",
-        *(clothes[1, 1], clothes[2, 0], clothes[1, 1], colour[1, 1], colour[3, 0]),
+        "(b) comes nearest on Fashion-MNIST: it takes four to six times as many, depending on the seeds. (c) comes "
+        "nearest on CIFAR-10: with 32,000 images the ViT has {:.1f} % on average, and the ConvNet has {:.1f} % with "
+        "2,000.",
+        *(colour[3, 0], colour[1, 1]),
+        holds=ranges["clothes 2,000"] == "4 to 6 times",
     )
     every = np.stack([clothes, colour])  # (2, sizes, 2)
     runs = page.recorded("vit_against_convnet")["results"]["runs"]
@@ -82,6 +92,38 @@ def more_images(page: Page) -> None:
     page.says(
         "The ConvNet is ahead at every size. (With 32,000 images of Fashion-MNIST there is one run of each.)",
         holds=[(every[..., 1] > every[..., 0]).all(), len(single) == 2],
+    )
+    longest = [run for run in runs if run["dataset"] == "cifar10" and run["images"] == 32_000]
+    steps = np.concatenate(
+        [
+            np.reshape(
+                page.numbers("b9-more", pattern.replace("%", "").replace("d.", "d,").format(name + r" +steps")), (4, 2)
+            )
+            for name in ("fashion_mnist", "cifar10")
+        ]
+    )
+    page.says(
+        "about as many update steps (the ViT at most a sixth fewer).",
+        holds=[(steps[:, 0] <= steps[:, 1]).all(), (steps[:, 0] / steps[:, 1]).min() > 5 / 6],
+    )
+    page.given(
+        "So the ViT with 2,000 images of CIFAR-10 and the ConvNet with 500 were trained again, at three",
+        because="the design of the page",
+    )
+    own = {  # model: each seed, then their mean
+        name: np.array(re.findall(r"([\d.]+)%", line), float)
+        for name, line in re.findall(r"(?m)^(ConvNet|ViT) (.*)", page.output("b9-tuned"))
+    }
+    page.says(
+        "Now the ViT has {:.1f} % with 2,000 images, instead of {:.1f} %, and the ConvNet has {:.1f} % with 500, "
+        "instead of {:.1f} %. The gap is smaller, but with every seed the ViT stays below: the factor is still "
+        "more than four. (With 32,000 images, where six epochs finish neither model, nothing was trained again.)",
+        *(own["ViT"][-1], colour[1, 0], own["ConvNet"][-1], colour[0, 1]),
+        holds=[
+            own["ViT"].max() < own["ConvNet"].min() - 1,
+            own["ConvNet"][-1] - own["ViT"][-1] < colour[0, 1] - colour[1, 0],
+            all(run["epochs"] == 6 and run["best_epoch"] >= 5 for run in longest),
+        ],
     )
     augmented = {
         model: 100
@@ -96,32 +138,24 @@ def more_images(page: Page) -> None:
         for model, images in (("vit", 2_000), ("convnet", 500))
     }
     page.says(
-        "augmented, the ViT with 2,000 images of CIFAR-10 is above the ConvNet with 500 ({:.1f} against {:.1f} %;",
+        "with moved and mirrored images the ViT has {:.1f} % with 2,000, and the ConvNet {:.1f} % with 500",
         *augmented.values(),
-        holds=augmented["vit"] > augmented["convnet"] + 1,
-    )
-    times = page.numbers("b9-more-figure", r"at ([\d.]+) times as many")
-    page.says(
-        "just above its end at 32,000 on CIFAR-10.",
-        holds=page.numbers("b9-more-figure", r"does not reach ([\d.]+)%: it has ([\d.]+)% at 16.0 times")
-        == [colour[1, 1], colour[3, 0]],
-    )
-    level = colour[3, 0] - colour[1, 1]  # points, at 16 times as many
-    page.says(
-        "With this short training, to match the ConvNet with 2,000 images the ViT needed about five times as many on "
-        "Fashion-MNIST and about sixteen times on CIFAR-10, and it overtook at no size.",
-        holds=[abs(times[0] - 5) < 0.5, times[1] == 16, abs(level) < 0.5, colour[2, 0] < colour[1, 1] - 5],
     )
     page.says(
-        "to match the ConvNet with 2,000: about five times as many on Fashion-MNIST, about sixteen "
-        "on CIFAR-10, with this short training"
+        "To match the ConvNet, the ViT needed two to six times as many images on Fashion-MNIST, and at least eight "
+        "times as many on CIFAR-10; trained until it stopped improving, still more than four times.",
+        holds=[
+            ranges["clothes 500"] == "2 to 4 times",
+            ranges["colour 500"] == "8 to 13 times",
+            ranges["colour 2,000"] == "13 times or more",
+            (every[..., 1] > every[..., 0]).all(),
+        ],
     )
-    page.says("To match the ConvNet with 2,000 images the ViT needs about five to sixteen times as many.")
-    longest = [run for run in runs if run["dataset"] == "cifar10" and run["images"] == 32_000]
     page.says(
-        "on CIFAR-10 six epochs with 32,000 finish neither model",
-        holds=all(run["epochs"] == 6 and run["best_epoch"] >= 5 for run in longest),
+        "to match the ConvNet, the ViT needs two to six times as many on Fashion-MNIST, at least eight times as many "
+        "on CIFAR-10"
     )
+    page.says("To match the ConvNet the ViT needs several times as many images.")
     counts = np.reshape(list(page.recorded("vit_against_convnet")["results"]["parameters"].values()), (2, 2))
     page.says("parameters within 1 %", holds=(abs(counts[:, 0] / counts[:, 1] - 1) < 0.01).all())
 
@@ -162,16 +196,9 @@ def video(page: Page) -> None:
         holds=pair[2].max() < 1,
     )
     page.says(
-        "that alone does not explain the fall: the axis is still right in at least {:.0f} %.",
+        "that alone does not explain the fall to 50 %: the axis is still right in at least {:.0f} %",
         shares("axis right, tubelets shuffled", timed).min(),
         holds=[(abs(over_time[1] - 50) < 3).all(), shares("axis right", timed).min() > 99, results["epochs"] == 6],
-    )
-    every = np.concatenate(list(models.values()), axis=1)
-    learned = every[0] > 95
-    page.says(
-        "wherever the directions were learned, a clip played backwards gets the opposite answer in at least {:.1f} %",
-        every[3, learned].min(),
-        holds=learned.sum() == 8,
     )
     page.says(
         "in order and with moments shuffled nearly 1, each tubelet backwards nearly 0.",
@@ -193,12 +220,21 @@ def video(page: Page) -> None:
     page.says("Two cheap steps reach every tubelet, as the one expensive step does.", holds=reached == [48, 16, 48])
     page.given("Which of the 48 tubelets above can one output token read?", because="3 · 4 · 4, printed above")
     page.says(
-        "({} frames of {} × {} pixels; {:,} clips to train, {:,} to test)",
-        *(*results["clip"], results["training clips"], results["test clips"]),
+        "({} frames of {} × {} pixels)",
+        *results["clip"],
     )
     page.says(
-        "tubelets of two frames or of one, {} × {} pixels each",
-        *results["patch"],
+        "All four, recorded: {:,} clips, six epochs, three seeds, {:,} new clips as above:",
+        *(results["training clips"], results["test clips"]),
+        holds=results["epochs"] == 6,
+    )
+    live = page.numbers("b9-live", r"tubelets of \d, own moment only: ([\d.]+)%")
+    page.says(
+        "The two models without attention over time are trained here, on 2,000 clips:",
+        holds=[live[0] > 95, abs(live[1] - 25) < 5],
+    )
+    page.says(
+        "tubelets of two frames or of one, attention to the own moment only or factorised.",
         holds={run["tubelet"] for run in results["runs"]} == {1, 2},
     )
     page.says("Dots are three seeds", holds={run["seed"] for run in results["runs"]} == {1, 2, 3})
@@ -216,16 +252,15 @@ def built_in(page: Page) -> None:
         holds=abs(scrambled[1] - whole[0]) < 1,
     )
     page.says(
-        "images whose neighbours belong together are worth a factor of four to it here, and more "
-        "than half of its lead.",
+        "neighbours that belong together are worth a factor of four to it here, and more than half of its lead.",
         holds=((whole - scrambled) / (whole - vit) > 0.5).all(),
     )
-    page.says("A built-in assumption that fits the images saves images.", holds=(whole > scrambled + 5).all())
+    page.says("What is not built in must be learned from more data.", holds=(whole > scrambled + 5).all())
 
 
 def given(page: Page) -> None:
     page.given(
-        "Time: about 46 minutes to read and predict",
+        "Time: about 50 minutes to read and predict",
         "the digits are enlarged to 16 × 16 pixels. Now there are 64 positions, and the table has rows for 16.",
         "Four ways to get 64 rows:",
         "its 64 rows |",
@@ -233,8 +268,8 @@ def given(page: Page) -> None:
         "the 4 × 4 positions as a picture, enlarged to 8 × 8",
         "the 16 rows as a line, stretched to 64",
         "test accuracy against the number of labelled images, 500 to 32,000",
-        "An arrow leads from the ConvNet with 2,000 images to the line of the ViT at the same height: between 8,000 "
-        "and 32,000 on Fashion-MNIST,",
+        "In each panel two arrows lead from the ConvNet, with 500 and with 2,000 images, to the line of the ViT at the "
+        "same height.",
         "held-back part of the images (a fifth, 2,000 at most)",
         "- (a) about 2,000 - (b) about four times as many",
         "with strong augmentation and regularisation ImageNet alone is enough for 83.1 % with a "
@@ -250,8 +285,7 @@ def given(page: Page) -> None:
         "a picture of 14 × 14 positions with D channels",
         "animals and vehicles, 32 × 32, colour; 64 patches of 4 × 4",
         "clothes, 28 × 28, grey; 16 patches of 7 × 7",
-        "between 9 and 90 million images a ViT-B/32 overtakes a ResNet-50, and with 14 million Large/16 and Huge/14 "
-        "are ahead of Base/16; with patches of 32 Large still is behind.",
+        "A ViT-B/32 is behind a ResNet-50 with 9 million images, and ahead of it with 90 million.",
         "between 9 and 90 million images a ViT-B/32 overtakes a ResNet-50 (published)",
         "After pre-training on 9 million images of JFT a ViT-B/32 was far below a ResNet-50",
         "classifies 76.9 % of Kinetics-400 and 36.6 % of Something-Something-V2 correctly; with joint attention and "
