@@ -374,7 +374,7 @@ for name in ("vit", "convnet"):
 #
 # ## 8 · What the position table has learned
 #
-# The table began as noise. Nobody told the model which patch lies beside which. The figure has one small map for each of the 16 patches: the cosine of its position vector with the other 15, after the mean is subtracted. The patch's own cell is blank.
+# The table began as noise. Nobody told the model which patch lies beside which. The figure has one small map for each of the 16 patches: the cosine of its position vector with the other 15, after the mean is subtracted. A dot marks the patch's own cell.
 
 # %% tags=["drawing"]
 def cosines(table):
@@ -392,6 +392,7 @@ for side, (name, table) in enumerate({"before training": table_before, "after tr
     for patch, alike in enumerate(cosines(table)):
         ax = panels[patch // 4, 5 * side + patch % 4]
         ax.imshow(np.where(np.arange(16) == patch, np.nan, alike).reshape(4, 4), cmap="PuOr_r", vmin=-0.6, vmax=0.6)
+        ax.plot(patch % 4, patch // 4, ".", color=diagrams.PALETTE["ink"], markersize=4)
     panels[0, 5 * side].set_title(name, loc="left")
 figure.colorbar(panels[0, 0].images[0], ax=panels, shrink=0.6, label="cosine with this patch's row")
 plots.show(
