@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import base64
 import html
+import io
 import re
 from pathlib import Path
 
 import nbformat
 import pytest
+from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[1]
 LECTURES = sorted(path.stem for path in (ROOT / "lectures").glob("[0-9]*.ipynb"))
@@ -150,6 +153,11 @@ def test_the_stored_words_of_a_figure_are_those_of_its_source(path):
             for output in cell.outputs
             if "figure-caption" in output.get("data", {}).get("text/html", "")
         )
+        for output in cell.outputs:
+            if "image/png" in output.get("data", {}):
+                with Image.open(io.BytesIO(base64.b64decode(output.data["image/png"]))) as picture:
+                    in_file = picture.info.get("Description", output.metadata["image/png"]["alt"])
+                assert in_file.split() == output.metadata["image/png"]["alt"].split()  # for who saves it
         assert not folded or all("".join(words.split()) in folded for words in stored), stored  # what a reader sees
         for keyword in (node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.keyword)):
             literal = _literal_words(keyword.value) if keyword.arg == "alt" else []
