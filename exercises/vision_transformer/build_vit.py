@@ -7,7 +7,8 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
-from coursekit.probes.vision_transformer import NOISE, NOT_GROWN, NOTHING_ELSE, READ_DROPPED, by_role, role_shapes
+from coursekit.probes.vision_transformer import by_role, role_shapes
+from coursekit.probes.vit_dropout import NOISE, NOT_GROWN, NOTHING_ELSE, READ_DROPPED
 from exercises.drawing import normal, size_other_than
 from exercises.formulas.encoder_block import Weights, attended, normalised
 from exercises.vision_transformer.shared import FRONT_FIRST, JOINED, PIECES, Draw, embedded, gelu, vit_size
