@@ -31,7 +31,13 @@ def masking_cases(seed: int):
 
 
 def test_likely_counts_leave_out_what_they_say_and_no_more():
-    for n, p, alarm in ((40, 0.15, 1e-3), (5000, 0.8, 1e-8), (40_723, 0.0225, 1e-8), (17, 1 / 3, 1e-6)):
+    for n, p, alarm in (
+        (40, 0.15, 1e-3),
+        (5000, 0.8, 1e-8),
+        (40_723, 0.0225, 1e-8),
+        (380_013, 0.0855, 1e-8),
+        (17, 1 / 3, 1e-6),
+    ):
         low, high = token_masking.likely_counts(n, p, alarm)
         exact = binom(n, p)
         assert exact.cdf(low - 1) <= alarm / 2 < exact.cdf(low)

@@ -244,13 +244,13 @@ def _dropped(scores: np.ndarray, step: float, built: _News, inputs: Mapping[str,
         _with_weights(built, inputs)
         said = built([inputs["texts"][0]] * 200, training=True)
         return "before the hidden layer" if np.ptp(said, axis=0).max() > 1e-6 else "nowhere"
-    for rate in dict.fromkeys((built.dropout, 0.2, 1 - built.dropout, *np.arange(1, 20) / 20)):
+    for rate in dict.fromkeys((built.dropout, 0.2, 1 - built.dropout, *np.arange(1, 200) / 200)):
         codes = scores / step * (1 - rate)
         if np.abs(codes - np.round(codes)).max() < 0.2 and np.unique(np.round(codes)).size > 20:
             bits = (np.round(codes).astype(int)[:, None] >> np.arange(16)) & 1
             if is_likely(int((bits == 0).sum()), bits.size, float(rate)):
                 alone = not settled or _only_there(built, inputs, float(rate))
-                return f"{rate:.0%} behind the hidden layer" if alone else "somewhere else"
+                return f"{100 * rate:g}% behind the hidden layer" if alone else "somewhere else"
     return "somewhere else"
 
 

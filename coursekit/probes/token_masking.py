@@ -205,8 +205,25 @@ def _share(masked: _Masked) -> dict[str, str]:
         "nine tenths of the rate": 0.9 * rate,
         "eight tenths of the rate": 0.8 * rate,
     }
+    percent = round(100 * rate, 6)
+    whole = {math.floor(percent) / 100, math.ceil(percent) / 100} - {percent / 100}
+    if any(is_likely(count, size, p) for p in whole) and _is_right_at(masked, 0.15):
+        hypotheses["the rate in whole per cent"] = min(whole, key=lambda p: abs(count - p * size))
     fitting = [name for name, p in hypotheses.items() if p < 1 and is_likely(count, size, p)]
-    return {"share": fitting[0] if fitting else f"{count / size:.0%} of the words"}
+    if at_the_rate(rate) in fitting:
+        return {"share": at_the_rate(rate)}
+    nearest = min(fitting, key=lambda name: abs(count - hypotheses[name] * size), default="")
+    return {"share": nearest or f"{100 * count / size:.3g}% of the words"}
+
+
+def _is_right_at(masked: _Masked, rate: float) -> bool:
+    """Whether as many words as the rate says are chosen when the function gets another rate."""
+    own, masked.rate = masked.rate, rate
+    ids = masked.ids[0]
+    _, labels = masked.call(ids, len(masked.ids))
+    masked.rate = own
+    words = ~np.isin(ids, masked.specials)
+    return is_likely(int(((labels != -100) & words).sum()), int(words.sum()), rate)
 
 
 KINDS = {  # wrong shares of mask, random and kept; what is kept for lack of a label counts as not chosen
@@ -335,8 +352,20 @@ def _random_ids(masked: _Masked) -> dict[str, str]:
     for name, (of_mask, own) in draws.items():
         shares = 0.8 + 0.1 * of_mask, 0.1 * (1 - of_mask - own), 0.1 + 0.1 * own
         if all(is_likely(count, len(after), share) for count, share in zip(counts, shares, strict=True)):
-            return {"random_ids": name}
+            return {"random_ids": name if name == told or _has_right_kinds(masked) else told}
     return {"random_ids": told}  # the shares themselves are wrong, which the mode `kinds` says
+
+
+def _has_right_kinds(masked: _Masked, vocabulary: int = 1000) -> bool:
+    """Whether 80, 10 and 10 % are right in a vocabulary of which hardly a random id is the mask's or the own."""
+    own, masked.vocab_size = masked.vocab_size, vocabulary
+    pairs = [masked.call(ids, number) for number, ids in enumerate(masked.ids)]
+    masked.vocab_size = own
+    ids, outs, labels = masked.all(masked.ids), *(masked.all(list(arrays)) for arrays in zip(*pairs, strict=True))
+    chosen = (labels != -100) & ~np.isin(ids, masked.specials)
+    kinds = outs == masked.mask_id, (outs != masked.mask_id) & (outs != ids), outs == ids
+    counts = [int((kind & chosen).sum()) for kind in kinds]
+    return all(is_likely(count, sum(counts), share) for count, share in zip(counts, (0.8, 0.1, 0.1), strict=True))
 
 
 def _different(ids: np.ndarray, axis: int | tuple[int, ...]) -> np.ndarray:

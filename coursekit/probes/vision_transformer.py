@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from coursekit.probes.keeping import function_of
 from coursekit.probes.naming import kind_of
 from coursekit.probes.sharing import current_cache
 from coursekit.probes.training import no_progress_bars, optimizers_built_early
+from coursekit.probes.vit_dropout import dropped
 
 EMBEDDING = ("projection.kernel", "projection.bias", "class_token", "position_embedding")
 MODEL_SIZES = ("image_shape", "patch_size", "num_classes", "num_layers", "d_model", "num_heads", "d_ff")
@@ -227,7 +229,8 @@ def _build_vit(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: st
     roles.assign(weights)
     images = tf.convert_to_tensor(inputs["images"])
     if mode == "dropout":
-        return _dropped(model, roles, images, weights, inputs.get("dropout", 0.0))
+        run = partial(_logits, model)
+        return dropped(model, run, roles.assign, images, weights, inputs["num_layers"], inputs.get("dropout", 0.0))
     if mode == "slopes":
         return _slopes(model, roles, images, inputs)
     if mode == "saved":
@@ -236,89 +239,6 @@ def _build_vit(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: st
         signature = [tf.TensorSpec((None, *images.shape[1:]), images.dtype)]
         return {"logits": tf.function(lambda batch: _logits(model, batch), input_signature=signature)(images)}
     return {"logits": _logits(model, images)}
-
-
-PLACES = {
-    "the embedded tokens": ("projection.bias", "class_token", "position_embedding"),
-    "the attention's output": ("output.bias",),
-    "the feed-forward network's output": ("dense_out.bias",),
-}
-FEW, MANY = 32, 768  # images: so many that something is dropped; that the share of what is dropped is known within 0.05
-
-
-def _dropped(model: Any, roles: _Roles, images: Any, weights: Mapping[str, np.ndarray], rate: float) -> dict[str, Any]:
-    """For each of the three places, the share of dropped numbers in training; and whether calls outside of it differ.
-
-    One place adds a vector to every token, and all other weights are zeros. So the last norm reads this vector with
-    some numbers dropped, and the head, a unit matrix, hands on what the norm makes of it.
-    """
-    import tensorflow as tf
-
-    few, many = (tf.repeat(images, count // len(images), axis=0) for count in (FEW, MANY if rate else FEW))
-    width, classes = weights["head.kernel"].shape
-    vector = (1.2 ** np.arange(width)).astype("float32")
-    silent = {role: np.zeros_like(value) for role, value in weights.items()}
-    silent |= {"norm.gamma": np.ones_like(vector), "head.kernel": np.eye(width, classes, dtype="float32")}
-
-    def give(*added: str) -> None:
-        roles.assign(silent | {role: np.broadcast_to(vector, weights[role].shape) for role in added})
-
-    def call(batch: Any, **training: bool) -> np.ndarray:
-        return np.asarray(_logits(model, batch, **training))
-
-    give(*(role for added in PLACES.values() for role in added), "norm.beta")
-    outside = call(few, training=False)
-    # A functional model that is told training=False tells it to dropouts that are set to True, too.
-    at_inference = _differ(outside, call(few))
-    shares, after = np.zeros(len(PLACES)), False
-    if _differ(outside, call(few, training=True)):
-        give("norm.beta")  # zeros come to the last norm, which returns beta
-        after = _differ(call(few, training=True), call(few, training=False))
-        for number, added in enumerate(PLACES.values()):
-            give(*added)
-            training, outside = call(many, training=True), call(few, training=False)
-            if _differ(training[:FEW], outside):
-                shares[number] = _share_dropped(training, vector, rate, after=after)
-    said = {False: "nothing is dropped", True: "numbers are dropped"}
-    return {"in_training": shares, "at_inference": said[at_inference], "after_last_norm": said[after]}
-
-
-def _differ(one: np.ndarray, other: np.ndarray) -> bool:
-    return bool(np.abs(one - other).max() > 1e-4)
-
-
-def _share_dropped(logits: np.ndarray, vector: np.ndarray, rate: float, *, after: bool) -> float:
-    """The share of the vector's numbers that are 0 in what the last norm read, in tenths.
-
-    Each row of logits is compared with the vector in each of the ways to drop some of its numbers; neither a factor nor
-    a number added to all changes the comparison. Where rows are none of these (there are fewer logits than numbers, or
-    the model is another one), it is the rate itself, or 1 if that is 0: something is dropped.
-
-    Args:
-        logits: in training, (…, K).
-        vector: what was to be dropped, (D,).
-        rate: the rate that was asked for.
-        after: whether numbers are dropped after the last norm, too. Then rows without a 0 count, and that something was
-            dropped before is all that they say.
-    """
-    width = len(vector)
-    rows = logits.reshape(-1, logits.shape[-1])[:, :width]
-    rows = rows[(rows != 0).all(axis=1)] if after else rows
-    if logits.shape[-1] < width or not len(rows):
-        return rate or 1.0
-    kept = np.arange(2**width)[:, None] >> np.arange(width) & 1
-    likeness = _directions(rows) @ _directions(kept * vector).T
-    if np.any((likeness.max(axis=1) < 0.99) & (np.ptp(rows, axis=1) > 1e-3)):
-        return rate or 1.0
-    share = round(1 - float(kept[likeness.argmax(axis=1)].mean()), 1)
-    return (rate or 1.0) if after and share else share
-
-
-def _directions(rows: np.ndarray) -> np.ndarray:
-    """Rows with mean 0 and length 1; a row of equal numbers becomes zeros."""
-    rows = rows - rows.mean(axis=1, keepdims=True)
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.where(lengths > 1e-3, rows / np.maximum(lengths, 1e-3), 0)
 
 
 def _slopes(model: Any, roles: _Roles, images: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -377,6 +297,7 @@ def _train_vit(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: st
             "the model that came back holds no `PatchEmbedding` with `position_embedding`: train the one that your"
             " build_vit makes."
         )
+    _refuse_other_patches(layers, images.shape[1:3])
     fitted, unseen = (np.asarray(_logits(model, batch, training=False)) for batch in (images, inputs["unseen"]))
     if fitted.shape != (len(images), inputs["num_classes"]):
         raise ContractError(f"the model returns {fitted.shape}; expected {(len(images), inputs['num_classes'])}.")
@@ -387,6 +308,17 @@ def _train_vit(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: st
         "fits": "its training images" if right >= 0.5 else "nothing",
         "logits": unseen,
     }
+
+
+def _refuse_other_patches(layers: Sequence[Any], sides: tuple[int, int]) -> None:
+    """Refuse a table of positions that has not one row for the class token and one for each patch of 2 × 2 pixels."""
+    rows = [layer.position_embedding.shape[-2] for layer in layers if hasattr(layer, "position_embedding")]
+    patches = sides[0] // 2 * (sides[1] // 2)
+    if patches + 1 not in rows:
+        raise ContractError(
+            f"the model that came back cuts an image into {rows[0] - 1} patches; expected {patches}. The patches are"
+            f" 2 × 2 pixels, since the cells below need their grid: call build_vit with patch_size=2."
+        )
 
 
 WHOLE_PATCHES = "at whole patches, and None elsewhere"

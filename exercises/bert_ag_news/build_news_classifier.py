@@ -91,7 +91,7 @@ def news_classifier_parameters(num_classes: int = 4, trainable: bool = True, wid
 def news_classifier_dropout(dropout: float = 0.2, num_classes: int = 4) -> dict[str, str]:
     """Where something is dropped in training, and that nothing is outside of it."""
     asked = dropout
-    return {"training": f"{asked:.0%} behind the hidden layer", "outside": "the same result"}
+    return {"training": f"{100 * asked:g}% behind the hidden layer", "outside": "the same result"}
 
 
 @exercise.formula_for("gradients")
@@ -138,7 +138,8 @@ def values(rng: Generator) -> list[Case]:
     advice="One `tf_keras.layers.Dropout`, between the two Dense layers, with the rate that you are given.",
 )
 def dropout(rng: Generator) -> list[Case]:
-    rate = one_of(rng, *range(30, 48), *range(53, 66)) / 100  # not one half, which is also what is kept
+    # Between two hundredths, for whoever rounds it; and not one half, which is also what is kept.
+    rate = one_of(rng, *range(305, 476, 10), *range(535, 656, 10)) / 1000
     return _both_news(rng, "dropout", "results with training=True", dropout=rate)
 
 

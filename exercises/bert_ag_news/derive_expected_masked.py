@@ -40,10 +40,10 @@ def mean_numbers(lengths: np.ndarray, specials: np.ndarray, vocab_size: int, rat
 
 
 def _rows(rng: Generator, count: int, ordinary: tuple[int, int], mode: str) -> Case:
-    """Rows of two segments and of one, a small vocabulary, and a rate that is not 0.15."""
+    """Rows of two segments and of one, a small vocabulary, and a rate between two hundredths that is not 0.15."""
     specials = rng.permutation(np.arange(count) % 5 + 1)
     lengths = specials + rng.permutation(np.arange(ordinary[0], ordinary[1]))[:count]
-    rate = int(rng.integers(18, 33)) / 100
+    rate = int(rng.integers(18, 33)) / 100 + 0.005
     vocabulary = int(rng.integers(7, 12))
     inputs = {"lengths": lengths.astype("int64"), "specials": specials.astype("int64")}
     return Case({**inputs, "vocab_size": vocabulary, "rate": rate}, mode=mode)

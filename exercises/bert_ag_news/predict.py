@@ -22,9 +22,15 @@ exercise.question(
 
 exercise.mistakes(  # numbers within the tolerance need not be meant so: the sentences ask
     errors_or_two_classes=wrong(
-        "Is this the share of errors of a guess, or the loss for two classes? The loss is −ln of a probability, for "
-        "four classes.",
+        "Is this the share of errors of a guess, the loss for two classes, or a logarithm to base 10? The loss is −ln "
+        "of a probability, for four classes.",
         seen=(1 - 1 / CLASSES + math.log(2)) / 2,
+        see="06#cross-entropy",
+    ),
+    already_trained=wrong(
+        "With so low a loss the true class gets more than 60 % of the probability: e to the power of minus the loss, "
+        "on average. That is a model that knows the classes. This one is new.",
+        seen=0.22,
         see="06#cross-entropy",
     ),
     loss_in_bits=wrong(

@@ -8,6 +8,7 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
 from coursekit.probes.vision_transformer import by_role, role_shapes
+from coursekit.probes.vit_dropout import NOISE, NOT_GROWN, NOTHING_ELSE, READ_DROPPED
 from exercises.drawing import normal, size_other_than
 from exercises.formulas.encoder_block import Weights, attended, normalised
 from exercises.vision_transformer.shared import FRONT_FIRST, JOINED, PIECES, Draw, embedded, gelu, vit_size
@@ -196,7 +197,9 @@ def dropped(num_layers: int, dropout: float = 0.0) -> dict[str, Any]:
     shares = np.round(1 - kept**times, 1)
     at_inference = "nothing is dropped"
     after_last_norm = "nothing is dropped"
-    return {"in_training": shares, "at_inference": at_inference, "after_last_norm": after_last_norm}
+    besides = NOTHING_ELSE
+    words = {"at_inference": at_inference, "after_last_norm": after_last_norm, "besides": besides}
+    return {"in_training": shares, **words}
 
 
 @exercise.group(
@@ -277,6 +280,9 @@ BLOCKS = "num_layers * (attention + feed_forward + norms)"
 TIMES = "[1, per_block, per_block]"
 NOTHING = '"nothing is dropped"'
 NUMBERS = '"numbers are dropped" if dropout else "nothing is dropped"'
+BESIDES = "besides = NOTHING_ELSE"
+READS = (BESIDES, f"besides = {READ_DROPPED!r} if dropout else NOTHING_ELSE")
+READ_HINT = "Where does the Dropout of `encoder_block` stand: before a sub-layer, or behind it?"
 DROPPED_AFTER = (f"after_last_norm = {NOTHING}", f"after_last_norm = {NUMBERS}")
 
 exercise.mistakes(
@@ -391,6 +397,44 @@ exercise.mistakes(
         DROPPED_AFTER,
         (TIMES, "[0, per_block, per_block]"),
         hint="In which of the three lines of the text does the Dropout stand?",
+        see="09#whole-vit",
+    ),
+    noise_for_dropout=wrong(
+        "In training numbers get noise, or whole tokens are dropped together. A Dropout makes each number 0 for itself,"
+        " with the probability `dropout`.",
+        (BESIDES, f"besides = {NOISE!r} if dropout else NOTHING_ELSE"),
+        hint="Is every one of them a `keras.layers.Dropout(dropout)`?",
+    ),
+    kept_not_grown=wrong(
+        "Numbers are dropped, and those that are kept grow by another factor than 1 / (1 - dropout).",
+        (BESIDES, f"besides = {NOT_GROWN!r} if dropout else NOTHING_ELSE"),
+        hint="Which rate do your dropouts get? `keras.layers.Dropout` lets what is kept grow.",
+    ),
+    inputs_dropped_too=wrong(
+        "What a sub-layer reads is dropped as well. Only what it returns should be.",
+        READS,
+        hint=READ_HINT,
+        see="09#whole-vit",
+    ),
+    attention_input_dropped=wrong(
+        "What attention reads is dropped, and not what it returns.",
+        READS,
+        (TIMES, "[1, 0, per_block]"),
+        hint=READ_HINT,
+        see="09#whole-vit",
+    ),
+    feed_forward_input_dropped=wrong(
+        "What the feed-forward network reads is dropped, and not what it returns.",
+        READS,
+        (TIMES, "[1, per_block, 0]"),
+        hint=READ_HINT,
+        see="09#whole-vit",
+    ),
+    inputs_dropped_only=wrong(
+        "What the sub-layers read is dropped, and not what they return.",
+        READS,
+        (TIMES, "[1, 0, 0]"),
+        hint=READ_HINT,
         see="09#whole-vit",
     ),
     one_block_too_few=wrong(

@@ -33,7 +33,8 @@ def unseen(rng: Generator) -> list[Case]:
     signs = hadamard(64)[rng.permutation(64)[:PATTERNS]] * rng.choice([-1, 1], size=64)
     patterns = signs.reshape(PATTERNS, 8, 8, 1)
     labels = rng.permutation(np.arange(TRAINED + UNSEEN) % PATTERNS).astype("int32")
-    images = (0.4 * patterns[labels] + 0.3 * rng.normal(size=(len(labels), 8, 8, 1))).astype("float32")
+    images = 0.4 * patterns[labels] + 0.3 * rng.normal(size=(len(labels), 8, 8, 1))
+    images = (np.round(64 * images) / 64).astype("float32")  # numbers of few bits, so that the file stays small
     return [
         Case(
             {

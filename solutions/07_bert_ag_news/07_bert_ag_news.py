@@ -95,7 +95,7 @@ check = start_lab("07_bert_ag_news")
 # All random numbers come from `rng`, a `numpy.random.Generator`: `rng.random(shape)`, `rng.integers(high, size=…)`, in
 # whatever order you like. `ids` is not changed, since the next epoch masks the same texts anew.
 #
-# **How chance is graded.** The check counts over tens of thousands of tokens, and compares with what chance allows. The bounds are those of
+# **How chance is graded.** The check counts over hundreds of thousands of tokens, and compares with what chance allows. The bounds are those of
 # the exact binomial distribution. They are wide: if a right function is graded a million times, it is expected to fall outside less than
 # once.
 #

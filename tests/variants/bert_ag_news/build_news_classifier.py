@@ -138,6 +138,10 @@ WRONG = [
     ),
     ("dropout_elsewhere", news(before="x = tf_keras.layers.Dropout(dropout)(x)")),
     ("dropout_rate_fixed", news(dropped="tf_keras.layers.Dropout(0.2)(h)")),
+    # a rate in whole per cent, or a little more than the given one; noise, and zeros without growth
+    (None, news(dropped="tf_keras.layers.Dropout(int(dropout * 100) / 100)(h)")),
+    (None, news(dropped="tf_keras.layers.Dropout(dropout + 0.01)(h)")),
+    ("dropout_elsewhere", news(dropped="tf_keras.layers.GaussianDropout(dropout)(h)")),
     ("dropout_rate_inverted", news(dropped="tf_keras.layers.Dropout(1 - dropout)(h)")),
     ("dropout_always", news(dropped="tf_keras.layers.Dropout(dropout)(h, training=True)")),
     ("gradients_stopped", news(pooled='tf.stop_gradient(outputs["pooled_output"])')),

@@ -165,6 +165,9 @@ def derive_expected_masked(lengths, specials, vocab_size, rate):
     ("", edited(PLAIN, ("masked, replaced, kept, none\n", "masked.sum(), replaced.sum(), kept.sum(), none.mean()\n"))),
     ("", edited(PLAIN, ("return masked", "masked"))),
     ("", edited(PLAIN, ("    m = lengths - specials", "    lengths -= specials\n    m = lengths"))),
+    ("", edited(PLAIN, ("rate * m", "int(100 * rate) / 100 * m"))),
+    ("", edited(PLAIN, ("    m = lengths - specials", "    m, rate = lengths - specials, round(rate, 2)"))),
+    ("", edited(PLAIN, ("rate * m", "(rate + 0.01) * m"))),
     # by simulation
     ("", """
 def derive_expected_masked(lengths, specials, vocab_size, rate):

@@ -319,6 +319,18 @@ def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
             " / max(1, chosen.sum())"
         ),
     ),
+    # 0.01 more or less: of the chosen tokens, of the masks, of what is random
+    (None, masking(chosen="(rng.random(ids.shape) < rate + 0.01) & ~np.isin(ids, special_ids)")),
+    (None, masking(chosen="(rng.random(ids.shape) < rate - 0.01) & ~np.isin(ids, special_ids)")),
+    (None, masking(chosen="(rng.integers(100, size=ids.shape) <= int(100 * rate)) & ~np.isin(ids, special_ids)")),
+    (None, masking(mask_below="0.79")),
+    (None, masking(mask_below="0.81")),
+    (None, masking(random_below="0.89")),
+    (None, masking(random_below="0.91")),
+    # whole per cent, cut, rounded, and of a hundred whole numbers
+    ("rate_in_percent", masking(chosen="(rng.random(ids.shape) < int(rate * 100) / 100) & ~np.isin(ids, special_ids)")),
+    ("rate_in_percent", masking(chosen="(rng.random(ids.shape) < round(rate, 2)) & ~np.isin(ids, special_ids)")),
+    ("rate_in_percent", masking(chosen="(rng.integers(100, size=ids.shape) < rate * 100) & ~np.isin(ids, special_ids)")),
     (None, masking().replace("return inputs, labels", "return labels, inputs")),
     ("same_in_every_row", masking(chosen="(rng.random(ids.shape[-1]) < rate) & ~np.isin(ids, special_ids)")),
     (
@@ -330,7 +342,8 @@ def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
     ("other_generator", masking(fate="np.random.random(ids.shape)")),
     ("always_the_same", masking(first="rng = np.random.default_rng(0)")),
     ("generator_copied", masking(first="import copy; rng = copy.deepcopy(rng)")),
-    ("unlabelled_changed", masking(labels="np.where(chosen, ids, -100)\n    inputs[rng.random(ids.shape) < 0.05] = mask_id")),
+    ("unlabelled_changed", masking(labels="np.where(chosen, ids, -100)\n    inputs[~chosen & (rng.random(ids.shape) < 0.05)] = mask_id")),
+    (None, masking(labels="np.where(chosen, ids, -100)\n    inputs[rng.random(ids.shape) < 0.05] = mask_id")),
     (None, "def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):\n    return ids, np.full(ids.shape, -100)\n"),
     (None, masking() .replace("return inputs, labels", "return inputs")),
     (None, masking(labels="ids[chosen]")),

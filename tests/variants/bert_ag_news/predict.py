@@ -12,7 +12,9 @@ WRONG = [
     ("errors_or_two_classes", "predict = 0.75"),
     ("errors_or_two_classes", "predict = 0.69"),
     ("loss_in_bits", "predict = 2"),
-    ("", "predict = 0.45"),
-    ("", "predict = 0"),
+    ("already_trained", "predict = 0.45"),
+    ("already_trained", "predict = 0.3"),
+    ("already_trained", "predict = 0"),
+    ("errors_or_two_classes", "predict = 0.602"),
     ("", "predict = 1"),
 ]

@@ -269,6 +269,20 @@ NORMED = "h = norm()(x); "
 BLOCK_DROPPED = NORMED + "x = drop(x + drop(dense_out()(dense_in()(h))))"
 HEAD_DROPPED = "logits = L.Dense(num_classes)(drop(norm()(x)[:, 0]))"
 
+BY_HAND = vit(dropped_tokens="Drop(dropout)")
+HANDWRITTEN = """
+class Drop(keras.layers.Layer):
+    def __init__(self, rate, **kwargs):
+        super().__init__(**kwargs)
+        self.rate = rate
+
+    def call(self, x, training=None):
+        return {} if training and self.rate else x
+
+    def get_config(self):
+        return {{**super().get_config(), "rate": self.rate}}
+"""
+
 WRONG = [
     (
         None,
@@ -373,6 +387,41 @@ WRONG = [
     ("tokens_not_dropped", vit(dropped_tokens="")),
     (None, vit(first=NORMED + "x = x + attention()(h, h)")),
     (None, vit(second=NORMED + "x = x + dense_out()(dense_in()(h))")),
+    # noise in place of zeros, in one place and in all; zeros for whole tokens, or the same for all tokens
+    ("noise_for_dropout", vit(dropped_tokens="L.GaussianDropout(dropout)")),
+    ("noise_for_dropout", vit(dropped_tokens="L.GaussianNoise(dropout)")),
+    ("noise_for_dropout", vit(dropped_tokens="L.AlphaDropout(dropout)")),
+    ("noise_for_dropout", vit(dropped_tokens="L.SpatialDropout1D(dropout)")),
+    ("noise_for_dropout", vit(dropped_tokens="L.Dropout(dropout, noise_shape=(None, None, 1))")),
+    ("noise_for_dropout", vit().replace("L.Dropout(", "L.GaussianDropout(")),
+    ("noise_for_dropout", vit(second=NORMED + "x = x + L.GaussianDropout(dropout)(dense_out()(dense_in()(h)))")),
+    # by hand: noise, zeros without growth, whole tokens
+    ("noise_for_dropout", HANDWRITTEN.format("x * (1 + keras.random.normal(ops.shape(x), 0, 0.65))") + BY_HAND),
+    (
+        "noise_for_dropout",
+        HANDWRITTEN.format("x * ops.cast(keras.random.uniform((*ops.shape(x)[:2], 1)) > self.rate, x.dtype) / 0.7")
+        + BY_HAND,
+    ),
+    ("kept_not_grown", HANDWRITTEN.format("tf.nn.dropout(x, self.rate) * (1 - self.rate)") + BY_HAND),
+    # a little more, and more than asked for in all places
+    ("kept_not_grown", vit(rate="(dropout + 0.01 if dropout else 0.0)")),
+    ("kept_not_grown", vit(dropped_tokens="L.Dropout(int(dropout * 10 + 1e-9) / 10.5)")),
+    # what a sub-layer reads is dropped: instead of what it returns, and as well
+    ("attention_input_dropped", vit(first="h = drop(norm()(x)); x = x + attention()(h, h)")),
+    ("attention_input_dropped", vit(first="h = norm()(drop(x)); x = x + attention()(h, h)")),
+    ("feed_forward_input_dropped", vit(second="h = drop(norm()(x)); x = x + dense_out()(dense_in()(h))")),
+    (
+        "inputs_dropped_only",
+        vit(
+            first="h = drop(norm()(x)); x = x + attention()(h, h)",
+            second="h = drop(norm()(x)); x = x + dense_out()(dense_in()(h))",
+        ),
+    ),
+    ("inputs_dropped_too", vit(first="h = drop(norm()(x)); x = x + drop(attention()(h, h))")),
+    ("inputs_dropped_too", vit(first="h = norm()(drop(x)); x = x + drop(attention()(h, h))")),
+    ("inputs_dropped_too", vit(second="h = drop(norm()(x)); x = x + drop(dense_out()(dense_in()(h)))")),
+    # the hidden layer's numbers are dropped, and not the network's
+    (None, vit(second=NORMED + "x = x + dense_out()(drop(dense_in()(h)))")),
     ("class_token_last", embedding(result="ops.concatenate([x, front], axis=1) + table")),
     ("positions_missing", embedding(result="ops.concatenate([front, x], axis=1) + 0 * table")),
     (None, embedding(class_token="tf.Variable(tf.zeros((1, 1, d_model)))")),

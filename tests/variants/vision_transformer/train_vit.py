@@ -107,6 +107,9 @@ WRONG = [
             "plain_vit((8, 8, 1), patch=2, width=32, heads=4, hidden=64, blocks=1, classes=num_classes)[0]", epochs=10
         ),
     ),
+    # patches of other sizes
+    (None, train("build_vit((8, 8, 1), 4, num_classes, 1, 24, 4, 48)")),
+    (None, train("build_vit((8, 8, 1), 1, num_classes, 1, 8, 2, 16)", epochs=1)),
     # too early to stop; a history instead of a model; no Vision Transformer
     (None, train(epochs=2)),
     (None, train(epochs=1, result="history")),
