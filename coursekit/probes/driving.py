@@ -460,7 +460,7 @@ def _reloaded(built: Any, arguments: Sequence[Any], keywords: Mapping[str, Any])
         raise ContractError(
             f"`from_config(get_config())` fails: {cause}. Does `get_config` hold every argument?"
         ) from error
-    mark_as_built(copy)
+    mark_as_built(copy, {type(layer) for layer in built._flatten_layers()})
     copy(*arguments, **keywords)
     copy.set_weights(built.get_weights())
     return copy
