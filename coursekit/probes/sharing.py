@@ -94,7 +94,7 @@ class _Kept:
 
     def __init__(self, layer: Any):
         self.layer = layer
-        self._values = [(variable, variable.value + 0) for variable in layer.variables]
+        self._values = [(variable, variable.value.numpy()) for variable in layer.variables]
 
     def restore(self) -> bool:
         """Put the values back; return whether the layer still has the same variables."""

@@ -125,9 +125,7 @@ exercise.formula_for("dropped")(left_to_chance)
 def values_post(rng: Generator) -> list[Case]:
     return [
         Case(block_inputs(rng, blocks=2), description="two blocks, x (2, 7, 15)"),
-        Case(
-            block_inputs(rng, "post", blocks=3, sizes=(6, 2, 5)), description='three blocks, x (2, 7, 6), norm="post"'
-        ),
+        Case(block_inputs(rng, "post", blocks=2, sizes=(6, 2, 5)), description='two blocks, x (2, 7, 6), norm="post"'),
     ]
 
 
@@ -171,9 +169,9 @@ def parameters(rng: Generator) -> list[Case]:
     sizes = 6, 2, size_other_than(rng, 4, 29, 6)
     return [
         Case(
-            unassigned(block_inputs(rng, norm, blocks=3, sizes=sizes)),
+            unassigned(block_inputs(rng, norm, blocks=2, sizes=sizes)),
             mode="parameters",
-            description=f"trainable parameters of three blocks, d_ff={sizes[-1]}, norm={norm!r}",
+            description=f"trainable parameters of two blocks, d_ff={sizes[-1]}, norm={norm!r}",
         )
         for norm in ("post", "pre")
     ]
