@@ -169,9 +169,9 @@ def parameters(rng: Generator) -> list[Case]:
     sizes = 6, 2, size_other_than(rng, 4, 29, 6)
     return [
         Case(
-            unassigned(block_inputs(rng, norm, blocks=2, sizes=sizes)),
+            unassigned(block_inputs(rng, norm, blocks=3, sizes=sizes)),
             mode="parameters",
-            description=f"trainable parameters of two blocks, d_ff={sizes[-1]}, norm={norm!r}",
+            description=f"trainable parameters of three blocks, d_ff={sizes[-1]}, norm={norm!r}",
         )
         for norm in ("post", "pre")
     ]
