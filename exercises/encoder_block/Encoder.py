@@ -125,7 +125,9 @@ exercise.formula_for("dropped")(left_to_chance)
 def values_post(rng: Generator) -> list[Case]:
     return [
         Case(block_inputs(rng, blocks=2), description="two blocks, x (2, 7, 15)"),
-        Case(block_inputs(rng, "post", blocks=2, sizes=(6, 2, 5)), description='two blocks, x (2, 7, 6), norm="post"'),
+        Case(
+            block_inputs(rng, "post", blocks=3, sizes=(6, 2, 5)), description='three blocks, x (2, 7, 6), norm="post"'
+        ),
     ]
 
 

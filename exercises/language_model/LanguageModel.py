@@ -120,7 +120,7 @@ def known_weights(rng: Generator) -> list[Case]:
 def parts(rng: Generator) -> list[Case]:
     return [
         Case(_inputs(rng, cuts=(3, 4)), description="three ids, then one and one, two blocks"),
-        Case(_inputs(rng, batch=1, cuts=(1, 2, 3, 4)), description="one id a call, two blocks"),
+        Case(_inputs(rng, batch=1, length=4, cuts=(1, 2, 3), num_layers=3), description="one id a call, three blocks"),
     ]
 
 
