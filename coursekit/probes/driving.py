@@ -22,8 +22,9 @@ import numpy as np
 
 from coursekit.guard import ForbiddenCall
 from coursekit.probes.arguments import ContractError, copied, is_deliberate, refuse_changed, shorter, tensors
+from coursekit.probes.copies import reloaded
 from coursekit.probes.naming import kind_of
-from coursekit.probes.sharing import LayerKey, current_cache, mark_as_built
+from coursekit.probes.sharing import LayerKey, current_cache
 from coursekit.probes.written import as_numbers
 
 Probe = Callable[[Mapping[str, Any], Mapping[str, Any], str], dict[str, Any]]
@@ -296,7 +297,7 @@ class LayerProbe:
             if mode == "parameters":
                 return {"trainable_parameters": sum(int(np.prod(v.shape)) for v in built.trainable_variables)}
             if mode == "reload":
-                return call_with(_reloaded(built, arguments, keywords), *arguments)
+                return call_with(reloaded(built, arguments, keywords), *arguments)
             if mode == "graph":
                 signature = [tf.TensorSpec(_shape_in_graph(t.shape, self.unknown_axes), t.dtype) for t in arguments]
                 # Keras itself calls layers without AutoGraph, so to convert this function's own code gains nothing.
@@ -322,7 +323,7 @@ class BuiltLayer:
 
     def reloaded(self) -> BuiltLayer:
         """The same with a copy of the layer, made from its `get_config` and its weights."""
-        return replace(self, built=_reloaded(self.built, self.arguments, self.keywords))
+        return replace(self, built=reloaded(self.built, self.arguments, self.keywords))
 
 
 def _in_graph(compiled: Callable[..., dict[str, Any]], arguments: Sequence[Any]) -> dict[str, Any]:
@@ -449,21 +450,6 @@ def _exchanged_with(built: Any, inputs: Mapping[str, Any], weights: Sequence[str
         if (inputs[other].shape, tuple(getattr(_variable(built, other), "shape", ()))) == (has, should_have):
             return other
     return None
-
-
-def _reloaded(built: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    config = built.get_config()
-    try:
-        copy = type(built).from_config(config)
-    except TypeError as error:
-        cause = str(error).rpartition("Exception encountered: ")[2].strip().rstrip(".")
-        raise ContractError(
-            f"`from_config(get_config())` fails: {cause}. Does `get_config` hold every argument?"
-        ) from error
-    mark_as_built(copy)
-    copy(*arguments, **keywords)
-    copy.set_weights(built.get_weights())
-    return copy
 
 
 def _gradients(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from coursekit.probes.copies import rebuilt
 from coursekit.probes.driving import BuiltLayer, ContractError, LayerProbe, find, numbers, unpack
 from coursekit.probes.keeping import function_of
 from coursekit.probes.naming import kind_of
@@ -104,7 +105,7 @@ def _dropped(driven: BuiltLayer) -> dict[str, Any]:
 
 def _renamed(driven: BuiltLayer) -> dict[str, Any]:
     """Whether a copy made from `get_config` has the name that the layer has."""
-    return {"name": "kept" if driven.reloaded().built.name == driven.built.name else "lost"}
+    return {"name": "kept" if rebuilt(driven.built).name == driven.built.name else "lost"}
 
 
 def _directional_derivatives(driven: BuiltLayer) -> dict[str, Any]:

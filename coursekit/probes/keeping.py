@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -22,10 +22,11 @@ def function_of(namespace: Mapping[str, Any], name: str) -> Callable[..., Any]:
         ContractError: of a call, after which an argument is another one; the text names it.
     """
     target = find(namespace, name)
+    known = _names(target)  # once: some probes call thousands of times
 
     @functools.wraps(target)
     def call(*given: Any, **named: Any) -> Any:
-        arguments = _by_name(target, given, named)
+        arguments = _by_name(known, given, named)
         before = {key: copied(value) for key, value in arguments.items()}
         result = target(*given, **named)
         refuse_changed(before, arguments, f"{name}(…)")
@@ -34,17 +35,21 @@ def function_of(namespace: Mapping[str, Any], name: str) -> Callable[..., Any]:
     return call
 
 
-def _by_name(target: Any, given: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
+def _names(target: Any) -> list[str]:
+    """The names of the arguments that a function takes by position; none where Python knows no signature."""
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    with suppress(TypeError, ValueError):
+        return [each.name for each in inspect.signature(target).parameters.values() if each.kind in kinds]
+    return []
+
+
+def _by_name(known: Sequence[str], given: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments by the names that the function has for them, else by their number; parts of a tuple by their place."""
-    names = [f"argument {number}" for number in range(1, len(given) + 1)]
-    with suppress(TypeError, ValueError):  # a callable of which Python knows no signature
-        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        known = [
-            parameter.name for parameter in inspect.signature(target).parameters.values() if parameter.kind in kinds
-        ]
-        names[: len(known)] = known[: len(given)]
+    names = [*known[: len(given)], *(f"argument {number}" for number in range(len(known) + 1, len(given) + 1))]
     found: dict[str, Any] = {}
     for name, value in [*zip(names, given, strict=True), *named.items()]:
-        parts = enumerate(value) if isinstance(value, tuple) else ()
-        found |= {f"{name}[{number}]": part for number, part in parts} or {name: value}
+        if isinstance(value, tuple) and value:
+            found |= {f"{name}[{number}]": part for number, part in enumerate(value)}
+        else:
+            found[name] = value
     return found

@@ -212,7 +212,7 @@ class TableModel:
             seen.append(int(number))
             rows.append(logits_after(seen, self._table))
         kept = np.array(seen, "float32").reshape(1, 1, -1, 1)
-        return tf.constant(np.array([rows]), "float32"), [(kept, kept)]
+        return tf.constant(np.array([rows], "float32")), [(kept, kept)]  # TensorFlow itself casts far more slowly
 
     def manner(self, prompt: Sequence[int]) -> str:
         """How the calls of one text went."""

@@ -9,7 +9,7 @@ the batch before, and is wrong.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,7 +46,7 @@ class LayerCache:
 
     def __init__(self) -> None:
         self._layers: dict[Hashable, _Kept] = {}
-        self._traced: set[int] = set()  # of classes
+        self._traced: set[type] = set()
         self._others: dict[Hashable, Any] = {}
 
     def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
@@ -70,22 +70,22 @@ class LayerCache:
         key = layer_key.identity()
         kept = self._layers.pop(key, None)
         if kept is None or not kept.restore():
-            kept = _Kept(self._first_call(id(layer_key.cls), make(), call))
+            kept = _Kept(self._first_call(make(), call))
         yield kept.layer
         if keep and key is not None:
             self._layers[key] = kept
 
-    def _first_call(self, cls: int, layer: Any, call: Callable[[Any], Any]) -> Any:
+    def _first_call(self, layer: Any, call: Callable[[Any], Any]) -> Any:
         """Call a layer for the first time, which creates its variables.
 
         Before such a call Keras traces it in a graph of no other use, to find the variables of a layer without a
-        `build` of its own. The first layer of each class is still traced; for the
-        others the call alone creates the same variables.
+        `build` of its own; a layer inside of it is traced once more for each layer around it. The first layer of each
+        class is still traced; for the others, such as the second block of a stack, the call alone creates the same
+        variables.
         """
-        if cls in self._traced:
-            mark_as_built(layer)
+        traced = mark_as_built(layer, self._traced)
         call(layer)
-        self._traced.add(cls)
+        self._traced |= traced
         return layer
 
 
@@ -94,7 +94,7 @@ class _Kept:
 
     def __init__(self, layer: Any):
         self.layer = layer
-        self._values = [(variable, variable.value + 0) for variable in layer.variables]
+        self._values = [(variable, variable.value.numpy()) for variable in layer.variables]
 
     def restore(self) -> bool:
         """Put the values back; return whether the layer still has the same variables."""
@@ -105,13 +105,22 @@ class _Kept:
         return same
 
 
-def mark_as_built(layer: Any) -> None:
-    """Spare a layer the tracing before its first call, because one of its class was traced already."""
+def mark_as_built(layer: Any, traced: Iterable[type]) -> set[type]:
+    """Spare the layers of each class but one the tracing before their first call, and all of the classes in `traced`.
+
+    Returns:
+        `traced` with the classes of which one layer is traced now.
+    """
     import keras
 
+    seen = set(traced)
     for inner in layer._flatten_layers():
-        if type(inner).build is keras.Layer.build:
+        if type(inner).build is not keras.Layer.build:
+            continue
+        if type(inner) in seen:
             inner.built = True
+        seen.add(type(inner))
+    return seen
 
 
 _cache: LayerCache | None = None
