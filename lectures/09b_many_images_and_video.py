@@ -130,7 +130,7 @@ print("digits on which only one of the two is correct, token : mean  ", ", ".joi
 
 
 # %% [markdown]
-# With each seed, exactly one of the two is correct on at most eight of 360 digits ([McNemar's test](06b_judging_a_classifier.ipynb): no difference). In the paper the mean needed its own rate (appendix D.3).
+# With each seed, exactly one of the two is correct on at most eight of 360 digits ([McNemar's test](06b_judging_a_classifier.ipynb): no difference). In the ViT paper the mean needed its own rate (appendix D.3).
 #
 # **Class token or mean: with one rate for both, these digits cannot tell them apart.**
 
@@ -369,7 +369,7 @@ images Base (77.9) is ahead of Large (76.5). With 14 million Large/16 (85.2) and
 )
 
 # %% [markdown]
-# A recipe can stand in for images: with strong augmentation and regularisation ImageNet alone takes a Base model at 384 pixels to 83.1 % (DeiT; Touvron et al., 2021), where table 5 has 77.9 %. It also works without labels, **self-supervised**: the model predicts the masked patches from the others (MAE; He et al., 2022). Against a newer ConvNet the lead is gone: with equal computing NFNets match ViTs (Smith et al., 2023). All accuracies: [evidence](evidence/09.ipynb#published).
+# A recipe can stand in for images: with strong augmentation and regularisation ImageNet alone takes a Base model at 384 pixels to 83.1 % (DeiT; Touvron et al., 2021), where table 5 has 77.9 %. Training also works without labels, **self-supervised**: the model predicts the masked patches from the others (MAE; He et al., 2022). Against a newer ConvNet the lead is gone: with equal computing NFNets match ViTs (Smith et al., 2023). All accuracies: [evidence](evidence/09.ipynb#published).
 #
 # **Published: a ViT-B/32 is behind a ResNet-50 after 9 million images, and ahead of it after 90 million.**
 
@@ -547,7 +547,7 @@ frame, factorised: in order and each tubelet backwards nearly 1 with two seeds a
 #
 # With one frame, factorised, shuffling leaves 50 %. Only the direction is lost: the axis is still right in at least 99 % ([evidence](evidence/09.ipynb#time)).
 #
-# Some sets of real videos need time, others hardly: when patches read only their own frame, TimeSformer loses 0.5 points on Kinetics-400 and 21.9 on Something-Something-V2 (Bertasius et al., 2021, table 1).
+# Some sets of real videos need time, others hardly: without attention over time TimeSformer loses 0.5 points on Kinetics-400 and 21.9 on Something-Something-V2, against joint attention (Bertasius et al., 2021, table 1).
 #
 # **A motion inside one moment needs no attention over time; one across moments was learned only with it. To see which a model reads, shuffle the moments; then turn each tubelet round.**
 
