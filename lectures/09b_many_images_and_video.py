@@ -29,7 +29,7 @@
 # * compare two architectures by the images that they need for the same accuracy;
 # * build a video Transformer of tubelets, and test whether it reads a motion inside a tubelet or by attention over time.
 #
-# This optional page is the second part of [lecture 9](09_vision_transformer.ipynb), and **you need** the first. **Time:** about 50 minutes to read and predict (estimated, not measured); the code runs in about two minutes on two CPU
+# This optional page is the second part of [lecture 9](09_vision_transformer.ipynb), and **you need** the first. **Time:** about 52 minutes to read and predict (estimated, not measured); the code runs in about two minutes on two CPU
 # cores. Letters: **B** batch, **h**, **w** rows and columns of pixels, **f** frames, **C** channels, **P** patch size, **N** patches, **D** width.
 
 # %% tags=["course-setup"]
@@ -500,7 +500,7 @@ x_new, y_new = clips(1_000, order[1_300:], np.random.default_rng(0))
 # %% [markdown]
 # The two without attention over time, trained here on 2,000 clips:
 
-# %% tags=["setup"]
+# %%
 for frames in (2, 1):
     keras.utils.set_random_seed(1)
     reader = plain_video_reader(frames, "own moment only")

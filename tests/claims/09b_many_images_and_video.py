@@ -281,7 +281,7 @@ def built_in(page: Page) -> None:
 
 def given(page: Page) -> None:
     page.given(
-        "Time: about 50 minutes to read and predict",
+        "Time: about 52 minutes to read and predict",
         "digits enlarged to 16 × 16 pixels have 64 positions, and the table has rows for 16.",
         "its 64 rows |",
         'the 64 rows of "in two dimensions", in random order',
