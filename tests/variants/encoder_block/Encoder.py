@@ -32,7 +32,7 @@ class Encoder(keras.Layer):
             x = block(x, attention_mask=attention_mask)
         return self.norm(x) if self.pre else x
 """,
-    # functools.reduce; block and stack both keep the argument's old name
+    # functools.reduce; block and stack both write a `call` of their own
     """
 from functools import reduce
 class EncoderBlock(EncoderBlock):
@@ -76,13 +76,13 @@ class Encoder(keras.Layer):
         if self.is_pre:
             self.norm = keras.layers.LayerNormalization(epsilon=1e-6)
 
-    def run(self, x, number, mask, training):
+    def run(self, x, number, attention_mask, training):
         if number == self.num_layers:
             return x
-        return self.run(self.blocks[number](x, attention_mask=attention_mask, training=training), number + 1, mask, training)
+        return self.run(self.blocks[number](x, attention_mask=attention_mask, training=training), number + 1, attention_mask, training)
 
     def call(self, x, attention_mask=None, training=None):
-        x = self.run(x, 0, mask, training)
+        x = self.run(x, 0, attention_mask, training)
         return self.norm(x) if self.is_pre else x
 """,
     # a keras.Model with a tuple of blocks

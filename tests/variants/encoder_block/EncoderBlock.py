@@ -448,7 +448,7 @@ class EncoderBlock(keras.Layer):
 """,
     ),
     # by position the mask is a query mask, which blocks no key
-    ("mask_ignored", block(attended="h, h, h, mask")),
+    ("mask_ignored", block(attended="h, h, h, attention_mask")),
     # dropout inside the attention as well
     ("third_dropout", block(key_dim="d_model // num_heads, dropout=dropout")),
     ("extra_norm_in_pre", normed_again('self.order == "pre"')),
