@@ -43,9 +43,10 @@ def encoder(
     d_ff: int,
     weights: np.ndarray,
     norm: str = "post",
-    mask: np.ndarray | None = None,
+    attention_mask: np.ndarray | None = None,
 ) -> np.ndarray:
     """`stack` with the arguments of the layer; x and mask as for `EncoderBlock`."""
+    mask = attention_mask
     return stack(x, weights, (num_layers, d_model, num_heads, d_ff), norm, mask, kept)
 
 
@@ -152,7 +153,7 @@ def values_pre(rng: Generator) -> list[Case]:
 def masked(rng: Generator) -> list[Case]:
     cases = []
     for shape, norm in (((7, 7), None), ((2, 7, 7), "pre"), ((2, 1, 7), None)):
-        inputs = {**block_inputs(rng, norm, blocks=2), "mask": partial_mask(rng, *shape)}
+        inputs = {**block_inputs(rng, norm, blocks=2), "attention_mask": partial_mask(rng, *shape)}
         cases.append(Case(inputs, description=f"two blocks, mask {shape}, norm={norm or 'post'!r}"))
     return cases
 

@@ -13,12 +13,23 @@ from exercises.encoder_block.shared import (
     DROPOUT_INVERTED,
     DROPOUT_NEVER,
     HIDDEN,
+    IN_ONE_ORDER,
+    IS_POST,
     MASK_MISTAKES,
+    NORM_1,
+    NORM_2,
+    POST_1,
+    POST_2,
+    PRE_1,
+    PRE_2,
+    SOURCE,
     THIRD_DROPOUT,
+    WHERE_NORM,
     block,
     block_inputs,
     block_shapes,
     block_size,
+    coarse,
     draw_dropout,
     half_erased,
     kept,
@@ -55,14 +66,15 @@ def encoder_block(
     d_ff: int,
     weights: np.ndarray,
     norm: str = "post",
-    mask: np.ndarray | None = None,
+    attention_mask: np.ndarray | None = None,
 ) -> np.ndarray:
     """`block` with its weights end to end, in the order of `block_shapes`.
 
     Args:
         x: (B, T, D).
-        mask: (T, T), (B, T, T) or (B, 1, T); true where a query may attend.
+        attention_mask: (T, T), (B, T, T) or (B, 1, T); true where a query may attend.
     """
+    mask = attention_mask
     return block(x, unpacked(weights, block_shapes(d_model, num_heads, d_ff)), norm, mask, kept)
 
 
@@ -151,13 +163,18 @@ def masked(rng: Generator) -> list[Case]:
     for shape, dtype, norm in shapes:
         mask = partial_mask(rng, *shape).astype(dtype)
         cases.append(
-            Case({**block_inputs(rng, norm), "mask": mask}, description=f"mask {shape} of {dtype}, norm={norm!r}")
+            Case(
+                {**block_inputs(rng, norm), "attention_mask": mask},
+                description=f"mask {shape} of {dtype}, norm={norm!r}",
+            )
         )
     mask = partial_mask(rng, 2, 7, 7)
     mask[1, 4] = False
     return [
         *cases,
-        Case({**block_inputs(rng), "mask": mask}, description="mask (2, 7, 7), one query may attend to nothing"),
+        Case(
+            {**block_inputs(rng), "attention_mask": mask}, description="mask (2, 7, 7), one query may attend to nothing"
+        ),
     ]
 
 
@@ -204,7 +221,7 @@ def training_cases(rng: Generator) -> list[Case]:
     advice="`get_config` must hold every argument of `__init__`, and also everything in `super().get_config()`.",
 )
 def reload(rng: Generator) -> list[Case]:
-    watched = block_inputs(rng, "pre", batch=29)
+    watched = coarse(block_inputs(rng, "pre", batch=29))
     return [
         Case(block_inputs(rng, "pre"), mode="reload", description='norm="pre", rebuilt by from_config(get_config())'),
         Case(
@@ -217,23 +234,19 @@ def reload(rng: Generator) -> list[Case]:
     ]
 
 
-# The four sums of `block`: first and second, post-norm and pre-norm.
-POST_1, POST_2 = "norm1(x + dropout(attention(x), 0))", "norm2(h + dropout(transform(h), 1))"
-PRE_1, PRE_2 = "x + dropout(attention(norm1(x)), 0)", "h + dropout(transform(norm2(h)), 1)"
-IS_POST = 'if norm == "post":'
-NORM_1, NORM_2 = (f'normalised(h, w["{norm}.gamma"], w["{norm}.beta"])' for norm in ("norm1", "norm2"))
-
 exercise.mistakes(
     always_post=wrong(
-        "The block is post-norm whatever `norm` says.",
-        (IS_POST, "if True:"),
-        hint="Where in `call` do you look at `norm`, and is it the value that `__init__` got?",
-        see="04#post-or-pre",
+        "The block is post-norm whatever `norm` says.", (IS_POST, "if True:"), hint=WHERE_NORM, see="04#post-or-pre"
     ),
     always_pre=wrong(
         "The block is pre-norm whatever `norm` says; by default it is post-norm.",
         (IS_POST, "if False:"),
-        hint="Where in `call` do you look at `norm`, and is it the value that `__init__` got?",
+        hint=WHERE_NORM,
+        see="04#post-or-pre",
+    ),
+    orders_exchanged=wrong(
+        "The two orders are exchanged: the block is pre-norm where `norm` says post, and post-norm where it says pre.",
+        (IS_POST, 'if norm == "pre":'),
         see="04#post-or-pre",
     ),
     no_first_residual=wrong(
@@ -337,12 +350,22 @@ exercise.mistakes(
     ),
     values_not_normed=wrong(
         "In pre-norm only the query is normalised: the attention takes keys and values from the tokens as they came.",
-        ("def attended(x, w, mask):", "def attended(x, w, mask, source):"),
+        *SOURCE,
         ('projected(x, w, "key")', 'projected(source, w, "key")'),
         ('projected(x, w, "value")', 'projected(source, w, "value")'),
-        ("def attention(h):", "def attention(h, source=x):"),
-        ("attended(h, w, mask)", "attended(h, w, mask, source)"),
         hint="`attention(query, value)` takes two arguments here. Which of your two is normalised?",
+        see="04#post-or-pre",
+    ),
+    query_not_normed=wrong(
+        "In pre-norm only keys and values are normalised: the queries come from the tokens as they came.",
+        *SOURCE,
+        ('projected(x, w, "query")', 'projected(source, w, "query")'),
+        hint="`attention(query, value)` takes two arguments here. Which of your two is normalised?",
+        see="04#post-or-pre",
+    ),
+    normed_before_attention_in_post=wrong(
+        "In post-norm the attention reads the normalised tokens; it should read the tokens as they came.",
+        (POST_1, "norm1(x + dropout(attention(norm1(x)), 0))"),
         see="04#post-or-pre",
     ),
     **MASK_MISTAKES,
@@ -401,6 +424,12 @@ exercise.mistakes(
         see="04#norm",
         costs_at_most=0.5,
     ),
+    keras_epsilon_in_norm2=wrong(
+        "norm2 has Keras's default epsilon, 0.001; this exercise asks for 1e-6 in both norms.",
+        (NORM_2, NORM_2.replace(")", ", 1e-3)")),
+        see="04#norm",
+        costs_at_most=0.5,
+    ),
     key_dim_is_d_model=wrong(
         "key_dim is d_model for each head; here it should be D/H.",
         ("width = d_model // num_heads", "width = d_model"),
@@ -427,18 +456,13 @@ def _in_one_order(id: str, order: str, *sums: str) -> dict[str, Mistake]:
     return {f"{id}_in_{order}": replace(mistake, sentence=sentence, edits=edits)}
 
 
-for _id in (
-    "no_first_residual",
-    "no_second_residual",
-    "no_residuals",
-    "second_residual_from_input",
-    "feed_forward_from_input",
-    "norm_used_twice",
-    "norms_swapped",
-    "first_norm_missing",
-    "second_norm_missing",
-):
+for _id in IN_ONE_ORDER:
     exercise.mistakes(**_in_one_order(_id, "post", POST_1, POST_2), **_in_one_order(_id, "pre", PRE_1, PRE_2))
+for _order, _half, _sum in (("post", 1, POST_1), ("post", 2, POST_2), ("pre", 1, PRE_1), ("pre", 2, PRE_2)):
+    _mistake = exercise.named_mistakes["dropout_after_sum"]
+    _sentence = f"In {_order}-norm dropout{_half} comes after the sum, so it erases parts of the residual path."
+    _edits = tuple(edit for edit in _mistake.edits if edit[0] == _sum)
+    exercise.mistakes(**{f"dropout{_half}_after_sum_in_{_order}": replace(_mistake, sentence=_sentence, edits=_edits)})
 
 
 exercise.hints(
@@ -451,7 +475,7 @@ exercise.hints(
 exercise.hints("Pass the mask to the attention as `attention_mask=`, whatever its shape.", group="masked")
 exercise.hints("Print `block.norm1.epsilon`.", group="epsilon")
 exercise.hints(
-    "Pass `training=training` to both dropouts; each takes the result of its sub-layer.",
+    "Pass `training=training` to both dropouts; each takes the result of its sub-layer, and the sum comes after it.",
     "Print `block.dropout1.rate` and `block.dropout2.rate` of a block with `dropout=0.3`. Are these two layers?",
     group="dropout",
 )

@@ -151,6 +151,15 @@ exercise.mistakes(
         ("(x - mean) / deviation", "x - mean"),
         hint="Try a token, and then ten times this token: how should each of your three terms change?",
     ),
+    centred_for_normed=wrong(
+        "Before mean(g · x̂) stands x − μ; it should be x̂. A division by σ is missing.",
+        (BY_DEVIATION, "(x - mean) * (g * normed).mean(axis=-1, keepdims=True)"),
+        hint="Try a token, and then ten times this token: how should each of your three terms change?",
+    ),
+    multiplied_by_deviation=wrong(
+        "The result is multiplied by σ; divide by it. Ten times larger tokens change x̂ ten times less.",
+        (RESULT, "(g - by_mean - by_deviation) * deviation"),
+    ),
     deviation_added=wrong(
         "The path through σ has the wrong sign: a larger σ makes x̂ smaller.",
         (RESULT, "(g - by_mean + by_deviation) / deviation"),
@@ -189,5 +198,5 @@ exercise.hints(
     "dμ/dx_i is 1/D. For dσ/dx_i begin with σ² + eps, whose derivative is easier.",
     "Multiply by the gradient with respect to x̂_j and add up over j: two of the three sums become means over features.",
 )
-exercise.hints("Which of your means has lost an axis, and should broadcast against (…, D)?", group="batched")
+exercise.hints("Do all of your means run over the last axis, and do they keep it (`keepdims=True`)?", group="batched")
 exercise.hints("Is there a σ in your formula that was computed without eps?", group="epsilon")

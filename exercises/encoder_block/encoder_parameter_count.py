@@ -95,7 +95,14 @@ exercise.mistakes(
         "D numbers are missing: the output projection and the second Dense layer have a bias of width D each.",
         (OUTPUT, "+ width * d_model"),
     ),
-    no_output_projection=wrong("The output projection of the attention is missing.", (OUTPUT, "")),
+    two_projections_for_three=wrong(
+        "One of queries, keys and values is missing: each has a matrix and a bias.",
+        (f"3 * ({INPUTS})", f"2 * ({INPUTS})"),
+    ),
+    no_output_projection=wrong(
+        "A projection of the attention is missing: that of its output, or one of queries, keys and values.",
+        (OUTPUT, ""),
+    ),
     feed_forward_without_bias=wrong(
         "The biases of the feed-forward network are missing.",
         ("2 * d_model * d_ff + d_ff + d_model", "2 * d_model * d_ff"),

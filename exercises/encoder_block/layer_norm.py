@@ -101,6 +101,7 @@ exercise.mistakes(
         hint="Write the denominator of the formula down. What stands under the root?",
         see="04#norm",
     ),
+    eps_squared=wrong("eps is squared; add it to the variance as it is.", (DIVISOR, "np.sqrt(variance + eps**2)")),
     eps_as_floor=wrong(
         "You use eps as the smallest allowed variance; it should be added to every variance.",
         (DIVISOR, "np.sqrt(np.maximum(variance, eps))"),
@@ -127,6 +128,14 @@ exercise.mistakes(
         *over("(-2, -1)"),
         hint="How many means does a sentence of T tokens need?",
         see="04#norm",
+    ),
+    over_everything=wrong(
+        "One mean for all that is in `x`: name the axis of the features.",
+        *over("None"),
+        hint="How many means does a sentence of T tokens need?",
+    ),
+    over_axis_0=wrong(
+        "Mean and variance run along axis 0. In a batch these are the sentences: count from the end.", *over("0")
     ),
     over_axis_1=wrong(
         "Mean and variance run along axis 1. These are the features for (T, D), and the tokens in a batch: count from "

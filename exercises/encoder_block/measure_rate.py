@@ -65,6 +65,7 @@ def _inputs(rng: Generator, seeds: int, *by_rate: str) -> dict:
     for number, kind in enumerate(by_rate):
         if kind in (ALL_FAIL, ONE_LEARNS):
             outcomes = [one_of(rng, *failures) for _ in range(seeds)]
+            outcomes[0] = "diverged"  # beside runs that stayed: a NaN that is left out is not one that learned
             if kind == ONE_LEARNS:
                 outcomes[rng.integers(seeds)] = "learned"
         else:
@@ -162,6 +163,17 @@ exercise.mistakes(
         hint="Two seeds end at 0.2 and at 2.3, the base is 1.6. How many of them learned?",
         see="04#post-or-pre",
     ),
+    nan_left_out=wrong(
+        "A run that ends in NaN is left out of the share. It was tried and did not learn: divide by the number of all "
+        "seeds.",
+        ("learned.mean(axis=1)", "learned.sum(axis=1) / np.maximum(1, (~np.isnan(final)).sum(axis=1))"),
+        hint="How many seeds does a rate with one NaN have?",
+    ),
+    first_that_failed=wrong(
+        "You return the first rate that lost a seed. The question is which rate comes before it.",
+        ("named_rate(reached[-1] if len(reached) else None)", "named_rate(tried[min(len(reached), len(tried) - 1)])"),
+        hint="When your loop stops, which rate is in your variable?",
+    ),
     any_seed=wrong(
         "A rate counts as soon as one seed learned. Every seed has to.",
         ("share[order] == 1", "share[order] > 0"),
@@ -203,6 +215,11 @@ exercise.mistakes(
         "Where the smallest rate lost a seed, the smallest rate comes back; it should be None.",
         ("named_rate(reached[-1] if len(reached) else None)", "named_rate(reached[-1] if len(reached) else tried[0])"),
         hint="What is in your variable before the loop?",
+    ),
+    numbers_compared_with_one=wrong(
+        "These are numbers of seeds, and one seed that learned makes 1. Divide by how many seeds there are.",
+        ('"share": share_of_seeds(losses, base_loss)', '"share": share_of_seeds(losses, base_loss) * losses.shape[1]'),
+        ("share[order] == 1", "share[order] > 0"),
     ),
     numbers_not_shares=wrong(
         "These are numbers of seeds. A share is divided by how many seeds there are.",

@@ -132,6 +132,11 @@ def block_inputs(
     }
 
 
+def coarse(inputs: dict) -> dict:
+    """Tokens in steps of 1/8: for a case in which they only pass through, and which is shorter to store so."""
+    return {**inputs, "x": np.round(inputs["x"] * 8) / 8}
+
+
 def draw_dropout(blocks: int | None, *norms: str | None):
     def draw(rng: Generator) -> list[Case]:
         cases = []
@@ -142,7 +147,7 @@ def draw_dropout(blocks: int | None, *norms: str | None):
         cases.append(Case(inputs, mode="inference", description=f"training=False, norm={norm!r}"))
         cases.append(Case(inputs, mode="repeated", description=f"training=True twice, {erased}: the same result"))
         for rate in (0.3, None):
-            inputs = block_inputs(rng, blocks=blocks, batch=29)
+            inputs = coarse(block_inputs(rng, blocks=blocks, batch=29))
             if rate is None:
                 del inputs["dropout"]
             description = f"dropout={rate}" if rate else "dropout as it is by default"
@@ -180,6 +185,31 @@ def training(blocks: int | None):
 
 
 # What mistakes change in the formulas.
+# The four sums of `block`: first and second, post-norm and pre-norm.
+POST_1, POST_2 = "norm1(x + dropout(attention(x), 0))", "norm2(h + dropout(transform(h), 1))"
+PRE_1, PRE_2 = "x + dropout(attention(norm1(x)), 0)", "h + dropout(transform(norm2(h)), 1)"
+SOURCE = (
+    ("def attended(x, w, mask):", "def attended(x, w, mask, source):"),
+    ("def attention(h):", "def attention(h, source=x):"),
+    ("attended(h, w, mask)", "attended(h, w, mask, source)"),
+)
+IS_POST = 'if norm == "post":'
+# Mistakes of a block that can be made in one order alone.
+IN_ONE_ORDER = (
+    "no_first_residual",
+    "no_second_residual",
+    "no_residuals",
+    "second_residual_from_input",
+    "feed_forward_from_input",
+    "norm_used_twice",
+    "dropout_after_sum",
+    "norms_swapped",
+    "first_norm_missing",
+    "second_norm_missing",
+)
+WHERE_NORM = "Where in `call` do you look at `norm`, and is it the value that `__init__` got?"
+NORM_1, NORM_2 = (f'normalised(h, w["{norm}.gamma"], w["{norm}.beta"])' for norm in ("norm1", "norm2"))
+
 HIDDEN = "np.maximum(x @ dense_in_kernel + dense_in_bias, 0)"
 ERASED = "h * (2 * ((np.arange(h.shape[-1]) + place) % 2)).astype(h.dtype)"
 CHANCE = f"return {ERASED}", 'raise ValueError("what is erased is left to chance")'

@@ -193,10 +193,17 @@ exercise.hints(
     "`call` projects x three times and passes the results, with the mask, to the function that you wrote before.",
     "With `return_weights=True` return (output, weights), otherwise the output alone.",
 )
-exercise.hints("Does the mask reach `scaled_dot_product_attention`, and by its name?", group="masked")
+exercise.hints(
+    "Does the mask reach `scaled_dot_product_attention`, by its name, and each of the three shapes as it is?",
+    group="masked",
+)
 exercise.hints(
     "`len(attention_mask.shape)` is 4 for this mask alone. Which of its axes has the size 1?",
     group="mask_with_head_axis",
 )
 exercise.hints("A Dense layer has a bias unless you set `use_bias=False`.", group="parameters")
-exercise.hints("Follow the call into the functions that it uses: which of them calls NumPy?", group="training")
+exercise.hints(
+    "Follow the call into the functions that it uses: does one of them call NumPy, or `if` on a tensor such as "
+    "`tf.rank(mask)`? `len(mask.shape)` is a number. All layers are made in `__init__`.",
+    group="training",
+)

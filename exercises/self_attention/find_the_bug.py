@@ -36,6 +36,15 @@ def normalised_after(x: np.ndarray, w_q: np.ndarray, w_k: np.ndarray, w_v: np.nd
     return {"output": weights / weights.sum(axis=-1, keepdims=True) @ v}
 
 
+def normalised_after_and_guarded(
+    x: np.ndarray, w_q: np.ndarray, w_k: np.ndarray, w_v: np.ndarray
+) -> dict[str, np.ndarray]:
+    """The same, where a small number keeps the sum from being 0."""
+    q, k, v = project_qkv(x, w_q, w_k, w_v).values()
+    weights = softmax(np.einsum("...td,...sd->...ts", q, k) / math.sqrt(q.shape[-1])) * np.tri(x.shape[-2])
+    return {"output": weights / (weights.sum(axis=-1, keepdims=True) + 1e-9) @ v}
+
+
 def _inputs(rng: Generator, *leading: int, length: int = 5) -> dict:
     return {
         "x": normal(rng, *leading, length, 7),
@@ -89,6 +98,15 @@ exercise.mistakes(
         "out before the softmax?",
         instead=normalised_after,
     ),
+    normalised_after_and_guarded=wrong(
+        "The remaining weights are divided by their sum plus a small number. Where a later token has a far larger "
+        "score, they round to 0, and nothing is left. Can the later tokens be kept out before the softmax?",
+        instead=normalised_after_and_guarded,
+    ),
+    next_seen=wrong(
+        "Every token sees the next one as well: the triangle begins one place too far to the right.",
+        (PAST, "np.tri(x.shape[-2], k=1, dtype=bool)"),
+    ),
     nothing_blocked=wrong("Every token sees the later ones as well.", ("mask=past", "mask=None")),
     earlier_blocked=wrong(
         "The mask has the wrong half: tokens see those that come later.", (PAST, "np.tri(x.shape[-2], dtype=bool).T")
@@ -118,7 +136,8 @@ exercise.mistakes(
 
 exercise.hints(
     "Print the weights of a small example: what do the rows sum to?",
-    "The triangle comes after the softmax. Among which tokens does the softmax still share the weight?",
+    "In the code as it is given, the triangle comes after the softmax. Among which tokens does the softmax still share "
+    "the weight?",
     "`scaled_dot_product_attention` has the same problem with its mask. What did you change there: the score or the "
     "weight?",
 )

@@ -76,6 +76,8 @@ def _inputs(rng: Generator, widths: list[int], seeds: int, growth: float, thresh
     shape = (len(widths), seeds, QUERIES + KEYS, max(widths))
     deviation = np.array([(width / widths[0]) ** growth for width in widths])[:, None, None, None]
     drawn = (rng.normal(size=shape) * deviation).astype("float32")
+    for place, width in enumerate(widths):
+        drawn[place, ..., width:] = 0  # never handed over
     return {
         "queries": drawn[:, :, :QUERIES],
         "keys": drawn[:, :, QUERIES:],
@@ -220,9 +222,20 @@ exercise.mistakes(
         hint="A score is a sum of products. How many of them are there in one sum?",
         see="02#why-sqrt-dk",
     ),
+    scaled_by_queries=wrong(
+        "The scores are divided by the root of the number of queries.",
+        ("math.sqrt(width)", "math.sqrt(queries.shape[-2])"),
+        hint="A score is a sum of products. How many of them are there in one sum?",
+        see="02#why-sqrt-dk",
+    ),
     last_in_place_of_first=wrong(
         "This is the last width above the threshold. Return the first one, in the order of `widths`.",
         ('[*passing, "None"][0]', '["None", *passing][-1]'),
+    ),
+    none_too_early=wrong(
+        "None comes back although a width passes. Does your loop end in its first pass? A `return None` belongs after "
+        "the loop.",
+        ('[*passing, "None"][0]', '"None"'),
     ),
     median_in_place_of_mean=wrong(
         "You take a median. The largest weights of all queries are averaged, the few very large ones as well.",
@@ -237,6 +250,12 @@ exercise.mistakes(
         ("queries[place, :, :, :width]", "queries[place, :1, :, :width]"),
         ("keys[place, :, :, :width]", "keys[place, :1, :, :width]"),
         seen={"draws": "one seed only"},
+        hint="How many draws does one mean consist of?",
+    ),
+    last_seed=wrong(
+        "Only the last of the seeds counts. Is the list of a width's results made anew for every seed?",
+        ("queries[place, :, :, :width]", "queries[place, -1:, :, :width]"),
+        ("keys[place, :, :, :width]", "keys[place, -1:, :, :width]"),
         hint="How many draws does one mean consist of?",
     ),
     over_queries=wrong(
@@ -306,6 +325,10 @@ exercise.mistakes(
     base_of_width=wrong(
         "The base rate is 1 over the width. How many keys share the weight of one query?",
         ("keys.shape[-2]", "keys.shape[-1]"),
+    ),
+    base_inverted=wrong(
+        "This is the number of keys. Each of so many equal weights is 1 divided by it.",
+        ("1 / keys.shape[-2]", "1.0 * keys.shape[-2]"),
     ),
     base_fixed=wrong("The base rate is 1/7, whatever the number of keys is.", ("1 / keys.shape[-2]", "1 / 7")),
 )

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Advice, Case, Exercise, wrong
 from coursekit.generator import Generator
 from coursekit.probes.blocks import ALL, ALL_KEYS
 from coursekit.probes.self_attention import never_held
@@ -63,7 +63,14 @@ def _inputs(rng: Generator, queries: int, keys: int, block_size: int, *, d: int 
     return {**inputs, "block_size": block_size}
 
 
-@exercise.group("block sizes that divide the number of keys", points=2)
+@exercise.group(
+    "block sizes that divide the number of keys",
+    points=2,
+    advice=Advice(
+        nan="exp of a large positive number is infinite. In the first block m is still as low as possible: which of "
+        "your exponents has −m in it, and is it exp(new − m), or exp(score − m) with the old m?"
+    ),
+)
 def values(rng: Generator) -> list[Case]:
     return [Case(_inputs(rng, 5, 14, 7)), Case(_inputs(rng, 7, 15, 3, d=5, e=11))]
 
@@ -107,6 +114,11 @@ def memory(rng: Generator) -> list[Case]:
     return [Case(_inputs(rng, queries, keys, 11), mode="memory", description=description)]
 
 
+# No factor before there is a maximum, as it is written to avoid ∞ · 0: without that every number is NaN, and NaN says
+# nothing of the reason. The group's advice speaks then.
+INVERTED = "np.where(np.isinf(largest), 0, np.exp(new - largest))"
+SUMMED, MIXED = "powers.sum(axis=-1, keepdims=True)", "output * np.exp(largest - new) + powers @ values_of_block"
+
 exercise.mistakes(
     nothing_rescaled=wrong(
         "When a larger score comes, the sum and the output so far still belong to the old maximum. Both have "
@@ -127,8 +139,8 @@ exercise.mistakes(
     factor_inverted=wrong(
         "The factor is the wrong way round: exp(new − old) instead of exp(old − new). What was summed up under a "
         "smaller maximum has to become smaller.",
-        ("total * np.exp(largest - new)", "total * np.exp(new - largest)"),
-        ("output * np.exp(largest - new)", "output * np.exp(new - largest)"),
+        ("total * np.exp(largest - new)", f"total * {INVERTED}"),
+        ("output * np.exp(largest - new)", f"output * {INVERTED}"),
     ),
     maximum_not_kept=wrong(
         "The largest score so far is not kept: m stays as low as before the first block, so all blocks but the last "
@@ -146,6 +158,18 @@ exercise.mistakes(
         instead=blocks_averaged,
         hint="Which block should count more: one with large scores or one with small ones?",
         see="02b#blocks",
+    ),
+    softmax_in_every_block=wrong(
+        "The exponentials of a block are divided by their sum in this block, so every block counts the same. Divide "
+        "once, after the last block.",
+        ("np.exp(part - new)", "np.exp(part - new) / np.exp(part - new).sum(axis=-1, keepdims=True)"),
+        see="02b#blocks",
+    ),
+    new_block_rescaled=wrong(
+        "The new block is multiplied by exp(old − new) as well. The factor is for what was summed up before it: "
+        "multiply first, then add the block.",
+        (f"total * np.exp(largest - new) + {SUMMED}", f"(total + {SUMMED}) * np.exp(largest - new)"),
+        (MIXED, "(output + powers @ values_of_block) * np.exp(largest - new)"),
     ),
     last_keys_dropped=wrong(
         "The keys after the last whole block are left out.",

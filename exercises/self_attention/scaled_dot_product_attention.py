@@ -1,5 +1,7 @@
 """Lab 02, exercise `scaled_dot_product_attention`."""
 
+from typing import Any
+
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
@@ -35,6 +37,16 @@ TRANSPOSED = wrong(
     "The matrix of scores is transposed: row t holds the scores of key t, not of query t.",
     ('"...td,...sd->...ts"', '"...td,...sd->...st"'),
 )
+
+
+def renormalised(q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: Any = None) -> dict[str, np.ndarray]:
+    """The mask after the softmax, and the weights that are left divided by their sum; 1e-9 keeps it from being 0."""
+    result = scaled_dot_product_attention(q, k, v)
+    if mask is None:
+        return result
+    weights = result["weights"] * np.asarray(mask).astype(bool)
+    weights = weights / (weights.sum(axis=-1, keepdims=True) + 1e-9)
+    return {"output": np.einsum("...ts,...sd->...td", weights, v), "weights": weights}
 
 
 exercise = Exercise(
@@ -149,6 +161,12 @@ exercise.mistakes(
     one_maximum_for_all=WHOLE_PEAK,
     scores_transposed=TRANSPOSED,
     **MASK_MISTAKES,
+    renormalised=wrong(
+        "The blocked weights are set to 0 and the others divided by their sum. Where a blocked key has a far larger "
+        "score, the others have rounded to 0 by then. Block the scores, before the softmax.",
+        instead=renormalised,
+        see="02#causal",
+    ),
     mask_too_weak=wrong(
         "A blocked score loses only 10, and e⁻¹⁰ is not 0: among large scores it still counts. Use −1e9.",
         (BLOCKED, "np.where(allowed, scores, scores - 10)"),
@@ -181,7 +199,10 @@ exercise.hints(
     "type, stays finite.",
     group="fully_masked",
 )
-exercise.hints("With a mask: is the number that blocks far below scores of −20,000?", group="large_scores")
+exercise.hints(
+    "With a mask: does it act before the softmax, and is the number that blocks far below scores of −20,000?",
+    group="large_scores",
+)
 exercise.hints(
     "Print the `dtype` of q, of the scores and of the result. In which line does it change?",
     "A scalar of another float type (`tf.cast(…, tf.float32)` against float64 inputs) is an error in TensorFlow. A "

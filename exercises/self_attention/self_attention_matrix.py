@@ -7,6 +7,7 @@ from coursekit.generator import Generator
 from exercises.formulas.attention import softmax
 from exercises.self_attention.shared import (
     AXIS_ONE,
+    PEAK,
     PEAK_IN_COLUMNS,
     PLAIN_MISTAKES,
     READY_SELF_ATTENTION,
@@ -70,6 +71,12 @@ exercise.mistakes(
     scaled_by_axis_1=SCALED_BY_AXIS_ONE,
     keepdims_forgotten=KEEPDIMS_FORGOTTEN,
     maximum_without_keepdims=PEAK_IN_COLUMNS,
+    keepdims_forgotten_twice=wrong(
+        "The largest scores of the rows are subtracted from the columns, and the columns are divided by the sums of "
+        "rows. Maximum and sum both need `keepdims=True`.",
+        (PEAK, "x.max(axis=axis)"),
+        ("powers.sum(axis=axis, keepdims=True)", "powers.sum(axis=axis)"),
+    ),
     features_attend=FEATURES_ATTEND,
 )
 

@@ -195,7 +195,8 @@ check("project_qkv")
 # - A query that may attend to nothing must not give NaN. Any finite weights will do for it: all zero, or all equal.
 # - T and S differ in general, and so do $d_k$ and $d_v$.
 # - The results have the float type of q. For $\sqrt{d_k}$, `d_k ** 0.5` is safe: a Python float leaves float32 alone.
-# - The next exercise calls this function inside a layer, where NumPy does not work: write it with `keras.ops`.
+# - The next exercise calls this function inside a layer, where NumPy does not work: write it with `keras.ops`. The check of
+#   this exercise accepts NumPy, that of the next one does not.
 
 # %% nbgrader={"grade": false, "grade_id": "scaled_dot_product_attention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def scaled_dot_product_attention(q, k, v, mask=None):
@@ -344,6 +345,7 @@ for spread in (1, 2):
 #
 # - Scores are (…, S), and the result is (…, S, S): one matrix for each row. They may be near ±1000.
 # - This exercise forbids automatic gradients (`tf.GradientTape`, `tf.gradients`, `tf.autodiff.ForwardAccumulator`). Any softmax is allowed.
+#   A difference quotient in float64 is near enough to pass, but the closed form shows why the Jacobian of a saturated row is nearly 0.
 #
 # **By hand:** two equal scores, p = (½, ½). One of them grows a little, by h. By how much does each weight change?
 # <details><summary>Answer</summary>The weight is 1/(1 + e⁻ʰ), which is about ½ + h/4; the other one loses the same, h/4.</details>
@@ -505,7 +507,7 @@ check("attention_cost")
 # When the next block brings a larger score, the sums so far still belong to the old m, and you have to convert them to the
 # new m. After the last block one sum is divided by the other.
 #
-# `online_attention` does this with blocks of `block_size` keys: no query meets more keys than these at a time.
+# `online_attention` does this with blocks of `block_size` keys: at any time it has the scores of one block only.
 # The result is that of exercise 2 without a mask, for any block size, also one that does not divide S. The function never holds all T × S scores. Write
 # it with `keras.ops` or NumPy.
 

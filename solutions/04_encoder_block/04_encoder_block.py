@@ -155,9 +155,9 @@ check("rms_norm")
 # In a post-norm stack every gradient passes through every norm. It arrives at y = layer_norm(x, gamma, beta) as the **upstream**
 # gradient, the derivative of the loss with respect to y, in the shape of y. What is the derivative of the loss with respect to x?
 #
-# Derive a formula on paper, then write it, for any leading dimensions. A difference quotient is no answer, whatever its step, and
-# automatic differentiation (`tf.GradientTape`, `tf.gradients`, `tf.autodiff.ForwardAccumulator`) is forbidden here; in a cell
-# of your own you may compare with both.
+# Derive a formula on paper, then write it, for any leading dimensions. Automatic differentiation (`tf.GradientTape`, `tf.gradients`,
+# `tf.autodiff.ForwardAccumulator`) is forbidden here. A difference quotient with a fixed step fails on very large or very small
+# features, and no step shows the three paths, which are what this exercise is about. In a cell of your own you may compare with both.
 #
 # **Before you calculate:** gamma and the upstream gradient are all 1. What is the result, whatever x is?
 #
@@ -254,7 +254,7 @@ check("FeedForward")
 #
 # - `call(x, attention_mask=None, training=None)`: the mask is (T, T), (B, T, T) or (B, 1, T), or None. Keras's layer takes all
 #   three, under the same name. Passed by position, the mask would go into `query_mask`.
-# - `training` decides whether dropout is on. Pass it to both dropouts by its name.
+# - `training` decides whether dropout is on. Keras would hand it on by itself; pass it to both dropouts by its name, so that a reader sees it.
 # - The argument is not called `mask`, because Keras itself fills an argument of that name with a padding mask (B, T), a shape that
 #   is wrong here.
 # - A saved model holds the weights of a layer and what its `get_config` returns; to load it, Keras calls `from_config` with that.

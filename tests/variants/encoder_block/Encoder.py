@@ -27,17 +27,17 @@ class Encoder(keras.Layer):
         if self.pre:
             self.norm = keras.layers.LayerNormalization(epsilon=1e-6)
 
-    def call(self, x, mask=None, training=None):
+    def call(self, x, attention_mask=None, training=None):
         for block in self.blocks:
-            x = block(x, attention_mask=mask)
+            x = block(x, attention_mask=attention_mask)
         return self.norm(x) if self.pre else x
 """,
-    # functools.reduce; block and stack both keep the argument's old name
+    # functools.reduce; block and stack both write a `call` of their own
     """
 from functools import reduce
 class EncoderBlock(EncoderBlock):
-    def call(self, x, mask=None, training=None):
-        return super().call(x, attention_mask=mask, training=training)
+    def call(self, x, attention_mask=None, training=None):
+        return super().call(x, attention_mask=attention_mask, training=training)
 
 class Encoder(keras.layers.Layer):
     def __init__(self, num_layers, *sizes, dropout=0.1, norm="post", **kwargs):
@@ -45,8 +45,8 @@ class Encoder(keras.layers.Layer):
         self.blocks = [EncoderBlock(*sizes, dropout=dropout, norm=norm) for _ in range(num_layers)]
         self.norm = keras.layers.LayerNormalization(epsilon=1e-6) if norm == "pre" else (lambda x: x)
 
-    def call(self, x, mask=None, training=None):
-        return self.norm(reduce(lambda h, block: block(h, mask=mask, training=training), self.blocks, x))
+    def call(self, x, attention_mask=None, training=None):
+        return self.norm(reduce(lambda h, block: block(h, attention_mask=attention_mask, training=training), self.blocks, x))
 """,
     # keras.Sequential as a list of blocks, as those write it who know `nn.Sequential`
     """
@@ -76,13 +76,13 @@ class Encoder(keras.Layer):
         if self.is_pre:
             self.norm = keras.layers.LayerNormalization(epsilon=1e-6)
 
-    def run(self, x, number, mask, training):
+    def run(self, x, number, attention_mask, training):
         if number == self.num_layers:
             return x
-        return self.run(self.blocks[number](x, attention_mask=mask, training=training), number + 1, mask, training)
+        return self.run(self.blocks[number](x, attention_mask=attention_mask, training=training), number + 1, attention_mask, training)
 
-    def call(self, x, mask=None, training=None):
-        x = self.run(x, 0, mask, training)
+    def call(self, x, attention_mask=None, training=None):
+        x = self.run(x, 0, attention_mask, training)
         return self.norm(x) if self.is_pre else x
 """,
     # a keras.Model with a tuple of blocks
@@ -96,10 +96,10 @@ class Encoder(keras.Model):
         if self.last:
             self.norm = keras.layers.LayerNormalization(epsilon=1e-6)
 
-    def call(self, x, mask=None, training=None):
+    def call(self, x, attention_mask=None, training=None):
         h = x
         for i in range(len(self.blocks)):
-            h = self.blocks[i](h, attention_mask=mask, training=training)
+            h = self.blocks[i](h, attention_mask=attention_mask, training=training)
         if self.last:
             h = self.norm(h)
         return h
@@ -115,7 +115,7 @@ class Encoder(keras.Layer):
         if norm == "pre":
             self.norm = keras.layers.LayerNormalization(epsilon=1e-6)
 
-    def call(self, x, mask=None, training=None):
+    def call(self, x, attention_mask=None, training=None):
         for number, block in enumerate(self.blocks):
             x = {step}
         return {end}
@@ -123,7 +123,7 @@ class Encoder(keras.Layer):
 
 GOOD_STACK = {
     "blocks": "self.blocks = [EncoderBlock(d_model, num_heads, d_ff, dropout, norm) for _ in range(num_layers)]",
-    "step": "block(x, attention_mask=mask, training=training)",
+    "step": "block(x, attention_mask=attention_mask, training=training)",
     "end": 'self.norm(x) if self.order == "pre" else x',
 }
 
@@ -203,7 +203,7 @@ class Encoder(keras.Layer):
     (
         "final_norm_in_the_loop",
         stack(
-            step="block(x, attention_mask=mask, training=training)\n            x = self.norm(x) if self.order == 'pre' else x",
+            step="block(x, attention_mask=attention_mask, training=training)\n            x = self.norm(x) if self.order == 'pre' else x",
             end="x",
         ),
     ),
@@ -212,14 +212,14 @@ class Encoder(keras.Layer):
     ("mask_ignored", stack(step="block(x, training=training)")),
     (
         "mask_in_first_block_only",
-        stack(step="block(x, attention_mask=mask if number == 0 else None, training=training)"),
+        stack(step="block(x, attention_mask=attention_mask if number == 0 else None, training=training)"),
     ),
-    ("dropout_never", stack(step="block(x, attention_mask=mask, training=False)")),
+    ("dropout_never", stack(step="block(x, attention_mask=attention_mask, training=False)")),
     (
         "norm_not_handed_on",
         stack(blocks="self.blocks = [EncoderBlock(d_model, num_heads, d_ff, dropout) for _ in range(num_layers)]"),
     ),
-    ("blocks_reversed", stack(step="self.blocks[-1 - number](x, attention_mask=mask, training=training)")),
+    ("blocks_reversed", stack(step="self.blocks[-1 - number](x, attention_mask=attention_mask, training=training)")),
     # the rate is not handed on: a property says so
     (
         None,

@@ -18,13 +18,13 @@ class EncoderBlock(keras.layers.Layer):
         self.dropout1 = keras.layers.Dropout(dropout)
         self.dropout2 = keras.layers.Dropout(dropout)
 
-    def call(self, x, mask=None, training=None):
+    def call(self, x, attention_mask=None, training=None):
         if self.where == "post":
-            attended = self.attention(query=x, key=x, value=x, attention_mask=mask, training=training)
+            attended = self.attention(query=x, key=x, value=x, attention_mask=attention_mask, training=training)
             y = self.norm1(x + self.dropout1(attended, training=training))
             return self.norm2(y + self.dropout2(self.feed_forward(y), training=training))
         normed = self.norm1(x)
-        attended = self.attention(query=normed, key=normed, value=normed, attention_mask=mask, training=training)
+        attended = self.attention(query=normed, key=normed, value=normed, attention_mask=attention_mask, training=training)
         y = x + self.dropout1(attended, training=training)
         return y + self.dropout2(self.feed_forward(self.norm2(y)), training=training)
 
@@ -46,9 +46,9 @@ class EncoderBlock(keras.Layer):
         self.norm1, self.norm2 = (keras.layers.LayerNormalization(epsilon=1e-6) for _ in range(2))
         self.dropout1, self.dropout2 = (keras.layers.Dropout(dropout) for _ in range(2))
 
-    def call(self, x, mask=None, training=None):
+    def call(self, x, attention_mask=None, training=None):
         h = self.norm1(x) if self.pre else x
-        x = keras.layers.add([x, self.dropout1(self.attention(h, h, attention_mask=mask))])
+        x = keras.layers.add([x, self.dropout1(self.attention(h, h, attention_mask=attention_mask))])
         x = x if self.pre else self.norm1(x)
         h = self.norm2(x) if self.pre else x
         x = keras.layers.add([x, self.dropout2(self.feed_forward(h))])
@@ -72,7 +72,8 @@ class EncoderBlock(keras.Layer):
             return x + dropout(sub_layer(norm(x)), training=training)
         return norm(x + dropout(sub_layer(x), training=training))
 
-    def call(self, x, mask=None, training=False):
+    def call(self, x, attention_mask=None, training=False):
+        mask = attention_mask
         if mask is not None:
             mask = tf.cast(mask, tf.bool)
             mask = mask[None, None] if len(mask.shape) == 2 else mask[:, None]
@@ -102,12 +103,12 @@ class EncoderBlock(keras.Layer):
         self.norm1.build(input_shape)
         self.norm2.build(input_shape)
 
-    def call(self, x, mask=None, training=None):
+    def call(self, x, attention_mask=None, training=None):
         pre = self.arguments[-1] == "pre"
         residual = x
         if pre:
             x = self.norm1(x)
-        x = self.attention(x, x, attention_mask=mask)
+        x = self.attention(x, x, attention_mask=attention_mask)
         x = self.dropout1(x, training=training) + residual
         if not pre:
             x = self.norm1(x)
@@ -148,12 +149,12 @@ class EncoderBlock(keras.Layer):
         self.dropout1 = MyDropout(dropout)
         self.dropout2 = MyDropout(dropout)
 
-    def call(self, x, mask=None, training=None):
+    def call(self, x, attention_mask=None, training=None):
         same = lambda value: value
         before = (self.norm1, self.norm2) if self.norm == "pre" else (same, same)
         after = (self.norm1, self.norm2) if self.norm == "post" else (same, same)
         h = before[0](x)
-        h, _ = self.attention(query=h, value=h, attention_mask=mask, return_attention_scores=True)
+        h, _ = self.attention(query=h, value=h, attention_mask=attention_mask, return_attention_scores=True)
         x = after[0](ops.add(x, self.dropout1(h, training=training)))
         h = self.feed_forward(before[1](x))
         return after[1](ops.add(x, self.dropout2(h, training=training)))
@@ -179,7 +180,7 @@ class EncoderBlock(keras.Layer):
         self.order = norm
         self.arguments = dict(d_model=d_model, num_heads=num_heads, d_ff=d_ff, dropout=dropout, norm=norm)
 
-    def call(self, x, mask=None, training=None):
+    def call(self, x, attention_mask=None, training=None):
         if self.order == "pre":
             h = self.norm1(x)
             x = x + self.dropout1(self.attention({attended}), training={training})
@@ -192,7 +193,7 @@ GOOD = {
     "key_dim": "d_model // num_heads",
     "epsilon": "1e-6",
     "rate": "dropout",
-    "attended": "query=h, value=h, attention_mask=mask",
+    "attended": "query=h, value=h, attention_mask=attention_mask",
     "training": "training",
     "post": """
         x = self.norm1(x + self.dropout1(self.attention({attended}), training={training}))
@@ -219,8 +220,8 @@ class EncoderBlock(EncoderBlock):
         super().__init__(*args, **kwargs)
         self.norm3 = keras.layers.LayerNormalization(epsilon=1e-6)
 
-    def call(self, x, mask=None, training=None):
-        z = super().call(x, mask=mask, training=training)
+    def call(self, x, attention_mask=None, training=None):
+        z = super().call(x, attention_mask=attention_mask, training=training)
         return self.norm3(z) if {when} else z
 """
     )
@@ -256,6 +257,55 @@ class EncoderBlock(keras.Layer):
 """
 
 WRONG = [
+    # the argument has another name, which Keras fills by itself
+    (
+        "",
+        SPELT_OUT.replace("x, attention_mask=None", "x, mask=None").replace("=attention_mask)", "=mask)"),
+    ),
+    ("orders_exchanged", SPELT_OUT.replace('self.norm == "pre"', 'self.norm == "post"')),
+    ("query_not_normed", SPELT_OUT.replace("query=h, value=h", "query=x, value=h")),
+    (
+        "normed_before_attention_in_post",
+        SPELT_OUT.replace("query=x, value=x", "query=self.norm1(x), value=self.norm1(x)"),
+    ),
+    (
+        "keras_epsilon_in_norm2",
+        SPELT_OUT.replace(
+            "norm2 = keras.layers.LayerNormalization(epsilon=1e-6)", "norm2 = keras.layers.LayerNormalization()"
+        ),
+    ),
+    (
+        "dropout1_after_sum_in_post",
+        SPELT_OUT.replace("x + self.dropout1(a, training=training))", "self.dropout1(x + a, training=training))"),
+    ),
+    (
+        "dropout2_after_sum_in_post",
+        SPELT_OUT.replace("y + self.dropout2(f, training=training))", "self.dropout2(y + f, training=training))"),
+    ),
+    (
+        "dropout1_after_sum_in_pre",
+        SPELT_OUT.replace("y = x + self.dropout1(a, training=training)", "y = self.dropout1(x + a, training=training)"),
+    ),
+    (
+        "dropout2_after_sum_in_pre",
+        SPELT_OUT.replace(
+            "return y + self.dropout2(f, training=training)", "return self.dropout2(y + f, training=training)"
+        ),
+    ),
+    (
+        "dropout_after_sum_in_post",
+        SPELT_OUT.replace(
+            "self.norm1(x + self.dropout1(a, training=training))", "self.norm1(self.dropout1(x + a, training=training))"
+        ).replace(
+            "self.norm2(y + self.dropout2(f, training=training))", "self.norm2(self.dropout2(y + f, training=training))"
+        ),
+    ),
+    (
+        "dropout_after_sum_in_pre",
+        SPELT_OUT.replace(
+            "y = x + self.dropout1(a, training=training)", "y = self.dropout1(x + a, training=training)"
+        ).replace("return y + self.dropout2(f, training=training)", "return self.dropout2(y + f, training=training)"),
+    ),
     (
         "",  # the check says that `call` does not use norm2
         """
@@ -304,7 +354,9 @@ class EncoderBlock(keras.Layer):
     ("mask_ignored", block(attended="query=h, value=h")),
     (
         "mask_inverted",
-        block(attended="query=h, value=h, attention_mask=None if mask is None else 1 - ops.cast(mask, 'int32')"),
+        block(
+            attended="query=h, value=h, attention_mask=None if attention_mask is None else 1 - ops.cast(attention_mask, 'int32')"
+        ),
     ),
     ("dropout_never", block(training="False")),
     ("dropout_always", block(training="True")),
@@ -317,11 +369,11 @@ class EncoderBlock(keras.Layer):
 """
         ),
     ),
-    ("values_not_normed", block(attended="query=h, value=x, attention_mask=mask")),
+    ("values_not_normed", block(attended="query=h, value=x, attention_mask=attention_mask")),
     (
         "always_pre",
         block(
-            post="        self.order = 'pre'\n        return self.call(x, mask, training)",
+            post="        self.order = 'pre'\n        return self.call(x, attention_mask, training)",
         ),
     ),
     (
@@ -396,7 +448,7 @@ class EncoderBlock(keras.Layer):
 """,
     ),
     # by position the mask is a query mask, which blocks no key
-    ("mask_ignored", block(attended="h, h, h, mask")),
+    ("mask_ignored", block(attended="h, h, h, attention_mask")),
     # dropout inside the attention as well
     ("third_dropout", block(key_dim="d_model // num_heads, dropout=dropout")),
     ("extra_norm_in_pre", normed_again('self.order == "pre"')),

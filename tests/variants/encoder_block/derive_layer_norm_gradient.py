@@ -86,6 +86,8 @@ def derive_layer_norm_gradient(x, gamma, upstream, eps=1e-6):
 NO_MEAN = MEANS.replace("g.mean(-1, keepdims=True), ", "0, ", 1)
 
 WRONG = [
+    ("centred_for_normed", derived(means=MEANS.replace("normed * (g", "(x - x.mean(axis=-1, keepdims=True)) * (g"))),
+    ("multiplied_by_deviation", derived("(g - from_mean - from_deviation) * deviation")),
     (
         "eps_not_in_normed",
         """

@@ -66,6 +66,15 @@ ATTENTION = "4 * d_model * width + 3 * width + d_model"
 
 WRONG = [
     (
+        "two_projections_for_three",
+        """
+def encoder_parameter_count(d_model, num_heads, d_ff, key_dim=None):
+    inner = num_heads * (key_dim or d_model // num_heads)
+    attention = 2 * (d_model * inner + inner) + inner * d_model + d_model
+    return attention + 2 * d_model * d_ff + d_ff + d_model + 4 * d_model
+""",
+    ),
+    (
         "feed_forward_biases_wide",
         """
 def encoder_parameter_count(d_model, num_heads, d_ff, key_dim=None):

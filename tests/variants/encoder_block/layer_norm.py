@@ -72,7 +72,17 @@ def layer_norm(x, gamma, beta, eps=1e-6):
 """
 
 
+PLAIN = """
+def layer_norm(x, gamma, beta, eps=1e-6):
+    x = np.asarray(x)
+    mean, variance = x.mean(axis={axis}, keepdims=True), x.var(axis={axis}, keepdims=True)
+    return gamma * (x - mean) / np.sqrt(variance + {eps}) + beta
+"""
+
 WRONG = [
+    ("eps_squared", PLAIN.format(axis="-1", eps="eps ** 2")),
+    ("over_everything", PLAIN.format(axis="None", eps="eps")),
+    ("over_axis_0", PLAIN.format(axis="0", eps="eps")),
     (
         "eps_fixed",
         """

@@ -128,6 +128,12 @@ def measure_rate(train, rates, seeds, base_loss):
     ),
     ("nan_learned", measured((LEARNED, "learned = [not loss >= base_loss for loss in final]"))),
     ("nan_learned", measured((LEARNED, "learned = [loss < base_loss or loss != loss for loss in final]"))),
+    ("nan_left_out", measured((LEARNED, "learned = [loss < base_loss for loss in final if loss == loss]"), ("/ len(seeds)", "/ max(1, len(learned))"))),
+    (
+        "first_that_failed",
+        measured((LOOP, "    for rate in sorted(rates):\n        largest = rate\n        if shares[rate] < 1:\n            break\n")),
+    ),
+    ("numbers_compared_with_one", measured((" / len(seeds)", ""), ("shares[rate] == 1", "shares[rate] >= 1"))),
     ("base_learned", measured((LEARNED, "learned = [loss <= base_loss for loss in final]"))),
     ("best_loss", measured(("train(rate, seed)[-1]", "np.min(train(rate, seed))"))),
     ("mean_over_seeds", measured((LEARNED, "learned = [np.mean(final) < base_loss] * len(seeds)"))),

@@ -128,13 +128,23 @@ def find_the_bug(x, w_q, w_k, w_v):
 """,
     ),
     (
-        "",
+        "normalised_after_and_guarded",
         """
 def find_the_bug(x, w_q, w_k, w_v):
     q, k, v = (ops.einsum("...td,dk->...tk", x, w) for w in (w_q, w_k, w_v))
     scores = ops.einsum("...tk,...sk->...ts", q, k) / w_k.shape[1] ** 0.5
     weights = ops.softmax(scores, axis=-1) * np.tri(x.shape[-2], dtype="float32")
     weights = weights / (ops.sum(weights, axis=-1, keepdims=True) + 1e-9)
+    return ops.einsum("...ts,...sv->...tv", weights, v)
+""",
+    ),
+    (
+        "next_seen",
+        """
+def find_the_bug(x, w_q, w_k, w_v):
+    q, k, v = (ops.einsum("...td,dk->...tk", x, w) for w in (w_q, w_k, w_v))
+    scores = ops.einsum("...tk,...sk->...ts", q, k) / w_k.shape[1] ** 0.5
+    weights = ops.softmax(ops.where(np.tri(x.shape[-2], k=1, dtype=bool), scores, -1e9), axis=-1)
     return ops.einsum("...ts,...sv->...tv", weights, v)
 """,
     ),

@@ -255,6 +255,10 @@ def measure_saturation(draw, widths, seeds, threshold=0.9):
     out["base"] = 1 / len(k)
     return out
 """),
+    ("none_too_early", measured(("        return next((d for d, mean in zip(widths, means) if mean > threshold), None)", "        for d, mean in zip(widths, means):\n            if mean > threshold:\n                return d\n            return None"))),
+    ("last_seed", measured(("            plain.append(largest(q @ k.T))\n", "            plain, divided = [largest(q @ k.T)], []\n"))),
+    ("scaled_by_queries", measured(("np.sqrt(d)", "np.sqrt(len(q))"))),
+    ("base_inverted", measured(("1 / len(k)", "len(k)"))),
     ("scaled_by_keys", measured(("np.sqrt(d)", "np.sqrt(len(k))"))),
     (
         "last_in_place_of_first",

@@ -79,7 +79,40 @@ def online_attention(q, k, v, block_size):
 """,
 ]
 
+
+def running(
+    powers: str = "np.exp(s - new)",
+    total: str = "l * f + e.sum(axis=1, keepdims=True)",
+    mixed: str = "o * f + e @ v[i:i+block_size]",
+    factor: str = "np.exp(m - new)",
+    start: str = "-np.inf",
+) -> str:
+    return f"""
+def online_attention(q, k, v, block_size):
+    q, k, v = (np.asarray(a, "float64") for a in (q, k, v))
+    T, d = q.shape
+    m = np.full((T, 1), {start}); l = np.zeros((T, 1)); o = np.zeros((T, v.shape[1]))
+    for i in range(0, k.shape[0], block_size):
+        s = q @ k[i:i+block_size].T / np.sqrt(d)
+        new = np.maximum(m, s.max(axis=1, keepdims=True))
+        f = {factor}; e = {powers}
+        l = {total}
+        o = {mixed}
+        m = new
+    return o / l
+"""
+
+
 WRONG = [
+    ("softmax_in_every_block", running("np.exp(s - new) / np.exp(s - new).sum(axis=1, keepdims=True)")),
+    ("", running("np.exp(s - new) / np.exp(s - new).sum(axis=1, keepdims=True)").replace("o / l", "o")),
+    (
+        "new_block_rescaled",
+        running(total="(l + e.sum(axis=1, keepdims=True)) * f", mixed="(o + e @ v[i:i+block_size]) * f"),
+    ),
+    ("", running("np.exp(s - m)", start="-1e9")),  # NaN everywhere
+    ("", running(factor="np.exp(new - m)", start="-1e9")),  # NaN everywhere
+    ("factor_inverted", running(factor="np.where(np.isinf(m), 0, np.exp(new - m))")),
     (
         "nothing_rescaled",
         """
@@ -147,20 +180,6 @@ def online_attention(q, k, v, block_size):
     return out
 """,
     ),
-    ("factor_inverted", """
-def online_attention(q, k, v, block_size):
-    q, k, v = (np.asarray(a, "float64") for a in (q, k, v))
-    T, d = q.shape
-    m = np.full((T, 1), -1e9); l = np.zeros((T, 1)); o = np.zeros((T, v.shape[1]))
-    for i in range(0, k.shape[0], block_size):
-        s = q @ k[i:i+block_size].T / np.sqrt(d)
-        new = np.maximum(m, s.max(axis=1, keepdims=True))
-        f = np.exp(new - m); e = np.exp(s - new)
-        l = l * f + e.sum(axis=1, keepdims=True)
-        o = o * f + e @ v[i:i+block_size]
-        m = new
-    return o / l
-"""),
     ("maximum_not_kept", """
 def online_attention(q, k, v, block_size):
     q, k, v = (np.asarray(a, "float64") for a in (q, k, v))

@@ -91,6 +91,18 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 ]
 
 WRONG = [
+    (
+        "renormalised",
+        """
+def scaled_dot_product_attention(q, k, v, mask=None):
+    s = ops.einsum("...td,...sd->...ts", q, k) / q.shape[-1] ** 0.5
+    w = ops.softmax(s, axis=-1)
+    if mask is not None:
+        w = w * ops.cast(mask, w.dtype)
+        w = w / (ops.sum(w, axis=-1, keepdims=True) + 1e-9)
+    return ops.einsum("...ts,...sd->...td", w, v), w
+""",
+    ),
     ("scores_returned", "def scaled_dot_product_attention(q, k, v, mask=None):\n    q, k, v = (ops.convert_to_tensor(a) for a in (q, k, v))\n    s = ops.matmul(q, ops.swapaxes(k, -1, -2)) / q.shape[-1] ** 0.5\n    if mask is not None:\n        s = ops.where(ops.cast(mask, 'bool'), s, ops.cast(-1e9, s.dtype))\n    return ops.matmul(ops.softmax(s), v), s"),
     (None, 'def scaled_dot_product_attention(q, k, v, mask=None):\n    q, k, v = map(np.asarray, (q, k, v))\n    s = q @ np.swapaxes(k, -1, -2) / k.shape[-1] ** 0.5\n    if mask is not None: s[~np.broadcast_to(mask, s.shape)] = -1e9\n    e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True); return w @ v, w'),
     ("mask_too_weak", 'def scaled_dot_product_attention(q, k, v, mask=None):\n    s = ops.matmul(q, ops.swapaxes(k, -1, -2)) / k.shape[-1] ** 0.5\n    if mask is not None: s = s + (1 - ops.cast(mask, s.dtype)) * -10.0\n    w = ops.softmax(s); return ops.matmul(w, v), w'),

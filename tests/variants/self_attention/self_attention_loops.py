@@ -83,6 +83,17 @@ def self_attention_loops(x):
 ]
 
 WRONG = [
+    ("last_product_only", """
+def self_attention_loops(x):
+    x = np.asarray(x)
+    out = np.zeros_like(x)
+    for t in range(len(x)):
+        s = np.array([x[t] @ key for key in x]) / x.shape[1] ** 0.5
+        w = np.exp(s - s.max()) / np.exp(s - s.max()).sum()
+        for j in range(len(x)):
+            out[t] = w[j] * x[j]
+    return out
+"""),
     ("later_tokens_left_out", 'def self_attention_loops(x):\n    x = np.asarray(x); out = np.zeros_like(x)\n    for t in range(len(x)):\n        s = x[: t + 1] @ x[t] / x.shape[1] ** 0.5; w = np.exp(s - s.max()); out[t] = (w / w.sum()) @ x[: t + 1]\n    return out'),
     ("not_normalised", 'def self_attention_loops(x):\n    x = np.asarray(x); out = np.zeros_like(x)\n    for t in range(len(x)):\n        s = x @ x[t] / x.shape[1] ** 0.5; out[t] = np.exp(s - s.max()) @ x\n    return out'),
     ("unscaled", "def self_attention_loops(x):\n    x = np.asarray(x)\n    s = x @ x.T\n    p = np.exp(s - s.max(-1, keepdims=True))\n    return (p / p.sum(-1, keepdims=True)) @ x"),

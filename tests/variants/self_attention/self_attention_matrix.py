@@ -33,7 +33,17 @@ self_attention_matrix = lambda x: ops.matmul(
 """,
 ]
 
+PLAIN = """
+def self_attention_matrix(x):
+    x = np.asarray(x)
+    s = x @ np.swapaxes(x, -1, -2) / x.shape[-1] ** 0.5
+    e = np.exp(s - {peak})
+    return e / e.sum(-1) @ x
+"""
+
 WRONG = [
+    ("softmax_over_queries", PLAIN.format(peak="s.max()")),  # the scores are symmetric
+    ("keepdims_forgotten_twice", PLAIN.format(peak="s.max(-1)")),
     ("keepdims_forgotten", 'def self_attention_matrix(x):\n    x = np.asarray(x); s = x @ np.swapaxes(x, -1, -2) / x.shape[-1] ** 0.5\n    w = np.exp(s - s.max(-1, keepdims=True)); return (w / w.sum(-1)) @ x'),
     ("features_attend", 'def self_attention_matrix(x):\n    x = np.asarray(x); s = np.swapaxes(x, -1, -2) @ x / x.shape[-1] ** 0.5\n    w = np.exp(s - s.max(-1, keepdims=True)); return x @ (w / w.sum(-1, keepdims=True))'),
     ("softmax_over_queries", "def self_attention_matrix(x):\n    s = ops.matmul(x, ops.swapaxes(x, -1, -2)) / x.shape[-1] ** 0.5\n    return ops.matmul(ops.softmax(s, axis=-2), ops.convert_to_tensor(x))"),
