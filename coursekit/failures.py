@@ -45,6 +45,15 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         "`ops.not_equal` for `tf.not_equal`, and so on.",
     ),
     (
+        r"(?s)Incompatible shapes.{0,500}Op:__inference",
+        "Inside tf.function a length may be unknown: `x.shape[1]` is None there, and `table[:None]` is the whole "
+        "table. `ops.shape(x)[1]` is the length. If this is not the cause, compare the sizes from the right.",
+    ),
+    (
+        r"Only input tensors may be passed as positional arguments",
+        "A Keras layer takes tensors by position, and everything else by its name: `training=training`.",
+    ),
+    (
         r"Incompatible shapes|could not be broadcast|must be broadcastable|Dimensions must be equal",
         "Shapes are compared from the right, and two sizes must be equal unless one of them is 1. Is an axis missing "
         "(`keepdims=True` in a sum or maximum keeps an axis of size 1, and `x[:, None]` makes one), or does an axis "
@@ -201,7 +210,8 @@ def place(error: BaseException, namespace: Mapping[str, Any]) -> str:
     while frames is not None:
         frame = frames.tb_frame
         if frame.f_globals is namespace:
-            line = linecache.getline(frame.f_code.co_filename, frames.tb_lineno).strip() or line
+            found = linecache.getline(frame.f_code.co_filename, frames.tb_lineno).strip()
+            line = found if found and "ag__." not in found else line  # AutoGraph's code is not the student's
         frames = frames.tb_next
     line = line.partition("  #")[0].replace("`", "'")
     return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"

@@ -50,6 +50,8 @@ def relation(
             limit = limits.get(key, 0.0)
             if results and key in results and difference(key, results[key], value, limit) is not None:
                 wrong.setdefault(key, []).append(Wrong(given, results[key], value, limit))
+    misshapen = {key: cases for key, cases in wrong.items() if any(_has_another_shape(case) for case in cases)}
+    wrong = misshapen or wrong  # what follows from another shape, such as another gradient, says nothing
     results_alone = {key: cases for key, cases in wrong.items() if not key.startswith(GRADIENT)}
     for key, cases in (results_alone or wrong).items():
         several = sum(_wrong_numbers(case) for case in cases) > 1
@@ -61,12 +63,18 @@ def relation(
     return ""
 
 
+def _has_another_shape(case: Wrong) -> bool:
+    are_numbers = all(isinstance(each, (int, float, np.ndarray)) for each in (case.actual, case.right))
+    return are_numbers and np.shape(case.actual) != np.shape(case.right)
+
+
 def _wrong_numbers(case: Wrong) -> int:
     """How many numbers of a result are wrong; all where its shape is another."""
     actual, right = np.asarray(case.actual), np.asarray(case.right)
     if actual.shape != right.shape or actual.dtype.kind not in "biuf" or right.dtype.kind not in "biuf":
         return int(right.size)
-    return int(right.size - np.sum(np.abs(actual.astype("float64") - right) <= case.tolerance))
+    with np.errstate(invalid="ignore"):  # an infinite number minus itself
+        return int(right.size - np.sum(np.abs(actual.astype("float64") - right) <= case.tolerance))
 
 
 def _phrases(case: Wrong, several: bool) -> Iterator[str]:
@@ -80,7 +88,8 @@ def _phrases(case: Wrong, several: bool) -> Iterator[str]:
     if actual.dtype.kind == "b" and right.dtype.kind != "b":
         return
     if actual.dtype.kind in "iu" and right.dtype.kind == "f" and (right != np.round(right)).any():
-        yield "it has whole numbers only, so the fractional parts were dropped"
+        is_near = actual.shape == right.shape and bool((np.abs(actual - right) <= 1).all())
+        yield f"it has whole numbers only{', so the fractional parts were dropped' if is_near else ''}"
         return
     case = case._replace(actual=actual.astype("float64"), right=right.astype("float64"))
     yield from _unchanged(case, several)

@@ -51,9 +51,8 @@ def _masked_mean(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: 
     except NotImplementedError as error:
         if "symbolic" not in str(error):  # the stub's own: nothing is written yet
             raise
-        raise ContractError(
-            "inside a model a tensor has no numbers yet, and a NumPy function asked for them. Use `keras.ops`."
-        ) from error
+        said = "inside a model a tensor has no numbers yet, and a NumPy function asked for them. Use `keras.ops`."
+        raise ContractError(said) from error
 
 
 def _in_a_model(target: Callable[..., Any], x: Any, ids: Any) -> Any:
@@ -73,7 +72,10 @@ def _in_a_model(target: Callable[..., Any], x: Any, ids: Any) -> Any:
     if not isinstance(output, keras.KerasTensor):
         kind = "None: is the `return` missing?" if output is None else f"{kind_of(output)}."
         raise ContractError(f"masked_mean(x, ids) of two `keras.Input`s returned {kind} Is everything `keras.ops`?")
-    return keras.Model(given, output)([x, ids])
+    result = keras.Model(given, output)([x, ids])
+    if np.isfinite(target(x, ids)).all() and not np.isfinite(result).all():
+        raise ContractError("finite outside of a model, NaN in it: on a `keras.Input` write `ops.equal`, not `==`.")
+    return result
 
 
 def _derive_loss_gradient(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -98,9 +100,8 @@ class _Classifier:
         model = find(namespace, "build_classifier")(**given)
         if not isinstance(model, keras.Model):
             kind = "None: is the `return` missing?" if model is None else f"{kind_of(model)}."
-            raise ContractError(
-                f"build_classifier(…) returned {kind} Expected a keras.Model (Keras {keras.__version__})."
-            )
+            wanted = f"Expected a keras.Model (Keras {keras.__version__})."
+            raise ContractError(f"build_classifier(…) returned {kind} {wanted}")
         self.model = model
         self.length, self.width = given.get("max_length", 200), given.get("d_model", 32)
         self(np.zeros((1, self.length), "int32"))  # a model that is built by its first call has its weights now
@@ -316,9 +317,8 @@ def _learning(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[]
     _, _, gradients = looks[0]
     lost = [variable.path for variable, gradient in zip(variables, gradients, strict=True) if gradient is None]
     if lost:
-        raise ContractError(
-            f"no gradient reaches {', '.join(f'`{path}`' for path in lost)}. Is this part of the model used?"
-        )
+        paths = ", ".join(f"`{path}`" for path in lost)
+        raise ContractError(f"no gradient reaches {paths}. Is this part of the model used?")
     inside = [(result, np.asarray(output)) for result, output, _ in looks]
     return {
         "first review with the same result": _first_alike([output for _, output in inside]),
@@ -372,10 +372,8 @@ def _small_model(inputs: Mapping[str, Any]) -> Any:
 
     keras.utils.set_random_seed(inputs["seed"])
     return keras.Sequential([
-        keras.Input(inputs["x"].shape[1:], dtype="int32"),
-        keras.layers.Embedding(inputs["vocab_size"], 16),
-        keras.layers.GlobalAveragePooling1D(),
-        keras.layers.Dense(1, activation="sigmoid"),
+        keras.Input(inputs["x"].shape[1:], dtype="int32"), keras.layers.Embedding(inputs["vocab_size"], 16),
+        keras.layers.GlobalAveragePooling1D(), keras.layers.Dense(1, activation="sigmoid"),
     ])  # fmt: skip
 
 
@@ -451,11 +449,13 @@ def _learned(model: Any, before: np.ndarray, curves: Mapping[str, list[float]], 
     share = float(np.mean(moved[inputs["only_in_x"]]))
     complete = "complete" if any("acc" in name for name in curves) else "no accuracy"
     said = np.asarray(model(inputs["x"], training=False))
+    steps = int(getattr(getattr(model, "optimizer", None), "iterations", 0))
     facts = {
         "history": complete if "val_loss" in curves else "no validation loss",
         "training": "all reviews" if share > 0.5 else "a part of the reviews" if moved.any() else "nothing",
         "validation": "learned from" if moved[inputs["only_in_x_val"]].any() else "looked at",
         "epochs": "several" if len(curves["loss"]) > 1 else "one",
+        "batches": "one in each epoch" if steps == len(curves["loss"]) else "small",
         "fits": "the training reviews",
         "chosen by": _chosen_by(model, curves, inputs),
     }

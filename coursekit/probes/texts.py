@@ -36,6 +36,8 @@ def of_texts(name: str, *others: str, result: str) -> Callable[..., dict[str, An
         if result == "vocabulary":
             return {"vocabulary": _words(value, name)}
         ids = numbers(value, f"what {name}(…) returned")
+        if ids.dtype.kind in "iu" and ids.dtype.itemsize == 1:
+            return {"ids": ids, "kind": f"{ids.dtype.name}, too small for the ids of 20,000 words"}
         return {"ids": ids, "kind": "whole numbers" if ids.dtype.kind in "iu" else f"{ids.dtype.name}"}
 
     return probe

@@ -242,6 +242,7 @@ def training(rng: Generator) -> list[Case]:
     ]
 
 
+LOOKS_BACK = "np.tri(x.shape[1], memory.shape[1], dtype=bool)"
 CROSS_CALL = 'attended(first, memory, w, "cross", memory_mask)'
 READS = "(transformed(second, w), 2)"
 
@@ -277,7 +278,11 @@ exercise.mistakes(
     cross_attention_causal=wrong(
         "The cross-attention is causal too. The whole source is known from the start: every target token may see all "
         "of it.",
-        ('"cross", memory_mask', '"cross", np.tri(x.shape[1], memory.shape[1], dtype=bool)'),
+        (
+            '"cross", memory_mask',
+            f'"cross", {LOOKS_BACK} & np.asarray(True if memory_mask is None else memory_mask).astype(bool)',
+        ),
+        ALIKE_IF_NOTHING_IS_SEEN,
         hint="Which of the two attentions reads a sentence that is not written yet?",
         see="08#decoder-block",
     ),
@@ -374,7 +379,7 @@ exercise.mistakes(
         (THIRD, 'return second + norm(dropout(transformed(second, w), 2), w, "norm3")'),
     ),
     dropout_never=wrong(
-        "With `training=True` nothing is dropped: are all three dropouts called, with `training=training`?",
+        "With `training=True` nothing is dropped: are the three dropouts called, and not with `training=False`?",
         ("None, third_erased)", "None)"),
         see="04#dropout",
     ),
@@ -402,12 +407,17 @@ exercise.mistakes(
         (SECOND, f'second = norm(first + {CROSS_CALL.replace("(first", "(dropout(first, 1)")}, w, "norm2")'),
         (THIRD, 'return norm(second + transformed(dropout(second, 2), w), w, "norm3")'),
     ),
+    first_dropout_missing=wrong(
+        "The self-attention's output is not dropped in training: is dropout1 called, and not with `training=False`?",
+        ('dropout(attended(x, x, w, "self", causal), 0)', 'attended(x, x, w, "self", causal)'),
+    ),
     second_dropout_missing=wrong(
-        "The cross-attention's output is not dropped in training: is dropout2 called, with `training=training`?",
+        "The cross-attention's output is not dropped in training: is dropout2 called, and not with `training=False`?",
         (f"dropout({CROSS_CALL}, 1)", CROSS_CALL),
     ),
     third_dropout_missing=wrong(
-        "The feed-forward network's output is not dropped in training: is dropout3 called, with `training=training`?",
+        "The feed-forward network's output is not dropped in training: is dropout3 called, and not with "
+        "`training=False`?",
         ("dropout(transformed(second, w), 2)", "transformed(second, w)"),
     ),
     dropout_used_three_times=wrong(
@@ -425,6 +435,12 @@ exercise.mistakes(
         (CAUSAL, f"{CAUSAL} if dropout is third_erased else None"),
         hint="Which argument of the call of `self_attention` hides later tokens, and what is it without `training`?",
         see="08#leak",
+    ),
+    cross_causal_unmasked=wrong(
+        "The cross-attention is causal, and memory_mask hides nothing. The whole source is known from the start, but "
+        "for its padding.",
+        ('"cross", memory_mask', f'"cross", {LOOKS_BACK}'),
+        see="08#decoder-block",
     ),
     cross_lines_first=wrong(
         "The cross-attention comes first. The self-attention should come first, so that the queries to the source know "
@@ -445,12 +461,18 @@ exercise.hints(
     "token.",
 )
 exercise.hints("`use_causal_mask=True` belongs to one of the two attentions.", group="causal")
-exercise.hints("Pass the mask by its name: the fourth argument by position is `query_mask`.", group="memory_mask")
+exercise.hints(
+    "`memory_mask` belongs to the cross-attention alone. Pass it by its name: the fourth argument by position is "
+    "`query_mask`.",
+    group="memory_mask",
+)
 exercise.hints(
     "Both attentions have H heads of `key_dim` D/H, and three norms of 2·D numbers. Compare with "
     "`block.count_params()`.",
     group="parameters",
 )
 exercise.hints(
-    "Search `call` for `np.` and for sizes that are fixed: inside a graph B and T are not known.", group="training"
+    "Search `call` for `np.` and for `x.shape[…]`: inside a graph B, T and S may be unknown, and `x.shape[1]` is then "
+    "None. `ops.shape(x)[1]` is the length.",
+    group="training",
 )

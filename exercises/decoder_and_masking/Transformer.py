@@ -257,19 +257,15 @@ def causal(rng: Generator) -> list[Case]:
 @exercise.group(
     "dropout on both embeddings and in every block, in training only",
     points=2,
-    advice="Every `keras.layers.Dropout` of the model gets `training` and the rate `dropout`. The attention layers "
-    "have none of their own.",
+    advice="Every `keras.layers.Dropout` of the model gets `training` and the rate `dropout`. Pass `training=` to the "
+    "blocks by name. The attention layers have no dropout of their own.",
 )
 def dropout(rng: Generator) -> list[Case]:
     erased = "every Dropout set to erase a third of the features"
     return [
         Case(_model_inputs(rng), mode="training", description=f"training=True, dropout=0.3, {erased}"),
         Case(_model_inputs(rng), mode="inference", description=f"training=False, {erased}"),
-        Case(
-            _model_inputs(rng, 0, dropout=None),
-            mode="training",
-            description="num_layers=0, dropout as it is by default",
-        ),
+        Case(_model_inputs(rng, 0, dropout=None), mode="training", description="num_layers=0, dropout by default"),
     ]
 
 
@@ -286,8 +282,8 @@ def parameters(rng: Generator) -> list[Case]:
 @exercise.group(
     "works inside tf.function, and gradients reach every weight",
     points=1,
-    advice="Inside a graph a sentence's length may be unknown. Turn the table of positions into a tensor "
-    "(`ops.convert_to_tensor`), and slice it up to `ops.shape(ids)[1]`.",
+    advice="Inside a graph a sentence's length may be unknown: `ids.shape[1]` is None, and `table[:None]` is the whole "
+    "table. Slice the table of positions, as a tensor, up to `ops.shape(ids)[1]`.",
 )
 def training(rng: Generator) -> list[Case]:
     inputs = _model_inputs(rng, source=(2, 4), length=3)
@@ -334,6 +330,10 @@ exercise.mistakes(
         (PLACES, ""),
         hint="What does a Transformer without positions know of the order of words?",
         see="05#twins",
+    ),
+    positions_from_one=wrong(
+        "The positions begin with 1. The first token has position 0.",
+        (PLACES, "+ positions(ids.shape[1] + 1, d_model)[1:].astype(embedding.dtype)"),
     ),
     positions_in_source_only=wrong(
         "The target has no positions.",
@@ -424,9 +424,10 @@ exercise.mistakes(
         see="08#decoder-block",
     ),
     blocks_side_by_side=wrong(
-        "Every decoder block reads the embedded target. Each should read the output of the one before it.",
+        "The logits come from one decoder block that reads the embedded target. Does the loop run to its end, is "
+        "`return` behind it, and does each block read the output of the one before it?",
         ("block(y, memory,", "block(embedded(target, embedding, dropout), memory,"),
-        hint="Which name does the loop give to the output of a block, and which one does it read?",
+        hint="Where does `return` stand? Which name does the loop give to a block's output, which one does it read?",
         see="08#decoder-block",
     ),
     dropout_never=wrong(

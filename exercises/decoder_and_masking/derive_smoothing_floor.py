@@ -176,6 +176,14 @@ exercise.mistakes(
         (GAP, "right - other"),
         hint="Write the softmax of the logits (s, 0) and divide its two entries.",
     ),
+    gap_without_own_share=wrong(
+        "In your gap the right word has 1 − ε alone. Its own share ε/V comes back to it.",
+        ("gap = np.where(other > 0, np.log(right)", "gap = np.where(other > 0, np.log(1 - smoothing)"),
+    ),
+    gap_of_wrong_words=wrong(
+        "Your gap knows the wrong words only. Logits that differ by s make a quotient of eˢ of two probabilities.",
+        ("gap = np.where(other > 0, np.log(right)", "gap = np.where(other > 0, 0"),
+    ),
     one_zero_for_all=wrong(
         "One ε of 0 decides about all results. Each entry has an ε of its own: choose with `np.where`.",
         (

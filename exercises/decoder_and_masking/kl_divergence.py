@@ -82,6 +82,10 @@ exercise.mistakes(
         hint="How large should the divergence of p from itself be?",
         see="08#loss-floor",
     ),
+    factor_missing=wrong(
+        "The factor p is missing: each ln(p/q) counts with the probability p.",
+        (f"{ENTROPY} - {CROSS}", f"np.where(p == 0, 0, np.log(np.where(p == 0, 1, p)) - np.log({OPEN_Q}))"),
+    ),
     both_ways=wrong(
         "This is KL(p ‖ q) + KL(q ‖ p). The divergence is KL(p ‖ q) alone.",
         ("terms.sum()", "terms.sum() + (p_log_q(q, q) - p_log_q(q, p)).sum()"),

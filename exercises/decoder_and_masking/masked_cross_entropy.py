@@ -4,7 +4,7 @@ import math  # noqa: F401 - mistakes use it
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Advice, Case, Exercise, wrong
 from coursekit.generator import Generator
 from exercises.formulas.attention import softmax  # noqa: F401 - mistakes use it
 from exercises.formulas.losses import log_softmax
@@ -61,7 +61,10 @@ def _loss_inputs(rng: Generator, batch: int = 3, length: int = 5, words: int = 7
 @exercise.group(
     "mean over all real tokens of the batch",
     points=2,
-    advice="These are logits. A ready-made loss treats them as probabilities unless you set `from_logits=True`.",
+    advice=Advice(
+        value="These are logits. A ready-made loss treats them as probabilities unless you set `from_logits=True`.",
+        shape="One number for the batch: sum the losses, and divide by the number of real tokens.",
+    ),
 )
 def values(rng: Generator) -> list[Case]:
     wide = _loss_inputs(rng, 2, 7, 11)
@@ -162,6 +165,9 @@ exercise.mistakes(
     ),
     only_padding=wrong("Only the padding counts: the mask is the wrong way round.", (REAL, "targets == pad_id")),
     pad_id_ignored=wrong("The argument `pad_id` changes nothing: id 0 is left out.", (REAL, "targets != 0")),
+    smaller_ids_left_out=wrong(
+        "Ids below `pad_id` are left out, too. Only `pad_id` itself is padding.", (REAL, "targets > pad_id")
+    ),
     smoothing_ignored=wrong(
         "The argument `label_smoothing` changes nothing.",
         ("logits.shape[-1], label_smoothing)", "logits.shape[-1], 0.0)"),

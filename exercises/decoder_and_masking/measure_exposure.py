@@ -72,7 +72,7 @@ def _inputs(rng: Generator, rows: int, length: int, steps: int) -> dict:
     positions = np.array([int(rng.integers(0, each - 1)) for each in lengths])
     correct = targets[np.arange(rows), positions]
     false_ids = 1 + (correct - 1 + rng.integers(1, words - 1, size=rows)) % (words - 1)
-    table = rng.random((rows, 97)).astype("float32")
+    table = rng.random((rows, 61)).astype("float32")
     return {
         "targets": targets,
         "positions": positions.astype("int64"),
@@ -110,8 +110,8 @@ def _drawn(rng: Generator, rows: int, length: int, steps: int) -> dict:
     "shares by step, after a false and after the right token",
     points=3,
     advice=Advice(
-        value="For each sentence write twice: after the correct tokens and the false one, and after the correct tokens "
-        "alone. Each written token goes into its own prefix.",
+        value="For each sentence write twice: after `targets[n][:p]` and the false token, and after `targets[n][:p]` "
+        "and the right token. Each written token goes into its own prefix.",
         nan="Each step has sentences that have not ended. Take the mean over these.",
         shape="One share for each step: (K,).",
     ),
@@ -188,6 +188,10 @@ exercise.mistakes(
     not_divided=wrong(
         "The margin is 1.96 standard deviations. A mean is uncertain by the standard deviation over √n.",
         (MARGIN, "1.96 * np.nanstd(lost, axis=0, ddof=1)"),
+    ),
+    root_missing=wrong(
+        "The root is missing. A mean is uncertain by the standard deviation over √n, not over n.",
+        ("np.sqrt(count)", "count"),
     ),
     all_sentences=wrong(
         "The root is that of all sentences. At each step divide by the root of the number that is left there.",

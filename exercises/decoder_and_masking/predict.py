@@ -42,7 +42,8 @@ exercise.mistakes(
         see="08#loss-floor",
     ),
     own_share_missing=wrong(
-        "Your right word has 0.9 alone. The 0.1 is spread over all 14 words, so 0.1/14 of it comes back.",
+        "Either your right word has 0.9 alone: the 0.1 is spread over all 14 words, so 0.1/14 comes back. Or 14 wrong "
+        "words are counted: there are 13.",
         seen=0.585,  # the other 13 words share the 0.1: 0.581; or 14 others do: 0.589
         hint="Add up the probabilities of your target. Is the sum 1, and how much has each word?",
         see="08#loss-floor",

@@ -55,6 +55,10 @@ WIDTH = "d_model**-0.5"
 WARMUP = "warmup_steps**-1.5"
 
 exercise.mistakes(
+    warmup_missing=wrong(
+        "The warm-up is missing. Up to `warmup_steps` the rate grows with the step.",
+        ("min(step**-0.5, step * warmup_steps**-1.5)", "step**-0.5"),
+    ),
     largest_taken=wrong(
         "The larger of the two curves is taken; take the smaller one.",
         ("min(step", "max(step"),

@@ -46,12 +46,16 @@ exercise.mistakes(
     length_thought_everything=wrong(
         "Only one table grows with max_length.", seen={"longer": 3 * PARAMETERS}, see="04#parameters"
     ),
+    only_what_is_added=wrong(
+        "This is what is added. The question asks for all parameters.", seen={"longer": (LONGER - LENGTH) * WIDTH}
+    ),
     old_rows_counted_again=wrong(
         "200 of the 600 rows were there before.", seen={"longer": PARAMETERS + LONGER * WIDTH}
     ),
     hand_measures_swapped=wrong(
         "Precision divides by a column, recall by a row.", seen={"measures": [TP / (TP + FN), TP / (TP + FP)]}
     ),
+    hand_one_decimal=wrong("One decimal is too few: give two.", seen={"measures": [0.8, 0.8]}),
     hand_matrix_misread=wrong(
         "The matrix is read as [[tp, fp], [fn, tn]]; it is [[tn, fp], [fn, tp]].",
         seen={"measures": [TN / (TN + FP), TN / (TN + FN)]},

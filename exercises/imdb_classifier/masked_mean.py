@@ -149,6 +149,7 @@ exercise.hints(
 )
 exercise.hints("Does your function look at each id, or only at how many ids are not 0?", group="anywhere")
 exercise.hints(
-    "Search your function for `np.`, `tf.` and `.numpy()`: each of them has a counterpart in `keras.ops`.",
+    "Search your function for `np.`, `tf.`, `.numpy()` and `==`: each of them has a counterpart in `keras.ops`. On a "
+    "`keras.Input`, `==` compares two objects: write `ops.equal`.",
     group="training",
 )

@@ -165,6 +165,10 @@ exercise.mistakes(
         (AGAIN, AGAIN.replace("seeds_a", "map(np.unique, seeds_a)").replace("seeds_b", "map(np.unique, seeds_b)")),
         hint="Use the row of indices itself: `correct[indices]` repeats a row that is drawn twice.",
     ),
+    alone_of_one_model=wrong(
+        "`reviews_alone` uses one trained model of each recipe. It uses all of them, each once, in every repeat.",
+        (ALONE, ALONE.replace("(seeds_a)", "(seeds_a)[:, :1]").replace("(seeds_b)", "(seeds_b)[:, :1]")),
+    ),
     alone_is_still=wrong(
         "`reviews_alone` takes all reviews every time and has no width. It draws the reviews and keeps the models.",
         (ALONE, "alone = np.full(len(reviews), difference)"),
@@ -211,6 +215,10 @@ exercise.mistakes(
     normal_of_repeats=wrong(
         "This is ±1.96 standard deviations around the mean of the repeats. The percentiles need no bell shape.",
         (PERCENTILES, "differences.mean() + np.array([-1.96, 1.96]) * differences.std()"),
+    ),
+    ends_exchanged=wrong(
+        "The ends of the intervals are exchanged: the low one comes first.",
+        (PERCENTILES, "np.percentile(differences, [97.5, 2.5])"),
     ),
     shares_for_percents=wrong(
         "The percentiles are 0.025 and 0.975, nearly the smallest difference. `np.percentile` counts in percent.",

@@ -39,6 +39,11 @@ exercise.mistakes(
         seen=DEVIATION * REVIEWS / 100,
         see="06#verdict",
     ),
+    variance_in_points=wrong("This is the variance of the share, times 100. Take the root first.", seen=100 * VARIANCE),
+    fair_coin=wrong(
+        "This is the standard deviation for a fair coin. The model is right in 80 % of the reviews.",
+        seen=50 / math.sqrt(REVIEWS),
+    ),
     two_deviations=wrong(
         "This is the interval of 95 %, 1.96 standard deviations. The question asks for one.", seen=1.96 * DEVIATION
     ),

@@ -59,7 +59,7 @@ def breaks(rng: Generator) -> list[Case]:
 
 @exercise.group("letters of other languages and digits stay", points=1)
 def letters(rng: Generator) -> list[Case]:
-    return _texts_of(rng, "{accented} {0}, {number}/10", "ÉTÉ: the {accented} of {0}, 日本, {number}.5 stars")
+    return _texts_of(rng, "{accented} {0} – {1}_{2}, {number}/10", "ÉTÉ: the {accented} of {0}, 日本, {number}.5 stars")
 
 
 @exercise.group("one space between words, none at the ends", points=1)
@@ -114,6 +114,10 @@ exercise.mistakes(
     ),
     other_letters_lost=wrong(
         "Letters beyond a to z are lost: é, ü and 日 are letters.", (KEPT, f"{KEPT} and c.isascii()")
+    ),
+    other_punctuation=wrong(
+        "Your pattern is not `string.punctuation`: the dash – is not in it and stays, `_` is in it and goes.",
+        (KEPT, '(c.isalnum() or c.isspace() or c == "_")'),
     ),
     digits_lost=wrong("Digits are gone. `9/10` should become `910`.", (KEPT, f"{KEPT} and not c.isdigit()")),
     ends_not_stripped=wrong(

@@ -19,7 +19,7 @@ def _reviews(rng: Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
     for row, label in zip(ids, labels, strict=True):
         words = PRAISE if label else BLAME
         row[rng.permutation(LENGTH)[:3]] = rng.integers(words.start, words.stop, size=3)
-    return ids.astype("uint16"), labels.astype("int32")
+    return ids.astype("uint8"), labels.astype("int32")
 
 
 def _with_lone_words(ids: np.ndarray, first: int) -> np.ndarray:
@@ -44,6 +44,7 @@ def train_classifier(x_test: np.ndarray) -> dict[str, np.ndarray | str]:
         "training": "all reviews",
         "validation": "looked at",
         "epochs": "several",
+        "batches": "small",
         "fits": "the training reviews",
         "chosen by": "the validation loss",
         "probabilities": np.full((len(x_test), 1), np.nan),
@@ -174,6 +175,11 @@ exercise.mistakes(
         "On its own training reviews the model is hardly better than a coin. Do the labels still belong to "
         "their reviews, or was one of them shuffled alone? Is the learning rate far too small, or too large?",
         seen={"fits": "nothing"},
+    ),
+    one_batch=wrong(
+        "All training reviews are one batch, so the weights change once in each epoch. Batches are small, such as 32.",
+        seen={"batches": "one in each epoch"},
+        costs_at_most=0.2,
     ),
     one_epoch=wrong("There is only one epoch, so there is nothing to stop.", seen={"epochs": "one"}),
 )

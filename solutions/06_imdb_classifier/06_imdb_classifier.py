@@ -274,7 +274,8 @@ check("find_the_bug")
 # - **Padding changes nothing.** No word attends to padding, and the mean leaves it out. A review that is all padding
 #   gives a finite number.
 # - The check finds your weights by their shapes, puts its own numbers in, and compares probabilities.
-# - Dropout is up to you, as long as `model(ids)` drops nothing. Do not compile the model yet.
+# - Dropout is up to you, as long as `model(ids)` drops nothing. So are constant factors before the two vectors that are added,
+#   because the tables learn them. The model need not be compiled: `train_classifier` does that.
 # - The check has 30 seconds of computing on a CPU.
 # - Connect Keras's layers directly, or write a subclass of `keras.Model`.
 
@@ -290,7 +291,7 @@ def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2,
         d_ff: width of the feed-forward network's hidden layer, F.
 
     Returns:
-        A keras.Model, not compiled: ids (B, T) -> probabilities (B, 1).
+        A keras.Model: ids (B, T) -> probabilities (B, 1).
     """
     ids = keras.Input((max_length,), dtype="int32")  # (B, T)
     places = ops.cumsum(ops.ones_like(ids), axis=1) - 1  # (B, T): 0, 1, 2, … in every row
@@ -425,7 +426,7 @@ plots.show(figure, alt="The gradient by one word falls with the number of words,
 # When to stop, and which weights to keep, a second set of reviews decides.
 #
 # Compile the model you are given with Adam, binary cross-entropy and the metric `"accuracy"`. Train it on `x` and `y` in
-# small batches. After each epoch look at the `validation` reviews. **Stop** when the validation loss has not
+# small batches, such as 32 reviews, and allow at least 20 epochs. After each epoch look at the `validation` reviews. **Stop** when the validation loss has not
 # fallen for a few epochs (at most ten), and leave the model with the weights of the epoch whose validation loss was **lowest**, which is
 # seldom the last. Return what `fit` returns, the `History`.
 #

@@ -20,7 +20,7 @@
 # the model writes next. The second part shows how a sentence comes out of it: [lab
 # 08b](../08b_generating_text/08b_generating_text.ipynb).
 #
-# <details><summary>If you come from PyTorch</summary>A mask says True for <i>may attend</i>; in <code>nn.MultiheadAttention</code> True means blocked. Pass masks by name: <code>attention_mask=</code>. Sizes that are unknown in a graph come from <code>ops.shape(x)</code>.</details>
+# <details><summary>If you come from PyTorch</summary>A mask says True for <i>may attend</i>; in <code>nn.MultiheadAttention</code> True means blocked. Pass masks by name: <code>attention_mask=</code>.</details>
 #
 # **Before you start:** read [lecture 08](../../lectures/08_decoder_and_masking.ipynb): this lab begins where its class
 # `PlainDecoderBlock` ends (no dropout). **Time:** about 110 minutes.
@@ -242,7 +242,9 @@ below the diagonal. Right: the same, with the last two columns empty.""",
 #   would be wrong: the source is known as a whole.
 # - Keras takes `memory_mask` as it is. Pass it by its name, `attention_mask=`: by position it is another argument.
 # - There is no mask for padding in x. It stands at the end, where no real token looks, and the loss leaves it out.
-# - `training` decides whether dropout is on. Pass it to all three.
+# - `training` decides whether dropout is on. Pass it to all three, by its name.
+# - It has to work inside `tf.function`, where **lengths may be unknown**: `x.shape[1]` is then None, and
+#   `ops.shape(x)[1]` is the length. A function that needs a number, such as your `causal_mask`, cannot take None.
 
 # %% nbgrader={"grade": false, "grade_id": "DecoderBlock-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class DecoderBlock(keras.Layer):
@@ -352,6 +354,9 @@ print("padding changes nothing:", np.allclose(block(tokens, visible)[1, :2], blo
 #    block, with the padding of the source masked.
 # 5. The **logits** are x Eᵀ for the decoder's output x, (B, T, D) times (D, V): no bias, no scaling, no softmax.
 #    The loss and the decoding apply the softmax.
+#
+# The model has to work inside `tf.function`, where a length may be unknown: `ids.shape[1]` is then None, and `ops.shape(ids)[1]`
+# is the length. Pass masks and `training=` to the blocks by name: Keras refuses `True` by position.
 #
 # There is no norm outside of the blocks. `num_layers` may be 0: then the logits are (E[ids]·√D + positions) Eᵀ, and the
 # first group of the check looks at these alone.
@@ -675,7 +680,7 @@ plots.show(figure, alt="Both losses fall and level off just above a dotted line,
 #
 # `next_token` puts the start id before a prefix itself. Each written token is appended to its own prefix, right or
 # wrong, and compared with the target at its position. Step k is the k-th written token, at position p + k. A sentence
-# counts at step k only if its target has a token there: 0 is padding.
+# counts at step k only if its target has a token there: not padding (0), and not behind the last column.
 #
 # Is a difference larger than chance? The sentences are the **same**, so take for each of them d: right after the right token
 # (1 or 0) minus right after the false one. With n sentences at a step, the `margin` is 1.96 · (standard deviation of d, with

@@ -194,7 +194,12 @@ WRONG = [
     ("causal_reversed", block(causal="attention_mask=np.triu(np.ones((x.shape[1], x.shape[1]), bool))")),
     ("causal_inverted", block(causal="attention_mask=np.triu(np.ones((x.shape[1], x.shape[1]), bool), 1)")),
     ("itself_hidden", block(causal="attention_mask=np.tril(np.ones((x.shape[1], x.shape[1]), bool), -1)")),
-    ("cross_attention_causal", block(cross="query=x, value=memory, use_causal_mask=True")),
+    ("cross_attention_causal", block(cross="query=x, value=memory, attention_mask=memory_mask, use_causal_mask=True")),
+    ("cross_causal_unmasked", block(cross="query=x, value=memory, use_causal_mask=True")),
+    (
+        ("not_causal", "cross_attention_causal"),
+        block(causal="attention_mask=None", cross="x, memory, attention_mask=memory_mask, use_causal_mask=True"),
+    ),
     ("memory_mask_ignored", block(cross="query=x, value=memory")),
     (
         "memory_mask_ignored",
@@ -275,6 +280,13 @@ WRONG = [
     ("dropout_never", block(training="False", third="False")),
     ("dropout_always", block(training="True", third="True")),
     ("third_dropout_missing", block(third="False")),
+    (
+        "first_dropout_missing",
+        halves().replace("self.dropout1(self.self_attention", "(lambda h, training: h)(self.self_attention"),
+    ),
+    # lengths that are None in a graph; a mask of the memory for the target's tokens, too
+    (None, block(causal="attention_mask=causal_mask(x.shape[1])[None]")),
+    (None, block(causal="attention_mask=memory_mask, use_causal_mask=True")),
     ("keras_epsilon", block(epsilon="1e-3")),
     ("", block(key_dim="d_model")),
     ("", block(activation="None")),

@@ -246,7 +246,7 @@ WRONG = [
         "",
         model(waves="tf.concat([waves(max_length, d_model)[:, 0::2], waves(max_length, d_model)[:, 1::2]], axis=1)"),
     ),
-    ("", model(waves="waves(max_length + 1, d_model)[1:]")),
+    ("positions_from_one", model(waves="waves(max_length + 1, d_model)[1:]")),
     ("encoder_sees_padding", model(seen="None")),
     ("memory_padding_seen", model(memory_mask="None")),
     (None, model(seen="None", memory_mask="None")),
@@ -327,6 +327,14 @@ WRONG = [
     (None, model(encoders="[Side(d_model, num_heads, d_ff, dropout)] * num_layers")),
     (None, model(epsilon="1e-3")),
     (None, model().replace("seen=mask, training=training", "seen=mask, training=False")),
+    # a length that is None in a graph; `training` by position
+    (None, model(**rows("self.table(ids) * self.d_model**0.5 + self.waves[: ids.shape[1]]"))),
+    (None, model().replace("memory_mask=mask, training=training", "mask, training")),
+    # the loop ends with its first block
+    (
+        "blocks_side_by_side",
+        model().replace("        return x @", "            return x @"),
+    ),
     # gradients of the table come from the output alone
     (
         None,

@@ -63,6 +63,8 @@ def derive_smoothing_floor(vocab_size, smoothing):
 OTHERS = {"right": "1 - smoothing + 0 * vocab_size", "other": "smoothing / (vocab_size - 1)"}
 
 WRONG = [
+    ("gap_without_own_share", derived(gap="np.where(other > 0, np.log(1 - smoothing) - log_other, np.inf)")),
+    ("gap_of_wrong_words", derived(gap="np.log(vocab_size / smoothing)")),
     ("spread_over_others", derived(**OTHERS)),
     ("right_word_alone", derived(floor="-right * np.log(right)")),
     ("cost_of_the_right_word", derived(floor="-np.log(right)")),

@@ -22,6 +22,7 @@ def kl_divergence(p, q):
 ]
 
 WRONG = [
+    ("factor_missing", divergence("kl_divergence", "return np.sum(np.log(p[p > 0] / q[p > 0]))")),
     ("arguments_swapped", divergence("kl_divergence", "return np.sum(q[q > 0] * np.log(q[q > 0] / p[q > 0]))")),
     ("log_to_base_2", divergence("kl_divergence", "return np.sum(p[p > 0] * np.log2(p[p > 0] / q[p > 0]))")),
     ("sign_wrong", divergence("kl_divergence", "return np.sum(p[p > 0] * np.log(q[p > 0] / p[p > 0]))")),

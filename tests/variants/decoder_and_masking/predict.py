@@ -16,6 +16,7 @@ WRONG = [
     ("two_outcomes", "predict = 0.325"),
     ("", "predict = 0.1 * np.log(14) - 0.03"),
     ("own_share_missing", "predict = 0.581"),
+    ("own_share_missing", "predict = -(0.9 + 0.1 / 14) * np.log(0.9 + 0.1 / 14) - 0.1 * np.log(0.1 / 14)"),
     ("own_share_missing", "predict = -0.9 * np.log(0.9) - 0.1 * np.log(0.1 / 14)"),
     ("", "predict = 0.5"),
     ("", "predict = 0.6155"),

@@ -31,6 +31,7 @@ def transformer_schedule(step, d_model, warmup_steps=4000):
 WRONG = [
     (name, f"def transformer_schedule(step, d_model, warmup_steps=4000):\n    {body}")
     for name, body in [
+        ("warmup_missing", "return d_model**-0.5 * max(step, 1) ** -0.5"),
         ("largest_taken", "step = max(step, 1); return d_model**-0.5 * max(step**-0.5, step * warmup_steps**-1.5)"),
         ("width_missing", "step = max(step, 1); return min(step**-0.5, step * warmup_steps**-1.5)"),
         (

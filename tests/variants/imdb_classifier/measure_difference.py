@@ -325,6 +325,8 @@ def measure_difference(correct_a, correct_b, reviews, seeds_a, seeds_b):
     ("", measured((RETURNED, "return abs(difference), ends(again), ends(alone)"))),
     ("", measured((RETURNED, "return difference, difference + ends(again), difference + ends(alone)"))),
     ("", measured(("[2.5, 97.5]", "[0.025, 0.975]"))),
+    ("ends_exchanged", measured(("[2.5, 97.5]", "[97.5, 2.5]"))),
+    ("alone_of_one_model", measured((ALONE, "(correct_a[0][reviews] * 1.0 - correct_b[0][reviews]).mean(axis=1)"))),
     ("", measured((ENDS, "differences.min(), differences.max()"))),
     ("", measured(("    return difference, ends(again), ends(alone)", "    pass"))),
 ]  # fmt: skip

@@ -22,7 +22,7 @@ def standardize(text):
 import re as regex
 BREAK = regex.compile("<br ?/?>", regex.I)
 def standardize(text):
-    return " ".join(regex.sub(r"[^\w\s]", "", BREAK.sub(" ", text)).lower().split())
+    return " ".join(regex.sub(f"[{regex.escape(string.punctuation)}]", "", BREAK.sub(" ", text)).lower().split())
 """,
     # TensorFlow's strings, joined outside
     r"""
@@ -44,11 +44,19 @@ def standardize(text):
 def standardize(text):
     text = text.replace("<BR", "<br").replace("<Br", "<br").replace("<bR", "<br")
     text = text.replace("<br />", "\\n").replace("<br/>", "\\n").replace("<br>", "\\n").lower()
-    return " ".join("".join(c for c in text if c.isalnum() or c.isspace()).split())
+    return " ".join("".join(c for c in text if ord(c) > 127 or c.isalnum() or c.isspace()).split())
 """,
 ]
 
 WRONG = [
+    (
+        "other_punctuation",
+        r"""
+def standardize(text):
+    text = re.sub(r"<br\s*/?>", " ", text.lower())
+    return " ".join(re.sub(r"[^\w\s]", "", text).split())
+""",
+    ),
     (
         "br_becomes_a_word",
         r"""
@@ -78,7 +86,7 @@ def standardize(text):
         r"""
 def standardize(text):
     text = re.sub(r"<br ?/?>", " ", text.lower())
-    return " ".join(re.sub(r"[^\w\s]", " ", text).split())
+    return " ".join(re.sub(f"[{re.escape(string.punctuation)}]", " ", text).split())
 """,
     ),
     (
@@ -102,7 +110,7 @@ def standardize(text):
         r"""
 def standardize(text):
     text = re.sub(r"<br ?/?>", " ", text.lower())
-    return " ".join(re.sub(r"[^\w\s']", "", text).split())
+    return " ".join("".join(c for c in text if c == "'" or c not in string.punctuation).split())
 """,
     ),
     (None, "def standardize(text):\n    return text\n"),

@@ -192,6 +192,7 @@ def train_classifier(model, x, y, validation):
     ("nothing_learned", training(first="y = np.random.default_rng(1).permutation(y)", epochs="4")),
     ("nothing_learned", training(optimizer="keras.optimizers.Adam(1e-7)", epochs="3")),
     ("one_epoch", training(epochs="1")),
+    ("one_batch", training().replace("batch_size=32", "batch_size=512")),
     (None, "def train_classifier(model, x, y, validation):\n    return None\n"),
     (None, "def train_classifier(model, x, y, validation):\n    return model\n"),
     (
