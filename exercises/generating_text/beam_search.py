@@ -287,7 +287,6 @@ def edges(rng: Generator) -> list[Case]:
 
 STEP = "step(tokens)"
 SUM = "total + float(log_p)"
-WITHOUT_END = "each[0][:-1] if is_finished(each[0], end_id) else each[0]"
 DIVISION = "/ ((5 + length) / 6) ** length_penalty"
 BEST = "max(beam, key=rank)"
 FINISHED_ONES = "[hypothesis for hypothesis in beam if is_finished(hypothesis[0], end_id)]"
@@ -332,7 +331,7 @@ exercise.mistakes(
     ),
     end_not_counted=wrong(
         "n does not count the end id; the end id was generated, too.",
-        ("scoring(length_penalty)", f"lambda each: scoring(length_penalty)(({WITHOUT_END}, each[1]))"),
+        (DIVISION, "/ ((5 + max(length - 1, 0)) / 6) ** length_penalty"),
         hint="How many log-probabilities are in the sum of a finished hypothesis?",
     ),
     five_and_a_sixth=wrong(
