@@ -37,12 +37,12 @@ exercise.mistakes(
     thirteen_tokens=wrong(
         "A little too low: one half is near, and 0.95¹³ = 0.513 is the share for thirteen tokens. Here twelve have to "
         "be right.",
-        seen=0.95**13,
+        seen=0.498,
         hint="How large is the probability that the first two tokens are right?",
     ),
     eleven_tokens=wrong(
         "A little too high: 0.95¹¹ = 0.569 is the share for eleven tokens. Here twelve have to be right.",
-        seen=0.95**11,
+        seen=0.583,
         hint="How large is the probability that the first two tokens are right?",
     ),
 )
