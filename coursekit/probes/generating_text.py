@@ -156,6 +156,8 @@ def bytes_of_caches(num_kv_heads: int, texts: int) -> int:
 
 def _standing(constraint: str, num_kv_heads: int, texts: int) -> str:
     """What is true of the chosen sizes, about one constraint."""
+    if (num_kv_heads, texts) == (QUERY_HEADS, 7):
+        raise ContractError("this is the example of the text, in which 7 texts fit. Choose other numbers.")
     if constraint == "texts":
         return "at least 24 texts" if texts >= 24 else "fewer than 24 texts"
     if constraint == "memory":

@@ -382,10 +382,15 @@ def parameters_and_cache(sizes: Mapping[str, int]) -> tuple[int, int]:
     return count, 2 * sizes["num_layers"] * shared * TOKENS * FLOAT_BYTES
 
 
+AS_ON_PAGE = {"d_model": 128, "num_layers": 4, "num_heads": 4, "num_kv_heads": 2, "d_ff": 344}
+
+
 def _standing(constraint: str, **sizes: int) -> str:
     """What is true of the chosen sizes, about one constraint."""
     width, heads, shared = sizes["d_model"], sizes["num_heads"], sizes["num_kv_heads"]
     count, cache = parameters_and_cache(sizes)
+    if sizes == AS_ON_PAGE:
+        raise ContractError("these are the sizes of the text, with a cache of 512 kB. Choose others.")
     if constraint == "depth":
         return (
             "fewer than 4 blocks or heads" if min(sizes["num_layers"], heads) < 4 else "at least 4 blocks and 4 heads"

@@ -138,8 +138,7 @@ def _place_taken(rng: Generator) -> dict:
 def values(rng: Generator) -> list[Case]:
     prefix = ("only_last_token", "start_not_handed")
     return [
-        Case(_beams(rng, "beam_of_one", *prefix, width=2, words=5), description="beam_width=2, 5 tokens, max_length=6"),
-        Case(_beams(rng, "beam_of_one", *prefix, width=3, words=7), description="beam_width=3, 7 tokens, max_length=6"),
+        Case(_beams(rng, "beam_of_one", *prefix, width=2, words=7), description="beam_width=2, 7 tokens, max_length=6"),
         Case(
             _beams(rng, "beam_of_one", "one_child_each", width=3, words=5, kind="last token"),
             description="beam_width=3, 5 tokens, the last one decides about the next, max_length=6",
@@ -335,6 +334,11 @@ exercise.mistakes(
         (DIVISION, "/ ((5 + max(length - 1, 0)) / 6) ** length_penalty"),
         hint="How many log-probabilities are in the sum of a finished hypothesis?",
     ),
+    five_and_a_sixth=wrong(
+        "The divisor is (5 + n/6)^length_penalty. Brackets are missing: it should be ((5 + n)/6)^length_penalty.",
+        (DIVISION, "/ (5 + length / 6) ** length_penalty"),
+        hint="Put n = 1 into the formula of the text: the divisor is 1 whatever the penalty. And in yours?",
+    ),
     penalty_multiplied=wrong(
         "The sum is multiplied by ((5 + n)/6)^length_penalty; divide by it.",
         (DIVISION, "* ((5 + length) / 6) ** length_penalty"),
@@ -439,7 +443,11 @@ exercise.hints(
     "A round: finished hypotheses are candidates as they are; every other one gives V candidates. Sort, cut, repeat.",
     "Sort with `key=` by a function of sum and length, so that arrays and lists are never compared with each other.",
 )
-exercise.hints("Print the beam after each round. Is the final winner still in it?", group="trapped")
+exercise.hints(
+    "Are the tokens right, and the score is not? Then look at n and at the divisor. Otherwise print the beam after "
+    "each round: is the final winner still in it?",
+    group="trapped",
+)
 exercise.hints(
     "With one hypothesis the best of V candidates stays. Where does yours differ from `greedy_decode`?",
     group="width_one",

@@ -73,10 +73,10 @@ def first(rng: Generator) -> list[Case]:
     advice=Advice(value="Each call appends its key and its value to the cache, and its query looks at all of them."),
 )
 def steps(rng: Generator) -> list[Case]:
-    arrays, tensors = _tokens(rng, 2, 3, 7, 5), _tokens(rng, 3, 2, 5, 11)
+    arrays, tensors = _tokens(rng, 2, 3, 7, 5), _tokens(rng, 3, 2, 5, 7)
     return [
         Case(arrays, description="7 calls, B=2, H=3, K=5"),
-        Case(tensors, mode="tensor", description="5 calls with TensorFlow tensors, B=3, H=2, K=11"),
+        Case(tensors, mode="tensor", description="5 calls with TensorFlow tensors, B=3, H=2, K=7"),
     ]
 
 
@@ -162,6 +162,16 @@ exercise.mistakes(
         (ROOT, "math.sqrt(keys.shape[2])"),
         hint="Which axis of (B, H, t, K) do the products of a score run over?",
         see="02#why-sqrt-dk",
+    ),
+    softmax_missing=wrong(
+        "The scores themselves are the weights. A softmax over the keys should make them sum to 1.",
+        ("softmax(scores) @ values", "scores @ values"),
+        see="02#formula",
+    ),
+    keys_mixed=wrong(
+        "The weights mix the keys. Keys decide how much is taken, and values are what is taken.",
+        ("softmax(scores) @ values", "softmax(scores) @ keys"),
+        hint="The first token sees only itself. Which of its three vectors is the output?",
     ),
     keys_newest_first=wrong(
         "The new key is put before the old ones, and the new value behind them, so keys and values do not match.",

@@ -126,8 +126,8 @@ exercise.mistakes(
         hint="What is the sign of p(x) − q(x) where the draft proposes x too rarely?",
     ),
     other_way=wrong(
-        "The residual holds q − p: the tokens that the draft proposes too often. They come too rarely only where p is "
-        "larger.",
+        "The residual holds q − p: the tokens that the draft proposes too often. Tokens come too rarely where p is "
+        "larger than q: the residual is p − q there.",
         (LACKING, "lacking = draft - both"),
         hint="What is the sign of p(x) − q(x) where the draft proposes x too rarely?",
     ),
@@ -168,7 +168,7 @@ exercise.mistakes(
         hint="What should the share be where p = q?",
     ),
     small_number_added=wrong(
-        "Where p = q the residual is 0, because a small number stands in the divisor. There r is p, by agreement.",
+        "Where p = q your residual is 0 (a small number in the divisor does that, too). There r is p, by agreement.",
         (RESIDUAL, "lacking / (left + 1e-9)"),
         hint="`np.where(left > 0, …, p)` decides row by row.",
     ),
@@ -176,6 +176,22 @@ exercise.mistakes(
         "Where p = q the residual is 0/0. There nothing is rejected, and r is p, by agreement.",
         (RESIDUAL, "lacking / left"),
         hint="`np.where(left > 0, …, p)` decides row by row, and computes both sides: its divisor has to be 1 there.",
+    ),
+    differences_not_cut=wrong(
+        "The residual has negative entries: it is p − q for every token. Where q is larger nothing is lacking to p.",
+        (LACKING, "lacking = target - draft"),
+        ("left = lacking.sum(axis=-1, keepdims=True)", "left = 1 - both.sum(axis=-1, keepdims=True)"),
+        hint="What is the smallest probability that a token may have in the residual?",
+    ),
+    target_times_rejected=wrong(
+        "The residual is p(x) · (1 − min(1, p/q)). What is lacking to p(x) is p(x) less what was drafted and accepted.",
+        (LACKING, "lacking = target * (1 - both / np.where(draft > 0, draft, 1))"),
+        hint="How often does x come out because it was proposed and accepted? Only what is lacking to p(x) is left.",
+    ),
+    ratio_inverted=wrong(
+        "A drafted token is accepted with min(1, q/p) in your share. It should be min(1, p/q).",
+        (ACCEPTED, "(draft * np.minimum(1, draft / np.maximum(target, 1e-30))).sum(axis=-1)"),
+        hint="The draft proposes x too often. Should it always be accepted?",
     ),
     nearly_equal_is_equal=wrong(
         "Where p and q differ by little, your residual is p. It is p only where they are equal.",

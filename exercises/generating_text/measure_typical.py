@@ -257,6 +257,15 @@ exercise.mistakes(
         hint="What does a decoder need to know to go on: the last word, or the sentence so far?",
         see="08#teacher-forcing",
     ),
+    exchanged=wrong(
+        "The two shares are exchanged: the one of log p comes first, the one per token last.",
+        ('"ahead": ahead, "ahead_per_token": ahead_per_token', '"ahead": ahead_per_token, "ahead_per_token": ahead'),
+    ),
+    total_ties_ahead=wrong(
+        "`ahead` counts a drawn sentence that is as probable as the searched one. Ahead means more probable.",
+        ("base > each", "base >= each"),
+        hint="The model draws the searched sentence itself. Is it ahead of itself?",
+    ),
     ties_ahead=wrong(
         "A drawn sentence that is as probable as the searched one counts as ahead. Ahead means more probable.",
         ("base > each", "base >= each"),

@@ -34,9 +34,15 @@ exercise.mistakes(
         hint="In how many of 100 sentences are the first two tokens right, and in how many of those the third?",
         see="08#exposure-bias",
     ),
-    one_half=wrong(
-        "One half is near, and too low. The share can be calculated: all twelve tokens have to be right.",
-        seen=0.5,
+    thirteen_tokens=wrong(
+        "A little too low: one half is near, and 0.95¹³ = 0.513 is the share for thirteen tokens. Here twelve have to "
+        "be right.",
+        seen=0.498,
+        hint="How large is the probability that the first two tokens are right?",
+    ),
+    eleven_tokens=wrong(
+        "A little too high: 0.95¹¹ = 0.569 is the share for eleven tokens. Here twelve have to be right.",
+        seen=0.583,
         hint="How large is the probability that the first two tokens are right?",
     ),
 )

@@ -65,7 +65,7 @@ def values(rng: Generator) -> list[Case]:
     ),
 )
 def first(rng: Generator) -> list[Case]:
-    small, none = _cut(rng, 7, 1), {**_cut(rng, 5, 1), "p": 0.0}
+    small, none = _cut(rng, 7, 1, lambda low, high: high - 0.002), {**_cut(rng, 5, 1), "p": 0.0}
     return [
         Case(small, description=f"p={small['p']:.3f}, below the largest probability"),
         Case(none, description="p=0"),
@@ -173,6 +173,21 @@ exercise.mistakes(
         ),
         hint="Three tokens of ¼ and p = 0.45: how many of them have to stay?",
         see="08b#choosing",
+    ),
+    sums_in_the_order_of_ids=wrong(
+        "The sums run over the tokens in the order of their ids. Sort first, and then sum the sorted probabilities.",
+        ("np.cumsum(probabilities[ranked])", "np.cumsum(probabilities)"),
+        hint="Which token should be the first in the sum: the one with id 0, or the most probable one?",
+    ),
+    divided_by_p=wrong(
+        "What is left is divided by p. Its sum is p or more: divide by the sum.",
+        ("/ nucleus.sum()", "/ max(p, 1e-30)"),
+        hint="What must the numbers sum to before `rng.choice` can draw with them?",
+    ),
+    always_one_more=wrong(
+        "One token too many is kept. The one with which the sum reaches p is the last.",
+        (KEPT, "np.concatenate([[True, True], sums[:-2] < p])"),
+        hint="Take ½, ¼, ¼ and p = 0.6: which tokens reach 0.6 together?",
     ),
     one_left_out_and_none_kept=wrong(
         "The token that makes the sum reach p is left out, and for a small p no token is kept. It belongs to the set.",

@@ -119,7 +119,9 @@ def values(rng: Generator) -> list[Case]:
             description="d_model=12, num_heads=6, num_kv_heads=3, x (3, 5, 12)",
         ),
         Case(
-            _inputs(rng), mode="parameters", description="trainable parameters, d_model=24, num_heads=6, num_kv_heads=2"
+            _inputs(rng, 6, 3, 2),
+            mode="parameters",
+            description="trainable parameters, d_model=12, num_heads=6, num_kv_heads=3",
         ),
     ]
 
@@ -171,7 +173,7 @@ def twice(rng: Generator) -> list[Case]:
 def training(rng: Generator) -> list[Case]:
     small = _inputs(rng, 2, 1, 2, batch=1, length=3)
     return [
-        Case(_inputs(rng), mode="graph", description="inside tf.function, batch size and length unknown"),
+        Case(_inputs(rng, 6, 3, 2), mode="graph", description="inside tf.function, batch size and length unknown"),
         Case(
             {**small, "cotangent.output": normal(rng, 1, 3, 4)},
             mode="gradient",
@@ -292,6 +294,29 @@ exercise.mistakes(
             "turned(heads_of(x @ w_k, num_kv_heads), np.arange(x.shape[1]))",
         ),
         hint="Token 5 is a query now, and a key for those that come later. Which position has its key?",
+        see="05#rotary",
+    ),
+    pair_swapped=wrong(
+        "The cache comes back as (values, keys). The keys should come first.",
+        ("return output, (k, v)", "return output, (v, k)"),
+    ),
+    raw_keys_kept=wrong(
+        "The cache holds keys that are not turned. Turn the new keys first, and concatenate afterwards: then no key is "
+        "turned a second time.",
+        ("turned(heads_of(x @ w_k, num_kv_heads), positions)", "heads_of(x @ w_k, num_kv_heads)"),
+        ("for_each_query_head(k, times)", "for_each_query_head(turned(k, np.arange(k.shape[2])), times)"),
+    ),
+    positions_from_one=wrong(
+        "The positions begin at 1. Scores know distances alone, so the output is the same, but the keys of the cache "
+        "are not. The first token has position 0.",
+        ("past + np.arange(x.shape[1])", "past + 1 + np.arange(x.shape[1])"),
+    ),
+    query_positions_restart=wrong(
+        "Behind a cache the positions of the queries begin at 0 again; those of the keys go on.",
+        (
+            "turned(heads_of(x @ w_q, num_heads), positions)",
+            "turned(heads_of(x @ w_q, num_heads), np.arange(x.shape[1]))",
+        ),
         see="05#rotary",
     ),
     values_turned=wrong(

@@ -120,7 +120,7 @@ def known_weights(rng: Generator) -> list[Case]:
 def parts(rng: Generator) -> list[Case]:
     return [
         Case(_inputs(rng, cuts=(3, 4)), description="three ids, then one and one, two blocks"),
-        Case(_inputs(rng, batch=1, length=4, cuts=(1, 2, 3), num_layers=3), description="one id a call, three blocks"),
+        Case(_inputs(rng, batch=1, cuts=(1, 2, 3, 4)), description="one id a call, two blocks"),
     ]
 
 
@@ -235,6 +235,35 @@ exercise.mistakes(
         ('rms_normed(x, weights["norm.gamma"]) @ table.T', "x @ table.T"),
         hint="Which layer of the model is made in `__init__` and never called?",
         see="10#model",
+    ),
+    one_block_for_all=wrong(
+        "All blocks are one and the same. `[block] * n` is a list that holds one block n times: make each of them.",
+        ('"blocks." + str(number) + "."', '"blocks." + str(num_layers - 1) + "."'),
+        (COUNTED, "sum(math.prod(shape) for path, shape in shapes.items() if path[:7] != 'blocks.' or path[7] == '0')"),
+        hint="Is `blocks[0] is blocks[1]` true?",
+    ),
+    blocks_side_by_side=wrong(
+        "Every block reads the embedded ids. Each should read the output of the one before it.",
+        (
+            "block_output(x, w, num_heads, num_kv_heads, caches[number])",
+            "block_output(table[ids] * len(table.T) ** 0.5, w, num_heads, num_kv_heads, caches[number])",
+        ),
+        hint="Which variable does the loop hand to a block, and which does it assign?",
+    ),
+    width_for_root=wrong(
+        "The embeddings are multiplied by D. The factor is √D.",
+        ("math.sqrt(table.shape[1])", "table.shape[1]"),
+        see="10#model",
+    ),
+    divided_by_root=wrong(
+        "The embeddings are divided by √D. Multiply by it.",
+        ("table[ids] * math.sqrt(table.shape[1])", "table[ids] / math.sqrt(table.shape[1])"),
+        see="10#model",
+    ),
+    norm_after_each_block=wrong(
+        "The last norm stands in the loop, so it comes after each block. It comes once, behind the last one.",
+        ("kept.append(cache)", 'kept.append(cache)\nx = rms_normed(x, weights["norm.gamma"])'),
+        ('rms_normed(x, weights["norm.gamma"]) @ table.T', "x @ table.T"),
     ),
     caches_not_read=wrong(
         "The caches that come in change nothing: a new token sees only itself. Does each block get its pair?",

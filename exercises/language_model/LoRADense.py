@@ -74,6 +74,12 @@ exercise.mistakes(
         ),
         see="10#lora",
     ),
+    a_untracked=wrong(
+        "`a` is not trained: it is not among the layer's trainable weights. Keras tracks what `self.add_weight` makes, "
+        "and no `tf.Variable`.",
+        ("rank * (x.shape[-1] + kernel.shape[-1])", "rank * kernel.shape[-1]"),
+        hint="What does `len(layer.trainable_variables)` say?",
+    ),
     scale_missing=wrong("The product is not scaled by alpha / rank.", ("alpha / rank", "1.0")),
     alpha_alone=wrong("The product is scaled by alpha; divide by the rank.", ("alpha / rank", "alpha")),
     merged_unscaled=wrong(

@@ -166,7 +166,7 @@ exercise.mistakes(
         see="10#sample",
     ),
     p_ignored=wrong(
-        "The nucleus is not cut: p changes nothing.",
+        "The argument p changes nothing: it is the mass of the nucleus.",
         ("nucleus_of(softmax(logits / temperature), p)", "softmax(logits / temperature)"),
         see="10#sample",
     ),

@@ -83,7 +83,7 @@ def _beyond(rng: Generator) -> dict:
 def values(rng: Generator) -> list[Case]:
     return [
         _case(_enough(rng, 7, [0.3, 1.0], 3), "seven prompts, two temperatures, three seeds"),
-        _case(_enough(rng, 5, [0.5, 0.8, 1.3], 5), "five prompts, three temperatures, five seeds"),
+        _case(_enough(rng, 5, [0.5, 0.8, 1.3], 4), "five prompts, three temperatures, four seeds"),
         _case(_beyond(rng), "five prompts, two temperatures, three seeds: an interval that reaches below 0"),
     ]
 
@@ -156,6 +156,20 @@ exercise.mistakes(
     divided_by_all_bodies=wrong(
         "The root counts the seeds as well. Two bodies of one prompt are not independent: n is the number of prompts.",
         ("np.sqrt(len(by_prompt))", "np.sqrt(good.shape[0] * good.shape[2])"),
+        hint="Three seeds of an easy prompt: are these three witnesses, or one?",
+        see="06b#seeds",
+    ),
+    divided_by_n=wrong(
+        "The standard deviation is divided by n. Divide by √n.",
+        ("np.sqrt(len(by_prompt))", "len(by_prompt)"),
+        hint="Four times as many prompts: how many times as narrow is the interval?",
+    ),
+    binomial_of_bodies=wrong(
+        "√(share·(1 − share)/n) takes all bodies for independent. Take the standard deviation of the prompts' means.",
+        (
+            "by_prompt.std(axis=0, ddof=1) / np.sqrt(len(by_prompt))",
+            "np.sqrt(share * (1 - share) / (good.shape[0] * good.shape[2]))",
+        ),
         hint="Three seeds of an easy prompt: are these three witnesses, or one?",
         see="06b#seeds",
     ),

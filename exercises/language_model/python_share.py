@@ -99,7 +99,8 @@ def _written(
 @exercise.group(
     "functions that are Python",
     points=1,
-    advice="Parse prompt and body together. Count every reading of a name in the body, not every name once.",
+    advice="`parses`: prompt + body, with nothing between them. `bound`: every reading of a name in the body counts, "
+    "not every name once. `used`: the parameters that are read, as a share of the parameters.",
 )
 def real(rng: Generator) -> list[Case]:
     return [
@@ -174,6 +175,21 @@ exercise.mistakes(
     self_counted=wrong(
         "`self` and `cls` count as parameters. They are left out.",
         ('parameter_names(function) if name not in ("self", "cls")', "parameter_names(function)"),
+    ),
+    cls_counted=wrong(
+        "`cls` counts as a parameter. It is left out, as `self` is.", ('name not in ("self", "cls")', 'name != "self"')
+    ),
+    underscore_counted=wrong(
+        "A name such as `_x` counts. `bound` looks at names that begin with a small letter.",
+        ("name[0].islower()", "not name[0].isupper()"),
+    ),
+    line_between=wrong(
+        "A line break stands between prompt and body. A body may begin in the prompt's own line: parse prompt + body.",
+        ("ast.parse(prompt + body)", 'ast.parse(prompt + "\\n" + body)'),
+    ),
+    used_is_bound=wrong(
+        "`used` asks which parameters exist, and all do. It asks which of them are read.",
+        ("[name in reads for name in parameter_names", "[name in bound_names(function) for name in parameter_names"),
     ),
     blank_lines_counted=wrong(
         "Blank lines count. Only lines that hold something do.",

@@ -33,7 +33,7 @@ def one_text(chunks: dict[str, int], num_merges: int) -> dict[str, str]:
     return {"merges": str(learned({"".join(chunk * number for chunk, number in chunks.items()): 1}, num_merges))}
 
 
-ALWAYS = {"one_too_few", "second_stays", "nothing_joined", "ids_from_257", "over_the_ends"}
+ALWAYS = {"one_too_few", "second_stays", "nothing_joined", "ids_from_257", "ids_from_255", "over_the_ends"}
 
 
 def _shown_by(chunks: dict[str, int], num_merges: int) -> set[str]:
@@ -176,6 +176,10 @@ exercise.mistakes(
     ids_from_257=wrong(
         "The new ids begin at 257. Merge number 0 makes the id 256.",
         ("joined(ids, best, new)", "joined(ids, best, new + 1)"),
+    ),
+    ids_from_255=wrong(
+        "The new ids begin at 255, which is a byte. Merge number 0 makes the id 256.",
+        ("joined(ids, best, new)", "joined(ids, best, new - 1)"),
     ),
     over_the_ends=wrong(
         "Pairs reach over the end of a chunk. Count and merge in each chunk on its own.",

@@ -114,7 +114,7 @@ print(f"{len(sentences):,} sentences, {len(vocabulary):,} words, for example:", 
 # ## 1 · Greedy search
 #
 # A decoder gives, for a prefix, the log-probabilities of the next token. The simplest search takes the most probable
-# token, appends it, and asks again. `step_fn` stands for any such decoder: it takes a **list** of token ids that
+# token, appends it, and asks again. `step_fn` stands for any such decoder: it takes a list (or another sequence) of token ids that
 # begins with the start id, and returns a NumPy array (V,) of log-probabilities. Some of them may be −inf.
 #
 # The result is the list of all tokens: it begins with `start_id`, and it ends with `end_id` or when it has

@@ -70,6 +70,14 @@ WRONG = [
         ).replace("(keys, values)", "(values, keys)"),
     ),
     (
+        "softmax_missing",
+        RIGHT.replace("np.array(tf.nn.softmax(scores))", "scores"),
+    ),
+    (
+        "keys_mixed",
+        RIGHT.replace("np.matmul(weights, values)", "np.matmul(weights, keys)"),
+    ),
+    (
         "cache_not_extended",
         RIGHT.replace("(keys, values)", "(cache or (keys, values))"),
     ),

@@ -71,7 +71,10 @@ WRONG = [
     ("target_where_larger", derived(lacking="target * (target > draft)")),
     # signed differences: they sum to 0
     ("", derived(lacking="target - draft", residual="lacking / left")),
-    ("", derived(lacking="target * (1 - np.minimum(1, ratio))", before=RATIO)),
+    ("target_times_rejected", derived(lacking="target * (1 - np.minimum(1, ratio))", before=RATIO)),
+    ("differences_not_cut", derived(lacking="target - draft", residual="np.where(accepted[..., None] < 1, lacking / np.maximum(1 - accepted[..., None], 1e-9), target)")),
+    ("ratio_inverted", derived(accepted="(draft * np.minimum(1, draft / np.maximum(target, 1e-30))).sum(axis=-1)")),
+    ("small_number_added", derived(residual="np.where(left > 0, lacking / np.where(left > 0, left, 1), 0)")),
     ("", derived(residual="lacking / (1 - accepted)")),
     ("rejected_share", derived(accepted="np.maximum(target - draft, 0).sum(axis=-1)")),
     ("counted_twice", derived(accepted="1 - np.abs(target - draft).sum(axis=-1)")),

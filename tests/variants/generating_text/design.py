@@ -27,7 +27,9 @@ WRONG = [
     ("too_few_key_heads", chosen(4, 60)),
     ("too_few_key_heads", chosen(1, 200)),
     ("too_few_texts", chosen(10, 20)),
-    ("too_few_texts", chosen(40, 7)),
+    ("too_few_texts", chosen(40, 6)),
+    # the example of the text chooses nothing, and earns nothing
+    (None, chosen(40, 7)),
     ("", chosen(1, 24)),
     ("", chosen(0, 24)),
     ("", chosen(8, -32)),

@@ -76,6 +76,8 @@ WRONG = [
     ("total_reversed", measured((SHARES, "(one, np.mean(sums < one), np.mean(rates > one / (len(tokens) - 1)))"))),
     ("not_per_token", measured((SHARES, "(one, np.mean(sums > one), np.mean(sums > one))"))),
     ("drawn_alone_divided", measured((SHARES, "(one, np.mean(sums > one), np.mean(rates > one))"))),
+    ("total_ties_ahead", measured((SHARES, "(one, np.mean(sums >= one), np.mean(rates > one / (len(tokens) - 1)))"))),
+    ("exchanged", measured((SHARES, "(one, np.mean(rates > one / (len(tokens) - 1)), np.mean(sums > one))"))),
     ("ties_ahead", measured((SHARES, "(one, np.mean(sums >= one), np.mean(rates >= one / (len(tokens) - 1)))"))),
     # the same seeds give the same sentences, and the text asks for each once
     ("drawn_again", measured(("    for name, tokens in searched.items():\n", "    for name, tokens in searched.items():\n        sums = np.array([log_p(draw(seed)) for seed in seeds])\n"))),

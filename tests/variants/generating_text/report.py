@@ -10,12 +10,14 @@ CORRECT = [
 ]
 
 WRONG = [
-    # exchanged
-    ("", "report = {'ahead': 0.32, 'per_token': 0.45}"),
+    ("exchanged", "report = {'ahead': 0.32, 'per_token': 0.45}"),
     # what the lab prints, with p = 1 and 300 seeds
     ("drawn_with_one", "report = {'ahead': 0.18, 'per_token': 0.12}"),
     ("drawn_with_one", "report = {'ahead': 0.2, 'per_token': 0.15}"),
     ("share_behind", "report = {'ahead': 0.5, 'per_token': 0.64}"),
+    (("share_behind", "ahead_behind"), "report = {'ahead': 0.552, 'per_token': 0.708}"),
+    ("ahead_behind", "report = {'ahead': 0.552, 'per_token': 0.3}"),
+    ("", "report = {'ahead': 0.55, 'per_token': 0.42}"),
     ("", "report = {'ahead': 0.0, 'per_token': 0.32}"),
     ("", "report = {'ahead': 0.7, 'per_token': 0.32}"),
     ("", "report = {'ahead': 0.45, 'per_token': 0.003}"),

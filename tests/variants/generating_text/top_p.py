@@ -111,6 +111,20 @@ def top_p(probabilities, p):
         RIGHT.replace("<", "<="),
     ),
     (
+        "sums_in_the_order_of_ids",
+        RIGHT.replace("sums = np.cumsum(q[order])", "sums = np.cumsum(q)").replace(
+            "kept = sums - q[order]", "kept = np.append(0, sums[:-1])"
+        ),
+    ),
+    (
+        "divided_by_p",
+        RIGHT.replace("left / left.sum()", "left / p"),
+    ),
+    (
+        "always_one_more",
+        RIGHT.replace("kept = sums - q[order] < p", "kept = np.arange(len(q)) < np.sum(sums < p) + 2"),
+    ),
+    (
         "threshold",
         RIGHT.replace("sums - q[order] <", "q[order] >="),
     ),

@@ -61,7 +61,8 @@ WRONG = [
     # two more biases are trained
     ("", edited(PLAIN, ("        self.b = self.add_weight", "        self.c = self.add_weight(shape=(dense.kernel.shape[1],), initializer='zeros')\n        self.b = self.add_weight"), ("((x @ self.a) @ self.b)", "((x @ self.a) @ self.b) + self.c"))),
     # a is no weight, so that it is not trained
-    ("", edited(PLAIN, ('self.a = self.add_weight(shape=(dense.kernel.shape[0], rank), initializer="random_normal")', 'self.a = self.add_weight(shape=(dense.kernel.shape[0], rank), initializer="random_normal", trainable=False)'))),
+    ("a_untracked", edited(PLAIN, ('self.a = self.add_weight(shape=(dense.kernel.shape[0], rank), initializer="random_normal")', 'self.a = tf.Variable(tf.random.normal((dense.kernel.shape[0], rank)))'))),
+    ("a_untracked", edited(PLAIN, ('self.a = self.add_weight(shape=(dense.kernel.shape[0], rank), initializer="random_normal")', 'self.a = self.add_weight(shape=(dense.kernel.shape[0], rank), initializer="random_normal", trainable=False)'))),
     # everything is frozen
     ("", edited(PLAIN, ('initializer="zeros")\n', 'initializer="zeros")\n        self.trainable = False\n'))),
     # the merged matrix takes the place of the sum, without the bias

@@ -22,7 +22,9 @@ CORRECT = [
 ]  # fmt: skip
 
 WRONG = [
-    ("cache_too_large", sizes(128, 4, 4, 2, 344)),
+    # the example of the text chooses nothing, and earns nothing
+    (None, sizes(128, 4, 4, 2, 344)),
+    ("cache_too_large", sizes(128, 4, 4, 2, 340)),
     ("cache_too_large", sizes(128, 5, 4, 1, 300)),
     ("cache_too_large", sizes(256, 4, 4, 1, 50)),
     ("too_many_parameters", sizes(128, 4, 4, 1, 512)),

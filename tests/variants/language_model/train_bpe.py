@@ -117,6 +117,7 @@ WRONG = [
     ("nothing_joined", edited(PLAIN, ("            words[chunk] = result\n", "            pass\n"))),
     ("", edited(PLAIN, ("new = 256 + len(merges)", "new = len(merges)"))),
     ("ids_from_257", edited(PLAIN, ("new = 256 + len(merges)", "new = 257 + len(merges)"))),
+    ("ids_from_255", edited(PLAIN, ("new = 256 + len(merges)", "new = 255 + len(merges)"))),
     ("", edited(PLAIN, ("< num_merges", "<= num_merges"))),
     ("one_too_few", edited(PLAIN, ("< num_merges", "< num_merges - 1"))),
     ("", edited(PLAIN, ("return merges", "return set(merges)"))),
