@@ -18,11 +18,12 @@ from library_copying import CONSONANTS, LETTERS, VOWELS, with_names
 from library_language_model import Text, text_of
 
 from coursekit import recorded
-from coursekit.pages.counted import WittenBell
+from coursekit.pages.counted import KneserNey, WittenBell
 from coursekit.pages.windows import BATCH, LENGTH
 
 NAME = "library_counting"
-ORDER = 4  # tokens of the longest counted strings, as on the page
+ORDER = 4  # tokens of the longest strings that Witten–Bell counts, as on the page
+LONGEST = 6  # and of those that Kneser–Ney counts
 AMOUNTS = tuple(steps * BATCH * LENGTH for steps in (80, 160, 320, 640))  # as many tokens as a network has then read
 WINDOWS = 256  # of held-out text, the part that the page judges on
 STRING = 8  # tokens of the strings that are looked for in the training text
@@ -33,11 +34,19 @@ Out = Annotated[Path, typer.Option(help="Folder of the record to write.")]
 def counted(text: Text, stream: np.ndarray) -> dict[str, Any]:
     """Bits a byte of held-out text for each order, all of it and the page's part, after counting a stream."""
     model = WittenBell(stream, ORDER, text.vocab_size)
-    part = text.held_out_stream[: WINDOWS * LENGTH + 1]
-    return {"tokens": len(stream)} | {
-        name: np.round(model.bits_per_byte(held_out, text.token_bytes), 4).tolist()
-        for name, held_out in (("all held-out text", text.held_out_stream), ("the page's part", part))
+    better = [KneserNey(stream, order, text.vocab_size) for order in range(1, LONGEST + 1)]
+    judged = {
+        "all held-out text": text.held_out_stream,
+        "the page's part": text.held_out_stream[: WINDOWS * LENGTH + 1],
     }
+    return (
+        {"tokens": len(stream)}
+        | {name: np.round(model.bits_per_byte(some, text.token_bytes), 4).tolist() for name, some in judged.items()}
+        | {
+            f"Kneser-Ney, {name}": [round(each.bits_per_byte(some, text.token_bytes), 4) for each in better]
+            for name, some in judged.items()
+        }
+    )
 
 
 def in_order(text: Text, seed: int) -> np.ndarray:

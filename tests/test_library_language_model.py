@@ -308,7 +308,9 @@ class TestCounting:
         counted, stream = experiment["counting"].counted, held.pairs.stream(held.train)
         other, same = (counted(held, each) for each in (stream, held.held_out_stream))
         assert other["tokens"] == len(stream) and len(other["all held-out text"]) == 4
-        assert same["all held-out text"][-1] < other["all held-out text"][-1] / 2
+        for way, orders in (("", 4), ("Kneser-Ney, ", 6)):
+            assert len(same[f"{way}all held-out text"]) == len(same[f"{way}the page's part"]) == orders
+            assert same[f"{way}all held-out text"][-1] < other[f"{way}all held-out text"][-1] / 2
 
     def test_strings_of_tokens_by_hand(self, experiment):
         strings = experiment["counting"].strings

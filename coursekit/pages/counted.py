@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 
@@ -54,6 +55,61 @@ class WittenBell:
         """p of every token (V,) after a context of any length."""
         context = context[len(context) - min(len(context), self.order - 1) :]
         return np.array([self.probability(context, token) for token in range(self.vocab_size)])
+
+
+class KneserNey:
+    """A counted model by interpolated modified Kneser–Ney smoothing (Chen and Goodman 1999).
+
+    Of the longest strings it takes the counts; of each shorter one, how many different tokens stood before it. Each
+    count loses a discount, and what all counts of a context lose is shared out as the shorter context says. A string is
+    kept as one number, whose digits to the base V are its tokens.
+    """
+
+    def __init__(self, stream: np.ndarray, order: int, vocab_size: int):
+        if vocab_size**order >= 2**63:
+            raise ValueError(f"{order} tokens of {vocab_size} kinds do not fit into one number of 64 bits")
+        self.order, self.vocab_size = order, vocab_size
+        self.tables: list[tuple[np.ndarray, ...]] = []  # by length: strings, what is left, contexts, totals, losses
+        strings, counts = np.unique(self._numbers(stream), return_counts=True)
+        for length in range(order, 0, -1):
+            discount = np.concatenate([[0], _discounts(counts)])[np.minimum(counts, 3)]
+            contexts, begins = np.unique(strings // vocab_size, return_index=True)
+            total, lost = (np.add.reduceat(each, begins) for each in (counts, discount))
+            self.tables.insert(0, (strings, counts - discount, contexts, total, lost))
+            strings, counts = np.unique(strings % vocab_size ** (length - 1), return_counts=True)
+
+    def _numbers(self, stream: np.ndarray) -> np.ndarray:
+        rows = np.lib.stride_tricks.sliding_window_view(stream.astype("int64"), self.order)
+        return rows @ self.vocab_size ** np.arange(self.order - 1, -1, -1)
+
+    def probabilities(self, stream: np.ndarray) -> np.ndarray:
+        """p of each token of a stream that has order − 1 others before it, given these."""
+        numbers = self._numbers(stream)
+        p = np.full(len(numbers), 1 / self.vocab_size)
+        for length, (strings, left, contexts, total, lost) in enumerate(self.tables, 1):
+            wanted = numbers % self.vocab_size**length
+            string, context = _places(strings, wanted), _places(contexts, wanted // self.vocab_size)
+            mixed = (np.where(string < 0, 0, left[string]) + lost[context] * p) / total[context]
+            p = np.where(context < 0, p, mixed)
+        return p
+
+    def bits_per_byte(self, stream: np.ndarray, token_bytes: np.ndarray) -> float:
+        """Bits a byte of a stream."""
+        return float(-np.log2(self.probabilities(stream)[1:]).sum() / token_bytes[stream[self.order :]].sum())
+
+
+def _discounts(counts: np.ndarray) -> np.ndarray:
+    """What counts of 1, of 2 and of 3 or more lose; at least 0.1, so that something is left for every token."""
+    one, *_ = kinds = [np.sum(counts == count) for count in (1, 2, 3, 4)]
+    share = one / max(one + 2 * kinds[1], 1)
+    lost = [k - (k + 1) * share * more / max(here, 1) for k, (here, more) in enumerate(pairwise(kinds), 1)]
+    return np.maximum(lost, 0.1)
+
+
+def _places(ascending: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Where each wanted number stands in the ascending ones; −1 if nowhere."""
+    place = np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)
+    return np.where(ascending[place] == wanted, place, -1)
 
 
 def zlib_bits(train_texts: list[str], held_out: list[str]) -> float:

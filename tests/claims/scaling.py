@@ -35,6 +35,14 @@ def scaling_law(page: Page, runs: list[dict]) -> None:
         *(side(fits[:, column]) for column in (1, 2) for side in (min, max)),
         holds=[len(fits) == 3],
     )
+    page.says(
+        r"The law fits such trainings with $\alpha$ of {:.2f} to {:.2f}, $\beta$ of {:.2f} to {:.2f} and $E$ of {:.1f} "
+        "bits. It wants {:.0f} to {:.0f} times the parameters, not 10",
+        *(side(fits[:, column]) for column in (1, 2) for side in (min, max)),
+        np.mean(fits[:, 0]),
+        *(side(64 ** (fits[:, 2] / (fits[:, 1] + fits[:, 2]))) for side in (min, max)),
+        holds=np.ptp(fits[:, 0]) < 0.1,
+    )
     passes = page.evidence("10").numbers("e10-r16", r"at most four passes .*, beta ([\d.]+), largest")
     also(
         page,
@@ -85,9 +93,14 @@ def equal_operations(page: Page, runs: list[dict]) -> None:
         "From first to last line: {:.0f} times the operations, {:.0f} times the parameters, {:.0f} times the tokens",
         *(last[what] / first[what] for what in ("operations", "parameters", "tokens")),
     )
+    more = [plain[-1][what] / plain[0][what] for what in ("parameters", "tokens")]
+    page.says("With the rate 0.003 for all, the 10 becomes {:.0f} and the 8 becomes {:.0f}", *more)
+    also(page, "has {:.0f} times the parameters of the best of the first and has read {:.0f} times the tokens", *more)
+    text = page.recorded("library_scaling")["results"]["training tokens"]
     page.says(
-        "With one rate for all, the 10 is {:.0f}",
-        plain[-1]["parameters"] / plain[0]["parameters"],
+        "The text has only {:.1f} million tokens: the best model of the last line reads it eight times",
+        text / 1e6,
+        holds=round(last["tokens"] / text) == 8,
     )
     assert [len(each) for each in a_parameter] == [1, 2, 1, 1]
     also(
