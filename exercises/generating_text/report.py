@@ -44,8 +44,4 @@ exercise.mistakes(
         "About this share is what the greedy sentence is ahead of. `ahead` counts the more probable ones.",
         seen={"ahead": 0.629},
     ),
-    exchanged=wrong(
-        "Are the two exchanged? More sentences are ahead in all than per token.",
-        seen={"ahead": 0.32, "per_token": 0.454},
-    ),
 )

@@ -39,7 +39,6 @@ exercise.mistakes(
         seen=DEVIATION * REVIEWS / 100,
         see="06#verdict",
     ),
-    variance_in_points=wrong("This is the variance of the share, times 100. Take the root first.", seen=100 * VARIANCE),
     fair_coin=wrong(
         "This is the standard deviation for a fair coin. The model is right in 80 % of the reviews.",
         seen=50 / math.sqrt(REVIEWS),

@@ -109,12 +109,6 @@ exercise.mistakes(
         "The end stands before each document. It follows each one, the last one too.",
         ("[*document, end_id] for", "[end_id, *document] for"),
     ),
-    the_token_before=wrong(
-        "y holds the token before each one of x. The target of a token is the next one.",
-        ("stream[places + 1]", "stream[places - 1]"),
-        hint="Write down x and y for the stream 5, 6, 7, 8 and length 3.",
-        see="10#train",
-    ),
     exchanged=wrong(
         "x and y are exchanged: y holds what comes after x.",
         ('{"x": stream[places], "y": stream[places + 1]}', '{"x": stream[places + 1], "y": stream[places]}'),

@@ -15,17 +15,13 @@
 # %% [markdown] nbgrader={"grade": false, "grade_id": "introduction", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # # Lab 02 · Self-attention
 #
-# You build self-attention three times: with loops, so that you see every number; as matrix products, so that it is
-# fast; and as a Keras layer with learned projections, so that it can be trained. You derive the gradient of its softmax, measure
-# at which width the softmax saturates, and compute attention block by block, as GPUs do.
+# You build self-attention with loops, as matrix products, and as a Keras layer. You derive the gradient of its softmax, measure at which width it saturates, and compute attention in blocks.
 #
 # **Before you start:** read [lecture 02](../../lectures/02_self_attention.ipynb): this lab begins where its class
 # `PlainSelfAttention` ends. Exercise 7 belongs to sections 1, 3 and 4 of [lecture 02b](../../lectures/02b_what_attention_costs.ipynb).
 # **Time:** about 120 minutes.
 #
-# **How a lab works.** Replace the line `raise NotImplementedError`, run your cell, then run the check below it. It says what
-# works, what differs first, and which mistake it looks like; after the second failed attempt it adds hints. Your mark
-# comes from the same tests on inputs that you have not seen. Add cells wherever you like.
+# **How a lab works.** Replace the line `raise NotImplementedError`, run your cell, then run the check below it. It says what differs first, and which mistake it looks like; after the second failed attempt it adds hints. Your mark comes from the same tests on inputs that you have not seen.
 #
 # **Letters.** T is the number of queries, S the number of keys (in self-attention T = S), D the width of a token, $d_k$ the
 # width of queries and keys, $d_v$ the width of values, B the batch. "(…, T, D)" means: any leading dimensions, or none.

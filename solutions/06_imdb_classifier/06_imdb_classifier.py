@@ -15,17 +15,14 @@
 # %% [markdown] nbgrader={"grade": false, "grade_id": "introduction", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # # Lab 06 · A classifier for film reviews
 #
-# You build a Transformer that reads film reviews and says whether the writer liked the film: from text to ids, through
-# embeddings, one encoder block and a mean that leaves padding out, to a trained model. You derive the gradient that trains it, and
+# You build a Transformer that says whether the writer of a review liked the film: from text to ids, through embeddings, an encoder block and a mean, to a trained model. You derive the gradient that trains it, and
 # measure whether one recipe is better than another.
 #
 # **Before you start:** read [lecture 06](../../lectures/06_imdb_classifier.ipynb): this lab begins where its class
 # `PlainReviewClassifier` ends. For exercise 6 read
 # [lecture 06b](../../lectures/06b_judging_a_classifier.ipynb), sections 2 and 3. **Time:** about 120 minutes.
 #
-# **How a lab works.** Replace the line `raise NotImplementedError`, run your cell, then run the check below it. It says what
-# works, what differs first, and which mistake it looks like; after the second failed attempt it adds hints. Your mark
-# comes from the same tests on inputs that you have not seen. Add cells wherever you like.
+# **How a lab works.** Replace the line `raise NotImplementedError`, run your cell, then run the check below it. It says what differs first, and which mistake it looks like; after the second failed attempt it adds hints. Your mark comes from the same tests on inputs that you have not seen.
 #
 # **Letters.** B batch, T tokens (`max_length` of them), D width of a token (`d_model`), H heads, F width inside the
 # feed-forward network (`d_ff`), V size of the vocabulary. Id 0 is padding, id 1 is `[UNK]`, a word that the vocabulary does
@@ -230,9 +227,7 @@ check("masked_mean")
 # A colleague has written `masked_mean` as well. Her function runs in a graph, leaves padding out, and with one review at a
 # time it agrees with yours.
 #
-# Delete the line `raise NotImplementedError`, and her code runs. Find out for which inputs it is wrong, and fix it in place, with
-# as few changes as possible. It is graded like `masked_mean`, all or nothing, and the check names no mistake: finding it is the
-# exercise.
+# Delete the line `raise NotImplementedError`, find out for which inputs her code is wrong, and fix it. It is graded like `masked_mean`, all or nothing, and the check names no mistake.
 
 # %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def find_the_bug(x, ids):
@@ -274,10 +269,9 @@ check("find_the_bug")
 # - **Padding changes nothing.** No word attends to padding, and the mean leaves it out. A review that is all padding
 #   gives a finite number.
 # - The check finds your weights by their shapes, puts its own numbers in, and compares probabilities.
-# - Dropout is up to you, as long as `model(ids)` drops nothing. So are constant factors before the two vectors that are added,
-#   because the tables learn them. The model need not be compiled: `train_classifier` does that.
+# - Dropout is up to you, as long as `model(ids)` drops nothing. So are constant factors before the two vectors that are added. The model need not be compiled.
 # - The check has 30 seconds of computing on a CPU.
-# - Connect Keras's layers directly, or write a subclass of `keras.Model`.
+# - A subclass of `keras.Model` is as right as layers connected directly.
 
 # %% nbgrader={"grade": false, "grade_id": "build_classifier-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2, d_ff=32):
@@ -437,7 +431,7 @@ plots.show(figure, alt="The gradient by one word falls with the number of words,
 #   classified correctly afterwards. The second time the validation labels are inverted, so that the validation loss only gets
 #   worse: you should stop soon, with the weights of an early epoch. Both have 40 seconds of computing on a CPU.
 #
-# <details><summary>The validation loss stays level for some epochs before it falls?</summary>In the sample the order of the words decides, which a model sees late. With a patience of one or two epochs you stop on the way.</details>
+# <details><summary>The validation loss stays level for some epochs before it falls?</summary>In the sample the order of the words decides, which a model sees late. A patience of two epochs stops on the way.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "train_classifier-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def train_classifier(model, x, y, validation):
@@ -484,8 +478,7 @@ plots.show(ax.figure, alt="Loss by epoch: a full line for the training reviews, 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7b", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### See what it gets wrong
 #
-# The test reviews, for the first time. On the sample more than **90 %** of them should be right; if not, look at the history
-# again. Before you run the cell: will their accuracy be above that of the validation reviews, or below?
+# The test reviews, for the first time. More than **90 %** of the sample's should be right. Before you run the cell: will their accuracy be above that of the validation reviews, or below?
 # <details><summary>In our run</summary>Alike: 99.4 % and 99.5 %.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "errors", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
@@ -813,7 +806,7 @@ print(f"200 short reviews, correct at width {widths[-1]}: masked {share[-1, 0]:.
 #
 # A colleague leaves both masks out, "because the model learns by itself to ignore padding; the validation accuracy is the same
 # with and without". What do you answer, and which experiment would you propose? What did you measure in exercise 6: which of the two
-# differences is beyond chance, and what do the seeds add to the interval? How did you find your prediction? Four to eight sentences.
+# differences is beyond chance, and what do the seeds add to the interval? Four to eight sentences.
 # This earns no points; your instructor reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}

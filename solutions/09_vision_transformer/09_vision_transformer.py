@@ -21,8 +21,7 @@
 # **Before you start:** read [lecture 09](../../lectures/09_vision_transformer.ipynb): this lab begins where its `PlainPatchTokens` and
 # `plain_vit` end. **Time:** about 120 minutes.
 #
-# **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line `raise
-# NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake it
+# **How a lab works.** Replace the line `raise NotImplementedError`, run your cell, then run the check below it. It says what works, what differs first, and which mistake it
 # looks like; after the second failed attempt it adds hints. Your mark comes from the same tests on inputs that you have not
 # seen.
 #
@@ -46,7 +45,7 @@
 # | 9 | `extract_tubelets`, optional | 0 | ●●●○○ | 15 |
 # | 10 | `measure_shift` | 6 | ●●●○○ | 15 |
 #
-# Times and difficulties are estimates, not measurements; each row is rounded to five minutes, the total is not their sum.
+# Times and difficulties are estimates, not measurements.
 #
 # Exercise 2 uses exercise 1, exercise 4 uses exercise 2, and exercise 6 trains the model of exercise 4. All others stand on
 # their own.

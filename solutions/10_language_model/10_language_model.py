@@ -20,8 +20,7 @@
 #
 # **Before you start:** read [lecture 10](../../lectures/10_language_model.ipynb); this lab begins where its classes end. **Time:** about 125 minutes.
 #
-# **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
-# `raise NotImplementedError`, run your cell, then run the check. After the second failed attempt it adds hints. Your mark comes from the same tests on
+# **How a lab works.** Replace the line `raise NotImplementedError`, run your cell, then run the check below it. After the second failed attempt it adds hints. Your mark comes from the same tests on
 # inputs that you have not seen.
 #
 # **Letters.** B rows of a batch, T tokens, D width, H query heads, G key heads, K = D/H width of a head, L blocks, F inner width, V tokens in the vocabulary.
@@ -395,7 +394,7 @@ check("design")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-bits", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 6 · Bits per byte
 #
-# Models with different tokens are compared per byte: all bits of all targets together, divided by their bytes together. The bits of a target are
+# All bits of all targets together, divided by their bytes together. The bits of a target are
 # −log₂ of its probability. The end of a document costs bits and has 0 bytes.
 #
 # With logits in the thousands a softmax rounds to 0. `keras.losses.sparse_categorical_crossentropy(targets, logits, from_logits=True)` gives −ln p, (B, T), without that; so does `ops.log_softmax`.
@@ -526,9 +525,9 @@ check("python_share")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-measure", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 9 · Measure the temperature
 #
-# At which temperature does a model write the most Python? Every temperature gets the **same prompts and the same seeds**: nothing else differs.
+# Every temperature gets the **same prompts and the same seeds**: nothing else differs.
 #
-# For each prompt, average `parses` over the seeds. The share is the mean of these n numbers. Its standard error is s/√n, where s is their standard deviation (`ddof=1`), and the 95 % interval is share ± 1.96·s/√n, even below 0 or above 1. Two bodies of **one** prompt are not independent: an easy prompt is easy with each seed.
+# For each prompt, average `parses` over the seeds. The share is the mean of these n numbers. Its standard error is s/√n, where s is their standard deviation (`ddof=1`), and the 95 % interval is share ± 1.96·s/√n, even below 0 or above 1. Two bodies of **one** prompt are not independent.
 
 # %% nbgrader={"grade": false, "grade_id": "measure_temperature-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def measure_temperature(write, temperatures, prompts, seeds):
@@ -558,7 +557,7 @@ check("measure_temperature")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-train", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Train your model
 #
-# Everything that you wrote learns from an eighth of the library's functions. `STEPS = 120` and the writing below take about half a minute each on two cores that have nothing else to do; 640 steps and all texts are the run of the lecture. Nothing here is graded. How many bits a byte do you expect? A guessed byte costs 8, a guessed token of 2.2 bytes 9/2.2 ≈ 4.1.
+# Everything that you wrote learns from an eighth of the library's functions, in about a minute. Nothing here is graded. How many bits a byte do you expect? A guessed byte costs 8, a guessed token of 2.2 bytes 9/2.2 ≈ 4.1.
 
 # %% nbgrader={"grade": false, "grade_id": "train", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 STEPS, PART = 120, 8  # one function in eight
@@ -610,7 +609,7 @@ for temperature, (share, low, high) in measure_temperature(write, [0.3, 1.0], pr
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# After so few steps most bodies are no Python. An interval from 0 % to 0 % says that four prompts agree, not that the share is 0: with 0 of 8 it may still be 30 %. Train longer, take forty prompts, and give the share **by number of lines**: colder texts are shorter, and short bodies parse more often.
+# After so few steps most bodies are no Python. An interval from 0 % to 0 % says that four prompts agree, not that the share is 0: with 0 of 8 it may still be 30 %. Train longer, take forty prompts, and give the share **by number of lines**.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-lora", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 10 · LoRA (optional)
@@ -668,4 +667,4 @@ check("LoRADense")
 # of more.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# You have put the parts of this course together. [Lecture 10](../../lectures/10_language_model.ipynb), sections 7 to 10, shows what more text, more parameters and other training add.
+# [Lecture 10](../../lectures/10_language_model.ipynb), sections 7 to 10, shows what more text, more parameters and other training add.

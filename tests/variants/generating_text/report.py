@@ -10,7 +10,7 @@ CORRECT = [
 ]
 
 WRONG = [
-    ("exchanged", "report = {'ahead': 0.32, 'per_token': 0.45}"),
+    ("", "report = {'ahead': 0.32, 'per_token': 0.45}"),
     # what the lab prints, with p = 1 and 300 seeds
     ("drawn_with_one", "report = {'ahead': 0.18, 'per_token': 0.12}"),
     ("drawn_with_one", "report = {'ahead': 0.2, 'per_token': 0.15}"),

@@ -87,7 +87,7 @@ WRONG = [
     ("", edited(PLAIN, ("start:start + length", "start:start + length + 1"), ("start + 1:start + 1 + length", "start + 1:start + length + 2"))),
     ("", edited(PLAIN, ("start:start + length", "start:start + length - 1"), ("start + 1:start + 1 + length", "start + 1:start + length"))),
     ("", edited(PLAIN, ("start + 1:start + 1 + length", "start - 1:start - 1 + length"))),
-    ("the_token_before", edited(PLAIN, ("stream[start + 1:start + 1 + length]", "stream[np.arange(start - 1, start - 1 + length)]"))),
+    ("", edited(PLAIN, ("stream[start + 1:start + 1 + length]", "stream[np.arange(start - 1, start - 1 + length)]"))),
     ("", edited(PLAIN, ("x.append(stream[start:start + length])", "x.append(stream[start * length:start * length + length])"))),
     ("", edited(PLAIN, ("for start in starts:", "for start in sorted(starts):"))),
     ("", edited(PLAIN, ("for start in starts:", "for start in starts[:1]:"))),
