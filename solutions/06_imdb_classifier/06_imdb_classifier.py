@@ -459,8 +459,7 @@ check("train_classifier")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6b", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### See your classifier learn
 #
-# The sample takes about half a minute on two cores; with `COURSE_SOURCE=real` use a GPU, or the first 5,000 reviews. Before you run the cell:
-# in which epoch will the validation loss be lowest: the last, or an earlier one?
+# The sample takes about half a minute on two cores; with `COURSE_SOURCE=real` use a GPU, or the first 5,000 reviews. Will the validation loss be lowest in the last epoch, or in an earlier one?
 # <details><summary>In our run</summary>In epoch 14 of 18.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "training", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
@@ -478,7 +477,7 @@ plots.show(ax.figure, alt="Loss by epoch: a full line for the training reviews, 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7b", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### See what it gets wrong
 #
-# The test reviews, for the first time. More than **90 %** of the sample's should be right. Before you run the cell: will their accuracy be above that of the validation reviews, or below?
+# The test reviews, for the first time. More than **90 %** of the sample's should be right. Will their accuracy be above that of the validation reviews, or below?
 # <details><summary>In our run</summary>Alike: 99.4 % and 99.5 %.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "errors", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
@@ -495,8 +494,7 @@ for index in wrong[np.argsort(-np.abs(probabilities - 0.5)[wrong])][:3]:
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7c", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### Does it read, or does it count words?
 #
-# The same reviews with their words in random order, which counting does not notice. Before you
-# run the cell: how far will the accuracy fall?
+# The same reviews with their words in random order, which counting does not notice. How far will the accuracy fall?
 # <details><summary>In our run</summary>To 69.8 %: it reads the order, and counts words as well.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "shuffled", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
@@ -612,7 +610,7 @@ for name, a, b in (("masked − all places", masked, everywhere), ("classifier �
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 7 · By hand
 #
-# Paper and pencil, no code. Put your answers in place of `None`, and delete the last line of the cell.
+# On paper. Put your answers in place of `None`, and delete the last line of the cell.
 #
 # - `first_word`: a review of three words is padded **in front** to `max_length=200`. At which position, counted from 0, is
 #   its first word?

@@ -405,7 +405,7 @@ class EncoderBlock(keras.Layer):
         ),
     ),
     (
-        "dropout_after_sum",
+        "dropout_after_sum_in_post",
         block(
             post="""
         x = self.norm1(self.dropout1(x + self.attention({attended}), training=training))
