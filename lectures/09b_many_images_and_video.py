@@ -130,7 +130,7 @@ print("digits on which only one of the two is correct, token : mean  ", ", ".joi
 
 
 # %% [markdown]
-# With each seed, exactly one of the two is correct on at most eight of 360 digits ([McNemar's test](06b_judging_a_classifier.ipynb): no difference). In the ViT paper the mean needed its own rate (appendix D.3).
+# With each seed the two disagree in being correct on at most eight of 360 digits ([McNemar's test](06b_judging_a_classifier.ipynb) finds no difference). In the ViT paper the mean needed its own rate (appendix D.3).
 #
 # **Class token or mean: with one rate for both, these digits cannot tell them apart.**
 
@@ -160,7 +160,7 @@ def enlarged(table, times):
 # | fresh | noise, as at the start of the training |
 
 # %% [markdown]
-# **Predict.** Which tables give more correct digits than noise does *before* any further training? And which is best after five epochs at the new size?
+# **Predict.** Which tables beat the fresh one *before* any further training? And which is best after five epochs at the new size?
 #
 # <details><summary>Answer</summary>
 #
@@ -222,7 +222,7 @@ dots of the table enlarged in two dimensions lie far to the right of all others.
 )
 
 # %% [markdown]
-# The shuffled table is the control: it holds the *same* rows in another order. Before further training it does no better than noise, and after five epochs it ends below noise with every seed. So the model relies on which row stands where.
+# The shuffled table is the control: it holds the *same* rows in another order. Before further training it does no better than noise on average (8 and 15 %), and after five epochs it ends below noise with every seed. So the model relies on which row stands where.
 #
 # **Of all parameters only the position table depends on the size of the images, and it can be enlarged as a picture.**
 
@@ -304,9 +304,9 @@ lies above the ViT everywhere. In each panel two arrows lead from the ConvNet, w
 )
 
 # %% [markdown]
-# The ConvNet is ahead at every size. The factor depends on the seeds and on the accuracy to be matched.
+# Points are means, bars the range of the seeds (CIFAR-10 three, Fashion-MNIST three to one). The ConvNet is ahead at every size. The factor depends on the seeds and on the accuracy to be matched.
 #
-# **Was the training fair?** Both models had one learning rate, one schedule with a last epoch set in advance, and about as many update steps (the ViT at most a sixth fewer). So the ViT with 2,000 images of CIFAR-10 and the ConvNet with 500 and 2,000 were trained again, at three learning rates each, until the held-back accuracy stopped rising. The held-back images chose the rate, and of equal ones the middle one.
+# **Was the training fair?** Both models had one learning rate, one schedule with a last epoch set in advance, and about as many update steps (on average the ViT has at most a sixth fewer; it stopped earlier). So the ViT with 2,000 images of CIFAR-10 and the ConvNet with 500 and 2,000 were trained again, at three learning rates each, until the held-back accuracy stopped rising. We took the rate with the best held-back accuracy; where two were equal, the middle one.
 
 # %% tags=["setup"]
 tuned = recorded.load("tuned_on_cifar")["results"]
@@ -320,9 +320,9 @@ for (model, name), images in ((pair, images) for pair in {"convnet": "ConvNet", 
         print(f"{name:46} {images:6,} {rate:6g}   {' '.join(f'{test:.1%}' for test in tests):20} {np.mean(tests):6.1%}   {' '.join(str(run['epochs']) for run in each)}")
 
 # %% [markdown]
-# Now the ViT has 33.1 % with 2,000 images, instead of 31.5 %; the ConvNet has 40.8 % with 500, instead of 40.4 %, and 54.5 % with 2,000, instead of 52.4 %. With four times the ConvNet's 500 images every run of the ViT is still below every run of the ConvNet: it needs more than four times as many. (With 8,000 images the plan has 750 steps, fewer than with 2,000; with 32,000, six epochs. Nothing was trained again there: eight and thirteen hold for this plan.)
+# Now the ViT has 33.1 % with 2,000 images, instead of 31.5 %; the ConvNet has 40.8 % with 500, instead of 40.4 %, and 54.5 % with 2,000, instead of 52.4 %. Every run of the ViT with 2,000 images is below every run of the ConvNet with 500: it still needs more than four times as many. With 8,000 and 32,000 images nothing was trained again, and there training was short (750 steps, six epochs). So the factors of eight and more in the figure hold for this plan only.
 #
-# Augmentation changes more: with moved and mirrored images the ViT has 42.4 % with 2,000, and the ConvNet 40.9 % with 500. Now the ViT needs three to seven times as many: the factor belongs to the recipe, too ([evidence](evidence/09.ipynb#images)).
+# Augmentation changes more: with moved and mirrored images the ViT has 42.4 % with 2,000, and the ConvNet 40.9 % with 500. To match these 500 the ViT now needs three to seven times as many; to match the ConvNet's 2,000, ten or more. The factor belongs to the recipe, too ([evidence](evidence/09.ipynb#images)).
 
 # %% [markdown]
 # **Does the lead come from what is built in?** One control scrambles all images of CIFAR-10 in the same way: the patches change places, and so do the pixels inside each patch. A ViT cannot tell: put the rows of its projection and of its position table in the new order, and it gives the same answers. For the ConvNet neighbours no longer belong together.
@@ -336,7 +336,7 @@ for name, tests in {"ConvNet": column("cifar10", "convnet"), "ConvNet, scrambled
     print(f"{name:25} (mean of 3) " + "  ".join(f"{np.mean(tests[images]):13.1%}" for images in scrambled))
 
 # %% [markdown]
-# With 2,000 scrambled images the ConvNet has what it has with 500 whole ones. So the order of the pixels (neighbours that belong together, shapes that look alike wherever they stand) gives the ConvNet as much as four times as many images, and more than half of its lead. The rest is not explained: the models differ in depth, width, norms and head, too ([evidence](evidence/09.ipynb#built-in)).
+# With 2,000 scrambled images the ConvNet has what it has with 500 whole ones. So the order of the pixels (neighbours that belong together, shapes that look alike wherever they stand) gives the ConvNet, at this rate and with this plan, as much as four times as many images, and more than half of its lead. The rest is not explained: the models differ in depth, width, norms and head, too ([evidence](evidence/09.ipynb#built-in)).
 #
 # **Trained alike without augmentation, the ViT needed two to six times as many images as the ConvNet on Fashion-MNIST and at least eight times as many on CIFAR-10. To match the ConvNet's 500 on CIFAR-10 it took more than four times as many with a rate for each model, and three to seven with augmentation for both.**
 
@@ -442,7 +442,7 @@ for name, steps in {"joint": [(1, 2)], "own moment only": [(2,)], "own moment, t
 
 
 # %% [markdown]
-# Two cheap steps reach every tubelet, as the expensive one does. But another position at another moment is reached only through a third token: this, too, is built in.
+# Two cheap steps reach every tubelet, as the expensive one does. But a tubelet at another position *and* another moment is read only through a third one, which has its moment and my position. Such a restriction is built in, too.
 
 # %% [markdown]
 # Here is the whole model. Its blocks are those of lecture 9; in a factorised model each has a second attention, over time.
@@ -482,7 +482,7 @@ def plain_video_reader(frames, kind, width=48, hidden=96, blocks=2):
 # Four models are trained alike (the factorised ones have about half as many parameters again): tubelets of two frames or of one, attention to the own moment only or factorised.
 
 # %% [markdown]
-# **Predict.** Which of the four learn the directions? And which of them still know the direction when the moments are shuffled, each left as it is?
+# **Predict.** Which of the four learn the directions? And which of them still know the direction when the moments are shuffled (inside a moment the frames keep their order)?
 #
 # <details><summary>Answer</summary>
 #
@@ -543,11 +543,11 @@ frame, factorised: in order and each tubelet backwards nearly 1 with two seeds a
 # %% [markdown]
 # With two frames in a tubelet one moment shows the direction: turn each tubelet round, and at least 99.9 % of the answers become the opposite ones.
 #
-# With one frame and no attention over time each moment casts a vote, though it knows its number, and the head adds the votes up. At every moment each frame is equally likely in all four classes, so on average the votes favour no direction.
+# With one frame and no attention over time each moment votes alone: it knows its number, but sees no other moment. The head adds the votes up. At every moment each frame is equally likely in all four classes, so each class's sum of votes has the same mean whatever the direction. Then no votes have an expected cross-entropy below that of guessing, $\ln 4$: training has nothing to gain from them.
 #
 # With one frame, factorised, shuffling leaves 50 %. Only the direction is lost: the axis is still right in at least 99 % ([evidence](evidence/09.ipynb#time)).
 #
-# Some sets of real videos need time, others hardly: without attention over time TimeSformer loses 0.5 points on Kinetics-400 and 21.9 on Something-Something-V2, against joint attention (Bertasius et al., 2021, table 1).
+# How much attention over time is worth depends on the videos: against joint attention, TimeSformer without it loses 0.5 points on Kinetics-400 and 21.9 on Something-Something-V2 (Bertasius et al., 2021, table 1).
 #
 # **A motion inside one moment needs no attention over time; one across moments was learned only with it. To see which a model reads, shuffle the moments; then turn each tubelet round.**
 
@@ -563,7 +563,7 @@ stretched = np.asarray(ops.image.resize(numbered[None], (1, 17)))[0, :, 0]
 print("wrong:  ", stretched.round(2))
 
 # %% [markdown]
-# **Tubelets by `reshape` alone.** A reshape never moves a number. Fill frame k with the number k, and print one tubelet:
+# **Tubelets by `reshape` alone.** A reshape keeps the numbers in their order in memory. Fill frame k with the number k, and print one tubelet:
 
 # %%
 frames = np.broadcast_to(np.arange(4)[:, None, None], (4, 4, 4))  # (f, h, w)
@@ -576,7 +576,7 @@ print("correct:", cut.reshape(-1, 8)[0], " two frames of 2 × 2")
 #
 # <details><summary>1. A ViT-B/16 (D = 768) goes from 224 to 384 pixels. How many numbers does its position table have before and after?</summary>
 #
-# 197 · 768 = 151,296 before and 577 · 768 = 443,136 after. No other parameter changes.
+# 197 · 768 = 151,296 before and 577 · 768 = 443,136 after. No other parameter changes its shape.
 #
 # </details>
 #

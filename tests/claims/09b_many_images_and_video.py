@@ -23,7 +23,7 @@ def reads(page: Page) -> None:
     others = page.recorded("lecture_seeds")["results"]["09b_many_images_and_video"]
     recorded = [run["only one is right"] for run in others.values()]
     page.says(
-        "With each seed, exactly one of the two is correct on at most eight of 360 digits",
+        "With each seed the two disagree in being correct on at most eight of 360 digits",
         holds=[
             (decided[1:] == recorded).all(),
             decided.sum(axis=1).max() == 8,
@@ -57,7 +57,11 @@ def larger(page: Page) -> None:
     page.says(
         "After five epochs all are much better; the first is still ahead with every seed", holds=(flat[1] > best).all()
     )
-    page.says("Before further training it does no better than noise", holds=shuffled[0].mean() <= fresh[0].mean() + 3)
+    page.says(
+        "Before further training it does no better than noise on average ({:.0f} and {:.0f} %)",
+        *(shuffled[0].mean(), fresh[0].mean()),
+        holds=shuffled[0].mean() <= fresh[0].mean(),
+    )
     page.says("after five epochs it ends below noise with every seed", holds=(shuffled[1] < fresh[1]).all())
     page.says("Enlarged as a picture, the table works best at once.", holds=(flat[0] > line[0] + 20).all())
     page.says(
@@ -89,7 +93,18 @@ def more_images(page: Page) -> None:
     )
     every = np.stack([clothes, colour])  # (2, sizes, 2)
     runs = page.recorded("vit_against_convnet")["results"]["runs"]
-    page.says("The ConvNet is ahead at every size.", holds=(every[..., 1] > every[..., 0]).all())
+    seeds = {name: {} for name in ("fashion_mnist", "cifar10")}  # by set: runs at each size and model
+    for run in (run for run in runs if not run["augmentation"]):
+        seeds[run["dataset"]].setdefault((run["model"], run["images"]), []).append(run["test"])
+    page.says(
+        "Points are means, bars the range of the seeds (CIFAR-10 three, Fashion-MNIST three to one). The ConvNet is "
+        "ahead at every size.",
+        holds=[
+            (every[..., 1] > every[..., 0]).all(),
+            {len(tests) for tests in seeds["cifar10"].values()} == {3},
+            {len(tests) for tests in seeds["fashion_mnist"].values()} == {1, 2, 3},
+        ],
+    )
     longest = [run for run in runs if run["dataset"] == "cifar10" and run["images"] == 32_000]
     steps = np.concatenate(
         [
@@ -100,7 +115,7 @@ def more_images(page: Page) -> None:
         ]
     )
     page.says(
-        "about as many update steps (the ViT at most a sixth fewer).",
+        "about as many update steps (on average the ViT has at most a sixth fewer; it stopped earlier).",
         holds=[(steps[:, 0] <= steps[:, 1]).all(), (steps[:, 0] / steps[:, 1]).min() > 5 / 6],
     )
     page.given(
@@ -113,10 +128,10 @@ def more_images(page: Page) -> None:
     }
     page.says(
         "Now the ViT has {:.1f} % with 2,000 images, instead of {:.1f} %; the ConvNet has {:.1f} % with 500, "
-        "instead of {:.1f} %, and {:.1f} % with 2,000, instead of {:.1f} %. With four times the ConvNet's 500 images "
-        "every run of the ViT is still below every run of the ConvNet: it needs more than four times as many. (With "
-        "8,000 images the plan has 750 steps, fewer than with 2,000; with 32,000, six epochs. Nothing was trained "
-        "again there: eight and thirteen hold for this plan.)",
+        "instead of {:.1f} %, and {:.1f} % with 2,000, instead of {:.1f} %. Every run of the ViT with 2,000 images is "
+        "below every run of the ConvNet with 500: it still needs more than four times as many. With 8,000 and 32,000 "
+        "images nothing was trained again, and there training was short (750 steps, six epochs). So the factors of "
+        "eight and more in the figure hold for this plan only.",
         *(
             own["ViT 2,000"][-1],
             colour[1, 0],
@@ -134,6 +149,7 @@ def more_images(page: Page) -> None:
     augmented_factors = page.evidence("09").numbers(
         "run-b-0", r"augmented: to match the ConvNet with 500 the ViT needs (\d+) to (\d+) times"
     )
+    to_match_more = page.evidence("09").numbers("run-b-0", r"augmented: to match the ConvNet with 2,000 .*?needs (\d+)")
     augmented = {
         model: 100
         * np.mean(
@@ -147,10 +163,11 @@ def more_images(page: Page) -> None:
         for model, images in (("vit", 2_000), ("convnet", 500))
     }
     page.says(
-        "with moved and mirrored images the ViT has {:.1f} % with 2,000, and the ConvNet {:.1f} % with 500. Now the "
-        "ViT needs three to seven times as many: the factor belongs to the recipe, too",
+        "with moved and mirrored images the ViT has {:.1f} % with 2,000, and the ConvNet {:.1f} % with 500. To match "
+        "these 500 the ViT now needs three to seven times as many; to match the ConvNet's 2,000, ten or more. The "
+        "factor belongs to the recipe, too",
         *augmented.values(),
-        holds=augmented_factors == [3, 7],
+        holds=[augmented_factors == [3, 7], to_match_more == [10]],
     )
     page.says(
         "Trained alike without augmentation, the ViT needed two to six times as many images as the ConvNet on "
@@ -273,7 +290,8 @@ def built_in(page: Page) -> None:
         holds=abs(scrambled[1] - whole[0]) < 1,
     )
     page.says(
-        "gives the ConvNet as much as four times as many images, and more than half of its lead.",
+        "gives the ConvNet, at this rate and with this plan, as much as four times as many images, and more than half "
+        "of its lead.",
         holds=((whole - scrambled) / (whole - vit) > 0.5).all(),
     )
     page.says("What is not built in must be learned from more data.", holds=(whole > scrambled + 5).all())
@@ -308,7 +326,7 @@ def given(page: Page) -> None:
         "77.9 %",
         "between 9 and 90 million images a ViT-B/32 overtakes a ResNet-50 (published)",
         "After pre-training on 9 million images of JFT a ViT-B/32 was far below a ResNet-50",
-        "TimeSformer loses 0.5 points on Kinetics-400 and 21.9 on Something-Something-V2",
+        "TimeSformer without it loses 0.5 points on Kinetics-400 and 21.9 on Something-Something-V2",
         "With 1.3 million images Base (77.9) is ahead of Large (76.5).",
         "With 14 million Large/16 (85.2) and Huge/14 (85.1) are ahead of Base/16 (84.0).",
         "With 303 million Huge (88.0) leads, then Large (87.1), then Base (84.2).",
