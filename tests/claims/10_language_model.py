@@ -28,9 +28,10 @@ def claims(page: Page) -> None:
         "and the second 1.2.",
         "A step takes eight random windows of 257 tokens",
         "The first 256 are the inputs, the last 256 the targets:",
-        "inputs and logits have a standard deviation near 1",
+        "inputs and logits start with a standard deviation near 1",
         "starts at random and $B$ at 0, so training starts from the frozen model",
         "(1 nat = 1.44 bits)",
+        "Hoffmann et al. (2022) that both alike, at about 20 tokens a parameter.",
         "new tokens count from 256",
         "The number of `l` is 108 and that of `se` is 256",
         because="defined, estimated or an example",
@@ -50,8 +51,8 @@ def trained(page: Page) -> None:
     better, better_equal = page.numbers(TABLE, r"Kneser–Ney 6-gram(?:, as many tokens)? +([\d.]+) bits")
     read, text = (page.number("c10-24", pattern) for pattern in (r"([\d,]+) tokens read", r"text of ([\d,]+)"))
     page.says(
-        "It has counted twice as many tokens as the Transformer has read. On equal amounts the two are nearly equal, "
-        "but counting with a better rule (Kneser–Ney, below) leads there, too.",
+        "It has counted twice as many tokens as the Transformer has read. With as many tokens each the two are about "
+        "equal. A better rule for counting (Kneser–Ney, below) still leads.",
         holds=[
             1 < bits[0] < bits[1],
             abs(equal - bits[1]) < 0.03 < bits[1] - bits[0],
@@ -67,7 +68,7 @@ def trained(page: Page) -> None:
     )
     by_order = page.recorded("library_language_model")["results"]["counted"]["held-out bits a byte"]
     page.says(
-        "for Witten–Bell four tokens are the best of one to six",
+        "four tokens are the best of one to six for Witten–Bell on this held-out text",
         holds=[min(by_order, key=by_order.get) == "4", len(by_order) == 6],
     )
     found = re.search(
@@ -88,9 +89,9 @@ def trained(page: Page) -> None:
         page.evidence("10").numbers("e10-untrained", r"seed \d: ([\d.]+) nats .* at (\d+)% of"), (3, 3, 2)
     )  # (one table, two, and one with a small start; seeds; loss and share)
     page.says(
-        "This untrained model costs more than guessing, mostly because one table, started this large, reads and "
-        "predicts. On random tokens it pays {:.1f} nats, with a second table for the predictions {:.1f}, and with one "
-        "table that starts at 0.02 as GPT-2's does {:.1f}",
+        "Before training the model costs more than guessing, mostly because its one table starts large: the vector "
+        "resembles the row of the token just read, and the same row predicts it. On random tokens it pays {:.1f} nats, "
+        "with a second table for the predictions {:.1f}, and with one table that starts at 0.02 as GPT-2's does {:.1f}",
         *repeats[:, :, 0].mean(axis=1),
         holds=[
             fresh > guessing + 1,
@@ -196,7 +197,7 @@ def mistakes(page: Page) -> None:
         "In the training text such a lone newline is followed by the end of the function half of the time.",
         holds=45 < ends < 55,
     )
-    page.says("So the model often ends before it has written anything", holds=[colon <= 1, newline >= 8])
+    page.says("So does the model:", holds=[colon <= 1, newline >= 8])
     own, following = page.numbers("c10-53", r"just read ([\d.]+), on the next token ([\d.]+)")
     page.says(
         "The loss falls to nearly nothing, and the next token costs more than guessing:",
@@ -262,11 +263,10 @@ def recorded(page: Page) -> None:
         ],
     )
     page.says(
-        "at 0.7 these bodies use at most {:.0f} % of their parameters, real ones {:.0f} %, and even real ones of one "
-        "line {:.0f} %",
-        100 * max(run["used"] for run in runs["at 0.7"]),
+        "a real body uses {:.0f} % of its parameters, even one of a single line {:.0f} %; ours at 0.7 at most {:.0f} %",
         100 * results["written"]["real"]["used"],
         100 * page.evidence("10").number("e10-r11", r"of one line: \d+ with parameters, ([\d.]+) of them"),
+        100 * max(run["used"] for run in runs["at 0.7"]),
     )
     by_lines = [
         [
@@ -305,6 +305,12 @@ def table_of_models(page: Page, results: dict) -> None:
     pieces, lstm, in_bytes, _ = bits.values()
     assert max(pieces) < min(in_bytes) and "Bytes in place of pieces cost more" in page.evidence("10").prose
     low, high = page.evidence("10").numbers("e10-r02", r"95 % interval (-?[\d.]+) to ([\d.]+)")
+    page.says(
+        "An LSTM of the same size is {:.2f} to {:.2f} bits behind the Transformer on the same tokens, perhaps by "
+        "chance",
+        *(side(lstm - pieces) for side in (min, max)),
+        holds=[low < 0 < high, min(lstm - pieces) > 0],
+    )
     also(
         page,
         "an LSTM with as many parameters is {:.2f} to {:.2f} bits behind the Transformer in each of three seeds",
@@ -351,18 +357,24 @@ def longer_runs(page: Page, results: dict, worth: dict) -> None:
         "After four million tokens the name that is new goes on to get dearer, and the known one gets cheaper again.",
         holds=[min(np.subtract(middle, known)) > 1, min(np.subtract(new, middle)) > 1],
     )
+    short = [run["nats of a made-up name"] for run in results["copying"]["runs"]]
+    once = np.mean([name["third"] for name in short])
     page.says(
-        "After {:.0f} million tokens the known name costs {:.0f} nats and the new one {:.0f}; guessing costs {:.0f}",
+        "After our {} steps the known name costs {:.0f} nats, half a nat less than the new one. After {:.0f} million "
+        "tokens they cost {:.0f} and {:.0f}: mostly the new one has become dearer. Guessing costs {:.0f}, knowing only "
+        "how such names are made {:.1f}. So the model uses what stood before, but it hardly copies",
+        results["table"]["steps"],
+        once,
         longest[0][-1]["tokens"] / 1e6,
         np.mean(known),
         np.mean(new),
         worth["nats, equal tokens"],
-    )
-    short = [run["nats of a made-up name"] for run in results["copying"]["runs"]]
-    page.says(
-        "After our {} steps the difference is only half a nat.",
-        results["table"]["steps"],
-        holds=[len(short) == 3, *(0.4 < name["third, new"] - name["third"] < 0.6 for name in short)],
+        worth["nats, equal names"],
+        holds=[
+            len(short) == 3,
+            *(0.4 < name["third, new"] - name["third"] < 0.6 for name in short),
+            np.mean(new) - np.mean([name["third, new"] for name in short]) > 2 * (once - np.mean(known)),
+        ],
     )
     rows = [points[-1]["nats a token of random rows"] for points in longest]
     also(
@@ -417,8 +429,8 @@ def low_rank(page: Page, results: dict) -> None:
         for way in (*low, *full)
     }
     page.says(
-        "At these rates, in three seeds of {} steps, both ways cost the other modules equally much, {:.2f} and {:.2f} "
-        "bits; on `tarfile` LoRA reaches {:.2f} bits, and all parameters {:.2f}",
+        "Recorded with {} steps and three seeds at these rates: the other modules get {:.2f} (LoRA) and {:.2f} bits "
+        "(all) dearer, and `tarfile` falls to {:.2f} and {:.2f}",
         results["lora"]["steps"],
         *(means[way][part] for part in (1, 0) for way in ("low rank, 0.01", "full, 0.0003")),
         holds=[

@@ -26,16 +26,19 @@ def equal_text(page: Page, results: dict, counting: dict) -> None:
     whole = counting["all text"]["all held-out text"][-1]
     best = counting["all text"]["Kneser-Ney, all held-out text"][-1]
     far = {tokens: np.mean(network[tokens]) - np.mean(found) for tokens, found in better.items()}
+    drawn = page.number(TABLE, r"4-gram, as many tokens +([\d.]+) bits")
     page.says(
-        "On equal amounts counting (Witten–Bell) leads by {:.1f} bits at {:.2f} million tokens. At {:.1f} million it "
-        "leads by {:.2f}, no more than two orders of the functions differ; Kneser–Ney leads by {:.2f}",
+        "On equal amounts counting (Witten–Bell) leads by {:.1f} bits at {:.2f} million tokens. At {:.1f} million the "
+        "two are equal: counting is {:.2f} ahead in the recorded mean and {:.2f} behind in the run above, and another "
+        "order of the functions changes that much. Kneser–Ney is {:.2f} ahead there.",
         ahead[some],
         some / 1e6,
         more / 1e6,
         ahead[more],
+        drawn - page.number(TABLE, r"Transformer +([\d.]+) bits"),
         far[more],
         holds=[
-            round(np.ptp([*counts[more], page.number(TABLE, r"4-gram, as many tokens +([\d.]+) bits")]), 2) >= 0.02,
+            round(np.ptp([*counts[more], drawn]), 2) >= 0.02,
             len(counts) == 4,
             *(len(found) == 3 for found in (*counts.values(), *network.values())),
         ],
@@ -69,7 +72,7 @@ def equal_text(page: Page, results: dict, counting: dict) -> None:
         holds=[*leads, abs(ahead[more]) < 0.03, *behind, max(longer) < best],
     )
     page.says(
-        "it learns more from little text, and the Transformer passes it with more.",
+        "it is ahead while the Transformer has read little; the Transformer passes it as it reads on.",
         holds=[*leads, *behind, max(longer) < best],
     )
     page.says(
@@ -121,6 +124,10 @@ def equal_text(page: Page, results: dict, counting: dict) -> None:
         "and {:,}.",
         *(side(step for pair in passed[steps] for step in pair) for steps in (1960, 7840) for side in (min, max)),
     )
+    page.says(
+        "Beyond {:.1f} million tokens the Transformer re-reads the same text; counting has nothing more to count.",
+        counting["all text"]["tokens"] / 1e6,
+    )
     page.says("the Transformer's curve falls on to {:.0f} million", max(network) / 1e6)
 
 
@@ -129,8 +136,8 @@ def neighbours(page: Page, counting: dict) -> None:
     runs = counting["neighbours"]
     bits = [np.mean([run[name]["bits a byte"] for run in runs]) for name in ("with neighbours", "without")]
     page.says(
-        "Functions cost a counted model {1:.2f} bits a byte (section 3), and only {0:.2f} if it has counted the other "
-        "half of their module",
+        "Counting pays {1:.2f} bits a byte (section 3; less is better) for functions from modules that it has never "
+        "met, and {0:.2f} for the same functions when it has counted the other half of their modules",
         *bits,
         holds=[
             len(runs) == 3,
