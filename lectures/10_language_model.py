@@ -30,7 +30,7 @@
 # * judge what it writes by measures that need no taste;
 # * test whether a model uses what stood before, and say what two blocks learn here and one does not.
 #
-# **You need** lectures 2, 3, 4, 5 and 8, and lecture 8b for sampling. **Time:** about 63 minutes to read and predict (estimated, not measured); the code runs in about three
+# **You need** lectures 2, 3, 4, 5 and 8, and lecture 8b for sampling. **Time:** about 65 minutes to read and predict (estimated, not measured); the code runs in about three
 # minutes on two CPU cores that have nothing else to do.
 #
 # Letters: **B** rows of a batch, **T** tokens, **D** width, **H** heads, **K** width of a head, **V** size of the vocabulary.
@@ -475,7 +475,7 @@ plots.show(
 # %% [markdown]
 # After our 640 steps the known name costs 25 nats, half a nat less than the new one. After 16 million tokens they cost 24 and 31: mostly the new one has become dearer. Guessing costs 28, knowing only how such names are made 12.5. So the model uses what stood before, but it hardly copies ([evidence](evidence/10.ipynb#copying), with [the heads](evidence/10.ipynb#heads)).
 #
-# What does copying need? Take small models of attention alone. Each row is a few random tokens, repeated to its end; each row draws its own period.
+# What does copying need? Take small models of attention alone. Each row repeats a few random tokens, with a period of its own.
 
 # %% [markdown]
 # **Predict.** One model has one block of attention, the other two, with four heads each. Which learns to copy?
@@ -610,6 +610,8 @@ print(f"{sum(int(np.prod(v.shape)) for v in variables):,} parameters trained, of
 # %% [markdown]
 # LoRA trains 2 % of the parameters: the optimizer needs little memory, a task is a small file. Recorded with 48 steps and three seeds at these rates: the other modules get 0.11 (LoRA) and 0.12 bits (all) dearer, and `tarfile` falls to 1.73 and 1.58 ([evidence](evidence/10.ipynb#lora)). In large models LoRA learns less and forgets less (Biderman et al. 2024).
 #
+# A chat model is fitted twice more: to questions with good answers, then to what people prefer (Ouyang et al. 2022).
+#
 # **LoRA has little to train and to store; at equal loss elsewhere, all parameters fit better than rank 4 in the attention here.**
 
 # %% [markdown]
@@ -681,6 +683,7 @@ print(f"loss on the token just read {unshifted.evaluate(rows[:, :-1], rows[:, :-
 # - Hu et al. 2021, *LoRA: low-rank adaptation of large language models*, arXiv 2106.09685
 # - Kaplan et al. 2020, *Scaling laws for neural language models*, arXiv 2001.08361
 # - Olsson et al. 2022, *In-context learning and induction heads*, arXiv 2209.11895
+# - Ouyang et al. 2022, *Training language models to follow instructions with human feedback*, arXiv 2203.02155
 # - Radford et al. 2019, *Language models are unsupervised multitask learners*, OpenAI
 # - Sennrich et al. 2016, *Neural machine translation of rare words with subword units*, arXiv 1508.07909
 # - Shannon 1948, *A mathematical theory of communication*, Bell System Technical Journal 27

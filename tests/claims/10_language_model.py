@@ -20,7 +20,7 @@ def claims(page: Page) -> None:
     mistakes(page)
     recorded(page)
     page.given(
-        "about 63 minutes to read and predict (estimated, not measured)",
+        "about 65 minutes to read and predict (estimated, not measured)",
         "the code runs in about three minutes on two CPU cores that have nothing else to do",
         "The 256 bytes are such a list and can write everything",
         "One model uses this vocabulary and has a loss of 2 nats a token. "
