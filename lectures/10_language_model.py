@@ -20,7 +20,7 @@
 # [← 9b · More images, larger images, video](09b_many_images_and_video.ipynb) · [Lab
 # 10](../labs/10_language_model/10_language_model.ipynb)
 #
-# Your machine holds thousands of Python functions that somebody wrote and tested: the standard library. **Can a small model that has read parts of them
+# Your machine holds thousands of Python functions that somebody wrote: the standard library. **Can a small model that has read parts of them
 # write a function that Python accepts?** Write down your guess. You will see the answer in section 6.
 #
 # **Afterwards you can**
@@ -128,7 +128,7 @@ print(next(text for text in test_texts if len(text) < 160))
 #
 # A model needs tokens from a fixed list. The 256 bytes are such a list and can write everything, but they make each function a long row. **Byte-pair encoding** (BPE;
 # Gage 1994, Sennrich et al. 2016) shortens it: find the most frequent pair of neighbouring tokens, give the pair a new token, repeat. First the text is cut
-# into **chunks** (pre-tokenization), so that no token joins a name with a bracket. Bytes and chunks come from GPT-2 (Radford et al. 2019); our chunks differ: a newline keeps the indentation after it. `PlainBytePairs` does this; in lab 10 you write it.
+# into **chunks** (pre-tokenization), so that no token joins a name with a bracket. Bytes and chunks come from GPT-2 (Radford et al. 2019); ours differ: a newline keeps the indentation after it, an underscore belongs to the name, digits stand alone. `PlainBytePairs` does this; in lab 10 you write it.
 
 # %% [markdown]
 # **By hand.** The text is `self.set.self`, in the chunks `self`, `.`, `set`, `.`, `self`. Which pair is merged first, and which second? Of equally
@@ -274,9 +274,7 @@ print(f"untrained: {loss_of(untrained, some):.2f} nats a token; guessing costs l
 print(f"its most probable next token is the one just read: {np.mean(ops.argmax(untrained(some[:, :-1]), axis=-1) == some[:, :-1]):.0%}")
 
 # %% [markdown]
-# Before training the model costs more than guessing, mostly because its one table starts large: the vector resembles the row of the token just read, and the same row predicts it. On random tokens it pays 8.5 nats, with a second table for the predictions 6.7, and with one table that starts at 0.02 as GPT-2's does 6.3 ([evidence](evidence/10.ipynb#untrained)).
-#
-# In the loop below the learning rate rises to 0.003 and falls to zero along a cosine.
+# Before training the model costs more than guessing, mostly because one table both reads and predicts, and starts large: the vector resembles the row of the token just read, and the same row predicts it. On random tokens it pays 8.5 nats, with a second table for the predictions 6.7, and with one table that starts at 0.02, without the $\sqrt{D}$, as GPT-2's does, 6.3 ([evidence](evidence/10.ipynb#untrained)).
 
 # %% [markdown]
 # **Predict.** The other contestant counts, as in section 1: how often does each token follow the last three, two, one, none? It mixes these shares, and $1/V$ for each token, by a simple rule (Witten and Bell 1991): a **4-gram model**. It counts all 2.6 million tokens; the Transformer will read 1.3 million. Which model has fewer bits a byte on the held-out modules?
@@ -361,15 +359,15 @@ plots.show(
 
 
 # %% [markdown]
-# **Kneser–Ney** smoothing (Chen and Goodman 1999) takes a little from each count and gives it to the shorter context. There a token counts once for each different token that it has followed.
+# **Kneser–Ney** smoothing (Chen and Goodman 1999) takes a little from each count and gives it to the shorter context. There a token counts by how many different tokens it has followed.
 #
-# On equal amounts counting (Witten–Bell) leads by 0.6 bits at 0.16 million tokens. At 1.3 million the two are equal: counting is 0.02 ahead in the recorded mean and 0.01 behind in the run above, and another order of the functions changes that much. Kneser–Ney is 0.22 ahead there. With 4 million read the Transformer has 1.71 bits, counting the whole text by Kneser–Ney 1.75 ([evidence](evidence/10.ipynb#equal-text)). Witten–Bell is passed near 1.3 million tokens, Kneser–Ney only between 2.6 and 4 million.
+# On equal amounts counting (Witten–Bell) leads by 0.6 bits at 0.16 million tokens. At 1.3 million the two are equal: counting is 0.02 ahead in the recorded means and 0.01 behind in the run above. The order of the functions alone moves it by 0.02. Kneser–Ney is 0.22 ahead there. With 4 million read the Transformer has 1.71 bits, counting the whole text by Kneser–Ney 1.75 ([evidence](evidence/10.ipynb#equal-text)). Witten–Bell is passed near 1.3 million tokens.
 #
-# The two sides are not tuned alike: four tokens are the best of one to six for Witten–Bell on this held-out text, but 0.003 is not the best rate for the Transformer: 0.006 is better ([evidence](evidence/10.ipynb#scale)).
+# Counting is tuned better: four tokens (Witten–Bell) and six (Kneser–Ney) are the best of one to six on this held-out text; for the Transformer the rate 0.006 is better than 0.003 ([evidence](evidence/10.ipynb#scale)).
 #
-# Beyond 2.6 million tokens the Transformer re-reads the same text; counting has nothing more to count. An LSTM of the same size is 0.01 to 0.02 bits behind the Transformer on the same tokens, perhaps by chance ([evidence](evidence/10.ipynb#table)).
+# The Transformer's windows are random, and it can go on re-reading; counting has nothing more to count after 2.6 million tokens. An LSTM of the same size is 0.01 to 0.02 bits behind the Transformer on the same tokens, perhaps by chance ([evidence](evidence/10.ipynb#table)).
 #
-# **Compare with the best counting you can get: it is ahead while the Transformer has read little; the Transformer passes it as it reads on.**
+# **Compare with good counting: here Kneser–Ney leads at first, and the Transformer passes it between 2.6 and 4 million tokens.**
 
 # %% [markdown]
 # <a id="sample"></a>
@@ -461,7 +459,7 @@ plots.show(
 )
 
 # %% [markdown]
-# In three recorded seeds, 40 to 54 % of the bodies that ended parse at temperature 0.7, and 77 to 87 % at temperature 0. But at temperature 0 fewer end: 39 to 67 of 96. What parses is not yet sensible: a real body uses 96 % of its parameters, even one of a single line 89 %; ours at 0.7 at most 4 % ([evidence](evidence/10.ipynb#temperature)).
+# In three recorded seeds (at most 256 tokens; above 90), 40 to 54 % of the bodies that ended parse at temperature 0.7, and 77 to 87 % at temperature 0. But at temperature 0 fewer end: 39 to 67 of 96. What parses is not yet sensible: a real body uses 96 % of its parameters, even one of a single line 89 %; ours at 0.7 at most 4 % ([evidence](evidence/10.ipynb#temperature)).
 #
 # **Report the share of samples that parse together with their lengths.**
 
@@ -569,9 +567,9 @@ plots.show(
 )
 
 # %% [markdown]
-# From first to last line: 64 times the operations, 10 times the parameters, 8 times the tokens. Each point has the best of three rates, chosen on this held-out text. If all are trained with the rate 0.003, it is 27 times the parameters and 3 times the tokens: the direction holds, the numbers are rough ([evidence](evidence/10.ipynb#equal-operations)).
+# From first to last line: 64 times the operations, 10 times the parameters, 8 times the tokens. Each point has the best of three rates, chosen on this held-out text. With the rate 0.003 for all, the best model grows 27 times, and its tokens 3 times: the direction holds, the numbers are rough ([evidence](evidence/10.ipynb#equal-operations)).
 #
-# Fitted to our 31 trainings, the law has $\alpha$ of 0.38 to 0.43, $\beta$ of 0.28 to 0.30 and $E$ of 0.7 bits. It wants 5 to 6 times the parameters, not 10 ([evidence](evidence/10.ipynb#scale)). But it has no term for repeated text, and our text has only 2.6 million tokens: without the trainings that read it more than about four times, $\beta$ falls to 0.18 to 0.23. So the law is not settled here.
+# Fitted to our 31 settings of three seeds, the law has $\alpha$ of 0.38 to 0.43, $\beta$ of 0.28 to 0.30 and $E$ of 0.7 bits. It wants 5 to 6 times the parameters, not 10; why is open ([evidence](evidence/10.ipynb#scale)). It has no term for repeated text, and our text has only 2.6 million tokens: without the trainings that read it more than about four times, $\beta$ falls to 0.18 to 0.23. 
 #
 # **With more operations, make the model larger and let it read more.**
 
@@ -608,16 +606,16 @@ for name, each in (("not fitted", model), ("LoRA of rank 4", thin), ("all parame
 print(f"{sum(int(np.prod(v.shape)) for v in variables):,} parameters trained, of {model.count_params():,}")
 
 # %% [markdown]
-# LoRA trains 2 % of the parameters: the optimizer needs little memory, a task is a small file. Recorded with 48 steps and three seeds at these rates: the other modules get 0.11 (LoRA) and 0.12 bits (all) dearer, and `tarfile` falls to 1.73 and 1.58 ([evidence](evidence/10.ipynb#lora)). In large models LoRA learns less and forgets less (Biderman et al. 2024).
+# LoRA trains 2 % of the parameters: the optimizer needs little memory, a task is a small file. Recorded with 48 steps and three seeds at these rates (one of two tried for each): `tarfile` falls to 1.73 (LoRA) and 1.58 bits (all); the other modules cost 0.11 and 0.12 more ([evidence](evidence/10.ipynb#lora)). In large models LoRA learns less and forgets less (Biderman et al. 2024).
 #
 # A chat model is fitted twice more: to questions with good answers, then to what people prefer (Ouyang et al. 2022).
 #
-# **LoRA has little to train and to store; at equal loss elsewhere, all parameters fit better than rank 4 in the attention here.**
+# **LoRA trains and stores little; here, at equal cost to other modules, training all parameters fits better.**
 
 # %% [markdown]
 # ## Two mistakes
 #
-# **1 · The prompt ends in a newline.** A newline and the indentation after it are one token, and a prompt that ends in `\n` splits it. In the training text such a lone newline is followed by the end of the function half of the time. So does the model:
+# **1 · The prompt ends in a newline.** A newline and the indentation after it are one token, and a prompt that ends in `\n` splits it. In the training text such a lone newline is followed by the end of the function half of the time, and the model has learned that:
 
 # %%
 print([pairs.decode([number]) for number in pairs.encode(["def f(x):\n    return x\n"])[0]])

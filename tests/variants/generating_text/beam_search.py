@@ -141,7 +141,7 @@ WRONG = [
     ("divided_by_length", beam(score="total / max(len(tokens) - 1, 1)")),
     ("start_counted", beam(score="total / ((5 + len(tokens)) / 6) ** length_penalty")),
     (
-        "end_not_counted",
+        "",
         beam(score="total / ((4 + len(tokens) - (len(tokens) > 1 and tokens[-1] == end_id)) / 6) ** length_penalty"),
     ),
     ("five_and_a_sixth", beam(score="total / (5 + (len(tokens) - 1) / 6) ** length_penalty")),
