@@ -147,7 +147,6 @@ def test_the_defaults_of_libraries_are_found():
     found = {(name, id) for lab in LABS for name in exercises_of(lab) for id in defaults_of(lab, name)}
     epsilon = {(name, "keras_epsilon") for name in ("EncoderBlock", "DecoderBlock", "Transformer", "build_vit")}
     assert found == epsilon | {
-        ("EncoderBlock", "keras_epsilon_in_norm2"),
         ("Encoder", "final_epsilon"),
         ("build_vit", "keras_epsilon_everywhere"),
         ("build_classifier", "attention_without_bias"),

@@ -72,7 +72,7 @@ def _inputs(rng: Generator, rows: int, length: int, steps: int) -> dict:
     positions = np.array([int(rng.integers(0, each - 1)) for each in lengths])
     correct = targets[np.arange(rows), positions]
     false_ids = 1 + (correct - 1 + rng.integers(1, words - 1, size=rows)) % (words - 1)
-    table = rng.random((rows, 61)).astype("float32")
+    table = rng.random((rows, 97)).astype("float32")
     return {
         "targets": targets,
         "positions": positions.astype("int64"),

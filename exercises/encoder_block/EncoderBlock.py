@@ -424,12 +424,6 @@ exercise.mistakes(
         see="04#norm",
         costs_at_most=0.5,
     ),
-    keras_epsilon_in_norm2=wrong(
-        "norm2 has Keras's default epsilon, 0.001; this exercise asks for 1e-6 in both norms.",
-        (NORM_2, NORM_2.replace(")", ", 1e-3)")),
-        see="04#norm",
-        costs_at_most=0.5,
-    ),
     key_dim_is_d_model=wrong(
         "key_dim is d_model for each head; here it should be D/H.",
         ("width = d_model // num_heads", "width = d_model"),

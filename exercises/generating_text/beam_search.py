@@ -138,7 +138,8 @@ def _place_taken(rng: Generator) -> dict:
 def values(rng: Generator) -> list[Case]:
     prefix = ("only_last_token", "start_not_handed")
     return [
-        Case(_beams(rng, "beam_of_one", *prefix, width=2, words=7), description="beam_width=2, 7 tokens, max_length=6"),
+        Case(_beams(rng, "beam_of_one", *prefix, width=2, words=5), description="beam_width=2, 5 tokens, max_length=6"),
+        Case(_beams(rng, "beam_of_one", *prefix, width=3, words=7), description="beam_width=3, 7 tokens, max_length=6"),
         Case(
             _beams(rng, "beam_of_one", "one_child_each", width=3, words=5, kind="last token"),
             description="beam_width=3, 5 tokens, the last one decides about the next, max_length=6",

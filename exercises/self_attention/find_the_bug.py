@@ -36,15 +36,6 @@ def normalised_after(x: np.ndarray, w_q: np.ndarray, w_k: np.ndarray, w_v: np.nd
     return {"output": weights / weights.sum(axis=-1, keepdims=True) @ v}
 
 
-def normalised_after_and_guarded(
-    x: np.ndarray, w_q: np.ndarray, w_k: np.ndarray, w_v: np.ndarray
-) -> dict[str, np.ndarray]:
-    """The same, where a small number keeps the sum from being 0."""
-    q, k, v = project_qkv(x, w_q, w_k, w_v).values()
-    weights = softmax(np.einsum("...td,...sd->...ts", q, k) / math.sqrt(q.shape[-1])) * np.tri(x.shape[-2])
-    return {"output": weights / (weights.sum(axis=-1, keepdims=True) + 1e-9) @ v}
-
-
 def _inputs(rng: Generator, *leading: int, length: int = 5) -> dict:
     return {
         "x": normal(rng, *leading, length, 7),
@@ -97,15 +88,6 @@ exercise.mistakes(
         "score: then the remaining weights round to 0, and the result is 0/0. Can the later tokens be kept "
         "out before the softmax?",
         instead=normalised_after,
-    ),
-    normalised_after_and_guarded=wrong(
-        "The remaining weights are divided by their sum plus a small number. Where a later token has a far larger "
-        "score, they round to 0, and nothing is left. Can the later tokens be kept out before the softmax?",
-        instead=normalised_after_and_guarded,
-    ),
-    next_seen=wrong(
-        "Every token sees the next one as well: the triangle begins one place too far to the right.",
-        (PAST, "np.tri(x.shape[-2], k=1, dtype=bool)"),
     ),
     nothing_blocked=wrong("Every token sees the later ones as well.", ("mask=past", "mask=None")),
     earlier_blocked=wrong(

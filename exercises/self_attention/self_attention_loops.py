@@ -1,9 +1,8 @@
 """Lab 02, exercise `self_attention_loops`."""
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise
 from coursekit.generator import Generator
 from exercises.self_attention.shared import (
-    ATTENTION,
     PLAIN_MISTAKES,
     READY_SELF_ATTENTION,
     plain,
@@ -31,13 +30,7 @@ def types(rng: Generator) -> list[Case]:
     return plain_types(rng)
 
 
-exercise.mistakes(
-    **PLAIN_MISTAKES,
-    last_product_only=wrong(
-        "Only the last token's share is left: each product takes the place of the one before. Add them up.",
-        (ATTENTION, 'scaled_dot_product_attention(x, x, x)["weights"][..., -1:] * x[..., -1:, :]'),
-    ),
-)
+exercise.mistakes(**PLAIN_MISTAKES)
 
 
 exercise.hints(

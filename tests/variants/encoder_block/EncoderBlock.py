@@ -269,7 +269,7 @@ WRONG = [
         SPELT_OUT.replace("query=x, value=x", "query=self.norm1(x), value=self.norm1(x)"),
     ),
     (
-        "keras_epsilon_in_norm2",
+        "",
         SPELT_OUT.replace(
             "norm2 = keras.layers.LayerNormalization(epsilon=1e-6)", "norm2 = keras.layers.LayerNormalization()"
         ),

@@ -128,7 +128,7 @@ def find_the_bug(x, w_q, w_k, w_v):
 """,
     ),
     (
-        "normalised_after_and_guarded",
+        "",
         """
 def find_the_bug(x, w_q, w_k, w_v):
     q, k, v = (ops.einsum("...td,dk->...tk", x, w) for w in (w_q, w_k, w_v))
@@ -139,7 +139,7 @@ def find_the_bug(x, w_q, w_k, w_v):
 """,
     ),
     (
-        "next_seen",
+        "",
         """
 def find_the_bug(x, w_q, w_k, w_v):
     q, k, v = (ops.einsum("...td,dk->...tk", x, w) for w in (w_q, w_k, w_v))

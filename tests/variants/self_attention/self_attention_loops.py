@@ -83,7 +83,7 @@ def self_attention_loops(x):
 ]
 
 WRONG = [
-    ("last_product_only", """
+    ("", """
 def self_attention_loops(x):
     x = np.asarray(x)
     out = np.zeros_like(x)
