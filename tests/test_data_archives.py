@@ -103,6 +103,7 @@ def test_multi30k_and_xrays_from_archives_of_their_repositories(tmp_path):
 
 @needs_folder
 @pytest.mark.slow
+@pytest.mark.long
 def test_cifar10_is_packed_again_from_its_photographs(tmp_path):
     with tarfile.open(FOLDER / "cifar10/cifar10_jpegs.tar.gz") as packed:
         contents = {f"images-master/{each.name}": packed.extractfile(each).read() for each in packed if each.isfile()}
@@ -112,6 +113,7 @@ def test_cifar10_is_packed_again_from_its_photographs(tmp_path):
 
 @needs_folder
 @pytest.mark.slow
+@pytest.mark.long
 def test_fashion_mnist_is_packed_again_from_its_pictures(tmp_path):
     contents, numbers = {}, collections.Counter()
     with np.load(FOLDER / image_sets.FASHION_FILE) as arrays:
