@@ -114,8 +114,8 @@ OVER_QUERIES = wrong(
 
 
 COLUMNS_SUM_TO_ONE = wrong(
-    "The columns of the weights sum to 1, not the rows: the softmax runs over the queries instead of the keys, the "
-    "weights are used transposed, or a sum over the keys lost its axis (`keepdims=True`).",
+    "The columns of the weights sum to 1, not the rows: a softmax over the queries, transposed weights, or a sum "
+    "over the keys without `keepdims=True`.",
     (AXIS, "softmax(x, axis=-2)"),
     hint="A row of the scores belongs to one query. Along which axis do its keys lie, and has your sum the shape "
     "(T, 1)?",
