@@ -455,7 +455,7 @@ def _learned(model: Any, before: np.ndarray, curves: Mapping[str, list[float]], 
         "training": "all reviews" if share > 0.5 else "a part of the reviews" if moved.any() else "nothing",
         "validation": "learned from" if moved[inputs["only_in_x_val"]].any() else "looked at",
         "epochs": "several" if len(curves["loss"]) > 1 else "one",
-        "batches": "one in each epoch" if steps == len(curves["loss"]) else "small",
+        "batches": "one in each epoch" if steps == len(curves["loss"]) > 1 and share > 0.5 else "small",
         "fits": "the training reviews",
         "chosen by": _chosen_by(model, curves, inputs),
     }
