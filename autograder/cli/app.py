@@ -31,6 +31,7 @@ from autograder.cli.data_sets import data
 from autograder.cli.explain import explain
 from autograder.cli.hub import roster
 from autograder.cli.importing import import_
+from autograder.cli.interrupting import send_again_what_is_lost
 from autograder.cli.mark import mark
 from autograder.cli.mistake import mistake
 from autograder.cli.mutants import mutants
@@ -65,6 +66,7 @@ err = Console(stderr=True)
 def main() -> None:
     """Run the command. An error that a person can correct becomes a sentence, without a traceback."""
     logging.getLogger("alembic").setLevel(logging.WARNING)
+    send_again_what_is_lost()
     try:
         app()
     except CourseError as error:

@@ -112,7 +112,7 @@ def test_formgrader_from_autograding_to_feedback(window, course):
         window.shot(f"gradebook-{name}")
         window.click("#main-table a", name)
     verdict = window.find(".output_area", "self_attention_matrix: 0 of 2 points")
-    assert "the softmax runs over the queries instead of the keys" in " ".join(verdict.text.split())
+    assert "a softmax over the queries" in " ".join(verdict.text.split())
     for cell, points, comment_on, comment in (
         ("explanation", 3, "explanation", COMMENT),
         ("self_attention_matrix", 1.5, "self_attention_matrix-code", REASON),

@@ -75,7 +75,7 @@ def test_a_failed_check_is_read_and_mended(window):
     window.write(EXERCISE + "-code", OVER_QUERIES)
     window.run(EXERCISE + "-code")
     report = window.check(EXERCISE).text
-    assert "0 of 4 checks pass" in report and "the softmax runs over the queries instead of the keys" in report
+    assert "0 of 4 checks pass" in report and "a softmax over the queries" in report
     window.shot("failed")
     # The mistake has a name, so no hint speaks of anything else, however often the check is run.
     assert "Hint" not in report and "Hint" not in window.check(EXERCISE).text
