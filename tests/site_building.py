@@ -9,15 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course.settings import CourseError, load_course
-from autograder.integrations.site.build import build_site
-from autograder.integrations.site.vendored import copy_mathjax
-
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def need_mathjax(folder: Path) -> None:
     """Skip the test where MathJax is not here and cannot be fetched."""
+    from autograder.course.settings import CourseError  # imports of what most tests do without
+    from autograder.integrations.site.vendored import copy_mathjax
+
     try:
         copy_mathjax(ROOT / "site", folder / "static", in_the_browser=False)
     except CourseError as error:
@@ -28,6 +27,9 @@ def need_mathjax(folder: Path) -> None:
 @pytest.fixture(scope="session")
 def site(tmp_path_factory) -> Path:
     """The folder of the built site, to be read only: tests that run in parallel share it."""
+    from autograder.course.settings import load_course
+    from autograder.integrations.site.build import build_site
+
     own = tmp_path_factory.mktemp("site")
     need_mathjax(own)
     shared = tmp_path_factory.getbasetemp()

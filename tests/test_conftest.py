@@ -11,7 +11,13 @@ ATTACK = "import pytest\n\n@pytest.mark.sandbox\ndef test_attack():\n    pass\n"
 
 
 @pytest.mark.parametrize(
-    ("required", "status", "options"), [("", 0, []), ("0", 0, ["-n", "1"]), ("1", 1, []), ("1", 1, ["-n", "1"])]
+    ("required", "status", "options"),
+    [
+        ("", 0, []),
+        pytest.param("0", 0, ["-n", "1"], marks=pytest.mark.long),
+        pytest.param("1", 1, [], marks=pytest.mark.long),
+        ("1", 1, ["-n", "1"]),
+    ],
 )
 def test_a_run_without_security_tests_says_so_in_its_last_line_or_fails(tmp_path, required, status, options):
     (tmp_path / "test_attack.py").write_text(ATTACK)

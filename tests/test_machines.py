@@ -66,6 +66,7 @@ def course(*arguments: str, on: dict[str, str]) -> subprocess.CompletedProcess:
     )
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_another_machine_finds_the_release_up_to_date():
     """Labs and reference files are those that are committed, whatever the processor, the place and the rights."""

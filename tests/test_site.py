@@ -179,6 +179,7 @@ def test_links_to_what_the_site_does_not_show_become_words(course, tmp_path):
     assert "lock `a.toml` [x](maintainers.md#y) [home](../index.md) [out](https://example.org)" in text
 
 
+@pytest.mark.long
 def test_a_line_of_a_solution_keeps_the_site_from_being_written(course, tmp_path):
     """Shown in colours, no line of the page's source is a line of the solution."""
     need_mathjax(tmp_path)
@@ -199,6 +200,7 @@ def test_a_line_of_a_solution_keeps_the_site_from_being_written(course, tmp_path
     assert not (tmp_path / "ran").exists()  # no cell was run
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_publishing_writes_the_site_too(course, tmp_path, monkeypatch):
     """With a button for every place where the notebook can be opened, and for no other; with the site's address."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ def _log_binomial(n: int, p: float) -> np.ndarray:
     return n * math.log1p(-p) + np.concatenate([[0.0], np.cumsum(steps)])
 
 
+@lru_cache(maxsize=4096)
 def likely_counts(n: int, p: float, alarm: float = ALARM) -> tuple[int, int]:
     """The smallest and the largest count that n trials of probability p are allowed: beyond lies `alarm` in all."""
     if n == 0 or p <= 0 or p >= 1:
