@@ -29,8 +29,8 @@ from coursekit.statements import read_cells
 ROOT = Path(__file__).resolve().parents[1]
 LABS = sorted(path.name for path in (ROOT / "solutions").glob("*/") if (path / f"{path.name}.ipynb").exists())
 SEED = 40723
-# Each took 25 to 73 CPU seconds, in which whole models are built or trained, or much is drawn. `make test` leaves them out; what is
-# declared for the same exercises, every mistake and every pair, is tried there all the same.
+# Each took 25 to 73 CPU seconds, in which whole models are built or trained, or much is drawn. `make test` leaves them
+# out; what is declared for the same exercises, every mistake and every pair, is tried there all the same.
 LONG = {
     "test_correct_variants_score_full_marks": (
         "Encoder",
