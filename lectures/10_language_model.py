@@ -608,9 +608,16 @@ print(f"{sum(int(np.prod(v.shape)) for v in variables):,} parameters trained, of
 # %% [markdown]
 # LoRA trains 2 % of the parameters: the optimizer needs little memory, a task is a small file. Recorded with 48 steps and three seeds at these rates (one of two tried for each): `tarfile` falls to 1.73 (LoRA) and 1.58 bits (all); the other modules cost 0.11 and 0.12 more ([evidence](evidence/10.ipynb#lora)). In large models LoRA learns less and forgets less (Biderman et al. 2024).
 #
+# **LoRA trains and stores little; here, at equal cost to other modules, training all parameters fits better.**
+
+# %% [markdown]
+# <a id="chat"></a>
+#
+# ## 10 · To a chat model
+#
 # A chat model is fitted twice more: to questions with good answers, then to what people prefer (Ouyang et al. 2022).
 #
-# **LoRA trains and stores little; here, at equal cost to other modules, training all parameters fits better.**
+# **A chat model is a language model fitted to answer.**
 
 # %% [markdown]
 # ## Two mistakes

@@ -136,8 +136,8 @@ def trained_live(
 def show_bits(steps: Sequence[int], bits: Sequence[float], last: int) -> None:
     """Draw bits a byte of held-out text over the steps of lab 10's training, which ends at the step `last`."""
     figure, ax = plt.subplots(figsize=(6, 3))
-    ax.plot(steps, bits, marker="o", clip_on=False)
-    ax.axhline(2.04, color="0.6", linewidth=1)
+    ax.plot(steps, bits, **plots.LINES[0], clip_on=False)
+    ax.axhline(2.04, color=plots.LINES[5]["color"], linewidth=1)
     ax.text(last, 2.07, "the lecture's model on all held-out text, 640 steps", ha="right")
     ax.set(xlabel="step", ylabel="bits a byte, held out", xlim=(0, last), ylim=(1.8, 5))
     plots.show(
