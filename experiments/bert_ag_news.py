@@ -2,7 +2,7 @@
 
     python experiments/bert_ag_news.py --data FOLDER        # again and again, until it says that nothing is left to do
 
-Each is trained on 100 to 10,000 of the 10,000 training texts, and measured on all 7,600 test texts. Epochs and
+Each is trained on 100 to 10,000 of the training texts at hand, and measured on all 7,600 test texts. Epochs and
 learning rates are set here and were not searched. One thing was changed after a look at results: with a wider spread of
 fresh weights the network from scratch died, so it begins with BERT's own spread, 0.02. Every result is written as soon
 as it is there, so a run may be broken off and taken up again with the same command. The pre-training of the encoder
@@ -192,7 +192,8 @@ class Study:
             NAME,
             what="AG News with the course's small BERT: fine-tuned, frozen, from scratch, and two linear models, by "
             "number of training texts",
-            data="AG News (Zhang et al., 2015): 10,000 of the 120,000 training texts, all 7,600 test texts",
+            data=f"AG News (Zhang et al., 2015): {len(self.texts.y):,} of the 120,000 training texts, all 7,600 test "
+            "texts",
             device=f"CPU ({platform.machine()}), {os.cpu_count()} cores shared with other work; CPU seconds",
             command=f"python experiments/{NAME}.py --data FOLDER",
             seed=0,

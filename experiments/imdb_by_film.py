@@ -90,8 +90,8 @@ COMPARED = (  # McNemar's test, seed by seed: two models, each with the group of
 class Runs:
     """The record, and beside it each run's probabilities, which are too many for it."""
 
-    def __init__(self, folder: Path, answers: Path):
-        self.folder, self.answers = folder, answers
+    def __init__(self, folder: Path, answers: Path, reviews: str):
+        self.folder, self.answers, self.reviews = folder, answers, reviews
         answers.mkdir(parents=True, exist_ok=True)
         path = folder / f"{NAME}.json"
         self.results = json.loads(path.read_text(encoding="utf-8"))["results"] if path.exists() else {}
@@ -125,7 +125,7 @@ class Runs:
             NAME,
             what="Film reviews, positive or negative, judged on films that training has not seen: a search of "
             "settings, a ladder of models, maximum pooling with 600 words, accuracy by the number of labels.",
-            data="Maas et al. (2011), a copy with 24,996 + 24,996 reviews, and the film of each. Repeated texts, "
+            data=f"Maas et al. (2011), a copy with {self.reviews} reviews, and the film of each. Repeated texts, "
             "texts of the test split and films of the test split are left out of training.",
             device=f"CPU ({platform.machine()}), {os.cpu_count()} cores; seconds are processor seconds",
             command=f"python experiments/{NAME}.py --data FOLDER",
@@ -141,6 +141,7 @@ class Split:
 
     def __init__(self, folder: Path):
         (texts, labels), (test_texts, self.test_labels) = data.reviews(source="real", path=folder)
+        self.reviews = f"{len(texts):,} + {len(test_texts):,}"
         film, other = film_titles(folder), set(film_titles(folder, "test").values())
         in_test = set(test_texts)
         once = {text: place for place, text in reversed(list(enumerate(texts))) if text not in in_test}
@@ -288,7 +289,8 @@ def main(
     minutes: Annotated[float, typer.Option(help="Start no run after so many minutes.")] = 1e6,
 ) -> None:
     """Every run that is not recorded yet, then the comparisons."""
-    runs, split, until = Runs(out, answers), Split(data_folder), time.monotonic() + 60 * minutes
+    split, until = Split(data_folder), time.monotonic() + 60 * minutes
+    runs = Runs(out, answers, split.reviews)
     runs.results["split"] = {"by title": split.described}
     for group, name, compute in planned(split):
         if time.monotonic() < until:

@@ -72,8 +72,8 @@ LONG = 600  # words: the best of the above reads so many in the end
 class Record:
     """The JSON file: what is in it is not run again, so the same command goes on where it was stopped."""
 
-    def __init__(self, folder: Path, minutes: float):
-        self.folder, self.until = folder, time.monotonic() + 60 * minutes
+    def __init__(self, folder: Path, minutes: float, reviews: str):
+        self.folder, self.until, self.reviews = folder, time.monotonic() + 60 * minutes, reviews
         path = folder / "imdb_classifier.json"
         self.results = json.loads(path.read_text(encoding="utf-8"))["results"] if path.exists() else {}
 
@@ -92,7 +92,7 @@ class Record:
             "imdb_classifier",
             what="Film reviews, positive or negative: a Transformer of 657,737 parameters, an LSTM of the same size "
             "and linear models. Settings are chosen on 5,000 training reviews held back.",
-            data="Maas et al. (2011), a copy with 24,996 + 24,996 reviews; repeated texts and texts of the test split "
+            data=f"Maas et al. (2011), a copy with {self.reviews} reviews; repeated texts and texts of the test split "
             "are left out of training",
             device=f"CPU ({platform.machine()}), {os.cpu_count()} cores shared with other work; CPU seconds",
             command="python experiments/imdb_classifier.py --data FOLDER",
@@ -307,8 +307,8 @@ def main(
     ] = 1e6,
 ) -> None:
     """Search on validation, then train and test the final models; an hour of CPU, resumable after every run."""
-    record = Record(out, minutes)
     (texts, labels), (test_texts, test_labels) = data.reviews(source="real", path=data_folder)
+    record = Record(out, minutes, f"{len(texts):,} + {len(test_texts):,}")
     labels, test_labels = np.asarray(labels), np.asarray(test_labels)
     in_test = set(test_texts)
     places = sorted({text: place for place, text in reversed(list(enumerate(texts))) if text not in in_test}.values())

@@ -51,7 +51,7 @@ def main(
     recorded.save(
         NAME,
         what="LSA on AG News, its vectors fitted on the labelled texts alone, by number of labels",
-        data="AG News (Zhang et al., 2015): 10,000 of the 120,000 training texts, all 7,600 test texts",
+        data=f"AG News (Zhang et al., 2015): {len(labels):,} of the 120,000 training texts, all 7,600 test texts",
         device=f"CPU ({platform.machine()}), {os.cpu_count()} cores shared with other work; CPU seconds",
         command=f"python experiments/{NAME}.py --data FOLDER",
         seed=SEEDS[0],

@@ -176,7 +176,8 @@ def main(
     recorded.save(
         NAME,
         what=f"AG News with {LABELS} labels: fine-tuned (warm-up, none, LoRA), frozen, from scratch, two linear models",
-        data="AG News (Zhang et al., 2015): 240 of 10,000 training texts, others for each seed; all 7,600 test texts",
+        data=f"AG News (Zhang et al., 2015): {LABELS} of {len(texts.y):,} training texts, others for each seed; "
+        "all 7,600 test texts",
         device=f"CPU ({platform.machine()}), {os.cpu_count()} cores shared with other work; CPU seconds",
         command=f"python experiments/{NAME}.py --data FOLDER",
         seed=SEEDS[0],

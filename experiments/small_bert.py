@@ -378,10 +378,11 @@ def export(
         tf.saved_model.save(preprocessor(Path("vocab.txt")), out / "preprocess")
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     epochs = figures(work)
+    news = len(np.load(work / "news.npz")["lengths"])
     recorded.save(
         "small_bert",
         what="Pre-training of the small BERT that comes with the course: masked words, and whether a passage follows",
-        data="IMDB (Maas et al., 2011), train and unlabelled; 10,000 training texts of AG News (Zhang et al., 2015)",
+        data=f"IMDB (Maas et al., 2011), train and unlabelled; {news:,} training texts of AG News (Zhang et al., 2015)",
         device=f"CPU ({platform.machine()}), {os.cpu_count()} cores shared with other work; CPU seconds",
         command=f"python experiments/small_bert.py prepare --data FOLDER, then {trained}, then export",
         seed=seed,

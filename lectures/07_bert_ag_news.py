@@ -124,7 +124,7 @@ Right, fine-tuning: 240 news items with labels pass the same encoder, with the w
 
 
 # %% [markdown]
-# The texts are AG News (Zhang et al., 2015): short news items, equally many of *World*, *Sports*, *Business* and *Sci/Tech*. You get a synthetic **sample** unless you set `COURSE_SOURCE=real`; the numbers stored here are from the real texts. The encoder is the course's own small BERT. It was pre-trained for
+# The texts are AG News (Zhang et al., 2015): short news items, equally many of *World*, *Sports*, *Business* and *Sci/Tech*. You get a synthetic **sample** unless you set `COURSE_SOURCE=real`; the numbers stored here are from the real texts: 10,000 of the 120,000 for training, those of NoisyAG-News with their true classes (see `data/README.md`). The encoder is the course's own small BERT. It was pre-trained for
 # half an hour of CPU time on film reviews and on the 10,000 news items without their labels, never on a test text. Only its word vectors did not begin at random: they come from counts of neighbouring words in these texts ([evidence](evidence/07.ipynb#pre-training)).
 
 # %% [markdown]

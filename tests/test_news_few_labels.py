@@ -51,5 +51,7 @@ def test_some_of_the_models_alone_are_recorded(experiment, monkeypatch, tmp_path
     texts.test, texts.y_test = texts.train[:8], texts.y[:8]
     monkeypatch.setattr(experiment, "Texts", lambda folder, length: texts)
     experiment.main(None, tmp_path, "linear")
-    results = json.loads((tmp_path / "news_few_labels.json").read_text(encoding="utf-8"))["results"]
+    record = json.loads((tmp_path / "news_few_labels.json").read_text(encoding="utf-8"))
+    assert "240 of 320 training texts" in record["data"], "how many were at hand"
+    results = record["results"]
     assert results["test"] == {"linear": [1.0, 1.0, 1.0]} and results["pairs"] == []

@@ -214,6 +214,7 @@ def by_labels(page: Page, beside: Page) -> None:
         "You get 100, 500, 2,000 or 10,000 labels.",
         "(c) it shrinks, but never goes below 5 points",
         "which turns each text into 128 numbers, computed from the word counts of all 10,000 texts",
+        "10,000 of the 120,000 for training",
         because="the design of experiments/bert_ag_news.py",
     )
 
