@@ -23,7 +23,7 @@ console.log(JSON.stringify(given.map((each) => told[name](each))));
 READ = {
     "√d": "sqrt d",
     "why divide by √ d_k": "divide sqrt d_k",
-    "KV cache": "key value cache",
+    "KV cache": "key-value cache",
     "how do I hand in": "submit",
     "handing in": "submit",
     "FFN": "feed-forward",

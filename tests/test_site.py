@@ -410,7 +410,8 @@ def test_links_and_anchors_lead_somewhere_and_nothing_is_loaded_from_elsewhere(s
 
 
 @pytest.mark.slow
-def test_every_page_has_a_title_and_a_description(site):
+def test_every_page_has_a_title_of_its_own_and_a_description(site):
+    titles: dict[str, Path] = {}
     for path in sorted(site.rglob("*.html")):
         head = path.read_text("utf-8").partition("</head>")[0]
         (title,) = re.findall(r"<title>(.+?)</title>", head)
@@ -418,6 +419,7 @@ def test_every_page_has_a_title_and_a_description(site):
         assert len(about) > 20, path
         own, _, course = title.partition(" &#8212; ")
         assert own != course, path
+        assert titles.setdefault(title, path) == path, "two pages of one title"
 
 
 @pytest.mark.slow

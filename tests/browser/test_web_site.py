@@ -304,6 +304,12 @@ def test_a_hit_of_the_search_leads_to_its_section(window, home, words, heading):
     assert window.wait(lambda: window.driver.execute_script(in_sight), "the heading of the section, in sight")
 
 
+@pytest.mark.parametrize(("words", "page"), [("KV cache", "08b_"), ("√d_k", "02_"), ("FFN", "04_")])
+def test_a_sign_or_a_short_form_leads_to_its_lecture_first(window, home, words, page):
+    show(window, f"{home}/search.html?q={quote(words)}")
+    assert f"/lectures/{page}" in (window.find(RESULTS).get_attribute("href") or "")
+
+
 def test_who_asks_how_to_hand_in_gets_the_students_guide_first(window, home):
     show(window, f"{home}/search.html?q={quote('how do I hand in')}")
     assert "/docs/students" in (window.find(RESULTS).get_attribute("href") or "")
