@@ -64,7 +64,7 @@ def relation(
 
 
 def _has_another_shape(case: Wrong) -> bool:
-    are_numbers = all(isinstance(each, (int, float, np.ndarray)) for each in (case.actual, case.right))
+    are_numbers = all(isinstance(value, (int, float, np.ndarray)) for value in (case.actual, case.right))
     return are_numbers and np.shape(case.actual) != np.shape(case.right)
 
 

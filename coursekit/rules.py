@@ -156,7 +156,7 @@ class _Answer:
         if self._scanned > MAX_SCANNED:
             raise sources.TooLarge
         more = [statement for statement in self._unread if name not in statement.binds and statement.mentions(name)]
-        return sorted([*known, *more], key=lambda each: self._place[id(each)]) if more else known
+        return sorted([*known, *more], key=lambda statement: self._place[id(statement)]) if more else known
 
 
 def code_behind(cells: Sequence[Cell], name: str) -> set[int]:
@@ -195,7 +195,7 @@ def violations(cells: Sequence[Cell], name: str, *, forbidden: Iterable[str] = (
         no_loops: whether Python loops, recursion and functions that hide a loop are ruled out. What cannot be read
             then breaks the rule: text that is run as code, names from outside of the notebook and its libraries.
     """
-    forbidden = {_canonical(each) for each in forbidden}
+    forbidden = {_canonical(dotted) for dotted in forbidden}
     if not (forbidden or no_loops) or not cells:
         return []
     try:
@@ -205,7 +205,7 @@ def violations(cells: Sequence[Cell], name: str, *, forbidden: Iterable[str] = (
     except sources.TooLarge:
         return [Unchecked(f"The code around `{name}` is too complicated to be read, so its rules cannot be checked.")]
     used = answer.names()
-    found = [forbidden_sentence(each) for each in sorted(forbidden & used)]
+    found = [forbidden_sentence(dotted) for dotted in sorted(forbidden & used)]
     if answer.unreadable:
         named = min(answer.unreadable)
         found.append(Unchecked(f"The cell with `{named}` cannot be read, so its rules cannot be checked."))

@@ -50,7 +50,7 @@ def missing() -> str | None:
 
 
 def _open_to_all(path: Path) -> bool:
-    return all(each.stat().st_mode & 0o005 == 0o005 for each in (path, *path.parents))
+    return all(place.stat().st_mode & 0o005 == 0o005 for place in (path, *path.parents))
 
 
 def _python() -> str | None:
@@ -359,7 +359,7 @@ def _answers(address: str) -> bool:
 
 def _free_ports(number: int) -> list[int]:
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(number)]
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
+    ports = [open_socket.getsockname()[1] for open_socket in sockets]
+    for open_socket in sockets:
+        open_socket.close()
     return ports

@@ -84,9 +84,9 @@ class Processes:
     def kill(self, process: subprocess.Popen) -> None:
         """kill -9, of the process and what it started."""
         with suppress(psutil.NoSuchProcess):
-            for each in [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]:
+            for running in [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]:
                 with suppress(psutil.NoSuchProcess):
-                    each.send_signal(signal.SIGKILL)
+                    running.send_signal(signal.SIGKILL)
         process.wait()
 
     def log(self, name: str) -> str:

@@ -175,18 +175,18 @@ def _is_one_sum(cases: list[Expectation], mistakes: tuple[str, ...]) -> bool:
     for case in cases:
         for key, both in case.wrong[mistakes].items():
             without = [fingerprint(case.wrong.get((other,), case.expected)[key]) for other in reversed(mistakes)]
-            numeric = all(isinstance(each, (Fingerprint, int, float)) for each in (both, *without))
+            numeric = all(isinstance(result, (Fingerprint, int, float)) for result in (both, *without))
             if not numeric and without != [both, both]:
                 return False
             if isinstance(both, Fingerprint):
-                if {each.shape for each in without} != {both.shape}:
+                if {result.shape for result in without} != {both.shape}:
                     return False
-                effects = np.nan_to_num([both.values - each.values for each in without])
+                effects = np.nan_to_num([both.values - result.values for result in without])
                 if np.linalg.matrix_rank(effects, tol=1e-6 * np.abs(effects).max()) == 2:
                     return False
                 changed = [bool(np.abs(effect).max() > case.tolerance[key]) for effect in effects]
             else:
-                changed = [both != each for each in without]
+                changed = [both != result for result in without]
             if changed[0] != changed[1]:
                 return False
     return True

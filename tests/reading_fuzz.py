@@ -205,7 +205,7 @@ def _moved(notebook, draw: random.Random) -> None:
 
 
 def _labelled(notebook, draw: random.Random) -> None:
-    ids = [each["metadata"]["nbgrader"]["grade_id"] for each in _cells(notebook, draw) if _is_graded(each)]
+    ids = [cell["metadata"]["nbgrader"]["grade_id"] for cell in _cells(notebook, draw) if _is_graded(cell)]
     value = draw.choice([*ids, "", "x" * 2000, None, 3, "\ud800"])
     cell = _cell(notebook, draw)
     if draw.random() < 0.5:

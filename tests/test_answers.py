@@ -60,7 +60,7 @@ def test_marked_by_items_the_answer_leaves_the_queue_and_every_route_tells_the_s
         assert gradebook.find_submission(LAB, "bo").score == 6.5
     assert run("export", "csv", LAB)[0] == 0
     with (course.root / "grades" / "export.csv").open() as file:
-        assert next(each for each in csv.DictReader(file) if each["student"] == "bo")[LAB] == "6.5"
+        assert next(row for row in csv.DictReader(file) if row["student"] == "bo")[LAB] == "6.5"
     assert "bo: " not in run("answers", LAB)[1].replace("grades", "")
     assert "because: ✓ Names the scale (3 of 3); ✗ Says what it changes (0 of 1); And for" in run("mark", LAB, "bo")[1]
     record(course, result(course, "bo", why="Another answer.", content="c2"))

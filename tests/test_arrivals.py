@@ -34,7 +34,7 @@ def test_attempts_in_the_exchange_have_student_lab_time_and_secret(tmp_path):
     entry(tmp_path, f"ada+02_other+{TIME}+c")
     (tmp_path / "notes.txt").write_text("not an attempt")
     arrived = in_exchange(tmp_path, [LAB])
-    assert [(each.student, each.secret) for each in arrived.attempts] == [("ada", ""), ("ada", "s3cret")]
+    assert [(attempt.student, attempt.secret) for attempt in arrived.attempts] == [("ada", ""), ("ada", "s3cret")]
     assert arrived.attempts[0].handed_in == datetime(2026, 11, 2, 12, tzinfo=UTC)
     assert arrived.attempts[0].submission.read() == b"{}"
     assert arrived.passed_over == []
@@ -47,14 +47,14 @@ def test_a_script_counts_where_no_notebook_is_beside_it(tmp_path):
         folder = entry(tmp_path / "inbound", f"{name}+{LAB}+{TIME}+a")
         (folder / f"{LAB}.py").write_text(script)
     (tmp_path / "inbound" / f"ada+{LAB}+{TIME}+a" / f"{LAB}.ipynb").unlink()
-    read = {each.student: each.submission.read() for each in in_exchange(tmp_path / "inbound", [LAB]).attempts}
+    read = {attempt.student: attempt.submission.read() for attempt in in_exchange(tmp_path / "inbound", [LAB]).attempts}
     assert read == {"ada": script.encode(), "bob": b"{}"}
     (tmp_path / "drop").mkdir()
     for name in ("cyd.py", "helper.py"):
         (tmp_path / "drop" / name).write_text(script if name == "cyd.py" else "# %%\nimport os\n")
     arrived = in_folder(tmp_path / "drop", [LAB], {LAB: {"double"}}, now=(tmp_path / "drop").stat().st_mtime + 60)
-    assert [(each.student, each.submission.read()) for each in arrived.attempts] == [("cyd", script.encode())]
-    assert [each.path.endswith("helper.py") for each in arrived.passed_over] == [True]
+    assert [(attempt.student, attempt.submission.read()) for attempt in arrived.attempts] == [("cyd", script.encode())]
+    assert [passed.path.endswith("helper.py") for passed in arrived.passed_over] == [True]
 
 
 def test_what_nobody_can_have_handed_in_is_named(tmp_path):
@@ -65,7 +65,7 @@ def test_what_nobody_can_have_handed_in_is_named(tmp_path):
     (inbound / f"bob+{LAB}+{TIME}+a").write_text("a file")
     arrived = in_exchange(inbound, [LAB])
     assert arrived.attempts == []
-    reasons = sorted(each.reason for each in arrived.passed_over)
+    reasons = sorted(passed.reason for passed in arrived.passed_over)
     assert [reason.split(":")[0] for reason in reasons] == ["it is no folder"] * 2 + [
         "its name has no time",
         "no student can have this name",
@@ -116,9 +116,9 @@ def test_folders_that_come_and_go_meanwhile_end_no_look(tmp_path):
     attacker.start()
     try:
         for _ in range(300):
-            for each in in_exchange(tmp_path, [LAB]).attempts:
+            for attempt in in_exchange(tmp_path, [LAB]).attempts:
                 with contextlib.suppress(Unreadable):
-                    assert each.submission.read() in (b"", b"{}")  # it may be seen before it is written
+                    assert attempt.submission.read() in (b"", b"{}")  # it may be seen before it is written
     finally:
         over.set()
         attacker.join()

@@ -44,7 +44,7 @@ def test_the_floor_runs_as_many_cases_of_each_exercise_as_grading(load):
     lab = load("grading").LAB
     visible, declared = load_reference(lab).expectations, exercises_of(lab)
     assert {name: len(visible[name]) for name in visible} == {
-        name: len(each.expectations(7)) for name, each in declared.items()
+        name: len(exercise.expectations(7)) for name, exercise in declared.items()
     }
 
 

@@ -48,14 +48,14 @@ def inputs(length=None):
 def test_strings_become_three_rows_of_128():
     strings = tf_keras.layers.Input((), dtype=tf.string)
     rows = hub.KerasLayer(bert.PREPROCESS)(strings)
-    assert {name: (tuple(each.shape), each.dtype) for name, each in rows.items()} == {
+    assert {name: (tuple(row.shape), row.dtype) for name, row in rows.items()} == {
         name: ((None, 128), tf.int32) for name in bert.INPUTS
     }
 
 
 def test_the_rows_are_the_librarys_pieces_packed(preprocess, vocabulary):
     pieces = text.FastBertTokenizer(vocabulary, token_out_type=tf.int32, lower_case_nfd_strip_accents=True)
-    rows = {name: each.numpy() for name, each in preprocess(tf.constant(TEXTS)).items()}
+    rows = {name: row.numpy() for name, row in preprocess(tf.constant(TEXTS)).items()}
     for number, ids in enumerate(pieces.tokenize(TEXTS).to_list()):
         ids = [vocabulary.index("[CLS]"), *ids[:126], vocabulary.index("[SEP]")]
         padding = [0] * (128 - len(ids))
@@ -67,8 +67,8 @@ def test_the_rows_are_the_librarys_pieces_packed(preprocess, vocabulary):
 
 def test_two_texts_in_one_row(preprocess, vocabulary):
     pair = [preprocess.tokenize(["the bees ."]), preprocess.tokenize(["won ."])]
-    rows = {name: each.numpy()[0].tolist() for name, each in preprocess.bert_pack_inputs(pair, seq_length=10).items()}
-    said = [vocabulary[each] for each in rows["input_word_ids"]]
+    rows = {name: row.numpy()[0].tolist() for name, row in preprocess.bert_pack_inputs(pair, seq_length=10).items()}
+    said = [vocabulary[id] for id in rows["input_word_ids"]]
     end = said.index("[SEP]")
     assert said[0] == "[CLS]" and said.count("[SEP]") == 2 and len(said) == 10
     last = len(said) - 1 - said[::-1].index("[SEP]")
@@ -82,7 +82,7 @@ def test_the_three_outputs(encoder, preprocess):
     width = said["pooled_output"].shape[-1]
     assert said["pooled_output"].shape == (4, width) and said["sequence_output"].shape == (4, 128, width)
     assert isinstance(said["encoder_outputs"], list)
-    assert all(each.shape == (4, 128, width) and each.dtype == tf.float32 for each in said["encoder_outputs"])
+    assert all(output.shape == (4, 128, width) and output.dtype == tf.float32 for output in said["encoder_outputs"])
     np.testing.assert_array_equal(said["encoder_outputs"][-1], said["sequence_output"])
     outputs = hub.KerasLayer(bert.ENCODER)(inputs(128))
     assert tuple(outputs["sequence_output"].shape) == (None, 128, width)
@@ -104,10 +104,10 @@ def test_it_learns_when_it_is_told_to(trainable, preprocess):
     layer = hub.KerasLayer(bert.ENCODER, trainable=trainable)
     model = tf_keras.Model(rows, tf_keras.layers.Dense(2)(layer(rows)["pooled_output"]))
     assert len(layer.weights) > 40 and len(layer.trainable_weights) == (len(layer.weights) if trainable else 0)
-    before = [each.numpy() for each in layer.weights]
+    before = [weight.numpy() for weight in layer.weights]
     x = preprocess.bert_pack_inputs([preprocess.tokenize(TEXTS[:2])], seq_length=16)
     model.compile(tf_keras.optimizers.SGD(0.1), "mse")
-    model.fit({name: each.numpy() for name, each in x.items()}, np.ones((2, 2)), verbose=0)
+    model.fit({name: row.numpy() for name, row in x.items()}, np.ones((2, 2)), verbose=0)
     changed = [not np.array_equal(old, new) for old, new in zip(before, layer.weights, strict=True)]
     assert np.mean(changed) > 0.9 if trainable else not any(changed)
 
@@ -119,7 +119,7 @@ def test_dropout_is_on_only_when_what_learns_is_trained(preprocess):
         first, second = (layer(rows, training=training)["pooled_output"] for _ in range(2))
         return float(np.abs(first - second).max()) > 0
 
-    learns, fixed = (hub.KerasLayer(bert.ENCODER, trainable=each) for each in (True, False))
+    learns, fixed = (hub.KerasLayer(bert.ENCODER, trainable=trainable) for trainable in (True, False))
     assert differ(learns, training=True)
     assert not differ(learns, training=False) and not differ(fixed, training=True)
 
@@ -143,15 +143,17 @@ def test_it_is_small_and_comes_with_the_package():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     patterns = project["tool"]["setuptools"]["package-data"]["coursekit"]
     package = Path(bert.__file__).parent
-    assert all(any(fnmatch.fnmatch(path.relative_to(package).as_posix(), each) for each in patterns) for path in files)
+    assert all(
+        any(fnmatch.fnmatch(path.relative_to(package).as_posix(), pattern) for pattern in patterns) for path in files
+    )
     assert "data/bert/**" in (ROOT / "autograder" / "releasing" / "templates" / "pyproject.toml.j2").read_text()
 
 
 def test_it_forgets():
     layer = hub.load(bert.ENCODER)
-    before = {each.name: each.numpy() for each in layer.variables}
+    before = {variable.name: variable.numpy() for variable in layer.variables}
     bert.forget(layer, seed=1)
-    after = [each.numpy() for each in layer.variables]
+    after = [variable.numpy() for variable in layer.variables]
     bert.forget(layer, seed=1)
     assert all(np.array_equal(first, second.numpy()) for first, second in zip(after, layer.variables, strict=True))
     for variable in layer.variables:
@@ -177,7 +179,7 @@ class Half:
         return texts
 
     def bert_pack_inputs(self, _, seq_length):
-        return {name: each[:, :seq_length] for name, each in self.rows.items()}
+        return {name: row[:, :seq_length] for name, row in self.rows.items()}
 
 
 def test_two_halves_are_checked_before_a_training(preprocess, encoder):
@@ -197,7 +199,7 @@ def test_two_halves_are_checked_before_a_training(preprocess, encoder):
         ({}, {"encoder_outputs": []}, "gives no encoder_outputs"),
         ({}, {"encoder_outputs": [tokens, tokens[0]]}, r"encoder_outputs is \(128, 6\)"),
     ):
-        halves = {name: each for name, each in (rows | wrong_rows).items() if each is not None}
+        halves = {name: row for name, row in (rows | wrong_rows).items() if row is not None}
         with pytest.raises(ValueError, match=message):
             bert.checked(Half(halves), Half(said=said | wrong_said))
 
@@ -308,7 +310,7 @@ def test_a_second_text_follows_the_first_or_is_of_the_same_kind(recipe, read, co
             follows.append(label[0])
             second = np.flatnonzero(types)
             assert ids[second[0] - 1] == read.SEP == ids[second[-1]]
-            parts = [ids[(types == each) & (ids >= 100) & (ids < 220)] for each in (0, 1)]
+            parts = [ids[(types == kind) & (ids >= 100) & (ids < 220)] for kind in (0, 1)]
             if min(map(len, parts)) < 6:
                 continue  # too few are left to tell the text from the pieces that were put in at random
             first, second = (np.bincount(part).argmax() for part in parts)

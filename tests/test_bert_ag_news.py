@@ -67,7 +67,7 @@ def test_the_masking_is_judged_alike_whatever_is_drawn(solved, seed):
     exercise = exercises_of(LAB)["mask_tokens"]
     judgement = outcome(LAB, exercise, solved, seed)
     assert judgement.passed, told(judgement)
-    wrong = [each for each in variants(LAB, "mask_tokens").WRONG if each[0]]
+    wrong = [variant for variant in variants(LAB, "mask_tokens").WRONG if variant[0]]
     for misconception, source in wrong[seed :: len(SEEDS)]:
         judgement = outcome(LAB, exercise, namespace([*solution_sources(LAB), source]), seed)
         assert judgement.misconceptions == (misconception,), f"{told(judgement)}\n{source}"

@@ -28,7 +28,7 @@ FEW = 16
 def weights() -> dict[str, np.ndarray]:
     """The encoder's parameters by name, in float64."""
     encoder = tf.saved_model.load(bert.ENCODER)
-    return {each.name.split(":")[0]: each.numpy().astype("float64") for each in encoder.variables}
+    return {variable.name.split(":")[0]: variable.numpy().astype("float64") for variable in encoder.variables}
 
 
 def cut(sentence: str) -> tuple[list[str], np.ndarray]:
@@ -36,7 +36,7 @@ def cut(sentence: str) -> tuple[list[str], np.ndarray]:
     lines = (bert.FOLDER / "preprocess" / "assets" / "vocab.txt").read_text("utf-8").split("\n")[:-1]
     pieces = text.FastBertTokenizer(lines, token_out_type=tf.int32, lower_case_nfd_strip_accents=True)
     ids = [lines.index("[CLS]"), *pieces.tokenize([sentence]).to_list()[0], lines.index("[SEP]")]
-    return [lines[each] for each in ids], np.array(ids)
+    return [lines[id] for id in ids], np.array(ids)
 
 
 def attention(ids: np.ndarray, weights: dict[str, np.ndarray], dtype: str, wrong: str = "") -> np.ndarray:

@@ -213,7 +213,8 @@ def test_a_submission_is_looked_at_as_a_whole_when_all_of_it_was_judged():
         plan = Plan(steps, {"shares": 3.0, "mixture": 6.0}, frozenset(), frozenset(), {}, (), (), None)
         reading = with_rules(plan, {name: Rules() for name in exercises})
         prepared = {
-            name: PreparedExercise(each, each.spec, each.expectations(SEED)) for name, each in exercises.items()
+            name: PreparedExercise(exercise, exercise.spec, exercise.expectations(SEED))
+            for name, exercise in exercises.items()
         }
         machine = Machine()
         of = {"shares": over_columns, "mixture": right_with(over_columns)}
@@ -241,7 +242,7 @@ def calls(lab: str) -> dict[str, frozenset[str]]:
 
 def declared(lab: str, name: str) -> set[str]:
     direct = set(exercises_of(lab)[name].uses)
-    return direct.union(*(declared(lab, each) for each in direct))
+    return direct.union(*(declared(lab, part) for part in direct))
 
 
 @pytest.mark.parametrize("lab", LABS)
@@ -286,8 +287,8 @@ def settled(lab: str, name: str, other: str, id: str, attempts: list[Attempt]) -
     exercise, cases = exercises_of(lab)[name], quick_cases(lab, name)
     wrong_part = SimpleNamespace(is_wrong=True, misconceptions=(id,))
     alone = judge(exercise.spec, cases, attempts)
-    parts = {each: SimpleNamespace(is_wrong=False) for each in declared(lab, name)} | {other: wrong_part}
-    found = {each: JudgedAlone(exercises_of(lab)[each], (), (), judgement) for each, judgement in parts.items()}
+    parts = {part: SimpleNamespace(is_wrong=False) for part in declared(lab, name)} | {other: wrong_part}
+    found = {part: JudgedAlone(exercises_of(lab)[part], (), (), judgement) for part, judgement in parts.items()}
     found[name] = JudgedAlone(exercise, cases, attempts, alone)
     return alone, judged_together(found, {name: frozenset({other})})[name]
 
@@ -324,8 +325,8 @@ def test_a_mistake_of_the_course_is_carried_unless_it_has_another_name(lab):
                 continue
             attempts = as_formula(exercise, functions, cases)
             alone, judgement = settled(lab, name, other, id, attempts)
-            own = [exercise.named_mistakes[each] for each in alone.misconceptions]
-            if not all((each.edits, each.instead) == (mistake.edits, mistake.instead) for each in own):
+            own = [exercise.named_mistakes[own_id] for own_id in alone.misconceptions]
+            if not all((named.edits, named.instead) == (mistake.edits, mistake.instead) for named in own):
                 assert judgement.share == alone.share, f"{name}: {alone.misconceptions} passes as {id} of {other}"
             elif all(attempt.outputs for attempt in attempts) and not any(case.property for case in cases):
                 assert judgement.passed, f"{name} does not carry {id} of {other}"

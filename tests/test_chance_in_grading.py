@@ -94,7 +94,9 @@ def test_what_is_drawn_from_the_law_passes_and_what_is_drawn_from_another_one_do
 
         assert all(passes(WRITING, "generate", case, drawn(number, law)) for number in HUNDRED)
         assert sum(beyond(count, share, case.tolerance["shares"]) for share in law) < NEVER
-        others = [each["shares"].values for each in case.wrong.values() if np.shape(each["shares"].values) == law.shape]
+        others = [
+            wrong["shares"].values for wrong in case.wrong.values() if np.shape(wrong["shares"].values) == law.shape
+        ]
         for other in others:
             apart = np.abs(other / other.sum() - law).max()
             if apart > 2 * case.tolerance["shares"]:

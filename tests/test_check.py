@@ -65,7 +65,7 @@ def test_the_report_says_the_mistake_first_then_one_case_and_folds_the_rest(lab)
         return x @ w_k, x @ w_q, x @ w_v
 
     page = lab.report("project_qkv", {"project_qkv": in_turn})._repr_html_()
-    mistake, case, rest = (page.index(each) for each in ("It looks like this", "tried ", "<details"))
+    mistake, case, rest = (page.index(words) for words in ("It looks like this", "tried ", "<details"))
     assert mistake < case < rest
     assert page.split("<details")[0].count("tried ") == 1
 
@@ -221,7 +221,7 @@ def test_an_unknown_exercise_and_an_unknown_lab_say_what_there_is(lab):
 
 def test_a_check_takes_less_than_a_second(lab):
     def scaled_dot_product_attention(q, k, v, mask=None):
-        q, k, v = (np.asarray(each) for each in (q, k, v))
+        q, k, v = (np.asarray(array) for array in (q, k, v))
         scores = np.einsum("...td,...sd->...ts", q, k) / q.shape[-1] ** 0.5
         if mask is not None:
             scores = np.where(np.asarray(mask).astype(bool), scores, scores.dtype.type(-1e9))

@@ -119,7 +119,7 @@ def test_who_may_need_help_is_said_by_the_rule():
         result("low", "c", 0, 2),
         result("gone", "a", 2, 4),
     ]
-    told = {each.student: each.concerns for each in standings(labs, results, NOW)}
+    told = {standing.student: standing.concerns for standing in standings(labs, results, NOW)}
     assert told == {
         "falls": ("67 % in c, after 100 % (median)",),
         "fine": (),
@@ -132,7 +132,7 @@ def test_who_may_need_help_is_said_by_the_rule():
 def test_who_is_enrolled_and_has_handed_in_nothing_is_among_them():
     labs = course(CourseLab("a", "A", due=NOW - timedelta(days=3)))
     found = standings(labs, [result("ada", "a", 2, 4)], NOW, enrolled=["ada", "bob"])
-    assert [(each.student, dict(each.percents), each.concerns) for each in found] == [
+    assert [(standing.student, dict(standing.percents), standing.concerns) for standing in found] == [
         ("ada", {"a": 100}, ()),
         ("bob", {}, ("nothing handed in for a",)),
     ]

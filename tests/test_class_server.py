@@ -67,22 +67,26 @@ def test_an_instructor_and_three_students_at_once_and_one_who_tries_what_she_may
         released = formgrader.post(f"formgrader/api/assignment/{LAB}/release").json()
         assert released["success"], released
         lab = {"course_id": COURSE, "assignment_id": LAB}
-        for answer in pool.map(lambda each: each.post("assignments/fetch", data=lab).json(), students):
+        for answer in pool.map(lambda visitor: visitor.post("assignments/fetch", data=lab).json(), students):
             assert answer["success"], answer
         for student, text in zip(students, (RIGHT, WRONG, WRONG), strict=True):
             write(student, text)
 
         # the Validate button says how it stands
         checked = {"path": f"{LAB}/{LAB}.ipynb"}
-        verdicts = list(pool.map(lambda each: each.post("assignments/validate", data=checked).json(), students[:2]))
+        verdicts = list(
+            pool.map(lambda visitor: visitor.post("assignments/validate", data=checked).json(), students[:2])
+        )
         said = [verdict["value"]["failed"][0]["source"] for verdict in verdicts]
-        assert ["Success!" in each for each in said] == [True, False], verdicts
-        assert all(re.match(r"[\d.]+ of [\d.]+ points", each) for each in said), verdicts
-        for answer in pool.map(lambda each: each.post("assignments/submit", data=lab).json(), students):
+        assert ["Success!" in source for source in said] == [True, False], verdicts
+        assert all(re.match(r"[\d.]+ of [\d.]+ points", source) for source in said), verdicts
+        for answer in pool.map(lambda visitor: visitor.post("assignments/submit", data=lab).json(), students):
             assert answer["success"], answer
 
     # `course watch` runs beside the hub and answers each of them
-    pages = {student.name: wait_for(lambda each=student: feedback(each, lab), "feedback", 240) for student in students}
+    pages = {
+        student.name: wait_for(lambda visitor=student: feedback(visitor, lab), "feedback", 240) for student in students
+    }
     assert all(page.startswith("<!") and "centre" in page for page in pages.values())
     with (server.course / "grades" / "grades.csv").open(newline="") as file:
         score = {row["student"]: (float(row["score"]), float(row["max_score"])) for row in csv.DictReader(file)}

@@ -73,9 +73,9 @@ def sandboxes(processes: Processes) -> list[psutil.Process]:
     """The processes of all workers' sandboxes: bubblewrap, and what runs inside."""
     found = []
     for worker in processes.workers.values():
-        for each in psutil.Process(worker.pid).children(recursive=True):
+        for process in psutil.Process(worker.pid).children(recursive=True):
             with contextlib.suppress(psutil.Error):
-                found += [each] if each.name() == "bwrap" else []
+                found += [process] if process.name() == "bwrap" else []
     return found
 
 
@@ -107,7 +107,7 @@ def test_each_worker_keeps_one_warm_sandbox_from_run_to_run(processes, course, a
         code, said = run.finish()
         assert code == 0, said
         assert run.details() == alone.details()
-        seen.append({each.pid for each in sandboxes(processes)})
+        seen.append({process.pid for process in sandboxes(processes)})
     assert seen[0] and seen[0] == seen[1]
 
 
@@ -150,8 +150,10 @@ class Killer(threading.Thread):
         while self.kills < self.most and not self.enough.wait(self.chance.uniform(0.5, 6)):
             with contextlib.suppress(psutil.Error, IndexError):
                 nanny = psutil.Process(self.chance.choice([*self.processes.workers.values()]).pid)
-                below = [each for each in nanny.children(recursive=True) if each.status() != psutil.STATUS_ZOMBIE]
-                workers = [each for each in below if "spawn_main" in " ".join(each.cmdline())]
+                below = [
+                    process for process in nanny.children(recursive=True) if process.status() != psutil.STATUS_ZOMBIE
+                ]
+                workers = [process for process in below if "spawn_main" in " ".join(process.cmdline())]
                 self.chance.choice(workers if self.chance.random() < 0.5 else below).kill()
                 self.kills += 1
 

@@ -83,8 +83,8 @@ class Grading(threading.Thread):
         """Each student one verdict, with full marks, and nobody is blamed."""
         self.join(900)
         assert not self.is_alive() and self.error is None, (self.error, self.told)
-        assert sorted(each.student for each in self.verdicts) == [each.student for each in STUDENTS]
-        assert {getattr(each, "score", each) for each in self.verdicts} == {FULL}
+        assert sorted(verdict.student for verdict in self.verdicts) == [submission.student for submission in STUDENTS]
+        assert {getattr(verdict, "score", verdict) for verdict in self.verdicts} == {FULL}
 
 
 @pytest.mark.long
@@ -170,7 +170,7 @@ def test_without_workers_and_without_a_scheduler_it_says_what_to_do(processes, g
     run = Grading(grader, processes.address, [unreadable, *STUDENTS], wait_seconds=1.0)
     run.join(300)
     assert isinstance(run.error, ClusterUnavailable) and "It has no workers. Start some" in str(run.error)
-    assert [(each.student, each.state) for each in run.verdicts] == [("damaged", "unreadable")]
+    assert [(verdict.student, verdict.state) for verdict in run.verdicts] == [("damaged", "unreadable")]
     processes.kill(processes.scheduler)
     run = Grading(grader, processes.address, wait_seconds=0.0)
     run.join(300)

@@ -70,7 +70,7 @@ def test_a_suspect_is_alone_with_its_worker():
         (item, _) = next(dispatch.assign({"a": 1}))
         dispatch.lose(item)
     found = given(dispatch, {"a": 1, "b": 1})
-    assert [each for each in found.values() if item in each] == [[item]]
+    assert [items for items in found.values() if item in items] == [[item]]
 
 
 def test_an_unfit_worker_is_no_reason_to_give_anything_up():

@@ -44,9 +44,9 @@ def course(tmp_path, monkeypatch):
 
     def grade_all(grader, submissions, sandbox, workers):
         exercises = (ExerciseResult("double", 2, 2, "graded"), ExerciseResult("square", 0, 3, "graded"))
-        for each in submissions:
-            digest = command.content_hash(each.read())
-            yield [LabResult(each.student, grader.lab, exercises, content_hash=digest, grader_version="g1")]
+        for submission in submissions:
+            digest = command.content_hash(submission.read())
+            yield [LabResult(submission.student, grader.lab, exercises, content_hash=digest, grader_version="g1")]
 
     monkeypatch.setattr(command, "LabGrader", Grader)
     monkeypatch.setattr(command, "grade_all", grade_all)
@@ -60,7 +60,7 @@ def mark(course, lab: str, *students: str, out: str = "grades", **more) -> comma
         path = course.root / "handed-in" / student / f"{lab}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(course.release_notebook(lab), path)
-    found = [each for each in run.find([course.root / "handed-in"]) if each.student in students]
+    found = [submission for submission in run.find([course.root / "handed-in"]) if submission.student in students]
     warm: Future = Future()
     warm.set_result(SimpleNamespace())
     list(run.run(found, warm))
@@ -99,11 +99,11 @@ def test_the_better_attempt_of_two_archives_counts_where_the_course_says_so(cour
     worth = {"first": 3.0, "second": 1.0, "third": 2.0}
 
     def grade_all(grader, submissions, sandbox, workers):
-        for each in submissions:
-            words = nbformat.reads(each.read().decode(), 4).cells[-1].source
+        for submission in submissions:
+            words = nbformat.reads(submission.read().decode(), 4).cells[-1].source
             exercises = (ExerciseResult("double", 2, 2, "graded"), ExerciseResult("square", worth[words], 3, "graded"))
-            digest = command.content_hash(each.read())
-            yield [LabResult(each.student, grader.lab, exercises, content_hash=digest, grader_version="g1")]
+            digest = command.content_hash(submission.read())
+            yield [LabResult(submission.student, grader.lab, exercises, content_hash=digest, grader_version="g1")]
 
     def attempt(words, **more):
         notebook = nbformat.read(course.release_notebook(LAB), as_version=4)
@@ -147,7 +147,7 @@ def test_a_verdict_that_cannot_be_recorded_costs_nobody_else_one(course, monkeyp
     exercises = (ExerciseResult("double", 2, 2, "graded"), ExerciseResult("square", 0, 3, "graded"))
 
     def grade_all(grader, submissions, sandbox, workers):
-        names = [each.student for each in submissions]
+        names = [submission.student for submission in submissions]
         yield [LabResult(name.replace("bob", "b\udc80b"), grader.lab, exercises, content_hash=name) for name in names]
 
     monkeypatch.setattr(command, "grade_all", grade_all)
@@ -171,7 +171,7 @@ def test_what_stops_everybody_stops_the_run_and_what_stops_one_does_not(course, 
     record = command.GradebookWriter.record
 
     def fail_for_bob(self, results):
-        if any(each.student == "bob" for each in results):
+        if any(result.student == "bob" for result in results):
             raise error
         return record(self, results)
 
@@ -217,7 +217,7 @@ def test_what_is_passed_over_and_who_is_claimed_twice_is_known_and_in_a_table(co
 def test_what_another_archive_or_lab_passed_over_stays_in_the_table_and_what_is_looked_at_again_does_not(tmp_path):
     def written(lab, looked_at, *found) -> list[tuple[str, ...]]:
         over = [PassedOver(f"{tmp_path}/{path}", reason) for path, reason in found]
-        write_passed_over(tmp_path / "p.csv", lab, [tmp_path / each for each in looked_at], over)
+        write_passed_over(tmp_path / "p.csv", lab, [tmp_path / path for path in looked_at], over)
         rows = list(csv.DictReader((tmp_path / "p.csv").read_text("utf-8").splitlines()))
         return [(Path(row["path"]).name, row["reason"], row["lab"]) for row in rows]
 

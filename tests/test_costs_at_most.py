@@ -101,9 +101,9 @@ def test_more_than_that_is_not_made_less():
 @pytest.mark.parametrize("lab", LABS)
 def test_the_check_knows_what_the_grader_knows(lab):
     released = load_reference(lab).specs
-    for name, each in exercises_of(lab).items():
-        assert dict(released[name].costs_at_most) == dict(each.spec.costs_at_most), name
-        assert all(0 < share < 1 for share in each.spec.costs_at_most.values()), name
+    for name, exercise in exercises_of(lab).items():
+        assert dict(released[name].costs_at_most) == dict(exercise.spec.costs_at_most), name
+        assert all(0 < share < 1 for share in exercise.spec.costs_at_most.values()), name
 
 
 ABOUT = {  # the mistakes with a default that is what the exercise asks about
@@ -121,19 +121,19 @@ ABOUT = {  # the mistakes with a default that is what the exercise asks about
 def defaults_of(lab: str, name: str) -> set[str]:
     """The mistakes of an exercise that consist in a library's default."""
     named = exercises_of(lab)[name].named_mistakes
-    return {id for id, each in named.items() if "default" in f"{id} {each.sentence}".lower()} - ABOUT.keys()
+    return {id for id, mistake in named.items() if "default" in f"{id} {mistake.sentence}".lower()} - ABOUT.keys()
 
 
 @pytest.mark.parametrize("lab", LABS)
 def test_one_default_of_a_library_costs_at_most_half_of_what_is_not_about_it(lab):
     """Of every exercise of every lab: declared, or by the points of the groups that still pass."""
-    for name, each in exercises_of(lab).items():
-        left = {id for id in defaults_of(lab, name) if each.spec.costs_at_most.get(id, 1) > 0.5}
+    for name, exercise in exercises_of(lab).items():
+        left = {id for id in defaults_of(lab, name) if exercise.spec.costs_at_most.get(id, 1) > 0.5}
         if left:
             cases = expectations(lab, name)
             for id in left:
-                made = [forged_attempt(each, case, id) for case in cases]
-                assert judge(each.spec, cases, made).share >= 0.5, f"{name}: {id} costs more than half"
+                made = [forged_attempt(exercise, case, id) for case in cases]
+                assert judge(exercise.spec, cases, made).share >= 0.5, f"{name}: {id} costs more than half"
 
 
 def forged_attempt(exercise: Exercise, case: Expectation, mistake: str) -> Attempt:
@@ -152,5 +152,5 @@ def test_the_defaults_of_libraries_are_found():
         ("build_classifier", "attention_without_bias"),
         ("build_news_classifier", "encoder_always_frozen"),
     }
-    ids = {id for lab in LABS for each in exercises_of(lab).values() for id in each.named_mistakes}
+    ids = {id for lab in LABS for exercise in exercises_of(lab).values() for id in exercise.named_mistakes}
     assert ids >= ABOUT.keys()

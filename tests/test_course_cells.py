@@ -25,13 +25,13 @@ def online(tmp_path, monkeypatch):
 
 
 def test_the_setup_cell_is_valid_for_ipython(course, online):
-    for each in (course, online):
-        compile(TransformerManager().transform_cell(setup_source(each)), "setup", "exec")
+    for built in (course, online):
+        compile(TransformerManager().transform_cell(setup_source(built)), "setup", "exec")
 
 
 def test_the_setup_cell_installs_the_packages_of_the_course(course, online):
-    for each in (course, online):
-        source = setup_source(replace(each, packages=("polars[all]>=1.0, <2", "einops")))
+    for built in (course, online):
+        source = setup_source(replace(built, packages=("polars[all]>=1.0, <2", "einops")))
         compile(TransformerManager().transform_cell(source), "setup", "exec")
         assert '    %pip install --quiet "polars[all]>=1.0, <2" "einops"\n' in source
 

@@ -54,10 +54,10 @@ def test_unknown_and_double_students_are_refused_with_a_sentence_each(roster):
     with pytest.raises(ExportRefused) as refusal:
         roster(text).matched(["lovelaceada_12345", "s1", "S2", "eve", "mallory_99"])
     told = {reason.partition(":")[0]: reason for reason in refusal.value.reasons}
-    *each, remedy = refusal.value.reasons
-    assert [reason.partition(":")[0] for reason in each] == ["s1", "S2", "eve", "mallory_99"]
+    *strangers, remedy = refusal.value.reasons
+    assert [reason.partition(":")[0] for reason in strangers] == ["s1", "S2", "eve", "mallory_99"]
     assert "--without 'eve' for each, or --only-roster" in remedy and not any(
-        "--only-roster" in reason for reason in each
+        "--only-roster" in reason for reason in strangers
     )
     assert "is the same person as lovelaceada_12345" in told["s1"]
     assert "2 rows of" in told["S2"] and "rows 3, 4" in told["S2"]

@@ -22,7 +22,7 @@ from coursekit.data.files import CHECKSUMS, check_sum
 
 ROOT = Path(__file__).resolve().parents[1]
 LOADERS = {"reviews": data.reviews, "news": data.news, "sentence pairs": data.sentence_pairs}
-FOLDERS = [Path(each) for each in (os.environ.get("COURSE_DATA"), ROOT.parent / "shared" / "data") if each]
+FOLDERS = [Path(folder) for folder in (os.environ.get("COURSE_DATA"), ROOT.parent / "shared" / "data") if folder]
 FOLDER = next((folder for folder in FOLDERS if (folder / "imdb").is_dir()), None)
 needs_folder = pytest.mark.skipif(FOLDER is None, reason="no folder of real data: set COURSE_DATA")
 
@@ -337,17 +337,17 @@ class TestCommand:
         prepared.mkdir(parents=True)
         (prepared / "dataset_info.json").write_text("{}")
         lines = course("data").splitlines()
-        for each in SETS:
-            (line,) = (line for line in lines if line.split()[:2] == [each.name, each.kind])
-            assert each.licence in line and each.training in line and each.what in line
-            here = "yes" if each.load is None else "TFDS" if each.name == "imdb" else "absent"
+        for data_set in SETS:
+            (line,) = (line for line in lines if line.split()[:2] == [data_set.name, data_set.kind])
+            assert data_set.licence in line and data_set.training in line and data_set.what in line
+            here = "yes" if data_set.load is None else "TFDS" if data_set.name == "imdb" else "absent"
             assert f" {here} " in line
 
     @needs_folder
     def test_a_local_folder(self, monkeypatch):
         assert "29,000 for training" in course("data", "multi30k", "--path", str(FOLDER))
         monkeypatch.setenv("COURSE_DATA", str(FOLDER))
-        assert {each.where() for each in SETS} == {"yes", "folder"}
+        assert {data_set.where() for data_set in SETS} == {"yes", "folder"}
 
     def test_rebuilding_the_samples(self, monkeypatch, tmp_path):
         (tmp_path / "course.toml").write_bytes((ROOT / "course.toml").read_bytes())
@@ -365,5 +365,5 @@ class TestCommand:
     def test_help_teaches(self):
         said = course("data", "--help")
         assert all(
-            each in said for each in ("course data imdb", "course data samples", "COURSE_SOURCE=real", "COURSE_DATA")
+            words in said for words in ("course data imdb", "course data samples", "COURSE_SOURCE=real", "COURSE_DATA")
         )

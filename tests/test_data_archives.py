@@ -106,7 +106,9 @@ def test_multi30k_and_xrays_from_archives_of_their_repositories(tmp_path):
 @pytest.mark.long
 def test_cifar10_is_packed_again_from_its_photographs(tmp_path):
     with tarfile.open(FOLDER / "cifar10/cifar10_jpegs.tar.gz") as packed:
-        contents = {f"images-master/{each.name}": packed.extractfile(each).read() for each in packed if each.isfile()}
+        contents = {
+            f"images-master/{member.name}": packed.extractfile(member).read() for member in packed if member.isfile()
+        }
     ((_, compared),) = build("cifar10", zipped(tmp_path / "images.zip", contents), tmp_path)
     assert compared
 

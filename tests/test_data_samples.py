@@ -186,7 +186,7 @@ class TestFiles:
             assert name in readme and digest(content) in readme, name
         for name, checksum in CHECKSUMS.items():
             assert Path(name).name in readme and checksum in readme, name
-        assert all(f"`{each.name}`" in readme for each in SETS)
+        assert all(f"`{data_set.name}`" in readme for data_set in SETS)
 
     def test_only_what_changed_is_written(self, tmp_path):
         assert len(write_samples(tmp_path)) == 7

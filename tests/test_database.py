@@ -79,7 +79,7 @@ def test_two_graders_a_formgrader_and_a_report_at_once(on_postgres):
     def record(students: list[str]) -> None:
         with GradebookWriter(on_postgres.db_url, on_postgres) as writer:
             for at in range(0, len(students), 4):
-                writer.record([result(on_postgres, each, why="My words.") for each in students[at : at + 4]])
+                writer.record([result(on_postgres, student, why="My words.") for student in students[at : at + 4]])
 
     def report() -> None:
         while not finished.is_set():
@@ -88,9 +88,9 @@ def test_two_graders_a_formgrader_and_a_report_at_once(on_postgres):
     def mark() -> None:
         marked: set[str] = set()
         while len(marked) < len(STUDENTS):
-            for each in {each.student for each in recorded_marks(on_postgres, on_postgres.db_url)} - marked:
-                set_grade(on_postgres, each, "why", manual_score=3.0, needs_manual_grade=False)
-                marked.add(each)
+            for student in {mark.student for mark in recorded_marks(on_postgres, on_postgres.db_url)} - marked:
+                set_grade(on_postgres, student, "why", manual_score=3.0, needs_manual_grade=False)
+                marked.add(student)
 
     graders = [guarded(lambda: record(STUDENTS)), guarded(lambda: record(STUDENTS[::-1]))]
     others = [guarded(report), guarded(mark)]
@@ -103,7 +103,7 @@ def test_two_graders_a_formgrader_and_a_report_at_once(on_postgres):
         assert grade(on_postgres, student, "double") == (2.0, None, False, 2.0)
         auto, manual, needs, score = grade(on_postgres, student, "why")
         assert (auto, manual, bool(needs), score) == (None, 3.0, False, 3.0)
-    assert [each.student for each in recorded_marks(on_postgres, on_postgres.db_url)] == STUDENTS
+    assert [mark.student for mark in recorded_marks(on_postgres, on_postgres.db_url)] == STUDENTS
 
 
 @on_server
@@ -126,8 +126,8 @@ def test_nbgraders_tables_are_as_its_migrations_want_them(on_postgres, first):
         after = {table: inspect(connection).get_columns(table) for table in inspect(connection).get_table_names()}
     engine.dispose()
     assert [*before] == [*after]
-    assert {table: [each["name"] for each in columns] for table, columns in before.items()} == {
-        table: [each["name"] for each in columns] for table, columns in after.items()
+    assert {table: [column["name"] for column in columns] for table, columns in before.items()} == {
+        table: [column["name"] for column in columns] for table, columns in after.items()
     }
     with Gradebook(on_postgres.db_url, on_postgres.course_id) as gradebook:
         assert gradebook.find_submission(LAB, "ada").score == 3.5
@@ -140,5 +140,5 @@ def test_a_server_that_goes_down_and_comes_back_loses_nothing(on_postgres, serve
         server.stop()
         threading.Timer(1.0, server.start).start()
         writer.record([result(on_postgres, "bob")])
-        assert [each.student for each in writer.marks()] == ["ada", "bob"]
+        assert [mark.student for mark in writer.marks()] == ["ada", "bob"]
         assert writer.already_graded("ada", LAB, "c1", "g1") is not None

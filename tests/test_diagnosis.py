@@ -32,7 +32,7 @@ def diagnosis(cases, kind=float, groups=()):
         IDS,
         [{"y": kind(returned)} for returned, _ in cases],
         [{"y": kind(RIGHT)} for _ in cases],
-        [{each: {"y": fingerprint(kind(v))} for each, v in wrong.items()} for _, wrong in cases],
+        [{mistakes: {"y": fingerprint(kind(v))} for mistakes, v in wrong.items()} for _, wrong in cases],
         [{"y": 0.1} for _ in cases],
         groups or list(map(str, range(len(cases)))),  # each case is a group of its own, where nothing is said
     )
@@ -41,7 +41,7 @@ def diagnosis(cases, kind=float, groups=()):
 def seen(pair, cases) -> bool:
     """Whether numbers show both mistakes: see `_both_are_seen`."""
     explained = [wrong for returned, wrong in cases if returned != RIGHT and wrong.get(pair) == returned]
-    effects = [[wrong[pair] - wrong.get((each,), RIGHT) for each in reversed(pair)] for wrong in explained]
+    effects = [[wrong[pair] - wrong.get((mistake,), RIGHT) for mistake in reversed(pair)] for wrong in explained]
     first, second = any(a and not b for a, b in effects), any(b and not a for a, b in effects)
     complete = len(explained) == sum(returned != RIGHT for returned, _ in cases)
     adds_up = all(wrong[pair] - RIGHT == a + b for wrong, (a, b) in zip(explained, effects, strict=True))
@@ -64,10 +64,16 @@ def test_the_best_explanation_is_found(cases):
         contradicted = sum(returned == RIGHT and mistakes in wrong for returned, wrong in cases)
         return explained, contradicted
 
-    speaking = {each: score(each) for each in SETS if score(each)[0] and (len(each) == 1 or seen(each, cases))}
-    rank = {each: (explained - contradicted, -len(each)) for each, (explained, contradicted) in speaking.items()}
-    allowed = {each: key for each, key in rank.items() if key[0] >= 0 and agrees_with_all(each, cases)}
-    best = [each for each in SETS if each in allowed and allowed[each] == max(allowed.values())]
+    speaking = {
+        mistakes: score(mistakes)
+        for mistakes in SETS
+        if score(mistakes)[0] and (len(mistakes) == 1 or seen(mistakes, cases))
+    }
+    rank = {
+        mistakes: (explained - contradicted, -len(mistakes)) for mistakes, (explained, contradicted) in speaking.items()
+    }
+    allowed = {mistakes: key for mistakes, key in rank.items() if key[0] >= 0 and agrees_with_all(mistakes, cases)}
+    best = [mistakes for mistakes in SETS if mistakes in allowed and allowed[mistakes] == max(allowed.values())]
     assert diagnosis(cases) == (best[0] if best else ())
 
 
@@ -90,7 +96,7 @@ def test_what_a_probe_says_in_words_is_no_coincidence(said, named):
 
 def test_among_equals_the_mistake_declared_first_is_named():
     for order in itertools.permutations(IDS):
-        wrong = {(each,): {"y": 1.0} for each in IDS}
+        wrong = {(mistake,): {"y": 1.0} for mistake in IDS}
         named = diagnose(order, [{"y": 1.0}], [{"y": 0.0}], [wrong], [{"y": 0.1}], ["g"])
         assert named == order[:1]
 
@@ -132,8 +138,8 @@ def test_arrays_that_two_mistakes_change_in_different_ways_show_both(rows):
         [{"y": np.zeros(len(rows))}],
         [
             {
-                each: {"y": fingerprint(v)}
-                for each, v in ((("c",), first), (("a",), second), (("c", "a"), first + second))
+                mistakes: {"y": fingerprint(v)}
+                for mistakes, v in ((("c",), first), (("a",), second), (("c", "a"), first + second))
             }
         ],
         [{"y": 1e-6}],

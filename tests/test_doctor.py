@@ -63,8 +63,12 @@ def test_the_packages_of_the_course_are_looked_for(course):
     toml = course.root / "course.toml"
     packages = 'packages = ["numpy>=2.0", "numpy>=99", "nothing-of-this-name>1"]'
     toml.write_text(toml.read_text().replace('id = "tiny"', f'id = "tiny"\n{packages}'))
-    told = [each for each in doctor.findings(load_course(course.root)) if each.name.startswith(("numpy", "nothing"))]
-    assert [(each.works, each.needed) for each in told] == [(True, True), (False, True), (False, True)]
+    told = [
+        finding
+        for finding in doctor.findings(load_course(course.root))
+        if finding.name.startswith(("numpy", "nothing"))
+    ]
+    assert [(finding.works, finding.needed) for finding in told] == [(True, True), (False, True), (False, True)]
     assert "and course.toml asks for numpy>=99" in told[1].text and told[1].remedy == 'pip install "numpy>=99"'
     assert told[2].remedy == 'pip install "nothing-of-this-name>1"'
 

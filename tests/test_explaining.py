@@ -50,7 +50,7 @@ def test_only_failed_cases_are_told_with_what_was_expected():
     prepared = SimpleNamespace(spec=SPEC, cases=[CASE, CASE, CASE, CASE])
     right, wrong = Attempt({"y": 2 * X}), Attempt({"y": 3 * X})
     found = list(_failed(prepared, [right, wrong]))
-    assert [each.number for each in found] == [2, 3]
+    assert [case.number for case in found] == [2, 3]
     assert "expected" in found[0].problem
     assert found[1].problem == NOT_REACHED
 

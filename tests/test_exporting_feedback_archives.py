@@ -65,8 +65,8 @@ def test_pages_go_back_into_moodle(course, run):  # noqa: F811
         "502": ("assignsubmission_file", f"{LAB}.html"),
     }
     again = find_submissions([Path("pages.zip")], LAB)  # the names are those that this course reads as well
-    assert {each.student for each in again.submissions} | {
-        (student_by_lms(Path(each.path).name) or [""])[0] for each in again.passed_over
+    assert {submission.student for submission in again.submissions} | {
+        (student_by_lms(Path(passed.path).name) or [""])[0] for passed in again.passed_over
     } >= {"Ada Lovelace_501", "George Boole_502"}
 
 

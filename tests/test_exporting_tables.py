@@ -20,7 +20,7 @@ from autograder.submission import find_submissions
 
 def grade(course, archive: Path, **more) -> list[str]:  # noqa: F811
     """Record a verdict on everybody in the archive, as `course grade` names them; each gets half a point more."""
-    students = [each.student for each in find_submissions([archive], LAB).submissions]
+    students = [submission.student for submission in find_submissions([archive], LAB).submissions]
     with GradebookWriter(course.db_url, course) as writer:
         writer.record([result(course, name, square=1.5 + at / 2, **more) for at, name in enumerate(sorted(students))])
     return students

@@ -238,9 +238,9 @@ def test_what_no_named_mistake_explains_keeps_its_advice():
     not_known = replace(THREE_CASES[2], wrong={("doubled",): {"output": fingerprint(np.full(3, np.nan))}})
     judgement = judge(THREE, [*THREE_CASES[:2], not_known], attempts)
     assert judgement.misconceptions == ("doubled",) and judgement.hints == ()
-    assert ["Look at" in each for each in judgement.explanations] == [False, False, True]
+    assert ["Look at" in explanation for explanation in judgement.explanations] == [False, False, True]
     attempts[2] = attempts[0]
-    assert not any("Look at" in each for each in judge(THREE, THREE_CASES, attempts).explanations)
+    assert not any("Look at" in explanation for explanation in judge(THREE, THREE_CASES, attempts).explanations)
 
 
 @pytest.mark.parametrize(

@@ -28,14 +28,14 @@ def readers():
 
     course = load_course(ROOT)
     release = read_released(course, LAB)
-    known = {each.name: grade_ids(course, each.name) for each in course.labs}
-    specs = {name: each.spec for name, each in declared_exercises(course, LAB).items()}
+    known = {lab.name: grade_ids(course, lab.name) for lab in course.labs}
+    specs = {name: exercise.spec for name, exercise in declared_exercises(course, LAB).items()}
     rules = {name: Rules(tuple(spec.forbidden), spec.no_loops) for name, spec in specs.items()}
     made = [Children(LabReader(read_release(release), known, rules))]
     made.append(Children(DocumentReader(read_release(release), known, given_grams(release))))
     yield made
-    for each in made:
-        each.close()
+    for children in made:
+        children.close()
 
 
 def check_notebook(readers, seed: int) -> None:
@@ -47,16 +47,16 @@ def check_notebook(readers, seed: int) -> None:
             assert is_sentence(refused.reason), (seed, refused.reason)
             continue
         if method == "read":
-            assert all(is_sentence(each) for each in answer.plan.repairs), (seed, answer.plan.repairs)
+            assert all(is_sentence(repair) for repair in answer.plan.repairs), (seed, answer.plan.repairs)
             assert answer.broken.keys() == answer.plan.exercises.keys()
 
 
 def check_archive(folder, seed: int) -> None:
     found = find_submissions([write_archive(folder, seed)], LAB, {LAB: {"a"}, "03_other": {"b"}})
-    assert all(is_sentence(each.reason) for each in found.passed_over), (seed, found.passed_over)
-    for each in found.submissions:
+    assert all(is_sentence(passed.reason) for passed in found.passed_over), (seed, found.passed_over)
+    for submission in found.submissions:
         try:
-            each.read()
+            submission.read()
         except Unreadable as refused:
             assert is_sentence(refused.reason), (seed, refused.reason)
 

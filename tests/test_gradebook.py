@@ -78,7 +78,7 @@ def set_grade(course, student: str, cell: str, **values) -> None:
 def test_nbgrader_reads_what_was_written(course):
     with GradebookWriter(course.db_url, course) as writer:
         recorded = writer.record([result(course), result(course, "bob", double=0.0, why="My words.")])
-    assert [each.state for each in recorded] == ["graded", "needs_manual_grade"]
+    assert [mark.state for mark in recorded] == ["graded", "needs_manual_grade"]
     assert grade(course, "ada", "double") == (2.0, None, False, 2.0)
     assert grade(course, "ada", "why") == (0.0, None, False, 0.0)
     assert grade(course, "bob", "why") == (None, None, True, 0.0)
@@ -102,7 +102,7 @@ def test_what_is_graded_is_known_by_content_and_grader(course):
         assert writer.already_graded("ada", LAB, "c2", "g1") is None
         assert writer.already_graded("ada", LAB, "c1", "g2") is None
         assert writer.already_graded("bob", LAB, "c1", "g1") is None
-        assert [each.student for each in writer.marks()] == ["ada"]
+        assert [mark.student for mark in writer.marks()] == ["ada"]
         assert writer.marks("other") == []
     with Gradebook(course.db_url, course.course_id) as gradebook:
         gradebook.remove_student("ada")
@@ -163,8 +163,8 @@ def test_formgrader_lists_what_was_written(course):
     formgrader = NbGraderAPI(coursedir=CourseDirectory(config=config), config=config)
     (assignment,) = formgrader.get_assignments()
     assert (assignment["name"], assignment["max_score"]) == (LAB, 9)
-    listed = {each["student"]: each for each in formgrader.get_submissions(LAB)}
-    assert {name: (each["score"], each["autograded"]) for name, each in listed.items()} == {
+    listed = {submission["student"]: submission for submission in formgrader.get_submissions(LAB)}
+    assert {name: (submission["score"], submission["autograded"]) for name, submission in listed.items()} == {
         "ada": (3.5, True),
         "bob": (3.5, True),
     }
@@ -189,7 +189,8 @@ def test_late_work(course, tmp_path):
         )
     with Gradebook(course.db_url, course.course_id) as gradebook:
         penalties = {
-            each.student.id: each.notebooks[0].late_submission_penalty for each in gradebook.assignment_submissions(LAB)
+            submission.student.id: submission.notebooks[0].late_submission_penalty
+            for submission in gradebook.assignment_submissions(LAB)
         }
     assert penalties == {"late": 3.5, "early": None, "unknown": None}
     stamp = (course.autograded / "late" / LAB / "timestamp.txt").read_text()
@@ -238,7 +239,7 @@ def test_impossible_results_are_refused(course):
         writer.record([result(course)])
         with pytest.raises(ValueError, match="student id"):
             writer.record([result(course, "../../etc")])
-        assert [each.student for each in writer.marks()] == ["ada"]
+        assert [mark.student for mark in writer.marks()] == ["ada"]
     for score in (float("nan"), float("inf"), -0.01, 2.01):
         with pytest.raises(ValueError, match="score"):
             ExerciseResult("double", score, 2, "graded")
@@ -273,11 +274,11 @@ def start_recorder(course, name: str, count: int) -> subprocess.Popen:
 def test_two_graders_at_once_lose_nothing(course):
     """Both begin with no database at all."""
     graders = [start_recorder(course, name, 15) for name in ("a", "b")]
-    assert [each.wait(timeout=120) for each in graders] == [0, 0]
+    assert [grader.wait(timeout=120) for grader in graders] == [0, 0]
     with GradebookWriter(course.db_url, course) as writer:
         assert len(writer.marks()) == 30
     with Gradebook(course.db_url, course.course_id) as gradebook:
-        assert {each.score for each in gradebook.assignment_submissions(LAB)} == {5.0}
+        assert {submission.score for submission in gradebook.assignment_submissions(LAB)} == {5.0}
 
 
 def test_a_killed_grader_leaves_whole_verdicts(course):
@@ -294,12 +295,12 @@ def test_a_killed_grader_leaves_whole_verdicts(course):
     with GradebookWriter(course.db_url, course) as writer:
         kept = writer.marks()
         assert kept
-        for each in kept:
-            assert (course.autograded / each.student / LAB / f"{LAB}.ipynb").is_file()
+        for mark in kept:
+            assert (course.autograded / mark.student / LAB / f"{LAB}.ipynb").is_file()
         writer.record([result(course, "after")])
     with Gradebook(course.db_url, course.course_id) as gradebook:
-        scores = {each.student.id: each.score for each in gradebook.assignment_submissions(LAB)}
-    assert scores == {each.student: 5.0 for each in kept} | {"after": 3.5}
+        scores = {submission.student.id: submission.score for submission in gradebook.assignment_submissions(LAB)}
+    assert scores == {mark.student: 5.0 for mark in kept} | {"after": 3.5}
 
 
 def test_the_database_is_nbgraders_own(course):
@@ -339,7 +340,7 @@ def test_no_id_is_a_formula_in_the_tables(course, tmp_path, odd):
 def test_result_tables(course, tmp_path):
     """Columns, order, rounding, and ids that a spreadsheet would compute."""
     results = [result(course, "zoe", double=1.005), result(course, "=cmd()", square=2.999), result(course, "ada")]
-    write_tables(tmp_path / "out", [automatic_mark(each) for each in results])
+    write_tables(tmp_path / "out", [automatic_mark(result) for result in results])
     rows = list(csv.DictReader((tmp_path / "out" / "results.csv").open()))
     columns = ["student", "lab", "exercise", "score", "max_score", "status", "misconceptions", "seconds"]
     assert list(rows[0]) == [*columns, "automatic", "version", "comment"]
@@ -358,4 +359,4 @@ def test_result_tables(course, tmp_path):
 def test_results_survive_json(course):
     whole = result(course, timestamp=datetime(2026, 1, 2, tzinfo=UTC), repairs=("put back",))
     assert LabResult.from_dict(json.loads(json.dumps(whole.to_dict()))) == whole
-    assert [round_score(each) for each in (0.125, 1.005, 2.675, 1 / 3, 0.0)] == [0.13, 1.01, 2.68, 0.33, 0.0]
+    assert [round_score(score) for score in (0.125, 1.005, 2.675, 1 / 3, 0.0)] == [0.13, 1.01, 2.68, 0.33, 0.0]

@@ -192,7 +192,7 @@ def test_a_submission_is_graded_in_a_container_that_allows_no_namespaces(archive
 
 # In pieces, so that a part of the corpus can be tried alone: `pytest -m exhaustive -k part-7`.
 PARTS = 10
-BY_NAME = sorted((*CORPUS, READS_THE_GRADER), key=lambda each: each.name)
+BY_NAME = sorted((*CORPUS, READS_THE_GRADER), key=lambda hostile: hostile.name)
 
 
 @pytest.mark.exhaustive
@@ -207,8 +207,8 @@ def test_the_corpus_gains_nothing_in_the_container(archive, tmp_path, part):
     scene = Scene(container.ROOT.__class__("/autograder/source/canary.txt"), "secret-of-the-grader", 4711)
     folder = root / "autograder" / "corpus"
     folder.mkdir()
-    for each in tried:
-        (folder / f"{each.name}.ipynb").write_bytes(each.make(scene))
+    for hostile in tried:
+        (folder / f"{hostile.name}.ipynb").write_bytes(hostile.make(scene))
     for name in ("aa-victim", "zz-victim"):
         (folder / f"{name}.ipynb").write_bytes(as_bytes(answered()))
     (root / "autograder" / "in_container.py").write_bytes((ROOT / "tests" / "hostile" / "in_container.py").read_bytes())
@@ -222,13 +222,13 @@ def test_the_corpus_gains_nothing_in_the_container(archive, tmp_path, part):
     for name in ("aa-victim", "zz-victim"):
         assert sum(score for _, score in told[name]["verdict"].values()) == FULL
     gained, lost = {}, {}
-    for each in tried:
-        verdict = told[each.name]["verdict"]
+    for hostile in tried:
+        verdict = told[hostile.name]["verdict"]
         for name, points in POINTS.items():
             _, score = verdict.get(name, ("none", 0))
-            if name in each.lost and score > each.partly.get(name, 0):
-                gained[each.name] = name
-            elif name not in each.lost and not each.harms_itself and score < points:
-                lost[each.name] = name
+            if name in hostile.lost and score > hostile.partly.get(name, 0):
+                gained[hostile.name] = name
+            elif name not in hostile.lost and not hostile.harms_itself and score < points:
+                lost[hostile.name] = name
     assert gained == {name: exercise for name, exercise in WEAKER.items() if name in told}
     assert lost == {}

@@ -82,6 +82,6 @@ def test_what_a_killed_grader_left_is_removed(handed_over):
     (handed_over / "course-grader-4194305-0").mkdir()
     (handed_over / f"course-grader-{os.getpid()}-0").mkdir()
     groups.find()
-    assert {each.name for each in handed_over.iterdir() if each.is_dir()} == {
+    assert {folder.name for folder in handed_over.iterdir() if folder.is_dir()} == {
         "course-grader", f"course-grader-{os.getpid()}-0",
     }  # fmt: skip

@@ -42,8 +42,8 @@ def record(course, *results):  # noqa: F811
     """Grade: record verdicts and write their pages."""
     with GradebookWriter(course.db_url, course) as writer:
         writer.record(results)
-        for mark in writer.marks(LAB, [each.student for each in results]):
-            (notebook,) = (each.notebook for each in results if each.student == mark.student)
+        for mark in writer.marks(LAB, [result.student for result in results]):
+            (notebook,) = (result.notebook for result in results if result.student == mark.student)
             write_feedback(course, mark.with_notebook(notebook), course.root / "grades" / "feedback")
         bring_up_to_date(course, writer, course.root / "grades")
 
@@ -54,12 +54,12 @@ def page(course, student="ada") -> str:  # noqa: F811
 
 def row(course, student, table="grades", exercise="square") -> dict[str, str]:  # noqa: F811
     with (course.root / "grades" / f"{table}.csv").open() as file:
-        rows = [each for each in csv.DictReader(file) if each["student"] == student]
-    return next(each for each in rows if each.get("exercise", exercise) == exercise)
+        rows = [row for row in csv.DictReader(file) if row["student"] == student]
+    return next(row for row in rows if row.get("exercise", exercise) == exercise)
 
 
 def mark_of(course, student="ada"):  # noqa: F811
-    return next(each for each in recorded_marks(course, course.db_url, LAB) if each.student == student)
+    return next(mark for mark in recorded_marks(course, course.db_url, LAB) if mark.student == student)
 
 
 def test_a_mark_by_hand_is_on_the_page_in_the_tables_in_nbgrader_and_in_the_log(course, run):  # noqa: F811
@@ -174,7 +174,7 @@ def test_a_dropped_exercise_keeps_its_marks_by_hand_until_they_are_taken_back(co
     assert "has marks by hand (bo)" in run("mark", LAB, "ada", *taken_back)[1]
     assert run("mark", LAB, "bo", *taken_back)[0] == 0
     assert run("export", "csv", LAB)[0] == 0
-    assert [(mark_of(course, each).score, mark_of(course, each).max_score) for each in ("ada", "bo")] == [(2, 6)] * 2
+    assert [(mark_of(course, name).score, mark_of(course, name).max_score) for name in ("ada", "bo")] == [(2, 6)] * 2
     assert "from 3 to automatic, because: the exercise is dropped" in run("mark", LAB)[1]
     assert "2 of 6 points" in page(course)
 
@@ -186,7 +186,7 @@ def test_an_excused_lab_does_not_count_and_says_so(course, run):  # noqa: F811
     assert "You are excused from this lab" in page(course) and row(course, "ada")["state"] == "excused"
     assert mark_of(load_course(course.root)).excused
     with (course.root / "grades" / "export.csv").open() as file:
-        exported = next(each for each in csv.DictReader(file) if each["student"] == "ada")
+        exported = next(row for row in csv.DictReader(file) if row["student"] == "ada")
     assert (exported[LAB], exported[f"{LAB} state"]) == ("", "excused")
 
 

@@ -39,10 +39,10 @@ def late(course, monkeypatch):  # noqa: F811
 
     def grade_all(grader, submissions, sandbox, workers):
         exercises = (ExerciseResult("double", 2, 2, "graded"), ExerciseResult("square", 3, 3, "graded"))
-        for each in submissions:
-            digest = command.content_hash(each.read())
-            result = LabResult(each.student, grader.lab, exercises, content_hash=digest, grader_version="g1")
-            yield [of_submission(result, each)]
+        for submission in submissions:
+            digest = command.content_hash(submission.read())
+            result = LabResult(submission.student, grader.lab, exercises, content_hash=digest, grader_version="g1")
+            yield [of_submission(result, submission)]
 
     monkeypatch.setattr(command, "grade_all", grade_all)
     toml = TOML.replace("[[labs]]", "[grading]\nlate_percent_per_day = 20\n\n[[labs]]") + DUE
@@ -83,7 +83,7 @@ def test_moodles_worksheet_says_who_was_late_before_grading_or_after_it(late):
     }
     page = Path(f"grades/feedback/George Boole_502/{LAB}.html").read_text("utf-8")
     assert "handed in late, which costs 1 of the 5 points" in page and "handed in 2026-11-03 12:00 UTC" in page
-    (mark,) = [each for each in recorded_marks(late, late.db_url, LAB) if each.student == "George Boole_502"]
+    (mark,) = [mark for mark in recorded_marks(late, late.db_url, LAB) if mark.student == "George Boole_502"]
     assert mark.timestamp == NOON + timedelta(days=1)
     (late.root / "gradebook.db").unlink()
     grade(late, archive, MOODLE)
@@ -93,7 +93,7 @@ def test_moodles_worksheet_says_who_was_late_before_grading_or_after_it(late):
 def test_canvas_calls_work_late_and_its_list_says_how_late(late):
     archive = archive_of(late, CANVAS_FILES)
     found = find_submissions([archive], LAB).submissions
-    assert {each.student: each.is_marked_late for each in found} == {
+    assert {submission.student: submission.is_marked_late for submission in found} == {
         "lovelaceada_12345": False,
         "boolegeorge_12346": True,
     }

@@ -131,7 +131,7 @@ def test_a_word_that_the_setting_does_not_know_is_told(graded):
 
 def test_the_hidden_inputs_of_a_lab_are_those_that_its_marks_come_from():
     grader = LabGrader(load_course(ROOT), "02_self_attention", seed=SEED)
-    cases = [(name, case) for name, each in grader._prepared.items() for case in each.cases]
+    cases = [(name, case) for name, prepared in grader._prepared.items() for case in prepared.cases]
     assert len(cases) > 20
     for (exercise, group, inputs), (name, case) in zip(grader.hidden_inputs(), cases, strict=True):
         assert (exercise, group) == (name, case.group) and inputs is case.inputs

@@ -115,7 +115,9 @@ def test_no_point_is_lost(graded, name):
     known = {"'caf\\udce9'": "caf_", "'\\x1b[2Jclear'": "_[2Jclear"}
     student = known.get(name, name)
     lost = {
-        each: graded.results[student, each] for each in POINTS if graded.results[student, each]["status"] != "graded"
+        exercise: graded.results[student, exercise]
+        for exercise in POINTS
+        if graded.results[student, exercise]["status"] != "graded"
     }
     page = (graded.root / "grades" / "feedback" / student / f"{LAB}.html").read_text("utf-8")
     assert float(graded.grades[student]["score"]) == FULL, (lost, page[page.find("<body") :][:3000])

@@ -33,7 +33,7 @@ from autograder.grading.lab_grader import LabGrader
 from autograder.grading.preloading import start_sandbox
 from autograder.submission import FoundSubmission, student_id
 
-PARTS = {"an eighth": CORPUS[::8], "the rest": tuple(each for at, each in enumerate(CORPUS) if at % 8)}
+PARTS = {"an eighth": CORPUS[::8], "the rest": tuple(hostile for at, hostile in enumerate(CORPUS) if at % 8)}
 LIMITS = {"cpu_seconds": 3, "wall_seconds": 10, "memory_mb": 4096}
 
 pytestmark = [
@@ -119,11 +119,11 @@ def graded(request, tmp_path_factory) -> Graded:
         handed_in = root / "handed-in"
         for name in ("aa-victim", "victim", "zz-victim"):
             _put(handed_in / name, as_bytes(answered()))
-        for each in PARTS[request.param]:
-            _put(handed_in / each.name, each.make(scene))
-        for each in FILES:
-            (handed_in / f"file-{each.name}").mkdir()
-            each.put(handed_in / f"file-{each.name}" / f"{LAB}.ipynb")
+        for hostile in PARTS[request.param]:
+            _put(handed_in / hostile.name, hostile.make(scene))
+        for damaged in FILES:
+            (handed_in / f"file-{damaged.name}").mkdir()
+            damaged.put(handed_in / f"file-{damaged.name}" / f"{LAB}.ipynb")
         for name in NAMES:
             _put(handed_in / name, as_bytes(answered()))
         tricky_archive(root / "archive.zip")
@@ -135,7 +135,11 @@ def graded(request, tmp_path_factory) -> Graded:
         )  # fmt: skip
         seconds = time.monotonic() - begun
     time.sleep(0.5)
-    left = [each for each in psutil.process_iter(["name", "ppid"]) if each.pid not in before and _is_a_workers(each)]
+    left = [
+        process
+        for process in psutil.process_iter(["name", "ppid"])
+        if process.pid not in before and _is_a_workers(process)
+    ]
     assert finished.returncode == 0, finished.stdout + finished.stderr
     return Graded(request.param, root, finished, seconds, canary, calls, left)
 
@@ -157,7 +161,9 @@ def _is_a_workers(process: psutil.Process) -> bool:
     """Whether this is a worker that nobody waits for; workers of tests that run meanwhile have a grader above them."""
     try:
         graders = [
-            each for each in process.parents() if "python" in (each.cmdline() or [""])[0] and not _is_worker(each)
+            parent
+            for parent in process.parents()
+            if "python" in (parent.cmdline() or [""])[0] and not _is_worker(parent)
         ]
         return _is_worker(process) and not graders
     except psutil.Error:
@@ -168,7 +174,7 @@ def _is_worker(process: psutil.Process) -> bool:
     return "worker.zygote" in " ".join(process.cmdline()) or process.name() == "bwrap"
 
 
-@of_each_part("hostile", cases=lambda part: [(each,) for each in PARTS[part]])
+@of_each_part("hostile", cases=lambda part: [(hostile,) for hostile in PARTS[part]])
 def test_the_corpus_gets_its_verdicts(graded, hostile):
     told = {name: graded.results[hostile.name, name] for name in POINTS}
     shown = {name: (row["status"], row["score"]) for name, row in told.items()}
@@ -188,7 +194,7 @@ def test_the_corpus_gets_its_verdicts(graded, hostile):
     assert not hostile.silent or hostile.silent not in page
 
 
-@of_each_part("damaged", cases=lambda part: [(each,) for each in FILES])
+@of_each_part("damaged", cases=lambda part: [(damaged,) for damaged in FILES])
 def test_damaged_files_get_a_verdict_with_a_reason(graded, damaged):
     name = f"file-{damaged.name}"
     assert (float(graded.grades[name]["score"]), graded.grades[name]["state"]) == (damaged.score, damaged.state)
@@ -220,7 +226,11 @@ def test_the_honest_among_them_lose_nothing(graded):
 
 @of_each_part()
 def test_everybody_has_a_verdict_on_every_exercise(graded):
-    students = {*(each.name for each in PARTS[graded.part]), *(f"file-{each.name}" for each in FILES), *ARCHIVED}
+    students = {
+        *(hostile.name for hostile in PARTS[graded.part]),
+        *(f"file-{damaged.name}" for damaged in FILES),
+        *ARCHIVED,
+    }
     assert students <= graded.grades.keys()
     assert len(graded.grades) == len(students) + len(NAMES) + 3
     assert len(graded.results) == len(graded.grades) * len(POINTS)
@@ -270,8 +280,8 @@ def test_damage_gives_no_point_and_takes_none(grading, wounds, junk, at):
     for data in (content, torn):
         source = SimpleNamespace(path=Path("work.ipynb"), read=lambda data=data: data)
         result = grader.grade(FoundSubmission("someone", LAB, None, source), sandbox)
-        assert {each.exercise: each.max_score for each in result.exercises} == POINTS
-        scores = {each.exercise: each.score for each in result.exercises}
+        assert {exercise.exercise: exercise.max_score for exercise in result.exercises} == POINTS
+        scores = {exercise.exercise: exercise.score for exercise in result.exercises}
         assert scores[LOOPS] == 0
         if data is content and result.state == "graded":
             for name, answer in right_answers().items():

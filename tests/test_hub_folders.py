@@ -32,7 +32,7 @@ def test_what_somebody_made_there_first_is_put_aside_and_the_hub_starts(tmp_path
     os.chown(ours, STRANGER, STRANGER, follow_symlinks=False)
     _reserve(ours, 1000)
     assert ours.is_dir() and not ours.is_symlink() and os.listdir(ours) == [] and ours.lstat().st_uid == 0
-    (aside,) = (each for each in tmp_path.iterdir() if each != ours)
+    (aside,) = (entry for entry in tmp_path.iterdir() if entry != ours)
     assert aside.name.startswith(f".next-term.made-by-{STRANGER}.") and aside.lstat().st_uid == 0
     assert os.stat("/etc").st_mode == modes
 

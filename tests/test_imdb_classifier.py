@@ -26,8 +26,8 @@ def reviews() -> np.ndarray:
 
 def test_the_published_size(solved):
     model = solved["build_classifier"]()
-    embeddings = [each.count_params() for each in model.layers if isinstance(each, keras.layers.Embedding)]
-    dense = [each.count_params() for each in model.layers if isinstance(each, keras.layers.Dense)]
+    embeddings = [layer.count_params() for layer in model.layers if isinstance(layer, keras.layers.Embedding)]
+    dense = [layer.count_params() for layer in model.layers if isinstance(layer, keras.layers.Dense)]
     assert sorted(embeddings) == [200 * 32, 20_000 * 32] and sum(embeddings) == 646_400
     assert dense[-2:] == [660, 21]
     assert model.count_params() == 657_737 == 646_400 + 10_656 + 660 + 21

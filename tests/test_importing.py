@@ -83,7 +83,7 @@ def test_an_assignment_becomes_a_lab_that_lacks_only_what_is_marked(run):
     missing = missing_parts(course, LAB, notebook, declared_exercises(course, LAB))
     assert [line for line in missing if "to fill in" not in line] == []
     assert "were hidden" in "".join(missing)
-    groups = {each.title: each.draw(None) for each in declared_exercises(course, LAB)["double"].groups}
+    groups = {group.title: group.draw(None) for group in declared_exercises(course, LAB)["double"].groups}
     assert groups["tests 1"][0].inputs == {"x": 3}
     assert groups["hidden tests 2"][0].inputs == {"x": 1000}
 
@@ -118,7 +118,7 @@ def test_files_beside_come_along_and_notebooks_do_not(run, tmp_path):
     (folder / "link").symlink_to("/etc/passwd")
     assert run(None, str(folder))[0] == 0
     solutions = load_course(Path.cwd()).solutions / LAB
-    assert {str(each.relative_to(solutions)) for each in solutions.rglob("*") if each.is_file()} == {
+    assert {str(path.relative_to(solutions)) for path in solutions.rglob("*") if path.is_file()} == {
         *(f"{LAB}.ipynb", f"{LAB}.py", "data/table.csv"),
     }
 
@@ -134,7 +134,7 @@ def test_a_notebook_alone_takes_the_files_that_it_names_and_says_what_it_left(ru
     code, said = run(notebook)
     assert code == 0, said
     solutions = load_course(Path.cwd()).solutions / LAB
-    assert [each.name for each in solutions.rglob("*.csv")] == ["heights.csv"]
+    assert [path.name for path in solutions.rglob("*.csv")] == ["heights.csv"]
     assert "not taken over  1 file beside work.ipynb, which the notebook does not name" in said
 
 

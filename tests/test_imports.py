@@ -58,7 +58,9 @@ def test_no_two_packages_of_the_engine_import_each_other_and_none_reaches_itself
     for module, others in imports().items():
         if module.startswith("autograder."):
             graph.setdefault(package(module), set()).update(
-                package(each) for each in others if each.startswith("autograder.") and package(each) != package(module)
+                package(other)
+                for other in others
+                if other.startswith("autograder.") and package(other) != package(module)
             )
     assert len(graph) > 15
     assert circle(graph) == []
@@ -71,7 +73,7 @@ def test_no_module_imports_itself_by_a_detour():
         ("autograder.pages.class_tables", "autograder.pages.class_report"),
     }
     graph = {
-        name: {each for each in others if (name, each) not in known and not name.startswith(f"{each}.")}
+        name: {other for other in others if (name, other) not in known and not name.startswith(f"{other}.")}
         for name, others in imports().items()
     }
     assert circle(graph) == []
@@ -83,4 +85,4 @@ def test_no_module_imports_itself_by_a_detour():
 def test_what_students_get_knows_no_grader_and_the_engine_knows_no_course(house, forbidden):
     for module, others in imports().items():
         if module.split(".")[0] == house:
-            assert not {each for each in others if each.split(".")[0] in forbidden}, module
+            assert not {other for other in others if other.split(".")[0] in forbidden}, module

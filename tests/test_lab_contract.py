@@ -31,7 +31,7 @@ def solution(lab: str) -> NotebookNode:
 
 def of_understanding(worth: dict[str, float]) -> dict[str, float]:
     return {
-        name: each for name, each in worth.items() if name.startswith(UNDERSTANDING) or name in ("design", "report")
+        name: points for name, points in worth.items() if name.startswith(UNDERSTANDING) or name in ("design", "report")
     }
 
 

@@ -66,8 +66,8 @@ CLASS = [SimpleNamespace(student=name) for name in ("ada", "bob", "cyd", "dan")]
 
 def grade(grader: Grader, workers: int) -> dict[str, str]:
     """For each student the reason why there is no verdict, or nothing."""
-    told = (each for batch in grade_all(grader, CLASS, None, workers=workers) for each in batch)
-    return {each.student: each.reason if isinstance(each, GradingFailed) else "" for each in told}
+    told = (verdict for batch in grade_all(grader, CLASS, None, workers=workers) for verdict in batch)
+    return {verdict.student: verdict.reason if isinstance(verdict, GradingFailed) else "" for verdict in told}
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -83,7 +83,7 @@ def test_verdicts_that_came_before_the_walls_fell_are_given(workers):
     told = []
     with pytest.raises(SandboxUnavailable):
         for batch in grade_all(Grader(dan=SandboxUnavailable("namespaces")), CLASS, None, workers=workers):
-            told += [each.student for each in batch]
+            told += [result.student for result in batch]
     assert sorted(told) == ["ada", "bob", "cyd"]
 
 

@@ -57,7 +57,7 @@ def is_counted(shown: int, minutes: float) -> bool:
 
 
 def dots(minutes: float) -> str:
-    full = 1 + sum(to_five(minutes) >= each for each in MORE_DOTS_FROM)
+    full = 1 + sum(to_five(minutes) >= limit for limit in MORE_DOTS_FROM)
     return "●" * full + "○" * (5 - full)
 
 
@@ -113,9 +113,9 @@ def introduction(lab: str) -> str:
 def rows(lab: str) -> Iterator[dict[str, str]]:
     """The rows of the table of exercises, by column."""
     table = [line.strip("|").split("|") for line in introduction(lab).splitlines() if line.startswith("|")]
-    head = [each.strip() for each in table[0]]
+    head = [cell.strip() for cell in table[0]]
     for row in table[2:]:
-        yield dict(zip(head, (each.strip() for each in row), strict=True))
+        yield dict(zip(head, (cell.strip() for cell in row), strict=True))
 
 
 @pytest.mark.parametrize("lab", LABS)

@@ -44,7 +44,7 @@ LAYERS = {
     ],
 }  # fmt: skip
 AROUND_A_LAYER = {"LoRADense"}  # made around a layer that is built: no numbers make it
-CASES = [(lab, *each) for lab in LABS for each in LAYERS.get(lab, [])]
+CASES = [(lab, *layer) for lab in LABS for layer in LAYERS.get(lab, [])]
 
 
 @cache
@@ -82,7 +82,7 @@ def test_every_layer_of_the_labs_is_here():
             for name, value in solved(lab).items()
             if isinstance(value, type) and issubclass(value, keras.Layer) and value.__module__ == "__main__"
         }
-        assert classes - AROUND_A_LAYER == {each[0] for each in LAYERS.get(lab, [])}
+        assert classes - AROUND_A_LAYER == {layer[0] for layer in LAYERS.get(lab, [])}
 
 
 @pytest.mark.parametrize(("lab", "name", "arguments", "shapes"), CASES)
@@ -93,12 +93,12 @@ def test_a_graph_and_xla_give_what_eager_gives(lab, name, arguments, shapes):
         eager = first(layer(*inputs))
         assert eager.shape[0] == size
         for jit in (False, True):
-            compiled = tf.function(lambda *each: layer(*each), jit_compile=jit)
+            compiled = tf.function(lambda *arrays: layer(*arrays), jit_compile=jit)
             np.testing.assert_allclose(first(compiled(*inputs)), eager, atol=1e-5)
 
 
 @pytest.mark.filterwarnings("ignore:`build\\(\\)` was called")
-@pytest.mark.parametrize(("lab", "name", "arguments", "shapes"), [each for each in CASES if each[1] != "LanguageModel"])
+@pytest.mark.parametrize(("lab", "name", "arguments", "shapes"), [case for case in CASES if case[1] != "LanguageModel"])
 def test_a_saved_model_gives_what_it_gave(lab, name, arguments, shapes, tmp_path):
     """Not the language model: of a subclassed `keras.Model` Keras saves weights, and no arguments."""
     cls = solved(lab)[name]

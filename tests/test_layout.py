@@ -43,7 +43,7 @@ def test_no_line_is_too_long_to_read():
 def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     """How many a caller sees: without self, and what stars collect counts once."""
     given = function.args
-    names = [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    names = [argument.arg for argument in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
     return len(names) - (names[:1] in (["self"], ["cls"])) + bool(given.vararg) + bool(given.kwarg)
 
 

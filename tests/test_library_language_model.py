@@ -137,7 +137,7 @@ class TestTraining:
 
     def test_low_rank_starts_as_the_frozen_model_and_trains_only_its_own(self, experiment, text, model):
         ids, frozen = np.arange(9)[None], list(model.weights)
-        before, whole = np.array(model(ids)), [np.array(each) for each in frozen]
+        before, whole = np.array(model(ids)), [np.array(weight) for weight in frozen]
         fitted = experiment["language_model"].fitted
         count = fitted(model, text["stream"], "low rank", rate=0.01, steps=1, rank=4, seed=0)
         assert count == 2 * 4 * 4 * 2 * 32  # two blocks, four matrices, rank 4, two sides of 32
@@ -263,9 +263,9 @@ class TestCopying:
         words = {
             kind: [
                 [pairs.decode(ids[begin:end]).strip() for begin, end in places]
-                for ids, places in zip(each.rows, each.spans, strict=True)
+                for ids, places in zip(functions.rows, functions.spans, strict=True)
             ]
-            for kind, each in named.items()
+            for kind, functions in named.items()
         }
         for same, other in zip(words["same"], words["other"], strict=True):
             assert len(set(same)) == 1 and len(set(other)) == 3 and same[2] == other[2]
@@ -301,12 +301,12 @@ class TestCounting:
         in_order = experiment["counting"].in_order
         one, two = (in_order(held, seed) for seed in (1, 2))
         assert not np.array_equal(one, two)
-        functions = [sorted(map(bytes, _documents(each, held))) for each in (one, two)]
+        functions = [sorted(map(bytes, _documents(stream, held))) for stream in (one, two)]
         assert functions[0] == functions[1] and len(functions[0]) == len(held.train) + 1  # nothing behind the last end
 
     def test_counting_the_judged_text_itself_costs_least(self, experiment, held):
         counted, stream = experiment["counting"].counted, held.pairs.stream(held.train)
-        other, same = (counted(held, each) for each in (stream, held.held_out_stream))
+        other, same = (counted(held, tokens) for tokens in (stream, held.held_out_stream))
         assert other["tokens"] == len(stream) and len(other["all held-out text"]) == 4
         for way, orders in (("", 4), ("Kneser-Ney, ", 6)):
             assert len(same[f"{way}all held-out text"]) == len(same[f"{way}the page's part"]) == orders
@@ -327,8 +327,8 @@ class TestCounting:
 
         monkeypatch.setattr(counting, "WittenBell", Noting)
         found = counting.neighbours(held, seed=1)
-        without, beside = ([held.pairs.decode(part) for part in _documents(each, held)] for each in streams)
-        assert [len(each) for each in streams] == [found["tokens"]] * 2 and found["functions"] == 4
+        without, beside = ([held.pairs.decode(part) for part in _documents(stream, held)] for stream in streams)
+        assert [len(stream) for stream in streams] == [found["tokens"]] * 2 and found["functions"] == 4
         assert not set(without) & set(held.held_out) and len(set(beside) & set(held.held_out)) == 4
 
     def test_what_a_made_up_name_is_worth(self, experiment, text, held):

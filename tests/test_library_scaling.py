@@ -29,12 +29,12 @@ def operations_of(scaling, training):
 
 def test_the_trainings_of_a_budget_take_equally_many_operations(scaling):
     plan = scaling.plan(VOCABULARY)
-    assert len(plan) == len(set(plan)) and {each.size for each in plan} == set(scaling.SIZES)
+    assert len(plan) == len(set(plan)) and {training.size for training in plan} == set(scaling.SIZES)
     for steps in scaling.BUDGETS:
         budget = operations_of(scaling, scaling.Training(scaling.MEASURE, steps))
-        near = {each.size for each in plan if abs(operations_of(scaling, each) / budget - 1) < 0.01}
+        near = {training.size for training in plan if abs(operations_of(scaling, training) / budget - 1) < 0.01}
         assert len(near) >= 3
-    assert {each.size for each in plan if each.steps in scaling.AMOUNTS} >= set(scaling.GRID)
+    assert {training.size for training in plan if training.steps in scaling.AMOUNTS} >= set(scaling.GRID)
 
 
 @pytest.mark.parametrize("size", ["a minute one", "the page's model"])

@@ -46,4 +46,4 @@ def test_a_broken_structure_is_named(change, reason):
     notebook = solution_notebook()
     change(notebook)
     problems = structure_problems(notebook)
-    assert any(reason in each for each in problems), problems
+    assert any(reason in problem for problem in problems), problems

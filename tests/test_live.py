@@ -243,8 +243,8 @@ def test_the_cache_counts_what_is_computed(step, how):
 
 def test_rollout_follows_the_blocks_from_the_first():
     mixing = np.eye(17)
-    for block, each in enumerate(MAPS, 1):
-        mean = each[1].mean(axis=0)
+    for block, weights in enumerate(MAPS, 1):
+        mean = weights[1].mean(axis=0)
         mixing = (mean @ mixing + mixing) / 2
         for what, expected in (("rollout up to it", mixing), ("this block alone", mean)):
             chosen = {"image": "two", "block": block, "what": what, "query": picked(query="patch 7")}
@@ -275,7 +275,7 @@ def test_a_figure_is_stored_as_chart_picture_and_words(name, monkeypatch):
 
 def css(colour: str) -> str | tuple[float, ...]:
     """A colour of the drawing, as matplotlib reads it."""
-    return tuple(int(each) / 255 for each in re.findall(r"\d+", colour)[:3]) if colour.startswith("rgb") else colour
+    return tuple(int(number) / 255 for number in re.findall(r"\d+", colour)[:3]) if colour.startswith("rgb") else colour
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -285,8 +285,8 @@ def test_a_figure_is_drawn_in_the_colours_of_the_static_ones(name):
     found = set(re.findall(r'(?:fill|stroke)="([^"]+)"', drawn)) - {"none", "transparent"}
     maps = colormaps["Blues"](np.linspace(0, 1, 4001))[:, :3]
     greys = 1 - np.linspace(0, 1, 401)[:, None] * (1 - np.array(to_rgb(DARK_TEXT)))
-    known = np.concatenate([[to_rgb(each) for each in PALETTE.values()], maps, greys])
-    strange = [each for each in found if np.abs(known - to_rgb(css(each))).max(axis=1).min() > 3 / 255]
+    known = np.concatenate([[to_rgb(colour) for colour in PALETTE.values()], maps, greys])
+    strange = [colour for colour in found if np.abs(known - to_rgb(css(colour))).max(axis=1).min() > 3 / 255]
     assert len(found) >= 3 and not strange
 
 
@@ -296,7 +296,7 @@ def test_a_weight_has_the_colour_that_the_static_map_gives_it():
     weights = softmax(SCORES, axis=-1)
     image = plots.attention_map(weights, WORDS, WORDS, ax=Figure().subplots()).images[0]
     expected = image.to_rgba(weights.ravel())[:, :3]
-    np.testing.assert_allclose([to_rgb(css(each)) for each in cells], expected, atol=3 / 255)
+    np.testing.assert_allclose([to_rgb(css(colour)) for colour in cells], expected, atol=3 / 255)
 
 
 @pytest.mark.parametrize("name", sorted(set(live.__all__) - {"LiveFigure"}))
@@ -311,13 +311,13 @@ def test_a_lecture_shows_every_figure_right_after_a_question(name):
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_control_has_a_label_and_the_keyboard_reaches_it(name):
-    controls = [each for each in FIGURES[name]().specification()["params"]]
+    controls = [control for control in FIGURES[name]().specification()["params"]]
     assert controls
     for control in controls:
         bound = control["bind"]
         inputs = [bound] if "input" in bound else list(bound.values())
-        assert all(each["input"] in ("range", "select", "radio", "checkbox") for each in inputs)
-        assert all(each["name"].strip() for each in inputs)
+        assert all(element["input"] in ("range", "select", "radio", "checkbox") for element in inputs)
+        assert all(element["name"].strip() for element in inputs)
 
 
 def test_without_the_converter_the_chart_has_no_picture(monkeypatch):

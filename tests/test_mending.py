@@ -22,7 +22,7 @@ UNSCALED = exercises_of(LAB)["self_attention_matrix"].spec.sentences["unscaled"]
 
 def exercise(name: str, score: float, *mistakes: str, status: str = "graded") -> ExerciseResult:
     groups = (GroupResult("values", "right values", 1, score == 4),) if status == "graded" else ()
-    sentences = tuple(exercises_of(LAB)[name].spec.sentences[each] for each in mistakes)
+    sentences = tuple(exercises_of(LAB)[name].spec.sentences[mistake] for mistake in mistakes)
     return ExerciseResult(name, score, 4, status, misconceptions=mistakes, sentences=sentences, groups=groups)
 
 
@@ -42,7 +42,7 @@ WORK = of(
 
 def test_one_mistake_in_two_exercises_is_one_thing_and_what_costs_most_comes_first():
     found = to_mend(COURSE, WORK)
-    assert [(each.exercises, each.points) for each in found] == [
+    assert [(mend.exercises, mend.points) for mend in found] == [
         (("self_attention_matrix", "scaled_dot_product_attention"), 3.5),
         (("attention_cost",), 2.5),
         (("project_qkv",), 1),

@@ -27,8 +27,8 @@ def running(source, *, lines=1):
         yield ProcessTree(process.pid)
     finally:
         with contextlib.suppress(psutil.Error):
-            for each in psutil.Process(process.pid).children(recursive=True):
-                each.kill()
+            for child in psutil.Process(process.pid).children(recursive=True):
+                child.kill()
         process.kill()
         process.wait()
         process.stdout.close()
@@ -142,7 +142,7 @@ def test_the_whole_tree_is_ended():
         collector.start()
         assert tree.kill()
         _, alive = psutil.wait_procs(processes, timeout=20)
-        assert not [each for each in alive if each.status() != psutil.STATUS_ZOMBIE]
+        assert not [process for process in alive if process.status() != psutil.STATUS_ZOMBIE]
 
 
 def test_an_ended_process_has_no_tree():

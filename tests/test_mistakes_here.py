@@ -106,7 +106,7 @@ def test_only_the_changed_lines_are_said_to_be_changed(here):
 def test_links_lead_from_the_page_on_which_it_stands(here, page, section, lab):
     links = re.findall(r'href="([^"]+)"', here.html(page))
     assert section in links and lab in links
-    assert not [each for each in links if ".ipynb" in each]
+    assert not [link for link in links if ".ipynb" in link]
 
 
 def test_it_stands_below_the_cell_with_the_tag(here):

@@ -30,7 +30,9 @@ def defined_in(lecture: str) -> dict:
     names: dict = {"__name__": "lecture"}
     for cell in CODE_CELL.findall((ROOT / "lectures" / f"{lecture}.py").read_text("utf-8")):
         tree = ast.parse(cell)
-        tree.body = [each for each in tree.body if isinstance(each, DEFINITIONS) or _is_constant(each)]
+        tree.body = [
+            statement for statement in tree.body if isinstance(statement, DEFINITIONS) or _is_constant(statement)
+        ]
         exec(compile(tree, lecture, "exec"), names)
     return names
 

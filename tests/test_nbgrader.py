@@ -90,8 +90,12 @@ def grades(course) -> dict[str, tuple[float, bool, float | None]]:
     config = PyFileConfigLoader("nbgrader_config.py", path=str(course.root)).load_config()
     with NbGraderAPI(coursedir=CourseDirectory(config=config), config=config).gradebook as gradebook:
         return {
-            each.student.id: (each.score, bool(each.needs_manual_grade), each.notebooks[0].late_submission_penalty)
-            for each in gradebook.assignment_submissions(LAB)
+            submission.student.id: (
+                submission.score,
+                bool(submission.needs_manual_grade),
+                submission.notebooks[0].late_submission_penalty,
+            )
+            for submission in gradebook.assignment_submissions(LAB)
         }
 
 

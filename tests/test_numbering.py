@@ -150,7 +150,7 @@ def _texts(value) -> Iterator[str]:
     elif dataclasses.is_dataclass(value):
         yield from _texts([getattr(value, field.name) for field in dataclasses.fields(value)])
     elif isinstance(value, Mapping | Sequence):
-        yield from (text for each in (value.values() if isinstance(value, Mapping) else value) for text in _texts(each))
+        yield from (text for part in (value.values() if isinstance(value, Mapping) else value) for text in _texts(part))
 
 
 @pytest.mark.parametrize("lab", LABS)

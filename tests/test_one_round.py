@@ -39,7 +39,7 @@ def course(tmp_path_factory) -> Path:
 
 def run(folder: Path, *words: str, hide: Path | None = None) -> subprocess.CompletedProcess:
     """Run Python with the packages of a folder, whatever is installed besides; `hide` holds what nobody may import."""
-    path = os.pathsep.join(str(each) for each in (hide, folder) if each)
+    path = os.pathsep.join(str(place) for place in (hide, folder) if place)
     environment = {**os.environ, "PYTHONPATH": path, "COLUMNS": "1000"}
     command = [sys.executable, *words]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=900)

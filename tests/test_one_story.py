@@ -71,7 +71,7 @@ class Term(RuleBasedStateMachine):
     def record(self, student) -> None:
         course = self.course
         verdict = result(course, student, grader_version=f"g{self.versions}", **self.last[student])
-        found = {each.exercise: each for each in verdict.exercises}
+        found = {exercise.exercise: exercise for exercise in verdict.exercises}
         verdict = replace(
             verdict,
             exercises=tuple(
@@ -92,13 +92,13 @@ class Term(RuleBasedStateMachine):
         """The same work again by another grader, from an archive that does not say when it came."""
         if student in self.graded:
             course = self.course
-            (before,) = [each for each in recorded_marks(course, course.db_url, LAB) if each.student == student]
+            (before,) = [mark for mark in recorded_marks(course, course.db_url, LAB) if mark.student == student]
             same = points == self.last[student]["double"]
             self.versions += 1
             verdict = self.last[student] | {"double": points}
             self.last[student] = verdict if knows_when else verdict | {"timestamp": None}
             self.record(student)
-            (after,) = [each for each in recorded_marks(course, course.db_url, LAB) if each.student == student]
+            (after,) = [mark for mark in recorded_marks(course, course.db_url, LAB) if mark.student == student]
             assert after.timestamp == before.timestamp
             by_hand, then = (
                 {part.name: part.by_hand for part in mark.parts if part.by_hand is not None} for mark in (after, before)
@@ -139,7 +139,7 @@ class Term(RuleBasedStateMachine):
             given = [word for item in items or "0" for word in ("--item", item)]
             said = self.typed("mark", LAB, student, "why", *([] if points is None else [points]), *given)
             worth = sum({"1": 3, "2": 1}[item] for item in items) if points is None else points
-            (mark,) = [each for each in recorded_marks(self.course, self.course.db_url, LAB) if each.student == student]
+            (mark,) = [mark for mark in recorded_marks(self.course, self.course.db_url, LAB) if mark.student == student]
             (why,) = [part for part in mark.parts if part.name == "why"]
             assert why.by_hand == worth, said
             page = self.page(student).read_text("utf-8")
@@ -186,8 +186,8 @@ class Term(RuleBasedStateMachine):
                 gradebook.find_comment(cell, LAB, LAB, student).manual_comment = f"typed at {points}"
                 gradebook.db.commit()
         self.is_current = False
-        (mark,) = [each for each in recorded_marks(self.course, self.course.db_url, LAB) if each.student == student]
-        (found,) = [each for each in mark.parts if each.name == part]
+        (mark,) = [mark for mark in recorded_marks(self.course, self.course.db_url, LAB) if mark.student == student]
+        (found,) = [candidate for candidate in mark.parts if candidate.name == part]
         assert points is None or found.by_hand == points
         if comment:
             self.export()
@@ -211,7 +211,7 @@ class Term(RuleBasedStateMachine):
     @rule(student=STUDENTS, days=st.integers(0, 3))
     def extend(self, student, days) -> None:
         later = (DUE + timedelta(days=days)).isoformat()
-        self.tables = [each for each in self.tables if "due" not in each or f'"{student}"' not in each]
+        self.tables = [table for table in self.tables if "due" not in table or f'"{student}"' not in table]
         self.tables.append(f'\n[[extensions]]\nstudent = "{student}"\nlab = "{LAB}"\ndue = {later}\n')
         self.is_current = False
 
@@ -262,7 +262,7 @@ class Term(RuleBasedStateMachine):
             page = self.page(student).read_text("utf-8")
             assert f'<p class="total">{mark.score:g} of {mark.max_score:g} points' in page
             assert page.count("Set by your instructor") == sum(part.by_hand is not None for part in mark.parts)
-            cell = next(each for each in exported.rows if each["student"] == student)[LAB]
+            cell = next(row for row in exported.rows if row["student"] == student)[LAB]
             assert cell == ("" if mark.excused or mark.waits else f"{mark.score:g}")
             with Gradebook(course.db_url, course.course_id) as gradebook:
                 submission = gradebook.find_submission(LAB, student)

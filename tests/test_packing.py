@@ -30,8 +30,8 @@ def half(tmp_path_factory) -> tuple[subprocess.CompletedProcess, Path]:
     folder = tmp_path_factory.mktemp("packing")
     notebook = json.loads((SAMPLES / "04-half-finished" / f"{LAB}.ipynb").read_text("utf-8"))
     cells = notebook["cells"]
-    cells[:] = [each for each in cells if "".join(each["source"]).strip() != 'check("attention_cost")']
-    code = next(each for each in cells if each["cell_type"] == "code")
+    cells[:] = [cell for cell in cells if "".join(cell["source"]).strip() != 'check("attention_cost")']
+    code = next(cell for cell in cells if cell["cell_type"] == "code")
     code["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "0" * (3 << 20)}]
     path = folder / f"{LAB}.ipynb"
     path.write_text(json.dumps(notebook), "utf-8")
@@ -67,10 +67,12 @@ def test_the_file_is_found_as_a_submission_whatever_it_is_called(half, tmp_path)
     (tmp_path / "eve" / packed.name).write_bytes(packed.read_bytes())
     known = {LAB: grade_ids(load_course(ROOT), LAB)}
     found = [
-        each for path in (*archives, "eve") for each in find_submissions([tmp_path / path], LAB, known).submissions
+        submission
+        for path in (*archives, "eve")
+        for submission in find_submissions([tmp_path / path], LAB, known).submissions
     ]
-    assert {each.student for each in found} == {"anna", "Bo Li_12", "lovelaceada_345", "ngbob_777", "eve"}
-    assert all(json.loads(each.read())["cells"] for each in found)
+    assert {submission.student for submission in found} == {"anna", "Bo Li_12", "lovelaceada_345", "ngbob_777", "eve"}
+    assert all(json.loads(submission.read())["cells"] for submission in found)
 
 
 def test_a_file_that_is_no_lab_is_refused_with_a_reason(half, tmp_path):

@@ -126,7 +126,7 @@ def told(judgement: Judgement) -> list[str]:
     groups = [f"{group.spec.name}: {group.passed} {group.description} {group.message}" for group in judgement.groups]
     verdict = f"{judgement.status} {1000 * judgement.share:.0f} {judgement.misconceptions} {judgement.message}"
     changing = r"0x[0-9a-f]+|(?<=[a-z])(_\d+)+|-?\d+\.\d+(e-?\d+)?|-?\d+e-?\d+|\d+(?= of \d+ values differ)"
-    return [re.sub(changing, "…", each.replace("_Mkl", ""))[:300] for each in (verdict, *groups)]
+    return [re.sub(changing, "…", line.replace("_Mkl", ""))[:300] for line in (verdict, *groups)]
 
 
 def compare(sandbox: Sandbox, lab: str, name: str, source: str, wrappings: list[str]) -> list[str]:

@@ -124,7 +124,9 @@ def uses(pattern: re.Pattern, module) -> set[str]:
 
 
 CODE = [path.read_text("utf-8") for folder in ("autograder", "coursekit") for path in (ROOT / folder).rglob("*.py")]
-PATTERNS = {(each.pattern, each.flags, *sorted(ways)): (place, each, ways) for place, each, ways in patterns()}
+PATTERNS = {
+    (pattern.pattern, pattern.flags, *sorted(ways)): (place, pattern, ways) for place, pattern, ways in patterns()
+}
 EACH = pytest.mark.parametrize(
     ("place", "pattern", "ways"), PATTERNS.values(), ids=[place for place, *_ in PATTERNS.values()]
 )

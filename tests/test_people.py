@@ -33,7 +33,7 @@ def excuse(student: str, lab: str = LAB) -> str:
 def graded(course, *students: str) -> None:  # noqa: F811
     loaded = load_course(course)
     with GradebookWriter(loaded.db_url, loaded) as writer:
-        writer.record([LabResult(each, LAB, (), content_hash=each) for each in students])
+        writer.record([LabResult(student, LAB, (), content_hash=student) for student in students])
 
 
 COMMANDS = {

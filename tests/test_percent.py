@@ -42,7 +42,7 @@ def test_a_script_is_graded_as_its_notebook():
     wanted = read_plan(as_bytes(answered()), release())
     plan = read_plan(script().encode(), release())
     assert sources(plan) == sources(wanted) and plan.missing == wanted.missing == frozenset()
-    assert [(each.grade_id, each.source, each.untouched) for each in plan.manual] == [
+    assert [(answer.grade_id, answer.source, answer.untouched) for answer in plan.manual] == [
         ("essay", "Because the variance grows with d.", False)
     ]
     assert plan.repairs == (READ,)
@@ -109,7 +109,7 @@ HOSTILE = {
 
 @pytest.fixture(scope="module")
 def children():
-    made = Children(LabReader(read_release(release()), {}, {each: Rules() for each in POINTS}), cpu_seconds=10)
+    made = Children(LabReader(read_release(release()), {}, {exercise: Rules() for exercise in POINTS}), cpu_seconds=10)
     yield made
     made.close()
 

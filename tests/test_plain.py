@@ -34,7 +34,7 @@ def test_an_array_keeps_its_type_and_is_a_copy(dtype):
         lambda rows: rows,
         lambda rows: [tuple(row) for row in rows],
         lambda rows: tuple(np.array(row) for row in rows),
-        lambda rows: [[np.float64(each) for each in row] for row in rows],
+        lambda rows: [[np.float64(number) for number in row] for row in rows],
         lambda rows: np.array(rows, dtype=object),
         lambda rows: np.ma.array(rows),
     ],
@@ -51,7 +51,7 @@ def test_tensors_and_variables_are_arrays():
         assert same(plain([wrap(row) for row in single]), single)
     assert same(plain(tf.constant(ROWS, "bfloat16")), single)
     assert same(plain([tf.constant(row, "bfloat16") for row in ROWS]), single)
-    assert same(plain([[tf.constant(each) for each in row] for row in ROWS]), single)
+    assert same(plain([[tf.constant(number) for number in row] for row in ROWS]), single)
     assert plain(tf.constant([b"caf\xc3\xa9", b"\xff"])) == ["café", "�"]
     assert plain(tf.constant("x")) == "x"
     with pytest.raises(ContractError, match="RaggedTensor"):
@@ -68,7 +68,7 @@ def test_other_values_stay_what_they_are():
         plain([b"a", "b"]) == ["a", "b"] and plain(np.str_("a")) == "a" and plain({1: (2.0, "b")}) == {"1": [2.0, "b"]}
     )
     ragged = plain([[1, 2], [3]])
-    assert [each.tolist() for each in ragged] == [[1, 2], [3]]
+    assert [row.tolist() for row in ragged] == [[1, 2], [3]]
     assert same(plain(np.float32(2)), np.array(2, "float32"))
 
 
@@ -76,7 +76,7 @@ def test_other_values_stay_what_they_are():
     ("value", "words"),
     [
         (object(), "an object was returned"),
-        ((each for each in ROWS), "generator"),
+        ((row for row in ROWS), "generator"),
         (range(3), "range"),
         ({1, 2}, "set"),
         (1 + 2j, "complex"),

@@ -28,7 +28,7 @@ def test_what_is_seen_stays(text):
 def test_no_text_keeps_a_character_that_acts(text):
     shown = printable(text)
     assert len(shown) == len(text)
-    assert all(unicodedata.category(each)[0] != "C" or each == "\n" for each in shown)
+    assert all(unicodedata.category(character)[0] != "C" or character == "\n" for character in shown)
 
 
 def test_a_name_begins_no_line_of_its_own():

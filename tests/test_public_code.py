@@ -182,7 +182,7 @@ def test_the_page_has_the_table_of_these_sources():
     assert len(rows) == len(SOURCES) and not any("**no**" in row or "not fetched" in row for row in rows)
     for source, row in zip(SOURCES, rows, strict=True):
         assert source.address in row and source.licence in row and source.told.replace("|", "\\|") in row
-        assert all(f"`{each}`" in row for each in (source.exercise, *_ids(source)))
+        assert all(f"`{name}`" in row for name in (source.exercise, *_ids(source)))
 
 
 def _ids(source) -> tuple[str, ...]:
@@ -205,8 +205,8 @@ def test_the_commands_of_the_figures_are_there_and_say_when_they_ran_last():
 
 def test_the_numbers_of_variants_on_the_page_are_not_too_large():
     given = [variants(lab, name) for lab, name in exercises()]
-    wrong = [mistake for each in given for mistake, _ in each.WRONG]
-    counts = (sum(len(each.CORRECT) for each in given), len(wrong), sum(map(bool, wrong)))
+    wrong = [mistake for module in given for mistake, _ in module.WRONG]
+    counts = (sum(len(module.CORRECT) for module in given), len(wrong), sum(map(bool, wrong)))
     words = r"more than ([\d,]+) right answers .* more than ([\d,]+) wrong .* more than ([\d,]+) of them must hear"
     found = re.search(words, PAGE.read_text("utf-8"), re.DOTALL)
     assert found and all(int(said.replace(",", "")) < count for said, count in zip(found.groups(), counts, strict=True))

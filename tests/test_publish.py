@@ -47,7 +47,7 @@ def test_the_students_repository(course, tmp_path):
     assert set(summary.written) == names(target) - {MARKER}
     project = tomllib.loads((target / "pyproject.toml").read_text())
     assert project["project"]["name"] == "transformers-coursekit"
-    assert any(each.startswith("tensorflow") for each in project["project"]["dependencies"])
+    assert any(requirement.startswith("tensorflow") for requirement in project["project"]["dependencies"])
     assert "- [A tiny lab](labs/01_tiny/01_tiny.ipynb)\n" in (target / "README.md").read_text()
     assert "- [Lecture](lectures/01_tiny.ipynb)\n" in (target / "README.md").read_text()
     everything = b"".join(path.read_bytes() for path in target.rglob("*") if path.is_file())
@@ -296,7 +296,7 @@ def test_each_action_has_one_version_in_all_workflows(tmp_path, monkeypatch):
     ]
     jobs = [job for path in workflows for job in yaml.safe_load(path.read_text())["jobs"].values()]
     used = {step["uses"] for job in jobs for step in job["steps"] if "uses" in step}
-    assert len(used) == len({each.split("@")[0] for each in used}), used
+    assert len(used) == len({action.split("@")[0] for action in used}), used
 
 
 def test_the_workflow_goes_when_the_switch_goes(tmp_path, monkeypatch):

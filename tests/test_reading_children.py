@@ -27,7 +27,7 @@ def children():
 
 
 def ids() -> set[int]:
-    return {each.pid for each in psutil.Process().children()}
+    return {child.pid for child in psutil.Process().children()}
 
 
 def test_a_submission_is_read_as_in_this_process(children):

@@ -93,7 +93,7 @@ def test_scores_by_hand(network):
     for score in ("dot", "general", "additive"):
         layer = network.Attention(score, 4)
         keys = np.asarray(layer.keys(memory))
-        mixture, weights = (np.asarray(each) for each in layer(query, keys, memory, visible))
+        mixture, weights = (np.asarray(array) for array in layer(query, keys, memory, visible))
         if score == "additive":
             bent = np.tanh(query @ layer.query.kernel.numpy() + keys[:, :1]), keys[:, 1:2]
             first = (bent[0] @ layer.total.kernel.numpy())[..., 0]
@@ -126,7 +126,7 @@ def test_training_stops_when_the_seconds_are_spent_and_starts_anew_from_its_seed
     assert trainer.run(1, 1e-2, 0.3, pairs) > 3
     trained = experiment.mean_loss(trainer.model, pairs)
     assert trainer.run(1, 1e-2, 0.0, pairs) == 0  # no step: the model as it begins
-    begun = [each.numpy() for each in trainer.model.trainable_variables]
+    begun = [variable.numpy() for variable in trainer.model.trainable_variables]
     assert trained < experiment.mean_loss(trainer.model, pairs)
     keras.utils.set_random_seed(1)
     fresh = experiment.model_of("Luong, dot", 8).trainable_variables

@@ -33,9 +33,9 @@ def encoded(value) -> bytes:
 def scaled(value, factor: float):
     """`value` with every float in it multiplied."""
     if isinstance(value, dict):
-        return {key: scaled(each, factor) for key, each in value.items()}
+        return {key: scaled(item, factor) for key, item in value.items()}
     if isinstance(value, list):
-        return [scaled(each, factor) for each in value]
+        return [scaled(item, factor) for item in value]
     return value * factor if isinstance(value, float) else value
 
 
@@ -61,7 +61,7 @@ def test_a_changed_number_is_another_file(value):
 def test_a_changed_key_or_kind_is_another_file(value, data):
     key = data.draw(st.sampled_from(sorted(value)))
     for other in (
-        {name: each for name, each in value.items() if name != key},
+        {name: item for name, item in value.items() if name != key},
         {**value, "another key": None},
         {**value, key: [value[key]]},
         {**value, key: str(value[key]) + "."},

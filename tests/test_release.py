@@ -205,7 +205,7 @@ def test_what_cannot_be_published_is_not_released(course, tmp_path):
         release(course, publish_to=tmp_path / "home")
     assert len(refusal.value.reasons) == 2
     assert "coursekit/helper.py" in refusal.value.reasons[0] and "is not empty" in refusal.value.reasons[1]
-    assert tree(course) == before and [each.name for each in (tmp_path / "home").iterdir()] == ["thesis.txt"]
+    assert tree(course) == before and [path.name for path in (tmp_path / "home").iterdir()] == ["thesis.txt"]
 
     leak.unlink()
     release(course, publish_to=tmp_path / "new")

@@ -157,7 +157,7 @@ def test_only_what_changed_is_graded_again(course, reference):
         assert run.finish()[0] == 0
         assert run.marks() == {**SCORES, student: SCORES[student] - POINTS["answers"]}
         after = run.recorded()
-        assert [each for each in SCORES if before[each] != after[each]] == [student]
+        assert [name for name in SCORES if before[name] != after[name]] == [student]
     finally:
         _hand_in(course, student, original)
 
@@ -258,7 +258,7 @@ class Killer(threading.Thread):
                     time.sleep(0.05)
                 time.sleep(self.chance.uniform(0, self.pause))
                 below = self.grader.children(recursive=True)
-                if victims := [each for each in below if each.status() != psutil.STATUS_ZOMBIE]:
+                if victims := [process for process in below if process.status() != psutil.STATUS_ZOMBIE]:
                     self.chance.choice(victims).kill()
                     self.kills += 1
 
@@ -351,8 +351,8 @@ def test_eight_busy_processes_for_each_core_change_no_mark(tmp_path):
         process = busy.start()
         said, _ = process.communicate(timeout=3600)
     finally:
-        for each in others:
-            each.kill()
-            each.wait()
+        for other in others:
+            other.kill()
+            other.wait()
     assert process.returncode == 0, said
     assert busy.details() == idle.details()

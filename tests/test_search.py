@@ -42,7 +42,7 @@ def answers(name: str, given: list[object]) -> list[Any]:
 
 
 def test_signs_short_forms_and_words_that_stand_everywhere():
-    assert [" ".join(each.split()) for each in answers("processTerm", list(READ))] == list(READ.values())
+    assert [" ".join(text.split()) for text in answers("processTerm", list(READ))] == list(READ.values())
 
 
 def test_a_root_in_a_heading_and_in_an_excerpt_is_shown_as_a_root():

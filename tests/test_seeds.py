@@ -38,7 +38,7 @@ def test_a_mistake_fails_the_same_groups_whatever_the_seed(lab, name):
     exercise = exercises_of(lab)[name]
     seen = [failed_groups(exercise, seed) for seed in SEEDS]
     for id in exercise.named_mistakes:
-        groups = [each[id] for each in seen]
+        groups = [failed[id] for failed in seen]
         changing = set.union(*groups) - set.intersection(*groups)
         assert not changing, f"{id} fails {changing} with some seeds only"
 

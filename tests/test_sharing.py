@@ -54,7 +54,10 @@ def right(case: dict) -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("lab", "name"),
-    [pytest.param(*each, marks=pytest.mark.long if each[1] in ("Encoder", "Transformer") else ()) for each in LAYERS],
+    [
+        pytest.param(*layer, marks=pytest.mark.long if layer[1] in ("Encoder", "Transformer") else ())
+        for layer in LAYERS
+    ],
 )
 def test_sharing_changes_no_result_of_a_solution(lab, name):
     names = namespace(solution_sources(lab))

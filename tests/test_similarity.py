@@ -116,7 +116,7 @@ def test_every_passage_that_is_longer_than_the_bound_is_found():
     rng = np.random.default_rng(1)
 
     def text(count: int) -> list[Token]:
-        return [Token(str(each), 1) for each in rng.integers(0, 10**9, count)]
+        return [Token(str(number), 1) for number in rng.integers(0, 10**9, count)]
 
     for _ in range(200):
         passage = text(LONGEST_MISSED + 1)
@@ -127,7 +127,7 @@ def test_every_passage_that_is_longer_than_the_bound_is_found():
 
 def test_fingerprints_are_the_same_on_every_machine():
     numbers = grams(code_tokens("y = [i * 2 for i in range(9)] + [np.exp(1)]", frozenset()))
-    assert [int(each) for each in numbers[:2]] == [4072502227542354374, 8752732464097795450]
+    assert [int(number) for number in numbers[:2]] == [4072502227542354374, 8752732464097795450]
 
 
 def of(student: str, *sources: str, earlier: bool = False):

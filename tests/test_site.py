@@ -84,11 +84,11 @@ def test_pictures_lose_no_pixel_and_many_bytes():
     written = list(page_of(lecture, "02_self_attention").pictures.values())
     assert len(stored) == len(written) > 5
     for before, after in zip(stored, written, strict=True):
-        files = (io.BytesIO(each) for each in (base64.b64decode(before), after))
-        right, shown = (np.asarray(Image.open(each).convert("RGBA")) for each in files)
+        files = (io.BytesIO(picture) for picture in (base64.b64decode(before), after))
+        right, shown = (np.asarray(Image.open(file).convert("RGBA")) for file in files)
         seen = right[..., 3] > 0
         assert (right[..., 3] == shown[..., 3]).all() and (right[seen] == shown[seen]).all()
-    assert sum(map(len, written)) < 0.8 * sum(len(base64.b64decode(each)) for each in stored)
+    assert sum(map(len, written)) < 0.8 * sum(len(base64.b64decode(png)) for png in stored)
 
 
 def test_a_live_figure_is_its_picture_with_the_chart_beside_it():
@@ -232,7 +232,7 @@ def test_publishing_writes_the_site_too(course, tmp_path, monkeypatch):
         (picture,) = re.findall(r'<meta property="og:image" content="https://course.org/here/(.+?)"', head)
         assert (tmp_path / "html" / picture).is_file(), page
         loaded = read(tmp_path / "html" / page).loaded if page == "404.html" else ["/here/"]
-        assert all(each.startswith("/here/") for each in loaded if not each.startswith("http")), loaded
+        assert all(address.startswith("/here/") for address in loaded if not address.startswith("http")), loaded
         assert page in MADE or re.search(r'<meta property="og:title" content="[^"]+"', head), page
 
 
@@ -243,7 +243,7 @@ def test_what_a_site_without_an_address_lacks_is_told(course, monkeypatch):
     toml = course.root / "course.toml"
     toml.write_text(toml.read_text().replace('repository = ""', 'repository = ""\nsite = "https://course.org/here"'))
     told.append(CliRunner().invoke(cli.app, ["site", "html"]).output)
-    assert ["no canonical addresses" in each for each in told] == [True, False]
+    assert ["no canonical addresses" in output for output in told] == [True, False]
 
 
 def test_who_asks_for_a_site_with_an_answer_in_it_is_told(course, monkeypatch):
@@ -281,7 +281,7 @@ def test_formulas_are_typeset_all_at_once_and_what_is_no_latex_is_named(tmp_path
     need_mathjax(tmp_path)
     asked = [("x", False), (r"\sqrt{d_k}", True), (r"\nothing", False), ("{", False)]
     html, errors, style = typeset(asked, ROOT / "site")
-    assert all("<math xmlns=" in each and 'aria-hidden="true"' in each for each in html[:2])
+    assert all("<math xmlns=" in formula and 'aria-hidden="true"' in formula for formula in html[:2])
     assert "<msqrt><msub><mi>d</mi><mi>k</mi></msub></msqrt>" in html[1] and 'display="true"' in html[1]
     assert html[2:] == ["", ""] and errors[:2] == ["", ""]
     assert errors[2] == r"Undefined control sequence \nothing" and "brace" in errors[3]
@@ -425,8 +425,8 @@ def test_every_page_has_a_title_of_its_own_and_a_description(site):
 @pytest.mark.slow
 def test_the_index_of_the_search_holds_each_formula_once_and_no_code_that_only_draws(site):
     found = [gzip.decompress(path.read_bytes()) for path in (site / "pagefind" / "fragment").iterdir()]
-    pages = [json.loads(each.removeprefix(b"pagefind_dcd")) for each in found]
-    (text,) = [each["content"] for each in pages if each["url"] == "/lectures/02_self_attention.html"]
+    pages = [json.loads(fragment.removeprefix(b"pagefind_dcd")) for fragment in found]
+    (text,) = [page["content"] for page in pages if page["url"] == "/lectures/02_self_attention.html"]
     assert "A score is a sum of d_k products." in text
     assert "softmax(scores" in text and "two_scenes" not in text
 
@@ -437,7 +437,7 @@ def test_no_formula_is_left_as_latex_and_no_script_for_formulas_is_loaded(site):
     for path in sorted(site.rglob("*.html")):
         text = path.read_text("utf-8")
         formulas = re.findall(r'<(?:span|div) class="math notranslate nohighlight"[^>]*>(?=(.{0,15}))', text, re.DOTALL)
-        assert all(each == "<mjx-container " for each in formulas), path
+        assert all(beginning == "<mjx-container " for beginning in formulas), path
         assert not formulas or "_static/formulas/formulas.css" in text, path
         assert not any("mathjax" in address.lower() for address in read(path).loaded), path
         count += len(formulas)
@@ -480,7 +480,7 @@ def test_the_reference_names_every_module_of_coursekit_that_notebooks_import(sit
         for name in line.split(",")
     }
     described = {anchor for path in (site / "reference").glob("*.html") for anchor in read(path).anchors}
-    missing = {name for name in imported if not any(each.startswith(f"coursekit.{name}") for each in described)}
+    missing = {name for name in imported if not any(anchor.startswith(f"coursekit.{name}") for anchor in described)}
     assert imported and not missing
 
 

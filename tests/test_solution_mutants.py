@@ -102,9 +102,11 @@ def test_an_equivalent_one_is_right_on_200_inputs(sandbox, monkeypatch):
 @pytest.mark.parametrize("lab", LABS)
 def test_wrong_solutions_fail(lab):
     course = load_course(ROOT)
-    chosen = [each for name, each in exercises_of(lab).items() if each.oracle is not None and name != FIND_THE_BUG]
+    chosen = [
+        exercise for name, exercise in exercises_of(lab).items() if exercise.oracle is not None and name != FIND_THE_BUG
+    ]
     solution = read_pair(course.solution_notebook(lab))
     with start_sandbox(course, lab) as starting:
-        found = [measured(lab, each, solution, starting.result(), seed=40723) for each in chosen]
-    left = [f"{each.exercise}: {label}" for each in found for label in each.left]
-    assert len(left) <= 0.01 * sum(each.killed for each in found), left
+        found = [measured(lab, exercise, solution, starting.result(), seed=40723) for exercise in chosen]
+    left = [f"{result.exercise}: {label}" for result in found for label in result.left]
+    assert len(left) <= 0.01 * sum(result.killed for result in found), left

@@ -24,8 +24,8 @@ MOST = sum(load_reference(LAB).points.values())
 def a_lab(*points: float) -> nbformat.NotebookNode:
     """A saved lab in which the checks showed these points, one after the other."""
     cells = [new_markdown_cell("# Lab 02 · Self|attention\n\nText")]
-    for each in points:
-        report = Report(ExerciseSpec("x", (), {}), Judgement("x", "graded", (), ()), 1, {"x": True}, (each, MOST))
+    for earned in points:
+        report = Report(ExerciseSpec("x", (), {}), Judgement("x", "graded", (), ()), 1, {"x": True}, (earned, MOST))
         shown = new_output("display_data", data={"text/plain": str(report), "text/html": report._repr_html_()})
         cells.append(new_code_cell('check("x")', outputs=[shown]))
     return new_notebook(cells=cells)

@@ -62,4 +62,4 @@ def test_what_ipython_stumbles_over_is_read_all_the_same(text, recwarn):
 def test_options_of_a_magic_are_passed_over():
     for line in ("%time f()", "%timeit -n 10 -r3 f()", "%timeit -n1 -p=2 f()", "%prun -q f()"):
         (found,) = read_cells([line])
-        assert any("f" in each.now for each in found), line
+        assert any("f" in statement.now for statement in found), line

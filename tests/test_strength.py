@@ -95,8 +95,8 @@ def test_what_has_a_default_is_given_in_some_cases_and_left_out_in_others(lab):
 
 def defaults(tree: ast.Module, name: str) -> Iterator[str]:
     """The arguments with a default of a function, or of a layer's constructor and call."""
-    for each in tree.body:
-        parts = each.body if isinstance(each, ast.ClassDef) and each.name == name else [each]
+    for statement in tree.body:
+        parts = statement.body if isinstance(statement, ast.ClassDef) and statement.name == name else [statement]
         for part in parts:
             if isinstance(part, ast.FunctionDef) and part.name in (name, "__init__", "call"):
                 arguments = [*part.args.posonlyargs, *part.args.args]
@@ -116,7 +116,7 @@ def exercise_with(*widths: int | None) -> Exercise:
     @exercise.group("values", points=1)
     def values(rng: Generator) -> list[Case]:
         given = [{} if width is None else {"width": width} for width in widths]
-        return [Case({"x": rng.normal(size=3)} | each) for each in given]
+        return [Case({"x": rng.normal(size=3)} | optional) for optional in given]
 
     return exercise
 

@@ -44,7 +44,9 @@ def test_the_files_hold_every_parameter_that_the_page_needs_half_of_the_bytes_or
     small_bert().write(tmp_path / "strip")
     written = (tmp_path / "strip" / "small_bert.bin").read_bytes()
     header = json.loads((tmp_path / "strip" / "small_bert.json").read_text("utf-8"))
-    named = {each.name.split(":")[0]: each.numpy() for each in tf.saved_model.load(bert.ENCODER).mlm.variables}
+    named = {
+        variable.name.split(":")[0]: variable.numpy() for variable in tf.saved_model.load(bert.ENCODER).mlm.variables
+    }
     half = end = 0
     for name, told in header["arrays"].items():
         stored = {"float16": "<f2", "float32": "<f4"}[told["type"]]

@@ -38,15 +38,15 @@ def pack(files):
 
 def find(*paths):
     found = find_submissions(paths, LAB, KNOWN).submissions
-    ids = [each.student.casefold() for each in found]
+    ids = [submission.student.casefold() for submission in found]
     assert len(ids) == len(set(ids))
-    for each in found:
-        assert (each.source is None) == (each.problem is not None)
-    return {each.student: each for each in found}
+    for submission in found:
+        assert (submission.source is None) == (submission.problem is not None)
+    return {submission.student: submission for submission in found}
 
 
 def read(found):
-    return {student: each.read().decode() for student, each in found.items() if each.source}
+    return {student: submission.read().decode() for student, submission in found.items() if submission.source}
 
 
 def test_nbgrader_submitted_layout(tmp_path):
@@ -223,7 +223,7 @@ def test_two_claims_on_one_id_are_both_kept(tmp_path):
     found = find(tmp_path / "one/ada.ipynb", tmp_path / "one/Ada", tmp_path / "two/ada.ipynb", tmp_path / "one/Ada")
     assert sorted(read(found).values()) == ["1", "2", "3"]
     assert all(re.fullmatch("ada~[0-9a-f]{8}", name.casefold()) for name in found)
-    assert all("3 submissions have the id" in each.note for each in found.values())
+    assert all("3 submissions have the id" in submission.note for submission in found.values())
 
 
 @pytest.mark.parametrize("name", ["../evil.ipynb", "/etc/evil.ipynb", "C:\\evil.ipynb", "..\\..\\evil.ipynb"])
@@ -354,17 +354,17 @@ def test_a_link_to_anothers_work_takes_nothing_from_anybody(tmp_path):
     flat = write(tmp_path / "flat", {"bob.ipynb": "bob", "cyd.ipynb": "cyd"})
     os.symlink("bob.ipynb", flat / "all.ipynb")
     for root, names in ((folders, ["ada"]), (flat, ["bob", "cyd"])):
-        found = {each.student: each for each in find_submissions([root], LAB).submissions}
+        found = {submission.student: submission for submission in find_submissions([root], LAB).submissions}
         assert [found[name].read().decode() for name in names] == names
-        assert all("link" in each.problem for name, each in found.items() if name not in names)
+        assert all("link" in submission.problem for name, submission in found.items() if name not in names)
 
 
 @pytest.mark.parametrize("acts", ["\x1b]0;title\x07", "\x1b[2J", "\x9b31m", "\u202e", "\u2028", "\u200b", "\r", "\t"])
 def test_neither_ids_nor_reasons_hold_characters_that_act(tmp_path, acts):
     files = {f"a{acts}b/{LAB}.ipynb": "x", f"eve/{acts}.pdf": "x", f"cy/{acts}.zip": b"PK\x03\x04 broken"}
     write(tmp_path, {"all.zip": pack(files)})
-    for student, each in find(tmp_path / "all.zip").items():
-        told = student + (each.problem or "") + (each.note or "")
+    for student, submission in find(tmp_path / "all.zip").items():
+        told = student + (submission.problem or "") + (submission.note or "")
         assert not any(unicodedata.category(character)[0] == "C" or character in "\u2028\u2029" for character in told)
 
 
@@ -396,7 +396,9 @@ def test_a_damaged_member_costs_its_owner_alone(tmp_path, name, method):
     for at in range(begins + 12, begins + member.compress_size):
         data[at] ^= 0xFF
     (tmp_path / "all.zip").write_bytes(data)
-    ada, eve = sorted(find_submissions([tmp_path / "all.zip"], LAB, KNOWN).submissions, key=lambda each: each.student)
+    ada, eve = sorted(
+        find_submissions([tmp_path / "all.zip"], LAB, KNOWN).submissions, key=lambda submission: submission.student
+    )
     assert ada.read() == GOOD and (ada.student, eve.student) == ("ada", "eve")
     with pytest.raises(Unreadable):
         eve.read()

@@ -311,7 +311,7 @@ def test_everybody_is_graded_under_their_own_id_or_named(tmp_path, name):
     layout = LAYOUTS[name]
     root = lay(tmp_path / "handed in", layout.files)
     found = find_submissions(matching(root, layout.paths), LAB, KNOWN)
-    graded = {each.student: each.read().decode() for each in found.submissions if each.source}
+    graded = {submission.student: submission.read().decode() for submission in found.submissions if submission.source}
     wanted = layout.found if isinstance(layout.found, dict) else {student: student for student in layout.found}
     if any("~" in student for student in wanted):
         plain = {re.sub("~.*", "", student) for student in wanted if "~" in student}
@@ -320,13 +320,13 @@ def test_everybody_is_graded_under_their_own_id_or_named(tmp_path, name):
     else:
         assert graded == {student: work(whose) for student, whose in wanted.items()}
         assert not found.claimed_twice
-    problems = {each.student: each.problem for each in found.submissions if each.problem}
+    problems = {submission.student: submission.problem for submission in found.submissions if submission.problem}
     assert problems.keys() == layout.problems.keys()
     assert all(words in problems[student] for student, words in layout.problems.items())
-    places = [each.path for each in found.passed_over]
+    places = [passed.path for passed in found.passed_over]
     assert all(any(place.endswith(end) for place in places) for end in layout.over), places
     assert len(places) == len(layout.over), places
-    assert all(each.reason.endswith(".") for each in found.passed_over)
+    assert all(passed.reason.endswith(".") for passed in found.passed_over)
 
 
 def test_a_script_without_cells_or_of_no_exercise_names_nobody(tmp_path):
@@ -335,11 +335,13 @@ def test_a_script_without_cells_or_of_no_exercise_names_nobody(tmp_path):
     (root / "notes.py").write_text('check("softmax")\n')
     (root / "cyd.py").write_text('# %%\ndef softmax(x): ...\n\n# %%\ncheck("softmax")\n')
     found = find_submissions([root], LAB, KNOWN)
-    assert [each.student for each in found.submissions if each.source] == ["ada", "bob", "cyd"]
-    assert {each.path.rpartition("/")[2] for each in found.passed_over} == {"helper.py", "notes.py"}
+    assert [submission.student for submission in found.submissions if submission.source] == ["ada", "bob", "cyd"]
+    assert {passed.path.rpartition("/")[2] for passed in found.passed_over} == {"helper.py", "notes.py"}
     (root / "dee").mkdir()
     (root / "dee" / "solution.py").write_text("def softmax(x): ...")
-    (dee,) = (each for each in find_submissions([root], LAB, KNOWN).submissions if each.student == "dee")
+    (dee,) = (
+        submission for submission in find_submissions([root], LAB, KNOWN).submissions if submission.student == "dee"
+    )
     assert "There is no notebook for this lab; found “solution.py”" in dee.problem
 
 
@@ -349,15 +351,20 @@ def test_links_at_the_level_of_students_are_named(tmp_path):
     os.symlink(root / "ada", root / "dee")
     os.symlink("nowhere", root / "eve.pdf")
     found = find_submissions([root], LAB, KNOWN)
-    assert {each.student for each in found.submissions if each.source} == {"ada", "bob"}
-    assert {each.student for each in found.submissions if "link" in (each.problem or "")} == {"cyd", "dee"}
-    assert [each.path.rpartition("/")[2] for each in found.passed_over] == ["eve.pdf"]
+    assert {submission.student for submission in found.submissions if submission.source} == {"ada", "bob"}
+    assert {submission.student for submission in found.submissions if "link" in (submission.problem or "")} == {
+        "cyd",
+        "dee",
+    }
+    assert [passed.path.rpartition("/")[2] for passed in found.passed_over] == ["eve.pdf"]
 
 
 def test_a_link_on_the_command_line_has_the_name_of_the_link(tmp_path):
     lay(tmp_path, {f"store/x17/{L}": "ada"})
     os.symlink(tmp_path / "store" / "x17", tmp_path / "ada")
-    assert [each.student for each in find_submissions([tmp_path / "ada"], LAB, KNOWN).submissions] == ["ada"]
+    assert [submission.student for submission in find_submissions([tmp_path / "ada"], LAB, KNOWN).submissions] == [
+        "ada"
+    ]
 
 
 def test_the_id_of_one_of_two_does_not_depend_on_the_order_or_on_what_else_is_graded(tmp_path):
@@ -365,7 +372,7 @@ def test_the_id_of_one_of_two_does_not_depend_on_the_order_or_on_what_else_is_gr
     paths = [tmp_path / name / "ada.ipynb" for name in ("one", "two", "three")]
 
     def ids(*paths):
-        return {each.read(): each.student for each in find_submissions(paths, LAB, KNOWN).submissions}
+        return {submission.read(): submission.student for submission in find_submissions(paths, LAB, KNOWN).submissions}
 
     three = ids(*paths)
     assert ids(*reversed(paths)) == three
@@ -377,7 +384,7 @@ def test_the_id_of_one_of_two_does_not_depend_on_the_order_or_on_what_else_is_gr
 def test_two_ids_that_differ_in_case_or_in_what_no_file_name_has_are_claimed_twice(tmp_path):
     root = lay(tmp_path, {"all.zip": {"Ada.ipynb": "1", "ada.ipynb": "2", "a?b.ipynb": "3", "a*b.ipynb": "4"}})
     found = find_submissions([root / "all.zip"], LAB, KNOWN)
-    assert len({each.student.casefold() for each in found.submissions}) == 4
+    assert len({submission.student.casefold() for submission in found.submissions}) == 4
     assert len(found.claimed_twice) == 2 and "all.zip/ada.ipynb" in " ".join(found.claimed_twice).casefold()
 
 
@@ -402,7 +409,7 @@ def test_a_students_own_time_is_not_believed(tmp_path):
 
     def believed(*paths):
         found = find_submissions([tmp_path / path for path in paths], LAB, KNOWN).submissions
-        return {each.student: each.timestamp is not None for each in found}
+        return {submission.student: submission.timestamp is not None for submission in found}
 
     assert believed("class") == {"ada": False, "bob": True}
     assert believed("ada.zip") == {"ada": False}
@@ -421,7 +428,7 @@ def test_few_of_many_notebooks_are_read_and_their_archive_is_opened_once(tmp_pat
         file.writestr(f"Bob_2{MOODLE}/{L}", work("bob"))
     monkeypatch.setattr("zipfile.ZipFile", lambda *args, **more: opened.append(args) or real(*args, **more))
     found = find_submissions([tmp_path / "m.zip"], LAB, KNOWN)
-    problems = {each.student: each.problem for each in found.submissions}
+    problems = {submission.student: submission.problem for submission in found.submissions}
     assert problems["Bob_2"] is None and "401 notebooks" in problems["Ada_1"]
     assert len(opened) < 8
 
@@ -450,12 +457,12 @@ def test_no_notebook_named_like_the_lab_disappears(tmp_path_factory, files, pack
         lay(root, _flat(tree))
     root.mkdir(exist_ok=True)
     found = find_submissions([path], LAB, KNOWN)
-    named = [each.path for each in found.passed_over]
-    graded = [each.read().decode() for each in found.submissions if each.source]
-    told = any(each.problem for each in found.submissions)
+    named = [passed.path for passed in found.passed_over]
+    graded = [submission.read().decode() for submission in found.submissions if submission.source]
+    told = any(submission.problem for submission in found.submissions)
     for place, whose in _works(tree, str(path)):
         other_lab = "01_intuition/" in place
-        assert work(whose) in graded or any(place.startswith(each) for each in named) or other_lab or told, place
+        assert work(whose) in graded or any(place.startswith(start) for start in named) or other_lab or told, place
     assert len(graded) == len(set(graded))
 
 

@@ -78,9 +78,9 @@ def test_looks_while_files_are_swapped_end_and_read_nobody_elses_work(tmp_path, 
     seen = set()
     try:
         for _ in range(150):
-            for each in find_submissions([root], LAB, KNOWN).submissions:
+            for submission in find_submissions([root], LAB, KNOWN).submissions:
                 try:
-                    seen.add(each.read())
+                    seen.add(submission.read())
                 except Unreadable:
                     continue
     finally:
@@ -113,9 +113,9 @@ def test_what_a_pattern_of_the_shell_found_is_followed_through_no_link(tmp_path,
     (root / "off").symlink_to("nowhere")
     for paths in (sorted(root.iterdir()), sorted(root.glob(f"*/{LAB}.ipynb"))):
         found = find_submissions(paths, LAB, KNOWN)
-        got = {each.student: each.read() for each in found.submissions}
+        got = {submission.student: submission.read() for submission in found.submissions}
         assert b"the solution" not in got.values() and {"ada", "bob"} <= got.keys()
-        assert any("link" in each.reason for each in found.passed_over)
+        assert any("link" in passed.reason for passed in found.passed_over)
 
 
 def test_one_path_that_is_a_link_is_the_instructors_own(tmp_path, secret):

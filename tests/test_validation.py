@@ -66,8 +66,8 @@ def test_the_first_entry_and_the_first_printed_line_are_the_points_of_the_last_r
     path = notebook(*(graded(test, f"cell-{number}") for number, test in enumerate(tests)))
     validator(handlers)  # the settings are read again each time the button is pressed
     failed = validator(handlers).validate(path)["failed"]
-    assert [each["source"] for each in failed] == ["5.5 of 8 points", tests[1], tests[2]]
-    assert all("CheckFailed: no" in each["raw_error"] for each in failed[1:])
+    assert [entry["source"] for entry in failed] == ["5.5 of 8 points", tests[1], tests[2]]
+    assert all("CheckFailed: no" in entry["raw_error"] for entry in failed[1:])
     assert printed(path)[:3] == [
         "5.5 of 8 points",
         "",

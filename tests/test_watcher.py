@@ -101,26 +101,26 @@ class School:
             return gradebook.find_submission(LAB, student).score
 
     def _grade_all(self, grader, submissions, sandbox, workers):
-        for each in submissions:
-            self.graded.append(each.student)
-            if each.student in self.broken:
-                yield [GradingFailed(each.student, "the worker ended twice")]
+        for submission in submissions:
+            self.graded.append(submission.student)
+            if submission.student in self.broken:
+                yield [GradingFailed(submission.student, "the worker ended twice")]
                 continue
-            points = float(re.search(rb"ask for ([\d.]+) points", each.read())[1])
+            points = float(re.search(rb"ask for ([\d.]+) points", submission.read())[1])
             exercises = (
                 ExerciseResult("double", min(points, 2), 2, "graded"),
                 ExerciseResult("square", max(points - 2, 0), 3, "graded"),
             )
-            digest = command.content_hash(each.read())
+            digest = command.content_hash(submission.read())
             yield [
                 LabResult(
-                    each.student,
+                    submission.student,
                     LAB,
                     exercises,
-                    timestamp=each.timestamp,
+                    timestamp=submission.timestamp,
                     content_hash=digest,
                     grader_version=grader.version,
-                    notebook=nbformat.reads(each.read().decode(), as_version=4),
+                    notebook=nbformat.reads(submission.read().decode(), as_version=4),
                 )
             ]
 
@@ -133,7 +133,7 @@ def school(tmp_path, monkeypatch):
 def test_an_attempt_is_graded_once_and_its_page_comes_back_through_the_exchange(school, monkeypatch):
     school.hand_in("ada", 5, monkeypatch)
     with school.watcher() as watcher:
-        assert [(each.student, each.score) for each in watcher.round()] == [("ada", 5)]
+        assert [(verdict.student, verdict.score) for verdict in watcher.round()] == [("ada", 5)]
         assert list(watcher.round()) == [] and school.graded == ["ada"]
     home = school.root / "homes" / "ada"
     monkeypatch.chdir(home)
@@ -197,7 +197,7 @@ def test_who_is_not_in_the_roster_is_passed_over_until_the_roster_has_them(schoo
     with school.watcher() as watcher:
         watcher.only_roster = True
         assert [mark.student for mark in watcher.round()] == ["ada"]
-        assert [each.reason for each in watcher.last_round.passed_over] == ["“eve” is not in people.csv."]
+        assert [passed.reason for passed in watcher.last_round.passed_over] == ["“eve” is not in people.csv."]
         roster.write_text("id\nada\neve\n")
         assert [mark.student for mark in watcher.round()] == ["eve"]
         assert watcher.last_round.passed_over == []
@@ -224,7 +224,7 @@ def test_what_the_grader_fails_at_is_nobodys_fault_and_is_tried_again(school, mo
         assert watcher.last_round.failures == {"ada": "the worker ended twice"}
         assert "No verdict: the grader failed" in watcher.status.read_text("utf-8")
         school.broken.clear()
-        assert [each.score for each in watcher.round()] == [5]
+        assert [verdict.score for verdict in watcher.round()] == [5]
 
 
 def test_stopped_between_verdict_and_answer_the_next_start_answers(school, monkeypatch):
@@ -234,7 +234,7 @@ def test_stopped_between_verdict_and_answer_the_next_start_answers(school, monke
         with pytest.raises(SystemExit):
             list(watcher.round())
     with school.watcher() as watcher:
-        assert [each.student for each in watcher.round()] == ["ada"]
+        assert [verdict.student for verdict in watcher.round()] == ["ada"]
     assert school.graded == ["ada"]  # the verdict was recorded and is not made again
     assert list((school.exchange / school.course.course_id / "feedback").glob("*.html"))
 
@@ -254,7 +254,7 @@ def test_a_drop_folder_is_graded_without_an_exchange(school, tmp_path):
     earlier = path.stat().st_mtime - 60
     os.utime(path, (earlier, earlier))
     with school.watcher(drops=[drop]) as watcher:
-        assert [(each.student, each.score) for each in watcher.round()] == [("cyd", 3)]
+        assert [(verdict.student, verdict.score) for verdict in watcher.round()] == [("cyd", 3)]
     assert (school.course.root / "grades" / "feedback" / "cyd" / f"{LAB}.html").exists()
 
 
@@ -307,8 +307,8 @@ def test_a_place_that_cannot_be_looked_at_is_a_line_and_the_others_are_graded(sc
     drop(tmp_path / "drop", "ada.ipynb", school.course, 5)
     monkeypatch.setattr(watcher_module, "in_exchange", lambda *_, **__: os.stat("/no/such/entry"))
     with school.watcher(drops=[tmp_path / "drop", tmp_path / "gone"]) as watcher:
-        assert [(each.student, each.score) for each in watcher.round()] == [("ada", 5)]
-        reasons = " ".join(each.reason for each in watcher.last_round.passed_over)
+        assert [(verdict.student, verdict.score) for verdict in watcher.round()] == [("ada", 5)]
+        reasons = " ".join(passed.reason for passed in watcher.last_round.passed_over)
     assert "it cannot be looked at now" in reasons and "no such folder any more" in reasons
 
 
@@ -325,7 +325,7 @@ def test_what_a_page_does_when_it_is_handed_back_is_one_attempts_line(school, mo
             back(attempt, *more)
 
         monkeypatch.setattr(watcher, "_hand_back", failing)
-        assert {each.student for each in watcher.round()} == {"ada", "bob"}
+        assert {verdict.student for verdict in watcher.round()} == {"ada", "bob"}
         assert watcher.last_round.failures == {"ada": "feedback cannot be handed back: no such exchange"}
 
 
@@ -391,7 +391,7 @@ def test_a_notebook_in_a_drop_folder_counts_for_one_lab(school, tmp_path):
         arrived = watcher._of_their_labs(
             Arrived([mine, other], [PassedOver(str(path), "It is named like another lab.")])
         )
-        assert [each.lab for each in arrived.attempts] == [LAB] and arrived.passed_over == []
+        assert [attempt.lab for attempt in arrived.attempts] == [LAB] and arrived.passed_over == []
         watcher._labs.remove(LAB)
         assert watcher._of_their_labs(Arrived([other], [])).attempts == []
 

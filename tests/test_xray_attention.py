@@ -35,9 +35,9 @@ def test_vgg16_with_attention_gives_logits_and_its_maps_sum_to_one(experiment):
     maps = experiment.keras.Model(model.input, [model.get_layer(name).output for name in ("a1", "a2")])
     images = np.random.default_rng(0).random((2, 64, 64, 3), dtype="float32")
     assert model(images).shape == (2, 3)
-    first, second = (np.array(each) for each in maps(images))
+    first, second = (np.array(array) for array in maps(images))
     assert first.shape == (2, 8, 8, 1) and second.shape == (2, 4, 4, 1)
-    np.testing.assert_allclose([each.sum(axis=(1, 2, 3)) for each in (first, second)], 1, atol=1e-5)
+    np.testing.assert_allclose([array.sum(axis=(1, 2, 3)) for array in (first, second)], 1, atol=1e-5)
 
 
 def test_the_wider_network_has_as_many_parameters_as_that_with_attention(experiment):

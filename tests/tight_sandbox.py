@@ -45,7 +45,7 @@ def output(session, source):
 def line_of_descent(worker):
     """Bubblewrap, the first process of its namespace, and the warm worker in it."""
     (first,) = worker.children()
-    return worker, first, next(each for each in first.children() if "worker.zygote" in " ".join(each.cmdline()))
+    return worker, first, next(child for child in first.children() if "worker.zygote" in " ".join(child.cmdline()))
 
 
 def drive(session, exercise, inputs, **settings):

@@ -61,10 +61,10 @@ def names_of(lecture: str, until: str) -> dict:
         if last:
             definitions = (ast.FunctionDef, ast.ClassDef)
             tree.body = [
-                each
-                for each in tree.body
-                if isinstance(each, definitions)
-                or (isinstance(each, ast.Assign) and not any(isinstance(part, ast.Call) for part in ast.walk(each)))
+                node
+                for node in tree.body
+                if isinstance(node, definitions)
+                or (isinstance(node, ast.Assign) and not any(isinstance(part, ast.Call) for part in ast.walk(node)))
             ]
         exec(compile(tree, lecture, "exec"), names)
         if last:
@@ -93,16 +93,16 @@ def main(lecture: str) -> None:
     with strategy.scope(), contextlib.suppress(Enough):
         train(names)
     assert strategy.num_replicas_in_sync == 2
-    assert all(len(each.value.values) == 2 for each in trained[0].trainable_variables)
+    assert all(len(variable.value.values) == 2 for variable in trained[0].trainable_variables)
     print("two devices: trained")
 
     keras.mixed_precision.set_global_policy("mixed_float16")
     with contextlib.suppress(Enough):
         train(names)
     assert "float16" in {layer.compute_dtype for layer in trained[1].layers}
-    assert all(each.dtype == "float32" for each in trained[1].trainable_variables)
+    assert all(variable.dtype == "float32" for variable in trained[1].trainable_variables)
     given = getattr(trained[1], "inputs", None) or [keras.Input((None,), dtype="int32")]  # of a subclass: ids
-    inputs = [np.ones([2, *(size or 8 for size in each.shape[1:])], each.dtype) for each in given]
+    inputs = [np.ones([2, *(size or 8 for size in tensor.shape[1:])], tensor.dtype) for tensor in given]
     said = trained[1](inputs if len(inputs) > 1 else inputs[0])
     assert keras.backend.standardize_dtype(said.dtype) == "float32"
     print("mixed precision: trained, and the outputs are float32")

@@ -80,7 +80,7 @@ def explain(
         _say(out, f"note:  {work.note}")
     if mark.result.grader_version != grader.version:
         _say(out, "note:  graded with another state of lab, grader or seed; the hidden cases may be others now")
-    recorded = {each.exercise: each for each in mark.result.exercises}
+    recorded = {result.exercise: result for result in mark.result.exercises}
     chosen = [
         explanation
         for name, explanation in explained.items()

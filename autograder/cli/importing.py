@@ -39,8 +39,8 @@ def import_(
     out, here = Console(), Path.cwd()
     course = load_course()
     made = import_assignment(course, path, lab, title)
-    for each in dict.fromkeys(made.written):
-        shown = each.relative_to(here) if each.is_relative_to(here) else each
+    for file in dict.fromkeys(made.written):
+        shown = file.relative_to(here) if file.is_relative_to(here) else file
         out.print(f"wrote  {escape(str(shown))}", highlight=False, soft_wrap=True)
     for heading, lines in (("taken over", made.taken), ("not taken over", made.left)):
         for line in lines:

@@ -105,11 +105,11 @@ def mark(
         )
     for sentence in notes:
         out.print(f"note:  {escape(sentence)}", highlight=False, soft_wrap=True)
-    for each in found:
-        _show(each, out)
+    for mark in found:
+        _show(mark, out)
     _show_log(log[-1:] if exercise else log, lab, student, out)
-    for each in found if exercise else ():
-        page = feedback_path(folder / "feedback", each)
+    for mark in found if exercise else ():
+        page = feedback_path(folder / "feedback", mark)
         there = f"The page says so: {page}" if page.exists() else f"There is no page {page}; name its folder with --out"
         out.print(escape(there), highlight=False, soft_wrap=True)
 

@@ -39,7 +39,7 @@ def mutants(
 
     course = load_course()
     console = Console()
-    for name in [course.lab(lab).name] if lab else [each.name for each in course.labs]:
+    for name in [course.lab(lab).name] if lab else [declared_lab.name for declared_lab in course.labs]:
         declared = declared_exercises(course, name)
         if exercise is not None and not isinstance(declared.get(exercise), Exercise):
             raise CourseError(f"{name}: {exercise} has no formula; there are exercises {', '.join(declared)}")

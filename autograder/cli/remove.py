@@ -92,7 +92,7 @@ def _remove(student: str, lab: str | None, asked: _Asked, folder: Path, db: str 
     is_its_own = url == course.db_url
     tables = folder if folder.is_dir() and (is_its_own or folder != GRADES) else None
     with GradebookWriter(url, course) as gradebook:
-        labs = [each for each in gradebook.labs_of(student) if name is None or each == name]
+        labs = [graded for graded in gradebook.labs_of(student) if name is None or graded == name]
         if name is not None and not labs:
             raise CourseError(f"{name}: no submission of {student} is graded, so there is nothing to remove")
         if not asked.yes:

@@ -54,7 +54,7 @@ def similar(
 
     course = load_course()
     release = read_released(course, course.lab(lab).name)
-    known = {each.name: grade_ids(course, each.name) for each in course.labs}
+    known = {declared_lab.name: grade_ids(course, declared_lab.name) for declared_lab in course.labs}
     reading = Documents(release, known)
     terminal, errors = Console(), Console(stderr=True)
     documents: list[Document] = []

@@ -11,8 +11,8 @@ MOST = 3
 def near(name: str, known: Iterable[str]) -> list[str]:
     """The known names that are most like `name`, whatever the case of their letters; the likest first."""
     by_key: dict[str, str] = {}
-    for each in known:
-        by_key.setdefault(each.casefold(), each)
+    for candidate in known:
+        by_key.setdefault(candidate.casefold(), candidate)
     return [by_key[key] for key in get_close_matches(name.casefold(), by_key, MOST, cutoff=0.5)]
 
 

@@ -110,10 +110,10 @@ class Roster:
             else:
                 found[student] = self.rows[places[0]]
         if strangers:  # said once, however many they are
-            each = "" if len(strangers) == 1 else " for each"
+            for_each = "" if len(strangers) == 1 else " for each"
             reasons.append(
                 f"Add a column {OWN_COLUMN} with the id to that person's row; or leave out: "
-                f"--without {strangers[0]!r}{each}, or --only-roster for all such students"
+                f"--without {strangers[0]!r}{for_each}, or --only-roster for all such students"
             )
         if reasons:
             raise ExportRefused(reasons)

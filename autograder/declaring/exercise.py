@@ -344,10 +344,10 @@ def _catches_as_declared(group: Group, drawn: Sequence[Expectation], always: Seq
 
     def fails(mistake: str, tolerances: float) -> bool:
         wrong = (cast(_WrongResults, expectation.wrong) for expectation in drawn)
-        return any(each.differs_by(tolerances, (mistake,)) for each in wrong)
+        return any(results.differs_by(tolerances, (mistake,)) for results in wrong)
 
-    return all(fails(each, 2) for each in (*group.must_fail_for, *always)) and not any(
-        fails(each, 0.5) for each in group.must_pass_for
+    return all(fails(mistake, 2) for mistake in (*group.must_fail_for, *always)) and not any(
+        fails(mistake, 0.5) for mistake in group.must_pass_for
     )
 
 

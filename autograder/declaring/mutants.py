@@ -99,7 +99,7 @@ def _places(tree: ast.Module) -> Iterator[Place]:
                 yield place
                 yield from below(child, inside, where, takes, known)
                 if isinstance(child, ast.Assign | ast.AugAssign | ast.For | ast.AnnAssign):
-                    known = known | {each.id for each in ast.walk(child) if isinstance(each, ast.Name) and binds(each)}
+                    known = known | {part.id for part in ast.walk(child) if isinstance(part, ast.Name) and binds(part)}
 
     yield from below(tree, "", "", (), frozenset())
 

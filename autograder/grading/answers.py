@@ -85,10 +85,10 @@ def questions(course: Course, lab: str, marks: Sequence[Mark], part: str | None 
     found: dict[str, list[Answer]] = {name: [] for name in cells if part in (None, name)}
     for mark in marks:
         written = _written(course, mark)
-        for each in mark.parts:
-            if each.name in found:
-                text = _answer(written, each.name, cells[each.name])
-                found[each.name].append(Answer(mark.student, each, text))
+        for part_mark in mark.parts:
+            if part_mark.name in found:
+                text = _answer(written, part_mark.name, cells[part_mark.name])
+                found[part_mark.name].append(Answer(mark.student, part_mark, text))
     return [
         QuestionInWords(
             name,

@@ -71,8 +71,8 @@ def graded_work(course: Course, lab: str, mark: Mark, path: Path | None, known: 
         return _compared(_handed_in(lab, mark.student, path, known), mark, str(path))
     check_path_part(mark.student)
     folder = course.submitted / mark.student / lab
-    for each in sorted(each for each in folder.iterdir() if is_work(each.name)) if folder.is_dir() else ():
-        if content_hash(data := each.read_bytes()) == mark.result.content_hash:
+    for file in sorted(file for file in folder.iterdir() if is_work(file.name)) if folder.is_dir() else ():
+        if content_hash(data := file.read_bytes()) == mark.result.content_hash:
             return Work(data)
     copy = course.autograded / mark.student / lab / f"{lab}.ipynb"
     if mark.result.state != "unreadable" and copy.is_file():

@@ -195,7 +195,7 @@ class GradebookWriter:
             raise GradebookError(f"{lab}: no submission of {student} is graded{did_you_mean(student, students)}")
         found = next((candidate for candidate in recorded[0].parts if candidate.name == part), None)
         if found is None:
-            names = ", ".join(each.name for each in recorded[0].parts)
+            names = ", ".join(candidate.name for candidate in recorded[0].parts)
             raise GradebookError(f"{lab}: has no graded part {part}; its parts are {names}")
         if points is not None and not 0 <= points <= found.max_score:
             raise GradebookError(

@@ -118,7 +118,7 @@ class LabGrader:
         self.release = read_released(course, self.lab)
         released = course.release_notebook(self.lab).read_bytes()
         self.files = files_in(course.releases / self.lab)
-        self.known = {each.name: grade_ids(course, each.name) for each in course.labs}
+        self.known = {declared_lab.name: grade_ids(course, declared_lab.name) for declared_lab in course.labs}
         self._demonstrations = {
             cell.source for cell in self.release.cells if DEMONSTRATION_TAG in cell.metadata.get("tags", ())
         }

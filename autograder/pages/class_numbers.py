@@ -156,13 +156,13 @@ def hours_after(due: datetime | None, result: Mark) -> float | None:
 def mistakes(results: Sequence[Mark], sentences: Mapping[tuple[str, str], str]) -> list[MistakeCount]:
     """The mistakes of one lab, the most common first; ties in the order of the notebook."""
     who: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for result in sorted(results, key=lambda each: each.student):
+    for result in sorted(results, key=lambda result: result.student):
         for exercise in result.exercises:
             for name in exercise.misconceptions:
                 who[exercise.exercise, name].append(result.student)
     lab = results[0].lab if results else ""
     found = [MistakeCount(lab, *place, sentences.get(place, place[1]), tuple(names)) for place, names in who.items()]
-    return sorted(found, key=lambda each: -len(each.students))
+    return sorted(found, key=lambda mistake: -len(mistake.students))
 
 
 def standings(course: Course, results: Sequence[Mark], now: datetime, enrolled: Iterable[str] = ()) -> list[Standing]:

@@ -80,7 +80,7 @@ def _screen(course: Course, lab: CourseLab, results: Sequence[Mark]) -> LabScree
     groups = [
         FailedGroup(item.exercise, title, 1 - share) for item in items(results, {}) for title, share in item.groups
     ]
-    worst = sorted((group for group in groups if group.failed > 0), key=lambda each: -each.failed)
+    worst = sorted((group for group in groups if group.failed > 0), key=lambda group: -group.failed)
     return LabScreen(
         lab.title,
         len(results),
@@ -106,7 +106,7 @@ def _pictured(exercise: Exercise, id: str) -> tuple[str, Markup | None]:
             right, mistaken = exercise.reference(case), exercise.mistaken_results(case, (id,)) or {}
         except (ValueError, IndexError, OverflowError):
             continue
-        for name in sorted(right, key=lambda each: each != "weights"):
+        for name in sorted(right, key=lambda result: result != "weights"):
             if pair := _drawable(right[name], mistaken.get(name)):
                 told = f"{name}: on the left as it should be, on the right with this mistake."
                 return case.description or describe(case), class_figures.right_and_mistaken(*pair, told)

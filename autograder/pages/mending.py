@@ -42,7 +42,7 @@ def to_mend(course: Course, mark: Mark) -> list[Mend]:
         if _lost(part) > 0 and part.by_hand is None and part.waits != "grader":
             found.setdefault(_what(part), []).append(part)
     things = [_thing(course, what, parts, sections) for what, parts in found.items()]
-    return sorted(things, key=lambda each: (each.what.endswith(STATUS_WORDS["missing"]), -each.points))
+    return sorted(things, key=lambda thing: (thing.what.endswith(STATUS_WORDS["missing"]), -thing.points))
 
 
 def _lost(part: ExerciseMark) -> float:

@@ -113,8 +113,8 @@ def _write_references(notebook: NotebookNode, numbering: Numbering) -> None:
             if _OTHER_LAB.search(match.string[: match.start()]):
                 return match[0]
 
-            def number(each: re.Match[str]) -> str:
-                old = int(each[0])
+            def number(digits: re.Match[str]) -> str:
+                old = int(digits[0])
                 if old not in known:
                     numbering.lines.append(f"{name} speaks of exercise {old}, which is not there: {_around(match)}")
                 elif old in numbering.ambiguous:

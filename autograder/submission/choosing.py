@@ -156,7 +156,7 @@ class Chooser:
         if any(self.names.is_copy(notebook.stem) for notebook in notebooks):
             return notebooks
         scripts = [file for file in files if is_script(file.item.name)]
-        scripts = sorted(scripts, key=lambda each: not self.names.is_copy(each.stem))[:MAX_CANDIDATES]
+        scripts = sorted(scripts, key=lambda script: not self.names.is_copy(script.stem))[:MAX_CANDIDATES]
         contents = read_each(script.item.source for script in scripts if script.item.source)
         with_cells = [script for script in scripts if script.item.problem or has_cells(next(contents))]
         named = [script for script in with_cells if self.names.is_copy(script.stem)]
@@ -191,8 +191,16 @@ class Chooser:
 
     def _best_named(self, claim: Claim, named: list[_Candidate]) -> _Candidate:
         if claim.in_attempts:
-            return max(named, key=lambda each: each.attempt)
-        return min(named, key=lambda each: (not self._in_lab_folder(each), len(each.above), len(each.stem), each.stem))
+            return max(named, key=lambda candidate: candidate.attempt)
+        return min(
+            named,
+            key=lambda candidate: (
+                not self._in_lab_folder(candidate),
+                len(candidate.above),
+                len(candidate.stem),
+                candidate.stem,
+            ),
+        )
 
     def _in_lab_folder(self, candidate: _Candidate) -> bool:
         return bool(candidate.above) and self.names.is_lab(candidate.above[-1])
@@ -213,7 +221,7 @@ class Chooser:
         if len({digest for _, digest in best}) == 1:
             return best[0][0]
         if claim.in_attempts and len({ATTEMPT.sub("", candidate.stem) for candidate, _ in best}) == 1:
-            return max((candidate for candidate, _ in best), key=lambda each: each.attempt)
+            return max((candidate for candidate, _ in best), key=lambda candidate: candidate.attempt)
         return None
 
     def _time_beside(self, claim: Claim, chosen: _Candidate) -> datetime | None:

@@ -260,8 +260,8 @@ class _Search:
         """Say whether a folder that an instructor points at is one student's."""
         if not self._holds_lab(tree):
             return False
-        for each in (tree, *(folder for folder in tree.folders.values() if self.names.is_lab(folder.name))):
-            if named_by_system(each) or any(True for _ in self._others(each)):
+        for folder in (tree, *(folder for folder in tree.folders.values() if self.names.is_lab(folder.name))):
+            if named_by_system(folder) or any(True for _ in self._others(folder)):
                 return False
         return self._homes(tree) < 2
 
@@ -324,7 +324,7 @@ class _Search:
 def _newest(who: str, tries: list[tuple[datetime | None, Tree]]) -> Claim:
     """Return the claim of the newest attempt in nbgrader's exchange."""
     earliest = datetime.min.replace(tzinfo=UTC)
-    time, tree = max(tries, key=lambda each: (each[0] or earliest, each[1].name))
+    time, tree = max(tries, key=lambda attempt: (attempt[0] or earliest, attempt[1].name))
     note = f"The newest of {len(tries)} attempts." if len(tries) > 1 else None
     return Claim(who, tree, timestamp=time, note=note)
 

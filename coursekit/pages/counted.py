@@ -74,7 +74,7 @@ class KneserNey:
         for length in range(order, 0, -1):
             discount = np.concatenate([[0], _discounts(counts)])[np.minimum(counts, 3)]
             contexts, begins = np.unique(strings // vocab_size, return_index=True)
-            total, lost = (np.add.reduceat(each, begins) for each in (counts, discount))
+            total, lost = (np.add.reduceat(amounts, begins) for amounts in (counts, discount))
             self.tables.insert(0, (strings, counts - discount, contexts, total, lost))
             strings, counts = np.unique(strings % vocab_size ** (length - 1), return_counts=True)
 

@@ -47,7 +47,7 @@ TINY, HUGE = 2.0**-15, 2.0**17  # powers of two: float32 rounds at each scale al
 
 def _resized(inputs: dict, width: float, size: float) -> dict:
     """All lengths, and the values, times `size`: the gradient stays, and the step of a difference quotient does not."""
-    resized = {name: (size * each).astype(each.dtype) for name, each in inputs.items()}
+    resized = {name: (size * array).astype(array.dtype) for name, array in inputs.items()}
     return {**resized, "bandwidth": size * width}
 
 

@@ -59,10 +59,10 @@ def _points(rng: Generator, number: int, d: int, bandwidths: list[float]) -> dic
         x = np.stack([rng.permutation(65)[:number] / 16 for _ in range(d)], axis=1)  # exact squares; no x twice
         y = np.sin(1.5 * x.sum(axis=1)) + 3 + 0.6 * rng.normal(size=number)
         given = {"x": x, "y": y, "bandwidths": np.array(bandwidths)[order]}
-        return {name: each.astype("float32") for name, each in given.items()}
+        return {name: array.astype("float32") for name, array in given.items()}
 
     def is_clear(drawn: dict[str, np.ndarray]) -> bool:
-        errors = leave_one_out(**{name: each.astype("float64") for name, each in drawn.items()})["errors"]
+        errors = leave_one_out(**{name: array.astype("float64") for name, array in drawn.items()})["errors"]
         ranked = np.sort(errors)
         inside = drawn["bandwidths"][np.argmin(errors)] not in (min(drawn["bandwidths"]), max(drawn["bandwidths"]))
         return bool(_has_neighbours(drawn) and inside and np.argmin(errors) > 0 and ranked[1] > 1.03 * ranked[0])

@@ -32,7 +32,7 @@ def _news(rng: Generator, mode: str, sizes: dict, description: str) -> Case:
         "w2": 0.3 * normal(rng, 16, classes),
         "b2": normal(rng, classes),
     }
-    texts = [str(each) for each in rng.permutation(SENTENCES)[:5]]
+    texts = [str(sentence) for sentence in rng.permutation(SENTENCES)[:5]]
     shown = FIRST_SHOWN if sizes is FIRST else SECOND_SHOWN.format(**sizes)
     return Case({**sizes, "texts": texts, **weights}, mode=mode, description=f"{description} of {shown}")
 

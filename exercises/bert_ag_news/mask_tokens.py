@@ -10,7 +10,7 @@ from coursekit.probes.token_masking import at_the_rate, each_for_itself, in_thre
 def _large(rng: Generator) -> dict[str, Any]:
     """A vocabulary of about a thousand ids; which are special, which is the mask, and which are words is drawn."""
     size = int(rng.integers(1000, 1100))
-    ids = [int(each) for each in 1 + rng.permutation(size - 1)]
+    ids = [int(id) for id in 1 + rng.permutation(size - 1)]
     specials, (mask_id, unused), words = ids[:4], ids[4:6], ids[6:67]
     return {"vocab_size": size, "special_ids": specials, "mask_id": mask_id, "words": words, "unused": [unused]}
 
@@ -19,9 +19,9 @@ def _small(rng: Generator) -> dict[str, Any]:
     """A vocabulary of few ids. A part of it that a wrong function leaves out is never equal to another such part."""
     size = int(rng.integers(7, 13))
     mask_id = int(rng.integers(3, size - 2))
-    others = [int(each) for each in rng.permutation(size) if each not in (0, 1, mask_id, size - 1)]
+    others = [int(id) for id in rng.permutation(size) if id not in (0, 1, mask_id, size - 1)]
     specials, words = sorted([0, *others[:2]]), sorted([*others[2:], size - 1])[:2]
-    unused = [each for each in range(size) if each not in (*specials, *words, mask_id)]
+    unused = [id for id in range(size) if id not in (*specials, *words, mask_id)]
     return {"vocab_size": size, "special_ids": specials, "mask_id": mask_id, "words": words, "unused": unused}
 
 

@@ -10,7 +10,7 @@ from coursekit.generator import Generator
 
 def _packed(rng: Generator, a: int, b: int | None, max_length: int, pad_id: int | None = None) -> Case:
     """Segments of so many ids, all different from one another and from the special ones."""
-    drawn = [int(each) for each in rng.choice(np.arange(5, 30_000), size=a + (b or 0) + 3, replace=False)]
+    drawn = [int(id) for id in rng.choice(np.arange(5, 30_000), size=a + (b or 0) + 3, replace=False)]
     cls_id, sep_id, pad, *ids = drawn
     inputs = {"a": ids[:a], **({} if b is None else {"b": ids[a:]}), "max_length": max_length}
     inputs |= {"cls_id": cls_id, "sep_id": sep_id} | ({} if pad_id is None else {"pad_id": pad})
@@ -19,7 +19,7 @@ def _packed(rng: Generator, a: int, b: int | None, max_length: int, pad_id: int 
 
 
 def _packing(*sizes: tuple):
-    return lambda rng: [_packed(rng, *each) for each in sizes]
+    return lambda rng: [_packed(rng, *size) for size in sizes]
 
 
 exercise = Exercise("pack_inputs")

@@ -30,7 +30,7 @@ def _named(rng: Generator, names: Sequence[str], count: int) -> Case:
         rows[row] = 0.9 * rows[row] + 0.1 / classes
     texts = [f"{sentence} {number}" for number, sentence in enumerate(rng.permutation(SENTENCES)[: len(top)])]
     inputs = {
-        "texts": [str(each) for each in texts],
+        "texts": [str(text) for text in texts],
         "probabilities": rows.astype("float32"),
         "class_names": list(names),
     }
@@ -54,7 +54,7 @@ def predict_class_names(probabilities: np.ndarray, class_names: Sequence[str]) -
     advice="`model.predict` gives a row of probabilities for each text, (n, classes). Where is its largest value?",
 )
 def values(rng: Generator) -> list[Case]:
-    names = [str(each) for each in rng.permutation(OTHERS)]
+    names = [str(name) for name in rng.permutation(OTHERS)]
     return [_named(rng, TOPICS, 6), _named(rng, names, 11)]
 
 

@@ -19,7 +19,7 @@ def _spelling(rng: Generator) -> dict[int, str]:
 
 def _word(rng: Generator, word: str, pieces: str, container: str = "list", **more) -> Case:
     table = _spelling(rng)
-    vocabulary = [str(each) for each in rng.permutation([piece.translate(table) for piece in pieces.split()])]
+    vocabulary = [str(piece) for piece in rng.permutation([piece.translate(table) for piece in pieces.split()])]
     word = word.translate(table)
     shown = [f'"{word}"' if len(word) < 20 else f"a word of {len(word)} characters"]
     shown += [f"the {container} of pieces {' '.join(vocabulary)}", *(f"{key}={value!r}" for key, value in more.items())]

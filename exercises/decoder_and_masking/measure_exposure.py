@@ -69,7 +69,7 @@ def _inputs(rng: Generator, rows: int, length: int, steps: int) -> dict:
     targets = rng.integers(1, words, size=(rows, length)).astype("int32")
     lengths = rng.integers(3, length + 1, size=rows)
     targets[np.arange(length) >= lengths[:, None]] = 0
-    positions = np.array([int(rng.integers(0, each - 1)) for each in lengths])
+    positions = np.array([int(rng.integers(0, end - 1)) for end in lengths])
     correct = targets[np.arange(rows), positions]
     false_ids = 1 + (correct - 1 + rng.integers(1, words - 1, size=rows)) % (words - 1)
     table = rng.random((rows, 97)).astype("float32")
@@ -240,7 +240,7 @@ exercise.mistakes(
         "Your base goes on after a token that the model wrote at position p. It is asked for after the right one, "
         "`targets[n][p]`.",
         ("positions, correct, steps",
-         "positions, [model(each, targets[each][: positions[each]]) for each in range(len(targets))], steps"),
+         "positions, [model(row, targets[row][: positions[row]]) for row in range(len(targets))], steps"),
         hint="Which two prefixes are compared, and in which position do they differ?",
     ),
     base_taught=wrong(

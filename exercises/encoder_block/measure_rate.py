@@ -71,7 +71,7 @@ def _inputs(rng: Generator, seeds: int, *by_rate: str) -> dict:
         else:
             outcomes = ["learned"] * seeds
             outcomes[rng.integers(1, seeds)] = failures[(number + 2) % 4] if kind == ONE_FAILS else "learned"
-        losses.append([_run(rng, base, each) for each in outcomes])
+        losses.append([_run(rng, base, outcome) for outcome in outcomes])
     smallest = one_of(rng, 1, 2, 3, 5) * 1e-4
     rates = [smallest * 2**number for number in range(len(by_rate))]
     order = drawn_until(lambda drawn: drawn[0] > 0 and drawn[-1] < len(rates) - 1, lambda: rng.permutation(len(rates)))
@@ -92,7 +92,7 @@ def _one_that(rng: Generator, separates: tuple[str, ...], seeds: int, *by_rate: 
         rates = np.array(inputs["rates"])
         others = {"order": rates[np.cumprod(share == 1) > 0], "gap": rates[share == 1], "any": rates[share > 0]}
         found = {name: named_rate(others[name][-1] if len(others[name]) else None) for name in separates}
-        return all(each != right for each in found.values())
+        return all(rate != right for rate in found.values())
 
     return drawn_until(is_clear, lambda: _inputs(rng, seeds, *by_rate))
 

@@ -29,7 +29,7 @@ def weight_by_weight(
         1 + len(sizes) numbers, whatever the float type of the inputs.
     """
     x, vector, weighting, direction, direction_x = (
-        each.astype("float64") for each in (x, vector, weighting, direction, direction_x)
+        array.astype("float64") for array in (x, vector, weighting, direction, direction_x)
     )
 
     def slope(change_x: np.ndarray | float, change: np.ndarray | float) -> float:

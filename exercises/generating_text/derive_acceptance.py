@@ -94,8 +94,8 @@ def edges(rng: Generator) -> list[Case]:
         Case(zeros, description="target (11,), draft (11,), some tokens have probability 0, one of them in both"),
         Case(close, scale=30.0, description="target (5,), draft (5,), float64, nearly equal"),
         *(
-            Case(each, scale=scale, description=f"target (5,), draft (5,), float64, equal up to {share}")
-            for each, scale, share in zip(closer, (300.0, 3000.0), ("1 %", "0.1 %"), strict=True)
+            Case(inputs, scale=scale, description=f"target (5,), draft (5,), float64, equal up to {share}")
+            for inputs, scale, share in zip(closer, (300.0, 3000.0), ("1 %", "0.1 %"), strict=True)
         ),
     ]
 

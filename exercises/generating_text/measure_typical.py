@@ -25,7 +25,7 @@ def places_among_drawn(
     step, others = table_step(table, kind), list(drawn)
     found = np.array([log_p_of(tokens, step) for tokens in sentences])
     base = np.array([log_p_of(tokens, step) for tokens in others])
-    ahead = np.array([(base > each).mean() for each in found])
+    ahead = np.array([(base > searched).mean() for searched in found])
     rates = found / np.array([length(tokens) for tokens in sentences])
     base_rates = base / np.array([length(tokens) for tokens in others])
     ahead_per_token = np.array([(base_rates > rate).mean() for rate in rates])
@@ -185,7 +185,7 @@ exercise.mistakes(
     ),
     less_counted=wrong(
         "The drawn sentences that are less probable are counted. `ahead` counts the more probable ones.",
-        ("base > each", "base < each"),
+        ("base > searched", "base < searched"),
         ("base_rates > rate", "base_rates < rate"),
         hint="For the most probable sentence of all, which share of the drawn ones is ahead?",
     ),
@@ -201,7 +201,7 @@ exercise.mistakes(
     ),
     counts=wrong(
         "These are numbers of sentences, not shares.",
-        ("(base > each).mean()", "(base > each).sum()"),
+        ("(base > searched).mean()", "(base > searched).sum()"),
         ("(base_rates > rate).mean()", "(base_rates > rate).sum()"),
     ),
     one_seed=wrong(
@@ -226,12 +226,12 @@ exercise.mistakes(
     ),
     total_reversed=wrong(
         "`ahead` counts the drawn sentences that are less probable. It asks for the more probable ones.",
-        ("base > each", "base < each"),
+        ("base > searched", "base < searched"),
         hint="For the most probable sentence of all, which share of the drawn ones is ahead?",
     ),
     not_per_token=wrong(
         "The second share is the first one again: nothing is divided by the number of tokens.",
-        ("base_rates > rate).mean() for rate in rates", "base > each).mean() for each in found"),
+        ("base_rates > rate).mean() for rate in rates", "base > searched).mean() for searched in found"),
     ),
     drawn_alone_divided=wrong(
         "Per token, a whole searched sentence is compared with drawn ones per token. Divide both sides by their"
@@ -263,12 +263,12 @@ exercise.mistakes(
     ),
     total_ties_ahead=wrong(
         "`ahead` counts a drawn sentence that is as probable as the searched one. Ahead means more probable.",
-        ("base > each", "base >= each"),
+        ("base > searched", "base >= searched"),
         hint="The model draws the searched sentence itself. Is it ahead of itself?",
     ),
     ties_ahead=wrong(
         "A drawn sentence that is as probable as the searched one counts as ahead. Ahead means more probable.",
-        ("base > each", "base >= each"),
+        ("base > searched", "base >= searched"),
         ("base_rates > rate", "base_rates >= rate"),
         hint="The model draws the searched sentence itself. Is it ahead of itself?",
     ),

@@ -53,7 +53,10 @@ def _cut(
 )
 def values(rng: Generator) -> list[Case]:
     drawn = [_cut(rng, 7, 3), _cut(rng, 11, 5), _cut(rng, 5, 2)]
-    return [Case(each, description=f"probabilities {each['probabilities'].shape}, p={each['p']:.3f}") for each in drawn]
+    return [
+        Case(inputs, description=f"probabilities {inputs['probabilities'].shape}, p={inputs['p']:.3f}")
+        for inputs in drawn
+    ]
 
 
 @exercise.group(

@@ -232,7 +232,7 @@ def _given_numbers(rng: Generator) -> dict:
     def draw() -> dict:
         drawn = {name: spreads[name] * normal(rng, *shape) for name, shape in given_shapes(**sizes).items()}
         drawn["gain"] += WIDE
-        numbers = np.concatenate([each.ravel() for each in drawn.values()]).astype("float32")
+        numbers = np.concatenate([array.ravel() for array in drawn.values()]).astype("float32")
         return {"ids": padded(rng, 9, TINY["max_length"], least=3), "numbers": numbers}
 
     def is_clear(drawn: dict) -> bool:

@@ -13,7 +13,7 @@ def _counted_texts(rng: Generator, empty: bool = False) -> list[str]:
     words = sorted(pick(rng, WORDS, 9)[:7] + pick(rng, ACCENTED, 2))
     top = words.pop(int(rng.integers(len(words))))
     second, first, rest = words[:3], words[3:6], words[6:]  # what is frequent comes late in the alphabet
-    ties = [[each[1], each[2], each[0]] for each in (first, second)] + [rest[::-1]]
+    ties = [[three[1], three[2], three[0]] for three in (first, second)] + [rest[::-1]]
     texts = [" ".join([top] * 5), *[" ".join(ties[0] + ties[1][:]) for _ in range(2)]]
     texts += [" ".join(ties[0]), " ".join([*ties[0], *ties[2]])]
     if empty:

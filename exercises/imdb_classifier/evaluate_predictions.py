@@ -43,8 +43,8 @@ def _counts(rng: Generator, *around: int) -> tuple[int, int, int, int]:
 
 def _measured(*around: tuple[int, int, int, int]):
     def draw(rng: Generator) -> list[Case]:
-        counts = [_counts(rng, *each) for each in around]
-        return [Case(_results(rng, *each), description=_shown(each)) for each in counts]
+        counts = [_counts(rng, *fields) for fields in around]
+        return [Case(_results(rng, *fields), description=_shown(fields)) for fields in counts]
 
     return draw
 
@@ -86,8 +86,8 @@ def threshold(rng: Generator) -> list[Case]:
     cases = [((7, 3, 2, 11), 0.25), ((5, 2, 4, 13), 0.75)]
     drawn = [(_counts(rng, *around), threshold) for around, threshold in cases]
     return [
-        Case(_results(rng, *each, threshold=threshold), description=_shown(each, threshold=threshold))
-        for each, threshold in drawn
+        Case(_results(rng, *counts, threshold=threshold), description=_shown(counts, threshold=threshold))
+        for counts, threshold in drawn
     ]
 
 

@@ -175,7 +175,7 @@ exercise.mistakes(
     ),
     lecture_settings=wrong(
         "The settings are the lecture's (`min_df`, `sublinear_tf`, `C`, solver). Take defaults for all but the pairs.",
-        (TERMS, TERMS.replace("for term in terms}", "for term in terms if sum(term in each for each in seen) > 1}")),
+        (TERMS, TERMS.replace("for term in terms}", "for term in terms if sum(term in text for text in seen) > 1}")),
         ("table = counts * idf", "table = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0) * idf"),
         ("np.append(np.ones(x.shape[1] - 1), 0.0)", "np.full(x.shape[1], 0.1)"),
     ),

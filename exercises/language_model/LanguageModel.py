@@ -92,7 +92,7 @@ def _inputs(rng: Generator, *, batch: int = 2, length: int = 5, cuts: Sequence[i
         else normal(rng, *shape) / np.float32(shape[-1 if path.endswith("embeddings") else 0] ** 0.5)
         for path, shape in model_shapes(**sizes).items()
     ]
-    weights = np.concatenate([np.ravel(each) for each in drawn]).astype("float32")
+    weights = np.concatenate([np.ravel(weight) for weight in drawn]).astype("float32")
     ids = np.stack([rng.permutation(sizes["vocab_size"])[:length] for _ in range(batch)]).astype("int32")
     return {**sizes, "ids": ids, "weights": weights, **({"cuts": list(cuts)} if cuts else {})}
 

@@ -54,7 +54,7 @@ def _drawn(rng: Generator, batch: int, heads: int, length: int, size: int, width
     w_o = normal(rng, heads, size, width) / np.sqrt(heads * size)
     helps = np.arange(heads) != rng.integers(heads)
     targets = np.einsum("bhtk,hkd,h->btd", drawn, w_o, helps) + 0.5 * normal(rng, batch, length, width)
-    return {key: each.astype("float32") for key, each in (("heads", drawn), ("w_o", w_o), ("targets", targets))}
+    return {key: array.astype("float32") for key, array in (("heads", drawn), ("w_o", w_o), ("targets", targets))}
 
 
 def _one_is_in_the_way(inputs: dict) -> bool:

@@ -63,7 +63,7 @@ def _default_after_a_large_one(cases: list[Case]) -> bool:
     """Whether a tolerance that is kept, the first or the last one given, changes the answer of a call without one."""
     limits = [case.inputs.get("tolerance") for case in cases]
     given = [limit for limit in limits if limit is not None]
-    return given[0] >= LARGE and any(each and each >= LARGE and then is None for each, then in pairwise(limits))
+    return given[0] >= LARGE and any(limit and limit >= LARGE and then is None for limit, then in pairwise(limits))
 
 
 LARGE = 0.02  # a tolerance ten times as large as a thousandth of the positions

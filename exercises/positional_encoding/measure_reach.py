@@ -106,11 +106,11 @@ def _guesses(rng: Generator, answers: np.ndarray, distances: np.ndarray, right: 
     return np.where(is_right, answers, other)
 
 
-def _questions(rng: Generator, windows: list[int], each: int, farthest: int, empty: int) -> dict:
+def _questions(rng: Generator, windows: list[int], at_each: int, farthest: int, empty: int) -> dict:
     """Questions at all distances but one, and a model that reads up to some distance, and once more beyond it."""
     asked = np.array([d for d in range(farthest + 1) if d != empty])
     after = np.cumsum(np.arange(farthest + 1) != empty)  # distances with questions, counted
-    distances = np.repeat(asked, each * (1 + rng.permutation(farthest) % 2) if each > 6 else each)
+    distances = np.repeat(asked, at_each * (1 + rng.permutation(farthest) % 2) if at_each > 6 else at_each)
     distances = distances[rng.permutation(len(distances))[: len(distances) - 3]]
     ids, answers = _asked(rng, distances)
     base_rate, counts = most_frequent_share(answers), np.bincount(distances, minlength=farthest + 1)
@@ -143,7 +143,7 @@ def _few(rng: Generator, windows: list[int]) -> dict:
     base_rate = most_frequent_share(answers)
     at_the_limit = int(base_rate * counts[4] + 2 * np.sqrt(counts[4] * base_rate * (1 - base_rate)))
     right = [[*counts[:4], at_the_limit, 1, *counts[6:]], [counts[0], 2, *counts[2:]], [*counts[:5], 0, *counts[6:]]]
-    guesses = [_guesses(rng, answers, distances, each) for each in right]
+    guesses = [_guesses(rng, answers, distances, numbers) for numbers in right]
     return _inputs(ids, answers, distances, guesses, windows)
 
 
@@ -209,8 +209,8 @@ def _case(rng: Generator, windows: list[int], text: str, mode: str = "call", **s
 )
 def accuracy(rng: Generator) -> list[Case]:
     return [
-        _case(rng, [4, 8], "two windows, distances 0 to 10", "accuracy", each=9, farthest=10, empty=2),
-        _case(rng, [3, 5, 20], "three windows, distances 0 to 11", "accuracy", each=11, farthest=11, empty=4),
+        _case(rng, [4, 8], "two windows, distances 0 to 10", "accuracy", at_each=9, farthest=10, empty=2),
+        _case(rng, [3, 5, 20], "three windows, distances 0 to 11", "accuracy", at_each=11, farthest=11, empty=4),
     ]
 
 
@@ -230,9 +230,9 @@ def accuracy(rng: Generator) -> list[Case]:
 )
 def reach(rng: Generator) -> list[Case]:
     return [
-        _case(rng, [4, 8], "two windows, distances 0 to 10", each=13, farthest=10, empty=2),
-        _case(rng, [3, 5, 9], "three windows, distances 0 to 11", each=11, farthest=11, empty=4),
-        _case(rng, [2, 6], "two windows, at most 6 questions at a distance", each=6, farthest=10, empty=2),
+        _case(rng, [4, 8], "two windows, distances 0 to 10", at_each=13, farthest=10, empty=2),
+        _case(rng, [3, 5, 9], "three windows, distances 0 to 11", at_each=11, farthest=11, empty=4),
+        _case(rng, [2, 6], "two windows, at most 6 questions at a distance", at_each=6, farthest=10, empty=2),
         Case(
             drawn_until(_few_decide, lambda: _few(rng, [3, 6, 20])),
             description="three windows, from 0 to 60 questions at a distance",
@@ -248,7 +248,7 @@ def reach(rng: Generator) -> list[Case]:
 def calls(rng: Generator) -> list[Case]:
     # The first ones hide the keys of some questions, which all the same have to be asked.
     windows = [int(rng.integers(least, most)) for least, most in ((2, 5), (5, 9), (9, 40))]
-    return [_case(rng, windows, "what your function asked the model", "calls", each=9, farthest=10, empty=3)]
+    return [_case(rng, windows, "what your function asked the model", "calls", at_each=9, farthest=10, empty=3)]
 
 
 COUNTED = "np.maximum(counts, 1)"

@@ -105,14 +105,14 @@ def _clear(
     def fits(inputs: dict) -> bool:
         queries, keys, limit = (inputs[name] for name in ("queries", "keys", "threshold"))
         means = both_settings(queries, keys, widths)
-        firsts = [first_above(each, widths, limit) for each in means]
-        alone = [first_above(each, widths, limit) for each in both_settings(queries[:, :1], keys[:, :1], widths)]
+        firsts = [first_above(row, widths, limit) for row in means]
+        alone = [first_above(row, widths, limit) for row in both_settings(queries[:, :1], keys[:, :1], widths)]
         return (
             firsts[0] in map(str, widths[1:-1])
             and (firsts[1] != "None") == both
             and firsts[0] != firsts[1]
             and alone != firsts
-            and all((np.abs(each - limit) > 0.01).all() and (np.diff(each[: 2 + both]) > 0.01).all() for each in means)
+            and all((np.abs(row - limit) > 0.01).all() and (np.diff(row[: 2 + both]) > 0.01).all() for row in means)
         )
 
     return drawn_until(fits, lambda: _inputs(rng, widths, seeds, growth, threshold))

@@ -58,14 +58,14 @@ def _model_inputs(rng: Generator, sizes: dict, added: float = 0.1) -> dict:
 
 
 def _described(sizes: dict, *more: str) -> str:
-    shown = [f"{key}={tuple(each) if isinstance(each, list) else each}" for key, each in sizes.items()]
+    shown = [f"{key}={tuple(value) if isinstance(value, list) else value}" for key, value in sizes.items()]
     return ", ".join([*shown, *more])
 
 
-def _models(mode: str, *each: tuple[dict, str], **settings: float) -> Draw:
+def _models(mode: str, *models: tuple[dict, str], **settings: float) -> Draw:
     """Cases of build_vit in one mode, each given by its sizes and by what is tried."""
     return lambda rng: [
-        Case(_model_inputs(rng, sizes, **settings), mode=mode, description=description) for sizes, description in each
+        Case(_model_inputs(rng, sizes, **settings), mode=mode, description=description) for sizes, description in models
     ]
 
 

@@ -23,7 +23,7 @@ def pytest_runtest_makereport(item):
     report = yield
     if report.failed:
         given = getattr(item, "funcargs", {}).values()
-        for window in (each for value in given for each in (value if isinstance(value, list) else [value])):
+        for window in (candidate for value in given for candidate in (value if isinstance(value, list) else [value])):
             if isinstance(window, Window):
                 with contextlib.suppress(WebDriverException):  # the browser itself may be what failed
                     report.sections.append(("screenshot", str(window.shot(f"failed-{item.name}"))))

@@ -97,6 +97,10 @@ def _received(window: Window) -> int:
     while not quiet:
         window.driver.execute_async_script(f"setTimeout(arguments[0], {1000 * _QUIET})")
         messages = [json.loads(entry["message"])["message"] for entry in window.driver.get_log("performance")]
-        came = [each["params"]["encodedDataLength"] for each in messages if each["method"] == "Network.loadingFinished"]
+        came = [
+            message["params"]["encodedDataLength"]
+            for message in messages
+            if message["method"] == "Network.loadingFinished"
+        ]
         total, quiet = total + int(sum(came)), not came
     return total

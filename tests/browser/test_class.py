@@ -147,7 +147,7 @@ def read_feedback(student: Person) -> None:
     def fetched() -> bool:
         student.click(f"{SUBMITTED} button", "Fetch Feedback")
         student.find(f"{SUBMITTED} button:not([disabled])", "Fetch Feedback")
-        return any("view feedback" in each.text for each in student.all(SUBMITTED))
+        return any("view feedback" in row.text for row in student.all(SUBMITTED))
 
     student.wait(fetched, "the feedback is there")
     student.click(f"{SUBMITTED} a", "view feedback")

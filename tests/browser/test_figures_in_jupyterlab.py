@@ -47,7 +47,7 @@ def chart(window: Window, cell: WebElement) -> WebElement:
 
 def texts(cell: WebElement) -> list[str]:
     """What is written in the drawing, in or out of sight."""
-    return [each.get_attribute("textContent") for each in cell.find_elements(By.CSS_SELECTOR, "svg text")]
+    return [element.get_attribute("textContent") for element in cell.find_elements(By.CSS_SELECTOR, "svg text")]
 
 
 def test_a_lecture_that_is_opened_shows_a_figure_that_answers(server, published, tmp_path):

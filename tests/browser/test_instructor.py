@@ -33,7 +33,7 @@ pytestmark = pytest.mark.sandbox
 def with_points(path: Path) -> None:
     """Give points to the written answer, which the course's own labs only comment on."""
     notebook = nbformat.read(path, as_version=4)
-    (cell,) = (each for each in notebook.cells if each.metadata.get("nbgrader", {}).get("grade_id") == "explanation")
+    (cell,) = (cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade_id") == "explanation")
     cell.metadata.nbgrader["points"] = 4
     nbformat.write(notebook, path)
 

@@ -46,7 +46,7 @@ def test_the_tab_key_reaches_everything_and_shows_where_it_is(window, home, page
         usable,
     )
     assert not missed
-    assert not [each for each in unmarked if not each.startswith("<body")]
+    assert not [html for html in unmarked if not html.startswith("<body")]
 
 
 def _next_result(window: Window) -> str | None:

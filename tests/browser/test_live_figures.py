@@ -45,7 +45,7 @@ return [found.map((each) => getComputedStyle(each).fill), behind];
 
 def rgb(colour: str) -> tuple[float, ...]:
     """``rgb(1, 2, 3)`` as shares of one."""
-    return tuple(int(each) / 255 for each in re.findall(r"\d+", colour)[:3])
+    return tuple(int(number) / 255 for number in re.findall(r"\d+", colour)[:3])
 
 
 def drawing(figure: WebElement) -> str:
@@ -66,7 +66,7 @@ def test_the_keyboard_reaches_every_control_and_every_control_changes_the_drawin
     show(window, f"{home}/{page}.html")
     for figure in draw(window):
         controls = figure.find_elements(By.CSS_SELECTOR, ".vega-bind")
-        names = [each.text.split("\n")[0].strip() for each in controls]
+        names = [control.text.split("\n")[0].strip() for control in controls]
         first = controls[0].find_element(By.CSS_SELECTOR, "select, input:checked, input:not([type=radio])")
         waiting = set(range(len(controls)))
         for turn in range(ROUNDS):
@@ -104,7 +104,7 @@ def test_a_live_figure_is_on_one_screen_with_its_controls_above_it(window, home,
         assert chart["bottom"] - controls["top"] <= screen, f"{page}: taller than the screen"
         panels, columns, cut = window.driver.execute_script(_PLACED, figure)
         assert cut <= 0, f"{page}: the controls are {cut} pixels too wide"
-        beside = {round(each) for each in panels}
+        beside = {round(left) for left in panels}
         assert size == "narrow" or min(columns, len(panels)) == 1 or len(beside) > 1, f"{page}: one tall column"
 
 
@@ -115,7 +115,7 @@ def test_what_a_live_figure_says_can_be_read_on_the_page(window, home, page, the
     show(window, f"{home}/{page}.html", theme=theme)
     for figure in draw(window):
         colours, behind = window.driver.execute_script(_WORDS, figure)
-        low = {each for each in colours if contrast(rgb(each), rgb(behind)) < 4.5}
+        low = {colour for colour in colours if contrast(rgb(colour), rgb(behind)) < 4.5}
         assert colours and not low, (page, low, behind)
 
 
@@ -139,7 +139,7 @@ def finger(window):
 def test_a_finger_chooses_what_is_shown(window, home, finger, page, mark, control, value):
     show(window, f"{home}/lectures/{page}.html", "narrow")
     (figure,) = draw(window)
-    place = next(each for each in figure.find_elements(By.CSS_SELECTOR, ".vega-bind") if each.text.startswith(control))
+    place = next(box for box in figure.find_elements(By.CSS_SELECTOR, ".vega-bind") if box.text.startswith(control))
     chosen = place.find_element(By.CSS_SELECTOR, "select, input")
     assert chosen.get_attribute("value") != value
     before = drawing(figure)
@@ -195,7 +195,7 @@ def test_a_click_chooses_the_feature_that_gamma_and_beta_change(window, home):
 
 @pytest.mark.parametrize(("page", "panel"), [("03", 0), ("07", 1), ("08", 1), ("09", 1)])
 def test_a_map_has_the_same_colours_on_a_dark_page(window, home, page, panel):
-    name = next(each for each in LIVE if f"/{page}_" in each)
+    name = next(path for path in LIVE if f"/{page}_" in path)
     maps = []
     for theme in THEMES:
         show(window, f"{home}/{name}.html", "laptop", theme)

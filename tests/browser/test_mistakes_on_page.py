@@ -80,8 +80,8 @@ def test_every_state_is_accessible_and_fits(window, home, size, theme):
         root = "const root = document.documentElement; return root.scrollWidth <= root.clientWidth"
         if wide or not window.driver.execute_script(root):
             wrong.append(f"{name}: {wide}")
-        low = [each for each in window.contrasts(piece) if each[1] < (3 if set(each[0]) <= set("✓✗■□") else 4.5)]
-        wrong += [f"{name}: {each}" for each in low]
+        low = [pair for pair in window.contrasts(piece) if pair[1] < (3 if set(pair[0]) <= set("✓✗■□") else 4.5)]
+        wrong += [f"{name}: {pair}" for pair in low]
     assert not wrong
     assert not violations(window)
     assert len(shown(window)[1]) == len(RIGHT) + 1, "the last one has a line for its inputs"

@@ -25,7 +25,7 @@ def test_a_lecture_is_light_read_to_its_end(window, site):
     with served(site) as home:
         weights = {page.stem: weigh(window, f"{home}/lectures/{page.name}") for page in pages}
     assert len(weights) > 10
-    assert all(150_000 < each.opened <= each.read <= LECTURE for each in weights.values()), weights
+    assert all(150_000 < weight.opened <= weight.read <= LECTURE for weight in weights.values()), weights
     vega = len(gzip.compress((site / "_static" / "vega" / "vega.js").read_bytes(), 6))
     live = [page for page in pages if 'class="course-figure course-live"' in page.read_text("utf-8")]
     assert len(live) > 5 and all(weights[page.stem].read - weights[page.stem].opened > vega for page in live), weights

@@ -105,7 +105,7 @@ def test_a_choice_opens_its_answer_says_what_was_said_and_a_reload_keeps_it(wind
     choose(window, 1, wrong)
 
     def seen() -> list[object]:
-        checked = [each.get_attribute("value") for each in window.all(".course-predict input:checked")]
+        checked = [button.get_attribute("value") for button in window.all(".course-predict input:checked")]
         return [said(window, 0), said(window, 1), checked, [is_open(window, number) for number in range(3)]]
 
     expected = [
@@ -136,7 +136,7 @@ def test_the_end_of_the_page_counts_and_leads_to_the_sections_of_the_others(wind
 
     def led_to(title: str) -> list[str]:
         lists = end.find_elements(By.XPATH, f".//p[text()='{title}']/following-sibling::ul[1]//a")
-        return [each.get_attribute("href").partition("#")[2] for each in lists]
+        return [link.get_attribute("href").partition("#")[2] for link in lists]
 
     sections = window.driver.execute_script(
         "return [...document.querySelectorAll('form.course-predict')].map(each => each.closest('section').id)"
@@ -225,7 +225,7 @@ def test_a_browser_that_stores_nothing_loses_only_the_memory(window, home):
         assert "You chose the right answer in 1 of 1 prediction." in window.find(END).text
         window.click(f"{END} button", "Forget")
         assert not said(window, 0)
-        assert not [each for each in window.driver.get_log("browser") if "predict.js" in each["message"]]
+        assert not [entry for entry in window.driver.get_log("browser") if "predict.js" in entry["message"]]
     finally:
         window.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
 
@@ -279,10 +279,10 @@ def test_without_its_script_a_prediction_is_text_and_a_folded_answer(window, hom
     window.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
     window.driver.get_log("browser")
     assert not window.all("form.course-predict, .course-predicted")
-    questions = [each.text for each in window.all("section > p") if each.text.startswith("Predict.")]
-    letters = [each.text[1] for each in window.all("section > ul > li") if re.match(r"\([a-z]\)", each.text)]
-    assert len(questions) == 3 and letters == [each for options, _ in predictions(CHOICES) for each in options]
-    assert not any(each.get_attribute("open") for each in window.all("section > details"))
+    questions = [paragraph.text for paragraph in window.all("section > p") if paragraph.text.startswith("Predict.")]
+    letters = [choice.text[1] for choice in window.all("section > ul > li") if re.match(r"\([a-z]\)", choice.text)]
+    assert len(questions) == 3 and letters == [option for options, _ in predictions(CHOICES) for option in options]
+    assert not any(answer.get_attribute("open") for answer in window.all("section > details"))
 
 
 def test_printed_answers_stand_at_the_end_and_what_was_said_stays_at_its_question(window, home):
@@ -297,13 +297,13 @@ def test_printed_answers_stand_at_the_end_and_what_was_said_stays_at_its_questio
         "return [end.className, ...[...end.querySelectorAll('details')].map(each =>"
         " [each.open, each.querySelector('summary').textContent, each.clientHeight > 40])]"
     )
-    answers = sum(each.startswith("Answer") for each in before)
+    answers = sum(text.startswith("Answer") for text in before)
     assert ends == ["course-answers", *([True, f"Answer {number}", True] for number in range(1, answers + 1))]
-    assert [each.text for each in window.all(".course-predict + .course-answer")] == [
+    assert [answer.text for answer in window.all(".course-predict + .course-answer")] == [
         f"Answer {number}: at the end." for number in numbers_of_predictions(CHOICES)
     ]
     assert said(window, 0).startswith("You said (a).")
-    assert not any(each.is_displayed() for each in window.all(f".course-predict button, {END}"))
+    assert not any(element.is_displayed() for element in window.all(f".course-predict button, {END}"))
     window.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     window.driver.execute_script("window.dispatchEvent(new Event('afterprint'))")
     assert [is_open(window, number) for number in range(3)] == [True, False, False]
@@ -350,4 +350,4 @@ def test_what_was_said_is_accessible_and_fits(window, home, theme):
         assert window.driver.execute_script(room), size
         assert not violations(window), (size, "all said")
         pieces = [*forms(window), window.find(END)]
-        assert not [each for piece in pieces for each in window.contrasts(piece) if each[1] < 4.5], size
+        assert not [pair for piece in pieces for pair in window.contrasts(piece) if pair[1] < 4.5], size

@@ -32,7 +32,7 @@ def window(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "execv", lambda *words: ran.append(list(words[1])))
     assert CliRunner().invoke(app, ["start"]).exit_code == 0
     monkeypatch.undo()
-    settings = [each for each in ran[0] if each.startswith("--LabApp")]
+    settings = [word for word in ran[0] if word.startswith("--LabApp")]
     server = Server(tmp_path / "course", tmp_path / "state", more=settings)
     opened = Window(tmp_path)
     opened.open(server, "")

@@ -109,7 +109,7 @@ def test_states_weights_and_guesses_are_the_encoders_with_the_same_rounded_param
         ids = np.array([answer["ids"]], dtype="int32")
         rows = dict(zip(bert.INPUTS, (ids, np.ones_like(ids), np.zeros_like(ids)), strict=True))
         states = np.array(answer["states"]).reshape(4, ids.size, -1)
-        own = np.concatenate([np.asarray(each) for each in encoder(rows)["encoder_outputs"]])
+        own = np.concatenate([np.asarray(layer) for layer in encoder(rows)["encoder_outputs"]])
         away["states"] = max(away["states"], np.abs(states[1:] - own).max())
         weights = np.array(answer["weights"]).reshape(3, 4, ids.size, ids.size)
         away["weights"] = max(away["weights"], np.abs(weights - attention(ids[0], exact, "float64")).max())

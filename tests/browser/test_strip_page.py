@@ -71,13 +71,13 @@ def stage(window: Window, name: str) -> None:
 
 def choose(window: Window, title: str, words: str, which: int = 0) -> None:
     """Choose a button of a group; `which` of those that have the same words."""
-    (group,) = [each for each in window.all(".strip-choices") if each.text.startswith(title)]
-    same = [each for each in group.find_elements(By.CSS_SELECTOR, "label") if each.text == words]
+    (group,) = [choices for choices in window.all(".strip-choices") if choices.text.startswith(title)]
+    same = [label for label in group.find_elements(By.CSS_SELECTOR, "label") if label.text == words]
     window.driver.execute_script("arguments[0].querySelector('input').click()", same[which])
 
 
 def words(window: Window) -> list[str]:
-    return [each.text for each in window.all(".strip-map tbody th")]
+    return [header.text for header in window.all(".strip-map tbody th")]
 
 
 def cells(window: Window) -> list[WebElement]:
@@ -87,8 +87,8 @@ def cells(window: Window) -> list[WebElement]:
 def told(window: Window) -> dict[str, str]:
     """The numbers beside the map."""
     return {
-        each.find_element(By.TAG_NAME, "dt").text: each.find_element(By.TAG_NAME, "dd").text
-        for each in window.all(".strip-beside dl > div")
+        pair.find_element(By.TAG_NAME, "dt").text: pair.find_element(By.TAG_NAME, "dd").text
+        for pair in window.all(".strip-beside dl > div")
     }
 
 
@@ -97,7 +97,7 @@ def value(text: str) -> float:
 
 
 def errors(window: Window) -> list[str]:
-    return [each["message"] for each in window.driver.get_log("browser") if each["level"] in ("WARNING", "SEVERE")]
+    return [entry["message"] for entry in window.driver.get_log("browser") if entry["level"] in ("WARNING", "SEVERE")]
 
 
 def test_nothing_of_it_is_asked_for_before_it_is_opened_and_then_nothing_from_elsewhere(window, home):
@@ -135,7 +135,7 @@ def test_a_sentence_is_typed_once_and_one_without_a_word_or_too_long_is_told(win
     read(window, " ")
     assert "no word" in window.find(".strip-note").text and words(window) == expected
     open_strip(window, home, BERT)
-    hidden = [each.text for each in window.all(".strip-choices label") if each.text in expected]
+    hidden = [label.text for label in window.all(".strip-choices label") if label.text in expected]
     assert hidden == expected[1:-1]
     read(window, "the " * 19)
     assert "first 18 of 19 pieces" in window.find(".strip-note").text
@@ -152,7 +152,7 @@ def test_a_weight_opens_its_dot_product_by_pointer_and_by_keyboard(window, home)
     ActionChains(window.driver).send_keys(Keys.ARROW_DOWN, Keys.ARROW_LEFT).perform()
     assert "“said” looks at “the”" in window.find(".strip-beside").text
     assert window.driver.switch_to.active_element == cells(window)[3 * size + 4]
-    titles = [each.get_attribute("textContent") for each in window.all(".strip-features title")]
+    titles = [title.get_attribute("textContent") for title in window.all(".strip-features title")]
     assert len(titles) == 3 * 32  # query, key, product
     products = [value(title.rsplit("= ", 1)[1]) for title in titles[:32]]
     found = told(window)
@@ -162,7 +162,7 @@ def test_a_weight_opens_its_dot_product_by_pointer_and_by_keyboard(window, home)
 
 def test_stages_are_a_row_that_arrow_keys_walk_through(window, home):
     open_strip(window, home, ATTENTION)
-    tabs = [each.get_attribute("id") for each in window.all(".course-strip [role=tab]")]
+    tabs = [tab.get_attribute("id") for tab in window.all(".course-strip [role=tab]")]
     assert window.driver.switch_to.active_element.get_attribute("id") == "strip-tab-scores"
     for key, expected in (
         (Keys.ARROW_RIGHT, "scale"),
@@ -174,7 +174,7 @@ def test_stages_are_a_row_that_arrow_keys_walk_through(window, home):
         focused = window.driver.switch_to.active_element
         assert focused.get_attribute("id") == f"strip-tab-{expected}"
         assert window.find("#strip-panel").get_attribute("aria-labelledby") == f"strip-tab-{expected}"
-    reachable = [each.get_attribute("id") for each in window.all('.course-strip [role=tab][tabindex="0"]')]
+    reachable = [tab.get_attribute("id") for tab in window.all('.course-strip [role=tab][tabindex="0"]')]
     assert reachable == ["strip-tab-guess"] and len(tabs) == 12
 
 
@@ -209,11 +209,11 @@ def test_without_positions_twins_are_one_vector_and_a_press_brings_them_back(win
     read(window, SENTENCE)
 
     def apart(label: str) -> list[float]:
-        (group,) = [each for each in window.all(".strip-titled") if each.text.startswith(label)]
-        return [value(each.text) for each in group.find_elements(By.CSS_SELECTOR, ".strip-told")]
+        (group,) = [titled for titled in window.all(".strip-titled") if titled.text.startswith(label)]
+        return [value(number.text) for number in group.find_elements(By.CSS_SELECTOR, ".strip-told")]
 
     assert apart("without positions") == [0, 0, 0, 0]
-    assert all(each > 1 for each in apart("with positions"))
+    assert all(distance > 1 for distance in apart("with positions"))
     choose(window, "Positions", "removed")
     assert "Positions are removed" in window.find(".strip-note").text
     window.click(".strip-note button", "As trained")
@@ -228,8 +228,8 @@ def test_the_look_ahead_mask_leaves_no_weight_on_later_tokens(window, home):
     size = len(words(window))
     assert len(window.all(".strip-map .strip-blocked")) == size * (size - 1) / 2
     stage(window, "softmax")
-    said = [each.get_attribute("aria-label") for each in cells(window)]
-    weights = np.array([value(each.rsplit(": ", 1)[1]) for each in said]).reshape(size, size)
+    said = [cell.get_attribute("aria-label") for cell in cells(window)]
+    weights = np.array([value(label.rsplit(": ", 1)[1]) for label in said]).reshape(size, size)
     assert not np.triu(weights, 1).any()
     np.testing.assert_allclose(weights.sum(axis=1), 1, atol=size * 0.0005)
 
@@ -243,8 +243,8 @@ def test_the_lecture_on_masking_opens_with_later_tokens_hidden_and_says_that_the
     window.click(".strip-note button", "As trained")
     assert not window.all(".strip-blocked") and not window.all(".strip-asked")
     stage(window, "softmax")
-    said = [each.get_attribute("aria-label") for each in cells(window)]
-    weights = np.array([value(each.rsplit(": ", 1)[1]) for each in said]).reshape(size, size)
+    said = [cell.get_attribute("aria-label") for cell in cells(window)]
+    weights = np.array([value(label.rsplit(": ", 1)[1]) for label in said]).reshape(size, size)
     stage(window, "mask")
     choose(window, "Mask", "look-ahead")
     assert not window.all(".strip-asked .strip-bars"), "nothing is told before the prediction"
@@ -253,12 +253,12 @@ def test_the_lecture_on_masking_opens_with_later_tokens_hidden_and_says_that_the
     assert told.startswith("You said: the row of the first token. It is the row of the last token")
     assert "never trained for" in told
     later, guesses = window.all(".strip-asked .strip-bars")
-    shown = [each.text for each in later.find_elements(By.CSS_SELECTOR, ".strip-told")]
+    shown = [number.text for number in later.find_elements(By.CSS_SELECTOR, ".strip-told")]
     expected = np.triu(weights, 1).sum(axis=1)
     for text, share in zip(shown, expected, strict=True):
         assert abs(float(text.strip("<% ")) / 100 - share) < 0.005 + size * 0.0005 + 0.01 * text.startswith("<")
     assert shown[-1] == "0 %"
-    names = [each.text for each in guesses.find_elements(By.CSS_SELECTOR, ".strip-name")]
+    names = [name.text for name in guesses.find_elements(By.CSS_SELECTOR, ".strip-name")]
     assert names == ["whole sentence", "look-ahead mask"]
     title = "Block 1, head 0"
     assert title in window.find(".strip-asked").text
@@ -268,15 +268,15 @@ def test_the_lecture_on_masking_opens_with_later_tokens_hidden_and_says_that_the
 
 def test_heads_are_counted_from_0_as_in_the_lectures_and_blocks_from_1(window, home):
     open_strip(window, home, ATTENTION)
-    groups = [each.text.split() for each in window.all(".strip-controls .strip-choices")]
+    groups = [group.text.split() for group in window.all(".strip-controls .strip-choices")]
     assert groups == [["Block", "1", "2", "3"], ["Head", "0", "1", "2", "3"]]
     stage(window, "heads")
-    titles = [each.text.split(":")[0] for each in window.all(".strip-heads .strip-title")]
+    titles = [title.text.split(":")[0] for title in window.all(".strip-heads .strip-title")]
     assert titles == [f"head {number}" for number in range(4)]
     stage(window, "guess")
     assert "head 0 of block 1" in window.find(".strip-asked").text
     window.click(".strip-asked button", "It stays")
-    assert [each.text for each in window.all(".strip-table thead th")] == [f"head {h} off" for h in range(4)]
+    assert [header.text for header in window.all(".strip-table thead th")] == [f"head {h} off" for h in range(4)]
 
 
 def first_guess(sentence: str, place: int) -> tuple[str, float]:
@@ -298,7 +298,7 @@ def test_a_hidden_word_has_five_guesses_and_the_first_is_the_encoders(window, ho
     open_strip(window, home, BERT)
     read(window, SENTENCE)
     choose(window, "Hide a word", "company", 1)
-    guessed = [each.text.split("\n") for each in window.all(".strip-bars li")]
+    guessed = [line.text.split("\n") for line in window.all(".strip-bars li")]
     piece, likely = first_guess(SENTENCE, 6)
     assert len(guessed) == 5
     assert guessed[0][0] == piece and abs(int(guessed[0][-1].rstrip(" %")) - 100 * likely) < 1
@@ -312,7 +312,7 @@ def test_a_head_is_switched_off_only_after_a_prediction_and_what_changes_is_told
     window.click(".strip-asked button", "It stays")
     said = window.find(".strip-asked [role=status]").text
     assert said.startswith("You said: it stays. ")
-    lists = [each.text.split("\n")[0] for each in window.all(".strip-bars")]
+    lists = [bars.text.split("\n")[0] for bars in window.all(".strip-bars")]
     assert len(lists) == 2
     assert ("That is right" in said) == (lists[0] == lists[1]) == ("it stays “" in said)
     assert len(window.all(".strip-table tbody td")) == 12
@@ -346,7 +346,7 @@ def test_every_stage_fits_its_window_is_accessible_and_has_no_error(window, home
     read(window, LONGEST)
     assert len(words(window)) == 20
     wrong = []
-    for tab in [each.get_attribute("id") for each in window.all(".course-strip [role=tab]")]:
+    for tab in [tab.get_attribute("id") for tab in window.all(".course-strip [role=tab]")]:
         window.driver.execute_script("document.getElementById(arguments[0]).click()", tab)
         for button in window.all(".strip-asked button")[:1]:
             window.driver.execute_script("arguments[0].click()", button)
@@ -355,9 +355,9 @@ def test_every_stage_fits_its_window_is_accessible_and_has_no_error(window, home
             ".map((each) => each.scrollWidth - each.clientWidth)"
         )
         wrong += [f"{tab}: {more} pixels too wide" for more in needed if more > 0]
-        wrong += [f"{tab}: {each}" for each in violations(window, ".course-strip")]
+        wrong += [f"{tab}: {violation}" for violation in violations(window, ".course-strip")]
     assert not wrong
-    assert not [each for each in errors(window) if "basic.css" not in each]  # which axe asks for, in vain
+    assert not [error for error in errors(window) if "basic.css" not in error]  # which axe asks for, in vain
 
 
 def test_bars_with_all_heads_and_without_one_have_the_same_scale(window, home):
@@ -366,7 +366,9 @@ def test_bars_with_all_heads_and_without_one_have_the_same_scale(window, home):
     window.click(".strip-asked button", "It changes")
     bars = "return [...document.querySelectorAll('.strip-bar')].map(each => each.getBoundingClientRect().width)"
     shares = [
-        float(each.text.rstrip("%").strip()) for each in window.all(".strip-bars .strip-told") if "<" not in each.text
+        float(number.text.rstrip("%").strip())
+        for number in window.all(".strip-bars .strip-told")
+        if "<" not in number.text
     ]
     widths = window.driver.execute_script(bars)
     firsts = [(shares[at], widths[at]) for at in (0, 5)]
@@ -385,7 +387,7 @@ def test_every_line_of_the_chosen_token_is_seen(window, home, theme):
     lines, behind = window.driver.execute_script(_LINES)
     back = rgb(behind)
     mixed = {tuple(f * at + b * (1 - at) for f, b in zip(rgb(colour), back, strict=True)) for colour, at in lines}
-    assert len(lines) >= 4 and min(contrast(each, back) for each in mixed) > 1.7
+    assert len(lines) >= 4 and min(contrast(colour, back) for colour in mixed) > 1.7
 
 
 def test_the_frame_of_the_largest_product_leaves_the_words_above_it_free(window, home):

@@ -127,14 +127,20 @@ def violations(window: Window, part: str = "html") -> list[str]:
         STANDARDS,
         part,
     )
-    wrong = [f"{each['id']}: {node['target']} {node['failureSummary']}" for each in found for node in each["nodes"]]
+    wrong = [
+        f"{violation['id']}: {node['target']} {node['failureSummary']}"
+        for violation in found
+        for node in violation["nodes"]
+    ]
     return wrong + [f"code {text!r} has contrast {contrast:.2f}" for text, contrast in contrasts if contrast < 4.5]
 
 
 def requests(window: Window) -> list[str]:
     """The addresses that were asked since the last call."""
     messages = [json.loads(entry["message"])["message"] for entry in window.driver.get_log("performance")]
-    urls = [each["params"]["request"]["url"] for each in messages if each["method"] == "Network.requestWillBeSent"]
+    urls = [
+        message["params"]["request"]["url"] for message in messages if message["method"] == "Network.requestWillBeSent"
+    ]
     return [url for url in urls if url.startswith(("http", "ws"))]  # not what is in the page, or in the browser itself
 
 
@@ -168,32 +174,32 @@ def test_formulas_stand_without_javascript(window, home):
     window.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     window.driver.get(f"{home}/lectures/02_self_attention.html")
     loaded = "return [...document.fonts].filter(font => font.status === 'loaded').map(font => font.family)"
-    window.wait(lambda: any("MJX" in each for each in window.driver.execute_script(loaded)), "a font of formulas")
+    window.wait(lambda: any("MJX" in family for family in window.driver.execute_script(loaded)), "a font of formulas")
     assert window.driver.execute_script("return document.querySelectorAll('.course-predict').length") == 0, "no script"
     formulas = window.all(".math")
     assert len(formulas) > 30
-    for each in formulas:
+    for formula in formulas:
         drawn, read = window.driver.execute_script(
             "const drawn = arguments[0].querySelector('mjx-math'), read = arguments[0].querySelector('math');"
             "return [drawn.getBoundingClientRect().toJSON(), read.textContent]",
-            each,
+            formula,
         )
         assert read and "\\" not in read
-        assert (drawn["height"] > 0 and drawn["width"] > 0) or not each.is_displayed()
+        assert (drawn["height"] > 0 and drawn["width"] > 0) or not formula.is_displayed()
     window.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
 def draw(window: Window) -> list[WebElement]:
     """Come near every live figure of the page, and wait until each is drawn."""
     found = window.all(".course-live")
-    for each in found:
-        window.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", each)
-        window.wait(lambda each=each: each.get_attribute("data-drawn"), "a live figure is drawn")
+    for figure in found:
+        window.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", figure)
+        window.wait(lambda figure=figure: figure.get_attribute("data-drawn"), "a live figure is drawn")
     return found
 
 
 def texts(figure: WebElement) -> list[str]:
-    return [each.text for each in figure.find_elements(By.CSS_SELECTOR, "svg text") if each.text]
+    return [element.text for element in figure.find_elements(By.CSS_SELECTOR, "svg text") if element.text]
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -274,10 +280,10 @@ def test_the_start_page_fits_on_one_screen(window, home):
         assert 0 < box["top"] < box["bottom"] <= SIZES["wide"][1], css
     assert "the softmax runs over the queries" in window.find(".course-box").text, "a mistake and its name"
     assert "make demo" in window.find(".course-run pre").text
-    topics = [each.text.split()[0] for each in window.all(".course-topics li")]
+    topics = [topic.text.split()[0] for topic in window.all(".course-topics li")]
     numbers = {int(re.match(r"\d+", path.stem).group()) for path in (COURSE / "lectures").glob("[0-9]*.ipynb")}
     assert topics == [str(number) for number in sorted(numbers)]
-    linked = {Path(urlsplit(each.get_attribute("href")).path).stem for each in window.all(".course-topics a")}
+    linked = {Path(urlsplit(link.get_attribute("href")).path).stem for link in window.all(".course-topics a")}
     assert linked == {path.stem for path in (COURSE / "lectures").glob("*.ipynb")}, "second parts, too"
 
 
@@ -370,10 +376,12 @@ return [cut, long.map((each) => parseFloat(getComputedStyle(each).paddingBottom)
 
 def test_on_a_phone_no_formula_in_the_text_is_cut_off_and_below_a_long_one_is_room_for_its_bar(window, home, site):
     wrong = []
-    for page in (each for each in pages(site) if each.startswith(("lectures/", "labs/"))):
+    for page in (name for name in pages(site) if name.startswith(("lectures/", "labs/"))):
         show(window, f"{home}/{page}.html", "narrow")
         cut, room = window.driver.execute_script(_FORMULAS)
-        wrong += [f"{page}: {each}" for each in cut] + [f"{page}: {each} pixels" for each in room if each < 8]
+        wrong += [f"{page}: {formula}" for formula in cut] + [
+            f"{page}: {pixels} pixels" for pixels in room if pixels < 8
+        ]
     assert not wrong
 
 
@@ -392,7 +400,7 @@ def test_nothing_lies_over_a_page_that_is_scrolled_back(window, home, size):
 def test_links_to_the_neighbours_have_half_of_a_narrow_window_each(window, home):
     show(window, f"{home}/lectures/05_positional_encoding.html", "narrow")
     titles = window.all(".prev-next-area .prev-next-title")
-    assert len(titles) == 2 and all(each.rect["height"] < 80 for each in titles)
+    assert len(titles) == 2 and all(title.rect["height"] < 80 for title in titles)
 
 
 def test_a_page_says_what_it_is_about(window, home):
@@ -425,12 +433,12 @@ def test_everything_that_is_folded_is_printed(window, home, theme):
     media = {"media": "print", "features": [{"name": "prefers-color-scheme", "value": theme}]}
     window.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
     for css in (".bd-header", ".bd-sidebar-primary", ".prev-next-area", ".course-buttons", ".vega-bindings"):
-        assert not any(each.is_displayed() for each in window.all(css)), css
+        assert not any(element.is_displayed() for element in window.all(css)), css
     window.driver.execute_script(  # as on paper: no background
         "const s = document.createElement('style'); s.textContent = '* {background: none !important}';"
         "document.head.append(s)"
     )
-    pale = [each for each in window.contrasts(window.find(".bd-article")) if each[1] < 4.5]
+    pale = [pair for pair in window.contrasts(window.find(".bd-article")) if pair[1] < 4.5]
     assert not pale
     window.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media | {"media": ""})
     window.driver.execute_script("window.dispatchEvent(new Event('afterprint'))")

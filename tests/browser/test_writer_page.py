@@ -27,12 +27,12 @@ def open_writer(window: Window, home: str, size: str = "wide", theme: str = "lig
 
 
 def press(window: Window, words: str) -> None:
-    (button,) = [each for each in window.all(".course-strip button") if each.text == words]
+    (button,) = [candidate for candidate in window.all(".course-strip button") if candidate.text == words]
     window.driver.execute_script("arguments[0].click()", button)
 
 
 def pressable(window: Window, words: str) -> bool:
-    return next(each for each in window.all(".course-strip button") if each.text == words).is_enabled()
+    return next(button for button in window.all(".course-strip button") if button.text == words).is_enabled()
 
 
 def slide(window: Window, which: str, to: float) -> None:
@@ -61,7 +61,7 @@ def write_on(window: Window) -> list[str]:
 def next_tokens(window: Window) -> dict[str, str]:
     """The likeliest next tokens that stay, and what is said of each."""
     rows = [
-        each.text.split("\n") for each in window.all(".writer-next .strip-bars")[0].find_elements("css selector", "li")
+        line.text.split("\n") for line in window.all(".writer-next .strip-bars")[0].find_elements("css selector", "li")
     ]
     return {row[0]: row[-1] for row in rows}
 
@@ -248,5 +248,5 @@ def test_it_fits_its_window_is_accessible_and_its_letters_stand_out_on_every_sha
         np.where(np.array(c) / 255 <= 0.04045, np.array(c) / 3294.6, ((np.array(c) / 255 + 0.055) / 1.055) ** 2.4)
         for c in darkest
     ]
-    low, high = sorted(float(each @ [0.2126, 0.7152, 0.0722]) for each in linear)
+    low, high = sorted(float(rgb @ [0.2126, 0.7152, 0.0722]) for rgb in linear)
     assert (high + 0.05) / (low + 0.05) >= 4.5

@@ -58,7 +58,7 @@ def written(tmp_path_factory) -> Path:
     # As JupyterLab shows them: on a page that is light or dark, in its own colours.
     head = "<!doctype html><html lang='en'><meta name='viewport' content='width=device-width'><title>Checks</title>"
     head += "<style>:root { color-scheme: light dark; background: Canvas; color: CanvasText }</style>"
-    body = head + "<main>" + "".join(each._repr_html_() for each in reports) + "</main></html>"
+    body = head + "<main>" + "".join(report._repr_html_() for report in reports) + "</main></html>"
     (course / "grades" / "checks.html").write_text(body, encoding="utf-8")
     return course / "grades"
 
@@ -100,7 +100,7 @@ def test_what_is_to_be_mended_first_leads_to_its_code_by_keyboard(window, writte
     window.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     window.driver.get((written / f"feedback/02-typical-mistakes/{LAB}.html").as_uri())
     things = window.all(".mend li")
-    assert 1 <= len(things) <= 3 and all(re.search(r"\d points?$", each.text.split("\n")[0]) for each in things)
+    assert 1 <= len(things) <= 3 and all(re.search(r"\d points?$", thing.text.split("\n")[0]) for thing in things)
     assert things[-1].rect["y"] + things[-1].rect["height"] <= size["height"]
     assert not window.all("section > details[open]")
     link = things[0].find_elements("css selector", "a[href^='#']")[0]
@@ -117,12 +117,12 @@ def test_the_page_to_show_in_class_has_one_screen_a_lab(window, written):
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         window.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         window.driver.get((written / "project.html").as_uri())
-        heights = [each.rect["height"] for each in window.all("section")]
+        heights = [section.rect["height"] for section in window.all("section")]
         window.shot(f"project-{width}")
         assert len(heights) == 1 and max(heights) <= height, heights
         names = window.all(".full li")
         small = "return parseFloat(getComputedStyle(arguments[0]).fontSize)"
-        assert len(names) == len(POINTS) and all(window.driver.execute_script(small, each) >= 12 for each in names)
+        assert len(names) == len(POINTS) and all(window.driver.execute_script(small, name) >= 12 for name in names)
 
 
 def test_feedback_in_the_dark_shows_code_on_a_dark_ground_and_points_on_one_line(window, written):
@@ -134,10 +134,10 @@ def test_feedback_in_the_dark_shows_code_on_a_dark_ground_and_points_on_one_line
         window.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": media})
         window.driver.get((written / f"feedback/02-typical-mistakes/{LAB}.html").as_uri())
         points = window.all("section > details > summary > span")
-        lines = [window.driver.execute_script("return arguments[0].getClientRects().length", each) for each in points]
+        lines = [window.driver.execute_script("return arguments[0].getClientRects().length", span) for span in points]
         assert set(lines) == {1}
         ground = "return getComputedStyle(document.querySelector('.code')).backgroundColor"
-        grounds[theme] = [int(each) for each in re.findall(r"\d+", window.driver.execute_script(ground))[:3]]
+        grounds[theme] = [int(number) for number in re.findall(r"\d+", window.driver.execute_script(ground))[:3]]
     assert max(grounds["dark"]) < 60 and min(grounds["light"]) > 200
 
 

@@ -160,7 +160,7 @@ class Window:
         """The first element seen at `css` that holds `text`, as soon as there is one."""
 
         def search() -> WebElement | None:
-            return next((each for each in self.all(css) if each.is_displayed() and text in each.text), None)
+            return next((element for element in self.all(css) if element.is_displayed() and text in element.text), None)
 
         return self.wait(search, f'"{text}" at {css}')
 
@@ -193,7 +193,7 @@ class Window:
 
     def contrasts(self, element: WebElement) -> list[tuple[str, float]]:
         """Each piece of text in an element, and its contrast with what is behind it."""
-        return [tuple(each) for each in self.driver.execute_script(_CONTRASTS, element)]
+        return [tuple(pair) for pair in self.driver.execute_script(_CONTRASTS, element)]
 
 
 class NotebookWindow(Window):
@@ -244,6 +244,8 @@ class NotebookWindow(Window):
 
     def hide_files(self) -> None:
         """Close the list of files beside the notebook, as one does in a narrow window."""
-        if any(each.is_displayed() for each in self.all(".jp-FileBrowser")):
+        if any(browser.is_displayed() for browser in self.all(".jp-FileBrowser")):
             ActionChains(self.driver).key_down(Keys.CONTROL).send_keys("b").key_up(Keys.CONTROL).perform()
-        self.wait(lambda: not any(each.is_displayed() for each in self.all(".jp-FileBrowser")), "the files are hidden")
+        self.wait(
+            lambda: not any(browser.is_displayed() for browser in self.all(".jp-FileBrowser")), "the files are hidden"
+        )

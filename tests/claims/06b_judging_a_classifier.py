@@ -178,11 +178,11 @@ def order(page: Page) -> None:
     )
     page.says(
         "it changes its answer on {:.0f}, {:.0f} and {:.0f} of 4,596 reviews with its three seeds",
-        *(sum(each) for each in encoders),
+        *(sum(changes) for changes in encoders),
     )
     page.says(
         "shuffled words change hardly any answer of this encoder",
-        holds=max(sum(each) for each in encoders) < 0.01 * 4596,
+        holds=max(sum(changes) for changes in encoders) < 0.01 * 4596,
     )
 
 

@@ -45,7 +45,10 @@ def choosing(page: Page) -> None:
     page.says("Elsewhere it leaves up to hundreds.", holds=most > 200)
     people = 100 * record["unseen, known strings of four words"]
     page.says("in unseen captions written by people, {:.0f} % of the strings are known.", people)
-    known = {cut: [100 * found["known"] for found in each.values()] for cut, each in seed["settings"].items()}
+    known = {
+        cut: [100 * found["known"] for found in by_temperature.values()]
+        for cut, by_temperature in seed["settings"].items()
+    }
     everything, top_k, top_p = known.values()
     page.says(
         "At temperature 1 drawn captions are less familiar than those of people, {:.0f} against {:.0f} %.",
@@ -62,7 +65,7 @@ def choosing(page: Page) -> None:
         "Without a cut, the curve crosses the line of the people between 0.75 and 1.",
         holds=everything[2] > people > everything[3],
     )
-    different = [each["different captions"] for cut in seed["settings"].values() for each in cut.values()]
+    different = [found["different captions"] for cut in seed["settings"].values() for found in cut.values()]
     page.says(
         "Cold captions repeat what training held",
         holds=[min(known[cut][0] for cut in known) > 90, min(different) < 0.6],
@@ -148,7 +151,7 @@ def alignment(page: Page) -> None:
     page.says("half of all source tokens belong to the year", holds=abs(year[3] - 50) < 4)
     page.says(
         "Divided by its base rate, each share is above 1, with each of three seeds.",
-        holds=[(each[:3] > each[3]).all() for each in (year, month, day)],
+        holds=[(part[:3] > part[3]).all() for part in (year, month, day)],
     )
     recorded = page.recorded("date_alignment")["results"]
     written = [run["lines"] for run in recorded["seeds"].values()]

@@ -169,8 +169,8 @@ def copying(page: Page) -> None:
     page.says(
         "Switch off one head of block 1: the more weight it had on the token before, the more the loss rises.",
         holds=[
-            [len(each) for each in heads] == [4] * 3,
-            *(each == sorted(each) == sorted(each, key=lambda pair: pair[1]) for each in heads),
+            [len(pairs) for pairs in heads] == [4] * 3,
+            *(pairs == sorted(pairs) == sorted(pairs, key=lambda pair: pair[1]) for pairs in heads),
         ],
     )
     fixed = [float(value) for value in re.findall(r"every period 12: ([\d.]+)", off)]
@@ -283,7 +283,7 @@ def recorded(page: Page) -> None:
     ]
     page.says(
         "Bodies of one line parse most often, and those of seven or more lines most seldom.",
-        holds=[np.argmax(each) == 0 and np.argmin(each) == 3 for each in by_seed],
+        holds=[np.argmax(of_seed) == 0 and np.argmin(of_seed) == 3 for of_seed in by_seed],
     )
     page.says(
         "Of one line nearly nine in ten parse, of two to six lines about half, of seven or more one in six.",
@@ -407,9 +407,9 @@ def which_head(page: Page, results: dict) -> None:
         "These are {:.0f} to {:.0f} %. The 15 other heads take away {:.1f}, {:.1f} and {:.1f} on average "
         "({:.0f} to {:.0f} %), and {:.0f} to {:.0f} % at most.",
         *(100 * side(np.divide(lost, saved)) for side in (min, max)),
-        *(each.mean() for each in others),
-        *(100 * side(np.divide([each.mean() for each in others], saved)) for side in (min, max)),
-        *(100 * side(np.divide([each.max() for each in others], saved)) for side in (min, max)),
+        *(losses.mean() for losses in others),
+        *(100 * side(np.divide([losses.mean() for losses in others], saved)) for side in (min, max)),
+        *(100 * side(np.divide([losses.max() for losses in others], saved)) for side in (min, max)),
         holds=[len(runs) == 3, *(run["steps"] == 7840 for run in runs), min(weights) > 5 * runs[0]["base rate"]],
     )
     assert "It stands in block {} or {}.".format(*sorted(set(blocks))) in page.evidence("10").prose

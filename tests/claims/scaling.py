@@ -103,12 +103,12 @@ def equal_operations(page: Page, runs: list[dict]) -> None:
     also(page, "has {:.0f} times the parameters of the best of the first and has read {:.0f} times the tokens", *more)
     text = page.recorded("library_scaling")["results"]["training tokens"]
     page.says("It has no term for repeated text, and our text has only {:.1f} million tokens", text / 1e6)
-    assert [len(each) for each in a_parameter] == [1, 2, 1, 1]
+    assert [len(amounts) for amounts in a_parameter] == [1, 2, 1, 1]
     also(
         page,
         "The best sizes of the first, third and last budget have read {:.0f}, {:.0f} and {:.0f} tokens a parameter; "
         "at the second budget two equal ones have read {:.0f} and {:.0f}.",
-        *(each[0] for each in a_parameter if len(each) == 1),
+        *(amounts[0] for amounts in a_parameter if len(amounts) == 1),
         *a_parameter[1],
     )
     also(

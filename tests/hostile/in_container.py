@@ -49,7 +49,7 @@ def main() -> None:
             fault = ""
             try:
                 result = grader.grade(FoundSubmission(path.stem, grader.lab, path, FileSource(path)), sandbox)
-                verdict = {each.exercise: (each.status, each.score) for each in result.exercises}
+                verdict = {exercise.exercise: (exercise.status, exercise.score) for exercise in result.exercises}
             except Exception as error:
                 fault = f"{type(error).__name__}: {error}"[:300]
             run.end_processes(other.user)

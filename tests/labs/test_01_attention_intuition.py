@@ -38,7 +38,7 @@ def test_the_gradient_is_that_of_finite_differences_in_sixty_digits(seed):
     """No float64 has a step that fits all cases: that none fits one of them is what this case is for."""
 
     def decimals(array):
-        return [decimals(each) for each in array] if np.ndim(array) else Decimal(float(array))
+        return [decimals(part) for part in array] if np.ndim(array) else Decimal(float(array))
 
     with localcontext(prec=60):
         for case in expectations(LAB, "derive_pooling_gradient", seed):

@@ -73,7 +73,7 @@ def test_the_blocks_that_the_design_counts_are_those_of_the_arrays():
     queries, keys, width = 100, 60, 64
     held = [np.zeros(shape, "float32") for shape in ((queries, width), (queries, width), (queries, 1), (queries, 1))]
     held += [np.zeros(shape, "float32") for shape in ((keys, width), (keys, width), (queries, keys))]
-    assert bytes_of_blocks(queries, keys) == sum(each.nbytes for each in held)
+    assert bytes_of_blocks(queries, keys) == sum(array.nbytes for array in held)
     assert FAST_MEMORY == 128 * KIBIBYTE == 131072 and TOKENS == 4096
 
 

@@ -35,9 +35,9 @@ def test_the_expected_numbers_are_those_of_a_masking_that_counts(vocab_size, rat
         kinds = {"masked": is_mask, "replaced": ~is_mask & ~is_own, "kept": is_own}
         counted = {name: (chosen & kind).sum(axis=1) for name, kind in kinds.items()}
         counted["none"] = ~chosen.any(axis=1)
-        for name, each in counted.items():
-            error = each.std() / count**0.5
-            assert abs(each.mean() - expected[name][row]) <= 5 * error, name
+        for name, counts in counted.items():
+            error = counts.std() / count**0.5
+            assert abs(counts.mean() - expected[name][row]) <= 5 * error, name
 
 
 def test_the_steps_of_a_right_design_are_those_that_batches_make():

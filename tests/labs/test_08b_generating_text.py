@@ -70,7 +70,7 @@ def measurements(count: int) -> np.ndarray:
         return names["drawn"](0.5, np.random.default_rng(seed))
 
     seeds = [list(range(start, start + 600)) for start in range(0, 600 * count, 600)]
-    return np.array([names["measure_typical"](step, greedy, draw, each)["greedy"][1:] for each in seeds])
+    return np.array([names["measure_typical"](step, greedy, draw, run_seeds)["greedy"][1:] for run_seeds in seeds])
 
 
 @pytest.mark.long

@@ -23,7 +23,7 @@ def test_a_mistake_fails_with_every_seed(name):
 
 def convolved(signals, kernel_size, stride, dilation):
     """A convolution of ones over (n, width)."""
-    window = [signals[:, each : signals.shape[1] - (kernel_size - 1 - i) * dilation] for i, each in
+    window = [signals[:, start : signals.shape[1] - (kernel_size - 1 - i) * dilation] for i, start in
               enumerate(range(0, kernel_size * dilation, dilation))]  # fmt: skip
     return sum(window)[:, ::stride]
 
@@ -60,10 +60,10 @@ def test_the_weights_that_are_watched_are_those_of_the_layers_and_the_model_is_a
     assert weights.shape == (2, 3, 3, 17, 17)
     np.testing.assert_allclose(weights.sum(axis=-1), 1, atol=1e-5)
     np.testing.assert_array_equal(np.asarray(model(images)), before)
-    attentions = [each for each in model._flatten_layers() if isinstance(each, keras.layers.MultiHeadAttention)]
-    assert len(attentions) == 2 and not any("call" in vars(each) for each in attentions)
-    tokens = next(each for each in model.layers if hasattr(each, "position_embedding"))(images)
-    norm = next(each for each in model.layers if isinstance(each, keras.layers.LayerNormalization))(tokens)
+    attentions = [layer for layer in model._flatten_layers() if isinstance(layer, keras.layers.MultiHeadAttention)]
+    assert len(attentions) == 2 and not any("call" in vars(layer) for layer in attentions)
+    tokens = next(layer for layer in model.layers if hasattr(layer, "position_embedding"))(images)
+    norm = next(layer for layer in model.layers if isinstance(layer, keras.layers.LayerNormalization))(tokens)
     np.testing.assert_allclose(attentions[0](norm, norm, return_attention_scores=True)[1], weights[0], atol=1e-5)
 
 
@@ -71,7 +71,7 @@ def test_a_model_is_as_before_when_its_call_fails(small_vit):
     _, model = small_vit
     with pytest.raises(Exception, match="shape"):
         looking.attention_weights(model, np.zeros((1, 5, 5, 1), "float32"))
-    assert not any("call" in vars(each) for each in model._flatten_layers())
+    assert not any("call" in vars(layer) for layer in model._flatten_layers())
 
 
 @pytest.mark.parametrize("steps", [-2, -1, 1])

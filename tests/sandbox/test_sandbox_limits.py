@@ -72,8 +72,8 @@ def test_seconds_in_which_every_processor_is_busy_are_not_counted(session):
     command = [sys.executable, "-S", "-c", "print(flush=True)\nwhile True: pass"]
     busy = [subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) for _ in range(8 * CORES)]
     try:
-        for each in busy:
-            each.stdout.readline()
+        for process in busy:
+            process.stdout.readline()
         started = time.monotonic()
         reply = session.run_cell("import time\nwhile time.process_time() < 0.6: pass", cpu_seconds=2, wall_seconds=2)
         by_the_clock = time.monotonic() - started
@@ -83,9 +83,9 @@ def test_seconds_in_which_every_processor_is_busy_are_not_counted(session):
             session.run_cell("import time; time.sleep(10 ** 6)", wall_seconds=2)
         assert lost.value.reason == "timeout" and lost.value.seconds < 0.5
     finally:
-        for each in busy:
-            each.kill()
-            each.communicate()
+        for process in busy:
+            process.kill()
+            process.communicate()
 
 
 def test_code_that_steps_back_on_its_own_waits_in_its_own_time(session):

@@ -209,7 +209,7 @@ class Connection:
             )
         for task, future in zip(tasks, futures, strict=True):
             self._futures[task] = future, worker
-            future.add_done_callback(lambda each: self._events.put(("done", each.key, None)))
+            future.add_done_callback(lambda finished: self._events.put(("done", finished.key, None)))
         return tasks
 
     def forget(self, task: str) -> None:

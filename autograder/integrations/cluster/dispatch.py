@@ -61,7 +61,7 @@ class Dispatch(Generic[T]):
             yield self._give(item, idle[0])
         free = {address: count for address, count in slots.items() if not self._is_reserved(address)}
         while free:
-            address = min(free, key=lambda each: len(self._held.get(each, ())) / free[each])
+            address = min(free, key=lambda worker: len(self._held.get(worker, ())) / free[worker])
             if len(self._held.get(address, ())) >= DEPTH * free[address]:
                 return
             next_ = self._next()

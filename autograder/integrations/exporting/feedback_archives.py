@@ -52,7 +52,7 @@ def canvas_names(course: Course, lab: str, students: Iterable[str], download: Pa
     Raises:
         ExportRefused: the download does not hold a student's file.
     """
-    known = {each.name: grade_ids(course, each.name) for each in course.labs}
+    known = {declared_lab.name: grade_ids(course, declared_lab.name) for declared_lab in course.labs}
     found = {submission.student: submission for submission in find_submissions([download], lab, known).submissions}
     others = _uploads(download)
     names, reasons = {}, []
@@ -106,6 +106,6 @@ def pack(lab: str, pages: Path, names: Mapping[str, str]) -> bytes:
         raise ExportRefused([*absent, f"Write what is missing with: course grade {lab} PATH"])
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for student, name in sorted(names.items(), key=lambda each: each[1]):
+        for student, name in sorted(names.items(), key=lambda item: item[1]):
             archive.writestr(zipfile.ZipInfo(name, _TIME), (pages / student / f"{lab}.html").read_bytes(), 8)
     return content.getvalue()

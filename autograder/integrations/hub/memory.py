@@ -44,7 +44,7 @@ def enforce(settings: HubSettings) -> list[str]:
         if sum(size for size, _ in processes) <= settings.memory_mb * MIB:
             continue
         over.append(name)
-        _, largest = max(processes, key=lambda each: each[0])
+        _, largest = max(processes, key=lambda pair: pair[0])
         try:
             largest.kill()
         except psutil.Error:

@@ -102,7 +102,7 @@ def in_exchange(inbound: Path, labs: Collection[str], *, check_owner: bool = Tru
             found = FoundSubmission(student, lab, source.path, source, timestamp=when)
             secret = _secret(FileSource(inbound, (entry, SECRET), owner))
             attempts.append(HandedIn(f"exchange/{entry}", student, lab, when, found, secret))
-    return Arrived(sorted(attempts, key=lambda each: (each.handed_in, each.key)), passed_over)
+    return Arrived(sorted(attempts, key=lambda attempt: (attempt.handed_in, attempt.key)), passed_over)
 
 
 def in_folder(
@@ -140,7 +140,7 @@ def in_folder(
             key = f"{folder}/{submission.student}/{lab}/{hashlib.sha256(data).hexdigest()}"
             kept = replace(submission, source=KeptSource(submission.source))
             attempts.append(HandedIn(key, submission.student, lab, when.astimezone(UTC), kept))
-    return Arrived(sorted(attempts, key=lambda each: (each.handed_in, each.key)), passed_over)
+    return Arrived(sorted(attempts, key=lambda attempt: (attempt.handed_in, attempt.key)), passed_over)
 
 
 def _has_no_end(data: bytes) -> bool:
