@@ -62,6 +62,7 @@ class _Warm:
                 importlib.import_module(name)
             except Exception as error:  # an optional module may fail in any way; the notebook that needs it will say so
                 self.missing[name] = f"{type(error).__name__}: {error}"
+        _run_operations_as_kernels()
         self.shell = runner.make_shell()
         self.proc = {}
         for name in walls.PROC_FILES:
@@ -168,6 +169,19 @@ class _Warm:
         if self.rules is None:
             raise ImportError(self.no_rules)
         walls.filter_system_calls(self.rules)
+
+
+def _run_operations_as_kernels() -> None:
+    """Let TensorFlow run an operation as the kernel it is, outside of `tf.function`.
+
+    By default it makes a function of one node for each kind of operation and size that it meets, and optimises it: a
+    fifth of the time of a lab's cases, for kernels and results that are the same. The context in which operations
+    run does not exist yet, and the parent makes none: the children will make theirs with this choice.
+    """
+    calls: Any = sys.modules.get("tensorflow.python.pywrap_tfe")
+    choose = getattr(calls, "TFE_ContextOptionsSetRunEagerOpAsFunction", None)
+    if choose is not None:  # other releases have other names, and are slower
+        calls.TFE_ContextOptionsSetRunEagerOpAsFunction = lambda options, _: choose(options, False)
 
 
 def _build(name: str, build: Callable[[], None], *, required: bool = True) -> walls.WallReport:

@@ -275,7 +275,7 @@ def parameters(rng: Generator) -> list[Case]:
     shown = f"trainable parameters, d_model=10, num_heads=2, d_ff=7, {words} words, num_layers="
     return [
         Case(_model_inputs(rng, layers, words=words), mode="parameters", description=f"{shown}{layers}")
-        for layers in (1, 2)
+        for layers in (0, 2)
     ]
 
 

@@ -163,6 +163,13 @@ def test_tensorflow_and_keras_work_behind_the_walls(warm_sandbox):
         assert drive(session, "self_attention_matrix", {"x": Q}).outputs["output"] == ["a", "b"]
 
 
+def test_an_operation_runs_as_a_kernel_and_not_as_a_function_of_one_node(warm_sandbox):
+    with warm_sandbox.session() as session:
+        source = "import tensorflow as tf\ntry:\n    tf.matmul(tf.ones((2, 3)), tf.ones((2, 3)))\n"
+        said = output(session, source + "except tf.errors.InvalidArgumentError as error:\n    print(error)")
+        assert "Matrix size-incompatible" in said and "__wrapped__" not in said
+
+
 def test_a_small_submission_takes_a_fraction_of_a_second(warm_sandbox):
     def grade():
         started = time.monotonic()
