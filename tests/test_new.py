@@ -170,6 +170,7 @@ def values(rng):
     [
         (("", ""), "exercises/first_lab/centre.py:9: NameError: name 'np' is not defined; correct it"),
         (("rng.normal(", "rng.norm("), "exercises/first_lab/centre.py:14: AttributeError"),
+        (('Case({"x"', 'Case({"X"'), "01_first_lab: centre, group values: the formula takes no X. Misspelt?"),
     ],
 )
 def test_an_exercise_that_fails_when_a_lab_is_released_is_told_with_its_line(tmp_path, edit, said):

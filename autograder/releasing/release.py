@@ -289,6 +289,8 @@ def _references(
         raise ReleaseRefused([f"{lab}: {error}"]) from error
     try:
         return reference_export.export(lab, course.lab(lab).title, points(solution), declared, visible, sections)
+    except CourseError as error:
+        raise ReleaseRefused([f"{lab}: {error}"]) from error
     except Exception as error:  # whatever a formula, or a function that draws cases, can raise
         if place := _declared_at(course, error):
             raise ReleaseRefused([f"{place}: {type(error).__name__}: {error}; correct it"]) from error
