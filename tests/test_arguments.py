@@ -14,7 +14,7 @@ from autograder.declaring.exercise import FIND_THE_BUG
 from coursekit.attempts import attempt
 from coursekit.judge import Expectation
 from coursekit.lab import run_cases
-from coursekit.probes.arguments import ContractError
+from coursekit.probes.arguments import ContractError, shorter
 from coursekit.probes.driving import LayerProbe, function, record
 from coursekit.probes.keeping import function_of
 
@@ -148,3 +148,13 @@ def test_a_layer_has_seen_a_shorter_input_before(cls, kind):
     probe = LayerProbe("Own", init=("width",), call=("x",), weights=("scale.kernel",))
     inputs = {"width": 3, "x": np.ones((2, 5, 3), "float32"), "scale.kernel": np.eye(3, dtype="float32")}
     assert attempt(probe, {"Own": cls}, inputs, "call").kind == kind
+
+
+def test_vectors_are_not_made_shorter_and_sequences_are():
+    """A Dense layer of the solution that is built on vectors with one number less refuses the case's weights."""
+    assert shorter(np.ones((11, 3), "float32")).shape == (11, 3)
+    assert shorter(np.ones((11, 3), "int32")).shape == (11, 2)
+    assert shorter(np.ones((2, 5, 3), "float32")).shape == (2, 4, 3)
+    probe = LayerProbe("Own", init=("width",), call=("x",), weights=("scale.kernel",))
+    inputs = {"width": 3, "x": np.ones((5, 3), "float32"), "scale.kernel": np.eye(3, dtype="float32")}
+    assert attempt(probe, {"Own": TakesAnyLength}, inputs, "call").kind is None

@@ -5,6 +5,7 @@ It is a rule and no measurement of students; `docs/maintainers.md` says what it 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -139,7 +140,8 @@ def test_the_table_shows_the_minutes_and_dots_of_the_rule(lab):
 def test_the_minutes_of_the_whole_lab_are_counted_too(lab):
     total = counted(lab).total
     most = LONGEST_LAST_LAB if lab == LABS[-1] else LONGEST_LAB
-    assert total <= most, f"{total:.1f} minutes: shorten the texts, or make an exercise optional"
+    too_many = math.ceil((total - most) * WORDS_A_MINUTE)
+    assert total <= most, f"{total:.1f} minutes: shorten the texts by {too_many} words, or make an exercise optional"
     stated = re.search(r"\*\*Time:\*\*\s+about\s+(\d+)\s+minutes", introduction(lab))
     assert stated and abs(int(stated.group(1)) - total) <= 5, f"write: about {to_five(total)} minutes"
     listed = re.search(rf"\(\.\./labs/{lab}/{lab}\.ipynb\) \([\d.]+ points, about (\d+) min\)", OVERVIEW)

@@ -16,6 +16,7 @@ from autograder.course.text_pairs import check_pair, read_pair
 from autograder.declaring import Case, Exercise, OwnExercise
 from autograder.integrations.scaffold.new import new_course, new_exercise, new_lab
 from autograder.releasing.lint_lab import structure_problems
+from autograder.releasing.release import ReleaseRefused, release
 from autograder.releasing.unfinished import missing_parts
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -61,6 +62,8 @@ def test_a_new_exercise_has_every_part_and_release_names_what_is_to_be_filled_in
     notebook = read_pair(repository.solution_notebook(LAB))
     assert list(points(notebook))[-1] == "entropy" and structure_problems(notebook) == []
     assert check_pair(repository.solution_notebook(LAB)) is None
+    heading = cells_by_id(notebook)["text-entropy"].source.splitlines()[0]
+    assert heading == "## 9 · entropy", "sections are counted, not exercises: the lab's table ends with 8"
     ids = [grade_id(cell) for cell in notebook.cells]
     assert ids.index("measured") < ids.index("text-entropy") < ids.index("entropy") < ids.index("explanation")
 
@@ -143,3 +146,37 @@ def test_cases_of_the_templates_are_what_the_declaration_takes(tmp_path):
     (exercise,) = declared_exercises(course, "01_first_lab").values()
     drawn = [case for group, rng in exercise.generators(1) for case in group.draw(rng)]
     assert len(drawn) == 3 and all(isinstance(case, Case) and set(case.inputs) == {"x"} for case in drawn)
+
+
+FAILING = """
+from autograder.declaring import Case, Exercise
+
+exercise = Exercise("centre", call=("x",))
+
+
+@exercise.formula
+def centre(x):
+    return np.mean(x)
+
+
+@exercise.group("right values", points=1)
+def values(rng):
+    return [Case({"x": rng.normal(size=5)})]
+"""
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (("", ""), "exercises/first_lab/centre.py:9: NameError: name 'np' is not defined; correct it"),
+        (("rng.normal(", "rng.norm("), "exercises/first_lab/centre.py:14: AttributeError"),
+        (('Case({"x"', 'Case({"X"'), "01_first_lab: centre, group values: the formula takes no X. Misspelt?"),
+    ],
+)
+def test_an_exercise_that_fails_when_a_lab_is_released_is_told_with_its_line(tmp_path, edit, said):
+    new_course(tmp_path / "course")
+    path = tmp_path / "course" / "exercises" / "first_lab" / "centre.py"
+    path.write_text(FAILING.replace(*edit), encoding="utf-8")
+    with pytest.raises(ReleaseRefused) as refusal:
+        release(load_course(tmp_path / "course"))
+    assert [reason[: len(said)] for reason in refusal.value.reasons] == [said]

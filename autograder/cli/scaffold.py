@@ -35,7 +35,10 @@ def exercise(
     from autograder.course.settings import load_course
     from autograder.integrations.scaffold.new import new_exercise
 
-    _say(new_exercise(load_course(), lab, name, own=own), "fill in the places marked TODO, then type: course release")
+    _say(
+        new_exercise(load_course(), lab, name, own=own),
+        f"fill in the places marked TODO, then type: course release {lab}",
+    )
 
 
 @app.command()
@@ -48,7 +51,9 @@ def lab(
     from autograder.course.settings import load_course
     from autograder.integrations.scaffold.new import new_lab
 
-    _say(new_lab(load_course(), lab, title, exercise), "fill in the places marked TODO, then type: course release")
+    _say(
+        new_lab(load_course(), lab, title, exercise), f"fill in the places marked TODO, then type: course release {lab}"
+    )
 
 
 @app.command()

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from autograder.course.settings import CourseError
 from autograder.declaring.changes import ChangedResults, Changes
 from autograder.declaring.declaration import Case, Declaration, Group, describe
 from autograder.declaring.edits import Edit, EditConflict, EditError, Formula
@@ -227,8 +228,8 @@ class Exercise(Declaration):
         given = [*case.inputs, *({} if case.property else case.withheld)]
         unknown = [key for key in given if key.replace(".", "_") not in known and not key.startswith("cotangent.")]
         if unknown:
-            raise ValueError(
-                f"{self.name}, group {group.name}: the oracle takes no {', '.join(unknown)}. Misspelt? "
+            raise CourseError(
+                f"{self.name}, group {group.name}: the formula takes no {', '.join(unknown)}. Misspelt? "
                 "An input for the probe alone is declared in `probe_only`."
             )
 

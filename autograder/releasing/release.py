@@ -7,6 +7,7 @@ import math
 import re
 import shutil
 import tempfile
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ from autograder.course.files import write_atomically
 from autograder.course.released import read_released
 from autograder.course.settings import Course, CourseError, load_nbgrader_config
 from autograder.course.text_pairs import PairError, check_pair, paired_notebooks, read_pair, text_of
-from autograder.declaring.course_exercises import declared_exercises, own_exercises
+from autograder.declaring.course_exercises import FOLDER, declared_exercises, own_exercises
 from autograder.declaring.declaration import Declaration
 from autograder.declaring.exercise import VISIBLE_SEED
 from autograder.declaring.rubrics import rubrics
@@ -286,7 +287,22 @@ def _references(
         sections = referred_sections(course, declared)
     except CourseError as error:
         raise ReleaseRefused([f"{lab}: {error}"]) from error
-    return reference_export.export(lab, course.lab(lab).title, points(solution), declared, visible, sections)
+    try:
+        return reference_export.export(lab, course.lab(lab).title, points(solution), declared, visible, sections)
+    except CourseError as error:
+        raise ReleaseRefused([f"{lab}: {error}"]) from error
+    except Exception as error:  # whatever a formula, or a function that draws cases, can raise
+        if place := _declared_at(course, error):
+            raise ReleaseRefused([f"{place}: {type(error).__name__}: {error}; correct it"]) from error
+        raise
+
+
+def _declared_at(course: Course, error: Exception) -> str:
+    """The file and line of the course's exercises in which an error was raised, or nothing."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if (path := Path(frame.filename)).is_relative_to(course.root / FOLDER):
+            return f"{path.relative_to(course.root)}:{frame.lineno}"
+    return ""
 
 
 def _plan_lectures(course: Course) -> dict[Path, bytes | None]:

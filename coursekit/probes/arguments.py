@@ -47,9 +47,15 @@ def _is_changed(before: Any, after: Any) -> bool:
 
 
 def shorter(tensor: Any) -> Any:
-    """Sequences (B, T) or (B, T, D) without their last token; anything else as it is."""
+    """Sequences (B, T) or (B, T, D) without their last token; anything else as it is, such as vectors of floats (B, D).
+
+    A layer that is built on vectors with one number less could not take those of the case.
+    """
+    import tensorflow as tf
+
     shape = tuple(getattr(tensor, "shape", ()))
-    return tensor[:, :-1] if len(shape) in (2, 3) and shape[1] > 1 else tensor
+    is_sequence = len(shape) == 3 or (len(shape) == 2 and not tf.as_dtype(tensor.dtype).is_floating)
+    return tensor[:, :-1] if is_sequence and shape[1] > 1 else tensor
 
 
 def is_deliberate(error: BaseException) -> bool:

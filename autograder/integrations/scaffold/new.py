@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_notebook
 
 import coursekit
-from autograder.course.cells import cells_by_id, is_test, points
+from autograder.course.cells import cells_by_id, is_test
 from autograder.course.files import write_atomically
 from autograder.course.settings import FILE_NAME, Course, CourseError, load_course
 from autograder.course.text_pairs import read_pair, text_of, write_pair
@@ -40,7 +40,13 @@ def new_exercise(course: Course, lab: str, name: str, *, own: bool = False) -> l
     own = own or not _is_repository(course)
     planned = _own_files(course, lab, name) if own else _repository_files(course, lab, name)
     written = _write(planned)
-    return [*written, *_add_cells(path, notebook, cells("cells.py.j2", name=name, number=len(points(notebook)) + 1))]
+    return [*written, *_add_cells(path, notebook, cells("cells.py.j2", name=name, number=_next_number(notebook)))]
+
+
+def _next_number(notebook: NotebookNode) -> int:
+    """The number after the highest one of a section: several exercises may share a section."""
+    headings = (re.findall(r"^## (\d+) · ", cell.source, re.MULTILINE) for cell in notebook.cells)
+    return max((int(number) for found in headings for number in found), default=0) + 1
 
 
 def new_lab(course: Course, lab: str, title: str = "", exercise: str = "first_exercise") -> list[Path]:
