@@ -25,7 +25,7 @@ from matplotlib.patches import Rectangle
 from coursekit.diagrams import HATCHES, PALETTE, text_colour
 
 # One entry per line of a plot: colour, dash pattern and marker differ together, so that a grey print stays legible.
-LINES = (
+LINES: tuple[dict[str, Any], ...] = (
     {"color": PALETTE["query"], "linestyle": "-", "marker": "o"},
     {"color": PALETTE["accent"], "linestyle": "--", "marker": "s"},
     {"color": PALETTE["value"], "linestyle": "-.", "marker": "^"},
