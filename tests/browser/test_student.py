@@ -112,7 +112,7 @@ def test_the_picture_on_the_first_page_shows_this_check(window):
         assert picture.info["Description"] == words, "take it anew: TAKE_PICTURE=1 pytest tests/browser -k picture"
 
 
-@pytest.mark.parametrize("theme", ["Light", pytest.param("Dark", marks=pytest.mark.long)])
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
 def test_a_report_can_be_read(window, theme):
     window.driver.set_window_size(*WIDE)
     choose(window, theme)
@@ -145,7 +145,7 @@ def test_validate_begins_with_the_points_where_something_fails(window, theme):
     window.click(".jp-Dialog-button")
 
 
-@pytest.mark.parametrize("theme", ["Light", "Dark"])
+@pytest.mark.parametrize("theme", ["Light", pytest.param("Dark", marks=pytest.mark.long)])
 def test_validate_runs_the_saved_lab_from_the_top(window, published, theme):
     window.driver.set_window_size(*WIDE)
     choose(window, theme)
