@@ -89,6 +89,7 @@ class TestTraining:
     def noting(seen):
         return lambda *args: seen.append(args)
 
+    @pytest.mark.long
     def test_it_learns(self, experiment, text):
         from coursekit.pages import training
 

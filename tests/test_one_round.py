@@ -59,6 +59,7 @@ def contents(*folders: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for folder in folders for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.long
 def test_an_instructor_changes_a_lab_and_a_student_does_it(course, tmp_path):
     students = tmp_path / "students"
     solution = course / "solutions" / LAB / f"{LAB}.ipynb"

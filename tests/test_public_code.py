@@ -159,6 +159,7 @@ def test_a_source_comes_over_an_address_or_is_said_to_be_unavailable(table, mirr
 
 @pytest.mark.sandbox
 @pytest.mark.slow
+@pytest.mark.long
 def test_what_is_fetched_is_graded_and_told(table, mirror, tmp_path, capsys):
     page = tmp_path / "page.md"
     page.write_text(f"before\n\n{public_code.BEGIN}\nold\n{public_code.END}\n\nafter\n", "utf-8")
