@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+import runpy
 import shutil
 from pathlib import Path
 
+import keras
 import nbformat
+import numpy as np
 import pytest
 
 from autograder.course.cells import cells_by_id, grade_id, points
@@ -18,6 +21,7 @@ from autograder.integrations.scaffold.new import new_course, new_exercise, new_l
 from autograder.releasing.lint_lab import structure_problems
 from autograder.releasing.release import ReleaseRefused, release
 from autograder.releasing.unfinished import missing_parts
+from coursekit.probes.description import described
 
 ROOT = Path(__file__).resolve().parents[1]
 LAB, TOPIC = "02_self_attention", "self_attention"
@@ -138,6 +142,34 @@ def test_marks_are_looked_for_in_the_newer_half_of_the_notebook(tmp_path):
     assert [line for line in missing_parts(course, "01_first_lab", read_pair(path), known) if "say it" in line]
 
 
+def test_a_new_layer_has_every_part_and_is_driven_in_each_mode_once_it_is_filled_in(tmp_path):
+    new_course(tmp_path / "course")
+    course = load_course(tmp_path / "course")
+    with pytest.raises(CourseError, match="leave out --own, or --layer"):
+        new_exercise(course, "01_first_lab", "Scale", own=True, layer=True)
+    declaration = new_exercise(course, "01_first_lab", "Scale", layer=True)[0]
+    path = course.solution_notebook("01_first_lab")
+    known = {"centre": OwnExercise("centre", call=("x",)), "Scale": OwnExercise("Scale", call=("x",))}
+    said = missing_parts(course, "01_first_lab", read_pair(path), known)
+    assert any(line.startswith("exercises/first_lab/Scale.py:5: to fill in") for line in said)
+
+    written = declaration.read_text(encoding="utf-8").replace("    # a_mistake", "    a_mistake")
+    filled = re.sub(r"raise NotImplementedError\(.*\)", "return x * scale", written)
+    declaration.write_text(filled.replace("TODO", "Done"), encoding="utf-8")
+    cases = runpy.run_path(str(declaration))["exercise"].expectations(3)
+    assert [case.mode for case in cases] == ["call", "call", "parameters", "graph", "gradient"]
+    assert all(("a_mistake",) in case.wrong for case in cases if case.mode in ("call", "graph"))
+
+    given = {key: value for key, value in cases[0].inputs.items() if key in ("features", "x", "scale")}
+    stub = cells_by_id(read_pair(path))["Scale-code"].source
+    bodies = ['self.scale = self.add_weight(shape=(features,), name="scale")', "return x * self.scale"]
+    answer = re.sub(r'raise NotImplementedError\("TODO: the solution"\)', lambda _: bodies.pop(0), stub)
+    namespace = {"keras": keras}
+    exec(answer, namespace)
+    found = described("Scale", runpy.run_path(str(declaration))["exercise"].probe)(namespace, given, "call")
+    np.testing.assert_allclose(found["output"], given["x"] * given["scale"], rtol=1e-6)
+
+
 def test_cases_of_the_templates_are_what_the_declaration_takes(tmp_path):
     new_course(tmp_path / "course")
     from autograder.declaring.course_exercises import declared_exercises
@@ -171,6 +203,10 @@ def values(rng):
         (("", ""), "exercises/first_lab/centre.py:9: NameError: name 'np' is not defined; correct it"),
         (("rng.normal(", "rng.norm("), "exercises/first_lab/centre.py:14: AttributeError"),
         (('Case({"x"', 'Case({"X"'), "01_first_lab: centre, group values: the formula takes no X. Misspelt?"),
+        (
+            ("size=5)}", 'size=5)}, mode="tensors"'),
+            '01_first_lab: centre, group values: there is no mode "tensors" of a function.',
+        ),
     ],
 )
 def test_an_exercise_that_fails_when_a_lab_is_released_is_told_with_its_line(tmp_path, edit, said):

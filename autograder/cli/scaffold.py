@@ -19,16 +19,20 @@ app = typer.Typer(
 @app.command()
 def exercise(
     lab: Annotated[str, typer.Argument(help="The lab, such as 02_self_attention.")],
-    name: Annotated[str, typer.Argument(help="The name of the function that students write.")],
+    name: Annotated[str, typer.Argument(help="The name of the function or class that students write.")],
     own: Annotated[
         bool,
         typer.Option("--own", help="In the autograder's repository: the solution is the reference, not a formula."),
+    ] = False,
+    layer: Annotated[
+        bool, typer.Option("--layer", help="A Keras layer, into which the checks put weights, with a formula.")
     ] = False,
 ) -> None:
     """Write every file of a new exercise. Nothing is overwritten.
 
     In your own course it writes cells in solutions/LAB/LAB.ipynb, and exercises/TOPIC/NAME.py for the inputs to try.
     In the autograder's repository the declaration has a formula and named mistakes, and the test gets variants as well.
+    With `--layer` it has a formula in your own course, too.
 
     Fill in the places marked TODO, then type `course release`: it lists what is still missing, with file and line.
     """
@@ -36,7 +40,7 @@ def exercise(
     from autograder.integrations.scaffold.new import new_exercise
 
     _say(
-        new_exercise(load_course(), lab, name, own=own),
+        new_exercise(load_course(), lab, name, own=own, layer=layer),
         f"fill in the places marked TODO, then type: course release {lab}",
     )
 

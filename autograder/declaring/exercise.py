@@ -19,6 +19,7 @@ from coursekit.comparison import difference
 from coursekit.diagnosis import Mistakes, fingerprint, possible_mistakes
 from coursekit.generator import Generator
 from coursekit.judge import UNNAMED_MODES, Expectation
+from coursekit.probes.description import MODES
 
 Oracle = Callable[..., Any]
 
@@ -206,6 +207,7 @@ class Exercise(Declaration):
 
     def _expectation(self, group: Group, case: Case) -> Expectation:
         self._refuse_unknown_inputs(group, case)
+        self._refuse_unknown_mode(group, case)
         exact = self.reference(case)
         tolerance = {key: self.bound(scaled(case, exact), value) for key, value in exact.items()}
         return Expectation(
@@ -231,6 +233,16 @@ class Exercise(Declaration):
             raise CourseError(
                 f"{self.name}, group {group.name}: the formula takes no {', '.join(unknown)}. Misspelt? "
                 "An input for the probe alone is declared in `probe_only`."
+            )
+
+    def _refuse_unknown_mode(self, group: Group, case: Case) -> None:
+        if self.probe is None:
+            return
+        known = MODES[self.probe["kind"]]
+        if case.mode not in known:
+            given, names = f"{self.name}, group {group.name}", ", ".join(known)
+            raise CourseError(
+                f'{given}: there is no mode "{case.mode}" of a {self.probe["kind"]}. Misspelt? Use: {names}.'
             )
 
     def mistake_sets(self) -> list[Mistakes]:

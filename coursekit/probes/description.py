@@ -7,6 +7,14 @@ from typing import Any
 
 from coursekit.probes.driving import LayerProbe, Probe, function, record, refusing, value
 
+# The modes that each kind understands; a misspelt one would be a plain call, and test nothing of what it names.
+MODES: Mapping[str, tuple[str, ...]] = {
+    "value": ("call",),
+    "function": ("call", "tensor"),
+    "record": ("call",),
+    "layer": ("call", "parameters", "graph", "gradient", "reload", "refusal"),
+}
+
 
 def described(name: str, description: Mapping[str, Any]) -> Probe:
     """The probe of an exercise that brings no code of its own: a function, a record, a layer, or a value.

@@ -22,25 +22,28 @@ EXAMPLE_LAB, EXAMPLE = "01_first_lab", "centre"
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
-def new_exercise(course: Course, lab: str, name: str, *, own: bool = False) -> list[Path]:
+def new_exercise(course: Course, lab: str, name: str, *, own: bool = False, layer: bool = False) -> list[Path]:
     """Write the files of a new exercise, each place to fill in marked TODO; return the paths that were written.
 
     In the repository of this package an exercise has a formula and named mistakes; in any other course, and with
-    `own`, its references come from the solution.
+    `own`, its references come from the solution. With `layer` it is a layer, which has a formula in every course.
 
     Raises:
-        CourseError: the name cannot be used, or is taken.
+        CourseError: the name cannot be used, or is taken; a layer is to have its references from the solution.
     """
     lab = course.lab(lab).name
     refuse_name(name)
+    if own and layer:
+        raise CourseError("a layer's references come from a formula: leave out --own, or --layer")
     path = course.solution_notebook(lab)
     notebook = read_pair(path)
     if any(cell_id in cells_by_id(notebook) for cell_id in (name, f"{name}-code", f"text-{name}")):
         raise CourseError(f"{path}: has cells called {name} already; choose another name")
     own = own or not _is_repository(course)
-    planned = _own_files(course, lab, name) if own else _repository_files(course, lab, name)
-    written = _write(planned)
-    return [*written, *_add_cells(path, notebook, cells("cells.py.j2", name=name, number=_next_number(notebook)))]
+    template = "layer_exercise.py.j2" if layer else "own_exercise.py.j2" if own else "exercise.py.j2"
+    written = _write(_exercise_files(course, lab, name, template))
+    added = cells("cells.py.j2", name=name, number=_next_number(notebook), layer=layer)
+    return [*written, *_add_cells(path, notebook, added)]
 
 
 def _next_number(notebook: NotebookNode) -> int:
@@ -136,16 +139,12 @@ def refuse_lab(course: Course, lab: str) -> None:
         raise CourseError(f"{course.root / FILE_NAME}: lists {lab} already; choose another name")
 
 
-def _own_files(course: Course, lab: str, name: str) -> dict[Path, str]:
-    return {lab_folder(course, lab) / f"{name}.py": filled("own_exercise.py.j2", name=name)}
-
-
-def _repository_files(course: Course, lab: str, name: str) -> dict[Path, str]:
-    number, topic = lab.split("_", 1)
+def _exercise_files(course: Course, lab: str, name: str, template: str) -> dict[Path, str]:
+    number, _, topic = lab.partition("_")
     values = {"number": number, "topic": topic, "name": name}
-    declaration = lab_folder(course, lab) / f"{name}.py"
-    planned = {declaration: filled("exercise.py.j2", **values)}
-    planned[course.root / "tests" / "variants" / topic / f"{name}.py"] = filled("variants.py.j2", **values)
+    planned = {lab_folder(course, lab) / f"{name}.py": filled(template, **values)}
+    if template != "own_exercise.py.j2" and _is_repository(course):
+        planned[course.root / "tests" / "variants" / topic / f"{name}.py"] = filled("variants.py.j2", **values)
     return planned
 
 
