@@ -210,7 +210,8 @@ def far_away() -> Iterator[str]:
         subprocess.run(["ip", "netns", "delete", name], capture_output=True)
 
 
-@pytest.mark.parametrize("seconds", [3, pytest.param(20, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("seconds", [3, 20])
 def test_a_network_that_is_down_for_a_while_costs_nobody_anything(tmp_path, far_away, seconds):
     from test_cluster_client import Grading, LabGrader, load_course
 

@@ -123,6 +123,7 @@ def test_a_worker_that_hangs_costs_nobody_anything(processes, grader, monkeypatc
     assert "hanging gets no submissions: it does not answer" in run.told
 
 
+@pytest.mark.long
 def test_the_client_keeps_nothing_of_what_it_has_sent(processes, grader):
     """Two hundred submissions of 200 kB: what is held at the end is that of a few."""
     processes.start_worker("only", threads=16)
@@ -142,6 +143,7 @@ def test_the_client_keeps_nothing_of_what_it_has_sent(processes, grader):
     assert held < 20e6, f"{held / 1e6:.0f} MB of 40 MB sent"
 
 
+@pytest.mark.long
 def test_workers_that_differ_are_refused_by_name(processes, grader):
     """Another NumPy on one of them, no walls on another; the third grades everybody."""
     numpy = processes.folder / "other" / "numpy_of_yesterday.py"

@@ -16,7 +16,7 @@ ATTACK = "import pytest\n\n@pytest.mark.sandbox\ndef test_attack():\n    pass\n"
         ("", 0, []),
         pytest.param("0", 0, ["-n", "1"], marks=pytest.mark.long),
         pytest.param("1", 1, [], marks=pytest.mark.long),
-        ("1", 1, ["-n", "1"]),
+        pytest.param("1", 1, ["-n", "1"], marks=pytest.mark.long),
     ],
 )
 def test_a_run_without_security_tests_says_so_in_its_last_line_or_fails(tmp_path, required, status, options):

@@ -22,7 +22,7 @@ def scaled(x: np.ndarray, shift: float = 0.001) -> np.ndarray:
     return x / np.sqrt(x.var() + shift)
 
 
-exercise = Exercise("scaled", call=("x",))
+exercise = Exercise("scaled")
 exercise.formula(scaled)
 exercise.mistakes(
     default=wrong("The default.", ("shift=0.001", "shift=1.0"), costs_at_most=0.5),

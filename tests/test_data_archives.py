@@ -53,6 +53,7 @@ def reviews_as_published(parts: tuple[str, ...]) -> dict[str, bytes]:
     return contents
 
 
+@pytest.mark.long
 @needs_folder
 def test_imdb_is_built_from_its_archive(tmp_path):
     contents = reviews_as_published(("test",))

@@ -95,7 +95,7 @@ def test_two_edits_of_one_place_exclude_each_other():
 
 
 def soft_exercise() -> Exercise:
-    exercise = Exercise("soft", call=("x",), optional=("sharpness",), returns=("weights",))
+    exercise = Exercise("soft", optional=("sharpness",), returns=("weights",))
     exercise.formula(softened)
 
     @exercise.group(

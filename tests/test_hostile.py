@@ -1,6 +1,6 @@
 """The corpus of hostile and damaged submissions, graded by `course grade` beside an honest victim.
 
-Every fourth submission is graded by `make test`, all the others by `make test-all`, each part in a run of its own.
+Every sixteenth submission is graded by `make test`, all the others by `make test-all`, each part in a run of its own.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from autograder.grading.lab_grader import LabGrader
 from autograder.grading.preloading import start_sandbox
 from autograder.submission import FoundSubmission, student_id
 
-PARTS = {"an eighth": CORPUS[::8], "the rest": tuple(hostile for at, hostile in enumerate(CORPUS) if at % 8)}
+PARTS = {"a sixteenth": CORPUS[::16], "the rest": tuple(hostile for at, hostile in enumerate(CORPUS) if at % 16)}
 LIMITS = {"cpu_seconds": 3, "wall_seconds": 10, "memory_mb": 4096}
 
 pytestmark = [
@@ -73,7 +73,7 @@ def of_each_part(*names: str, cases=lambda part: [()]):
             pytest.param(
                 part,
                 *case,
-                marks=() if part == "an eighth" else pytest.mark.long,
+                marks=() if part == "a sixteenth" else pytest.mark.long,
                 id=case[0].name if case else part,
             )
             for part in PARTS

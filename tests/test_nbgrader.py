@@ -257,6 +257,7 @@ def test_a_lab_goes_out_and_comes_back_through_the_exchange(course, tmp_path, mo
     assert "Score: 5.0 / 9.0" in page.read_text("utf-8")
 
 
+@pytest.mark.long
 def test_validate_ignores_stderr_and_runs_every_test_cell(course):
     """A right notebook that logs passes; a wrong one with skip-execution on its tests does not."""
     noise = (

@@ -201,7 +201,10 @@ def seconds(place, pattern, ways, before: str, pump: str, length: int, last: str
     return time.process_time() - begun
 
 
-@pytest.mark.parametrize("bad", [r"^\s*%", r"(?m)^\s*$x", r"[\s.]+$", r"(?:a|aa)+$", r"\{\{node[^}]*\}\}"])
+@pytest.mark.parametrize(
+    "bad",
+    [r"^\s*%", r"(?m)^\s*$x", r"[\s.]+$", r"(?:a|aa)+$", pytest.param(r"\{\{node[^}]*\}\}", marks=pytest.mark.long)],
+)
 def test_patterns_that_go_back_are_seen(bad):
     with pytest.raises(TooLong):
         test_no_text_takes_long("here", re.compile(bad, re.MULTILINE), {"search"})

@@ -304,7 +304,8 @@ def test_workers_that_are_killed_change_no_mark(tmp_path, submissions, kills, pa
     assert disturbed.details() == undisturbed.details()
 
 
-@pytest.mark.parametrize("seconds", [3, pytest.param(30, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("seconds", [3, 30])
 def test_a_gradebook_that_another_program_locks_is_waited_for(course, reference, seconds):
     run = Run(course, f"locked-{seconds}")
     shutil.copy(reference.database, run.database)

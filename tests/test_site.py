@@ -330,6 +330,7 @@ def read(path: Path) -> Page:
     return Page(path.read_text("utf-8"))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_every_lecture_and_lab_is_a_page_that_the_start_page_leads_to(site):
     start = read(site / "index.html").links
@@ -346,6 +347,7 @@ def test_every_lecture_and_lab_is_a_page_that_the_start_page_leads_to(site):
         assert re.search(rf'class="left-prev"\s+href="{before.name}"', after.read_text("utf-8"))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LECTURES)
 def test_a_lecture_has_all_its_figures_with_words_and_its_answers_folded(site, name):
@@ -390,6 +392,7 @@ def test_a_lecture_s_pictures_are_transparent_set_up_stays_away_and_code_that_dr
         assert corners == [0] * 4, file
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_links_and_anchors_lead_somewhere_and_nothing_is_loaded_from_elsewhere(site):
     dead, outside = [], []
@@ -409,6 +412,7 @@ def test_links_and_anchors_lead_somewhere_and_nothing_is_loaded_from_elsewhere(s
     assert not outside
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_every_page_has_a_title_of_its_own_and_a_description(site):
     titles: dict[str, Path] = {}
@@ -422,6 +426,7 @@ def test_every_page_has_a_title_of_its_own_and_a_description(site):
         assert titles.setdefault(title, path) == path, "two pages of one title"
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_index_of_the_search_holds_each_formula_once_and_no_code_that_only_draws(site):
     found = [gzip.decompress(path.read_bytes()) for path in (site / "pagefind" / "fragment").iterdir()]
@@ -431,6 +436,7 @@ def test_the_index_of_the_search_holds_each_formula_once_and_no_code_that_only_d
     assert "softmax(scores" in text and "two_scenes" not in text
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_no_formula_is_left_as_latex_and_no_script_for_formulas_is_loaded(site):
     count = 0
@@ -461,6 +467,7 @@ def test_without_node_the_browser_typesets(tmp_path):
     assert (tmp_path / "static" / "mathjax" / "tex-chtml.js").is_file()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_every_picture_of_the_site_has_words_that_are_its_own(site):
     found = [(path, image) for path in sorted(site.rglob("*.html")) for image in read(path).images]
@@ -470,6 +477,7 @@ def test_every_picture_of_the_site_has_words_that_are_its_own(site):
     assert len({image["alt"] for _, image in pictures}) == len({image["src"] for _, image in pictures})
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_reference_names_every_module_of_coursekit_that_notebooks_import(site):
     sources = [path.read_text("utf-8") for path in [*ROOT.glob("lectures/*.py"), *ROOT.glob("solutions/*/*.py")]]
@@ -484,6 +492,7 @@ def test_the_reference_names_every_module_of_coursekit_that_notebooks_import(sit
     assert imported and not missing
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_site_can_be_built_over_an_earlier_one(site):
     assert (site / MARKER).is_file()

@@ -120,7 +120,7 @@ def work(student: Person) -> None:
     student.menu("Nbgrader", "Assignment List")
     student.shows_list(RELEASED, LAB)
     student.click(f"{RELEASED} button", "Fetch")
-    student.click(f"{FETCHED} .assignment-notebooks-link", LAB)
+    student.click_for(f"{FETCHED} .assignment-notebooks-link", LAB, f"{FETCHED} .nested_list_item a")
     student.shot("fetched")
     student.click(f"{FETCHED} .nested_list_item a", LAB)
     student.shows_lab()

@@ -27,7 +27,7 @@ MARKS = dict(row.split(",") for row in (SAMPLES.parent / "marks.csv").read_text(
 EARNED, ALL = float(MARKS[SAMPLE]), FULL + 4  # with the written answer
 SHARE = f"{EARNED:g} / {ALL:g}"
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.long, pytest.mark.sandbox]
 
 
 def with_points(path: Path) -> None:

@@ -28,7 +28,7 @@ OVER_QUERIES = """def self_attention_matrix(x):
 TEXT, SIGNS = 4.5, 3.0
 SCREENS = (1440, 900), (1280, 720), (390, 844)
 PLACE_OF_THE_FIRST_LINE = "const b = arguments[0].getBoundingClientRect(); return [b.top, b.left, b.right]"
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.long, pytest.mark.slow]
 
 
 def solved() -> dict[str, str]:

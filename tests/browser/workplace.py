@@ -9,12 +9,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
 import nbformat
 from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
+from selenium.common.exceptions import StaleElementReferenceException, TimeoutException, WebDriverException
 from selenium.webdriver import ActionChains, Keys
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
@@ -183,6 +184,23 @@ class Window:
             return True
 
         self.wait(attempt, f"a click on {what}")
+
+    def click_for(self, css: str, text: str, follows: str) -> None:
+        """Click it until something at `follows` is seen; a list that is drawn anew just then swallows a click."""
+
+        def seen() -> bool:
+            return any(element.is_displayed() for element in self.all(follows))
+
+        def attempt() -> bool:
+            if not seen():
+                self.click(css, text)
+                with suppress(TimeoutException):
+                    WebDriverWait(self.driver, 3, ignored_exceptions=(StaleElementReferenceException,)).until(
+                        lambda _: seen()
+                    )
+            return seen()
+
+        self.wait(attempt, f'a click on "{text}" at {css} shows {follows}')
 
     def menu(self, *labels: str) -> None:
         """Choose from JupyterLab's menu bar, such as ``("Settings", "Theme", "JupyterLab Dark")``."""

@@ -211,7 +211,9 @@ assert sum(range(10 ** 5)) == 4999950000
 """
 
 
-@pytest.mark.parametrize("wanted", GREEDY)
+@pytest.mark.parametrize(
+    "wanted", [pytest.param(kind, marks=[pytest.mark.long] * (kind != "memory")) for kind in GREEDY]
+)
 def test_what_one_submission_takes_no_other_lacks(sandbox, wanted):
     """Beside a submission that takes all that it can get, another one has its whole share and its own CPU seconds."""
     with sandbox.session() as greedy, sandbox.session() as modest:
