@@ -62,6 +62,7 @@ def test_what_failed_most_is_told_by_group(page):
     assert "did not pass “leading dimensions”" not in page
 
 
+@pytest.mark.long
 def test_nearly_every_mistake_that_changes_an_array_can_be_drawn():
     drawn = {
         f"{name} {id}": _pictured(exercise, id)[1] is not None

@@ -167,6 +167,7 @@ def test_workers_that_differ_are_refused_by_name(processes, grader):
     assert "open gets no submissions: bubblewrap is not installed. Type: apt-get install bubblewrap" in told
 
 
+@pytest.mark.long
 def test_without_workers_and_without_a_scheduler_it_says_what_to_do(processes, grader, monkeypatch):
     unreadable = FoundSubmission("damaged", LAB, None, Source(b"{"))
     run = Grading(grader, processes.address, [unreadable, *STUDENTS], wait_seconds=1.0)

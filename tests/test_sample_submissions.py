@@ -80,6 +80,7 @@ def test_samples_get_the_marks_they_must_get(course):
         assert (course / "grades" / "feedback" / student / f"{LAB}.html").is_file()
 
 
+@pytest.mark.long
 def test_a_second_run_grades_nothing_again_and_says_the_same(course):
     before = (course / "grades" / "results.csv").read_bytes()
     result = run("course", "grade", LAB, str(SAMPLES), "--out", "again", cwd=course)
