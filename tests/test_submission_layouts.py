@@ -466,6 +466,16 @@ def test_no_notebook_named_like_the_lab_disappears(tmp_path_factory, files, pack
     assert len(graded) == len(set(graded))
 
 
+def test_an_archive_that_is_packed_too_deep_is_named_beside_the_notebook_that_counts(tmp_path):
+    deep = {"ada.zip": {"ada.zip": {"ada.zip": {L: "1"}}}}
+    path = tmp_path / "in.zip"
+    path.write_bytes(pack({L: "0", **deep}))
+    found = find_submissions([path], LAB, KNOWN)
+    assert [submission.read().decode() for submission in found.submissions] == [work("0")]
+    (passed,) = found.passed_over
+    assert passed.path == f"{path}/ada.zip/ada.zip/ada.zip" and passed.reason.endswith("inside too many others.")
+
+
 def _flat(tree):
     """Return what `pack` and `lay` take: archives are dictionaries, folders are parts of names."""
     flat = {}

@@ -111,7 +111,7 @@ class _Candidate:
 
 
 class Chooser:
-    """Chooses submissions for one lab; `passed_over` names the notebooks that could have been meant as well."""
+    """Chooses submissions for one lab; `passed_over` names what could have been meant as well."""
 
     def __init__(self, names: LabNames):
         self.names = names
@@ -141,6 +141,9 @@ class Chooser:
         assert source is not None  # it is a sound one
         time = claim.timestamp or self._time_beside(claim, chosen)
         note = self._note_on_others(claim, chosen, candidates, submission)
+        for _, folder in claim.tree.walk_folders():
+            if folder.problem:  # a notebook in it could be meant, too
+                self.passed_over.append(PassedOver(shown_place(folder.place), printable(folder.problem)))
         is_late = claim.in_attempts and any(map(is_marked_late, place_of(chosen.home, chosen.item).split("/")))
         return replace(submission, path=source.path, source=source, timestamp=time, note=note, is_marked_late=is_late)
 
