@@ -243,7 +243,6 @@ def test_nothing_outside_was_read_written_or_called(graded):
     assert graded.left_running == []
 
 
-@pytest.mark.long
 @of_each_part()
 def test_a_second_run_grades_nothing_again(graded):
     begun = time.monotonic()
