@@ -8,8 +8,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from autograder.grading import submission_run
 from autograder.grading.lab_files import writing
-from autograder.grading.submission_run import MAX_RESTARTS, PreparedExercise, SubmissionRun
+from autograder.grading.submission_run import MAX_RESTARTS, PAUSES, PreparedExercise, SubmissionRun
 from autograder.sandbox import CellError, CellReply, Failure, Limits, ProbeReply, SessionLost, WorkerLost
 from autograder.submission import CellStep, Plan, ProbeStep, Rules
 from autograder.submission.lab_reader import with_rules
@@ -17,6 +18,14 @@ from coursekit.judge import ExerciseSpec, Expectation, GroupSpec
 
 LIMITS = Limits(cpu_seconds_per_step=10, wall_seconds_per_step=60)
 POINTS = {"one": 3.0, "two": 5.0}
+
+
+@pytest.fixture(autouse=True)
+def waited(monkeypatch):
+    """The pauses are not waited for; those that a test takes are in the list."""
+    seconds: list[float] = []
+    monkeypatch.setattr(submission_run, "time", SimpleNamespace(sleep=seconds.append))
+    return seconds
 
 
 class Machine:
@@ -168,11 +177,41 @@ def test_a_process_that_ends_once_and_not_again_costs_nothing(by):
     assert results == WELL and run.notes == []
 
 
-def test_what_is_short_once_and_not_again_costs_nothing():
-    left = [ProbeReply(None, Failure("error", "RuntimeError: can't start new thread"), 1.0, 2.0)]
-    machine = Machine(one=lambda: left.pop() if left else ProbeReply({"output": np.ones(2)}, None, 1.0, 2.0))
+SHORT = {
+    "error of a case": ("one", ProbeReply(None, Failure("error", "RuntimeError: can't start new thread"), 1.0, 2.0)),
+    "error of an answer": ("answer_one", CellReply(CellError("MemoryError", "", ""), "", 1.0, 2.0)),
+    "error of an own cell": ("own", CellReply(CellError("BlockingIOError", "[Errno 11]", ""), "", 1.0, 2.0)),
+    "error of the lab": ("imports", CellReply(CellError("OSError", "[Errno 12] Cannot allocate", ""), "", 1.0, 2.0)),
+    "end by a signal": ("one", SessionLost("crashed", "the process ended", by_signal=True)),
+}
+
+
+@pytest.mark.parametrize("kind", SHORT)
+@pytest.mark.parametrize("times", range(1, len(PAUSES) + 2))
+def test_what_runs_short_for_a_while_costs_nothing(kind, times, waited):
+    """It is tried again at once, and then after longer and longer pauses."""
+    where, reply = SHORT[kind]
+    well = ProbeReply({"output": np.ones(2)}, None, 1.0, 2.0) if where in POINTS else CellReply(None, "", 1.0, 2.0)
+    left = [reply] * times
+    machine = Machine(**{where: lambda: left.pop() if left else well})
+    run, results = take(machine)
+    assert results == WELL and run.notes == []
+    assert machine.log.count("new") == 1 + times
+    assert [seconds for seconds in waited if seconds] == list(PAUSES[: times - 1])
+
+
+def test_who_always_runs_short_is_blamed_and_the_pauses_are_those_of_the_whole_submission(waited):
+    ended = SessionLost("crashed", "the process ended", by_signal=True)
+    _, results = take(Machine(one=ended, two=ended))
+    assert results == {"one": ("crashed", 0.0), "two": ("crashed", 0.0)}
+    assert [seconds for seconds in waited if seconds] == list(PAUSES)
+
+
+def test_an_error_that_tells_of_no_shortage_is_not_tried_again(waited):
+    error = CellReply(CellError("OSError", "[Errno 30] Read-only file system", ""), "", 1.0, 2.0)
+    machine = Machine(own=error, answer_one=error)
     assert take(machine)[1] == WELL
-    assert machine.log.count("new") == 2
+    assert machine.log.count("new") == 1 and not any(waited)
 
 
 def test_an_own_cell_that_loses_the_process_is_left_out():

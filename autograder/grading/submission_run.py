@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +23,12 @@ DEMONSTRATION_TAG = "demonstration"  # of cells that only show something; they a
 MAX_RESTARTS = 3  # of the process, by the cells of one exercise or by the student's own; then they are left out
 OWN_BUDGETS = 3  # of the student's own cells together, in budgets of one step
 LEAST_SECONDS = 0.1
-SHORTAGES = ("MemoryError", "OSError", "BlockingIOError", "ResourceExhaustedError", "RuntimeError: can't start new")
+PAUSES = (2.0, 4.0, 8.0)  # seconds, in a whole submission, before what ran short twice is taken once more
+SHORT = (errno.EAGAIN, errno.ENOMEM, errno.ENFILE, errno.EMFILE, errno.ENOSPC)
+SHORTAGES = (
+    "MemoryError", "ResourceExhaustedError", "BlockingIOError", "RuntimeError: can't start new",
+    *(f"OSError: [Errno {number}]" for number in SHORT),
+)  # fmt: skip
 Reply = TypeVar("Reply", CellReply, ProbeReply)
 
 WORDS_OF_LOSS = {
@@ -61,6 +68,10 @@ class SubmissionRun:
 
     When the process is lost by no fault of the submission, nothing is left out and nothing is counted. A second time
     is one too many: the fault is the machine's, or the grader's, and there is no verdict.
+
+    A step that runs short of memory, processes or threads is taken again in a fresh process before anybody is blamed,
+    for what is short may be the machine's share: the first time at once, and then as long as the submission has one of
+    the `PAUSES` left, so that who always runs short waits for no more than these.
 
     Each exercise, its cells and its cases together, has one budget of CPU time and one by the clock, as `Limits` counts
     them; so has each of the student's own cells that an answer uses. Their other cells have a larger one together. A
@@ -110,8 +121,9 @@ class SubmissionRun:
         self._brought_back = _brought_back(plan.steps)
         self._spent: defaultdict[str | int | None, _Spent] = defaultdict(_Spent)  # by `_budget_key`
         self._was_lost = False
-        self._crashed: set[int] = set()  # steps in which the process ended itself, and that were taken again
-        self._short: set[str] = set()  # exercises that ran out of something, and were tried again
+        self._short: set[int] = set()  # steps that ran short of something, and were taken again
+        self._pauses = list(PAUSES)  # that are left
+        self._pause = 0.0  # before the next pass
         self._wall = 0.0  # of the whole submission
         self._most_wall = sum(limits.wall_seconds(self._budget(name)) for name in (None, *plan.exercises))
 
@@ -129,6 +141,8 @@ class SubmissionRun:
                 self._give_up()
                 break
             before = self._wall
+            time.sleep(self._pause)
+            self._pause = 0.0
             try:
                 self._pass(last)
             except WorkerLost as lost:
@@ -179,36 +193,39 @@ class SubmissionRun:
         if index in self._left_out:
             return False
         if step.locked:
-            self._run_locked(session, step, self._brought_back.get(index))
-        elif self._has_used_up(self._budget_key(index)):
+            return self._run_locked(session, index, step)
+        if self._has_used_up(self._budget_key(index)):
             self._leave_out(index, step.exercise, "timeout", "Its cells together took too long.")
-        else:
-            reply = self._ask(self._budget_key(index), partial(session.run_cell, step.source))
-            if reply.error is not None and step.exercise is not None:
-                self._errors[step.exercise] = reply.error
-            if session.is_exhausted():
-                raise SessionLost("memory", "it left too many processes, or too much memory in use, behind")
+            return False
+        reply = self._ask(self._budget_key(index), partial(session.run_cell, step.source))
+        if _is_short(reply) and self._goes_again(index):
+            return True
+        if reply.error is not None and step.exercise is not None:
+            self._errors[step.exercise] = reply.error
+        if session.is_exhausted():
+            raise SessionLost("memory", "it left too many processes, or too much memory in use, behind")
         return False
 
-    def _run_locked(self, session: Session, step: CellStep, by: int | None) -> None:
-        """Run a cell of the lab; `by` is the student's cell because of which it runs again."""
+    def _run_locked(self, session: Session, index: int, step: CellStep) -> bool:
+        """Run a cell of the lab; return whether the process is used up."""
         run = partial(session.run_cell, step.source)
+        by = self._brought_back.get(index)  # the student's cell because of which it runs again
         if by is None:
             left = min(self._limits.wall_seconds_per_step, self._most_wall - self._wall)
-            self._wall += run(wall_seconds=max(left, LEAST_SECONDS)).wall
-        elif by not in self._left_out:
+            reply = run(wall_seconds=max(left, LEAST_SECONDS))
+            self._wall += reply.wall
+        elif by in self._left_out:
+            return False
+        else:
             key = self._budget_key(by)
             if self._has_used_up(key):
                 self._restarts[key] = MAX_RESTARTS - 1  # all of them go: without one the next would do the same
                 raise SessionLost("timeout", "the cells of the lab that had to run again took too long")
-            self._ask(key, run)
+            reply = self._ask(key, run)
+        return _is_short(reply) and self._goes_again(index)
 
     def _probe(self, session: Session, name: str, index: int) -> bool:
-        """Try an exercise on all of its cases and judge it; return whether it ran out of something.
-
-        The first time that this happens the exercise is tried again in a fresh process, and not judged: what is
-        short may be the machine's share.
-        """
+        """Try an exercise on all of its cases and judge it, unless it is tried again; return whether it ran short."""
         prepared = self._prepared[name]
         attempts = not_run(prepared.spec, prepared.cases, self._broken[name])
         self.attempts[name] = attempts
@@ -224,8 +241,7 @@ class SubmissionRun:
             )
             attempts.append(attempt_of(self._ask(name, ask)))
         is_short = any(attempt.kind == "error" and attempt.message.startswith(SHORTAGES) for attempt in attempts)
-        if is_short and name not in self._short:
-            self._short.add(name)
+        if is_short and self._goes_again(index):
             return True
         judgement = judge(prepared.spec, prepared.cases, attempts, self._broken[name])
         error = self._errors.get(name)
@@ -262,16 +278,26 @@ class SubmissionRun:
         self._wall += reply.wall
         return reply
 
+    # -- what runs short -----------------------------------------------------------------------------------------
+
+    def _goes_again(self, index: int, *, with_pauses: bool = True) -> bool:
+        """Whether a step that ran short of something is taken again; then the next pass waits until it may."""
+        if index in self._short:
+            if not (with_pauses and self._pauses):
+                return False
+            self._pause = self._pauses.pop(0)
+        self._short.add(index)
+        return True
+
     # -- losses --------------------------------------------------------------------------------------------------
 
     def _record_loss(self, index: int, lost: SessionLost) -> None:
         """Make one step of the student's responsible for the loss, and go round it from now on.
 
-        A process that ends itself does so once more before anybody is blamed: a library that gets no thread from a
-        crowded machine aborts as the worst code does.
+        A process that ends itself does so again before anybody is blamed: a library that gets no thread from a crowded
+        machine aborts as the worst code does. `os._exit` is no such end; it is taken again once.
         """
-        if lost.reason == "crashed" and index not in self._crashed:
-            self._crashed.add(index)
+        if lost.reason == "crashed" and self._goes_again(index, with_pauses=lost.by_signal):
             return
         step = self._plan.steps[index]
         status = "timeout" if lost.reason == "timeout" else "crashed"
@@ -366,6 +392,11 @@ def _brought_back(steps: Sequence[CellStep | ProbeStep]) -> dict[int, int]:
                 found[index] = own
             seen.add(step.cell_id)
     return found
+
+
+def _is_short(reply: CellReply) -> bool:
+    error = reply.error
+    return error is not None and f"{error.type}: {error.message}".startswith(SHORTAGES)
 
 
 def attempt_of(reply: ProbeReply) -> Attempt:

@@ -43,14 +43,18 @@ class SessionLost(Exception):
         reason: ``timeout``, ``crashed``, ``memory`` or ``protocol``.
         seconds: CPU seconds that the step had used.
         wall: seconds by the clock that are counted; see `Limits`.
+        by_signal: whether a signal ended it, as `abort` does, and not an exit of its own.
     """
 
-    def __init__(self, reason: Reason, message: str, seconds: float = 0.0, wall: float = 0.0):
+    def __init__(
+        self, reason: Reason, message: str, seconds: float = 0.0, wall: float = 0.0, *, by_signal: bool = False
+    ):
         super().__init__(message)
         self.reason = reason
         self.message = message
         self.seconds = seconds
         self.wall = wall
+        self.by_signal = by_signal
 
 
 class WorkerLost(Exception):
@@ -268,16 +272,16 @@ class Session:
         if not self._tree.ends_within(_ENDING_SECONDS):
             self._raise_lost("crashed", "the process hung up", used)
         try:
-            killed = self._signal_that_ended() == signal.SIGKILL
+            by = self._signal_that_ended()
         except WorkerLost as lost:
             self._end(lost)
-        if killed and _SEALS.issubset(wall.name for wall in self.walls if wall.stands):
+        if by == signal.SIGKILL and _SEALS.issubset(wall.name for wall in self.walls if wall.stands):
             if self._is_large:
                 self._raise_lost("memory", "the machine ran out of memory, and it held a lot of it", used)
             if self._tree.cpu_seconds() > _NEARLY * self._limits.cpu_seconds_per_process:
                 self._raise_lost("timeout", "it used up the seconds of computing that one process has", used)
             self._end(WorkerLost("its process was killed from outside"))
-        self._raise_lost("crashed", "the process ended", used)
+        self._end(SessionLost("crashed", "the process ended", used.cpu, used.wall, by_signal=by != 0))
 
     def _end(self, lost: SessionLost | WorkerLost) -> NoReturn:
         self._lost = lost

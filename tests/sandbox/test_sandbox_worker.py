@@ -101,6 +101,14 @@ def test_nobody_ends_himself_so_that_it_looks_like_the_machines_doing(session, s
         assert lost.reason in ("crashed", "timeout")
 
 
+@pytest.mark.parametrize(("source", "by_signal"), [("os.abort()", True), ("os._exit(6)", False)])
+def test_an_end_by_a_signal_is_told_from_an_exit(session, source, by_signal):
+    """A library that gets no thread aborts; nobody is short of anything who exits."""
+    with pytest.raises(SessionLost) as lost:
+        session.run_cell(f"import os; {source}")
+    assert (lost.value.reason, lost.value.by_signal) == ("crashed", by_signal)
+
+
 @pytest.mark.skipif(not shutil.which("prlimit"), reason="prlimit is not installed")
 def test_a_machine_without_room_for_a_process_is_asked_again(monkeypatch):
     """The worker cannot fork, as where the process table is full. Another session lives by it, so it lives on."""
