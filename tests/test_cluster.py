@@ -111,6 +111,7 @@ def test_each_worker_keeps_one_warm_sandbox_from_run_to_run(processes, course, a
     assert seen[0] and seen[0] == seen[1]
 
 
+@pytest.mark.long
 def test_a_cluster_that_is_not_there_ends_the_run_with_a_sentence(course):
     run = ClusterRun(course, "nowhere", "tcp://127.0.0.1:9")
     run.words += ["--cluster-wait", "0"]

@@ -208,6 +208,7 @@ def test_generate_assignment_by_nbgrader_gives_the_same_bytes(tmp_path, monkeypa
     assert course.release_notebook(LAB).read_bytes() == by_nbgrader
 
 
+@pytest.mark.long
 def test_export_and_list_work(course):
     """The commands that only read."""
     with GradebookWriter(course.db_url, course) as writer:

@@ -146,6 +146,7 @@ def test_killed_again_and_again_it_goes_on(course, reference):
         assert (run.folder / "feedback" / student / f"{LAB}.html").stat().st_size > 1000
 
 
+@pytest.mark.long
 def test_only_what_changed_is_graded_again(course, reference):
     run = Run(course, "changed")
     shutil.copy(reference.database, run.database)
@@ -193,6 +194,7 @@ def test_a_full_disk_stops_it_with_a_sentence_and_loses_nothing(course, referenc
         shutil.rmtree(course / "handed-in" / student)
 
 
+@pytest.mark.long
 def test_a_read_only_gradebook_is_named_and_left_alone(course, reference):
     run = Run(course, "read-only")
     shutil.copy(reference.database, run.database)

@@ -136,6 +136,7 @@ assert not any(report.judgement.passed for report in check_notebook(Path(sys.arg
 """
 
 
+@pytest.mark.long
 def test_the_published_course_checks_a_lab_alone(tmp_path):
     run("course", "publish", str(tmp_path / "student"), cwd=ROOT)
     solved = ROOT / "solutions" / LAB / f"{LAB}.ipynb"

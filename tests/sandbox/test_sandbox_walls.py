@@ -322,7 +322,9 @@ print(json.dumps([bubblewrap.__file__, bubblewrap.arguments(bubblewrap.{variant}
 """
 
 
-@pytest.fixture(params=["/tmp", "/var/tmp"], ids=["moved", "in its place"])
+@pytest.fixture(
+    params=[pytest.param("/tmp", id="moved", marks=pytest.mark.long), pytest.param("/var/tmp", id="in its place")]
+)
 def installed(request):
     """A virtual environment with the two packages installed in it, not linked; the first lies where /tmp is inside."""
     with tempfile.TemporaryDirectory(dir=request.param) as folder:
