@@ -112,10 +112,10 @@ def test_a_worker_that_is_killed_then_all_of_them_then_the_scheduler(processes, 
 def test_a_worker_that_hangs_costs_nobody_anything(processes, grader, monkeypatch):
     monkeypatch.setattr(client_module, "SILENT_SECONDS", 4.0)
     hanging = processes.start_worker("hanging", threads=2)
-    processes.start_worker("working", threads=2)
     run = Grading(grader, processes.address)
     run.wait_for_verdicts(4)
-    os.kill(hanging.pid, signal.SIGSTOP)
+    os.kill(hanging.pid, signal.SIGSTOP)  # alone up to now, so that it is in the middle of the class
+    processes.start_worker("working", threads=2)
     try:
         run.everybody_has_one()
     finally:

@@ -86,7 +86,7 @@ def weigh(window: Window, address: str) -> Weight:
     driver.get(address)
     opened = _received(window)
     paint = driver.execute_script("return performance.getEntriesByName('first-contentful-paint')[0].startTime")
-    driver.set_script_timeout(120)
+    driver.set_script_timeout(600)  # a crowded machine paints slowly
     driver.execute_async_script(_SCROLLED)
     return Weight(opened, opened + _received(window), paint)
 
