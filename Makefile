@@ -38,7 +38,7 @@ test-notebooks: setup ## run every lecture and every solution from top to bottom
 test-all: test test-notebooks ## run all of that, and the tests that take minutes (marked "long"), as continuous integration does
 	$(WITH) $(PYTEST) -m long tests
 
-test-exhaustive: setup sandbox ## run the tests that take an hour and more: every variant in every form, a hundred kills
+test-exhaustive: setup sandbox ## run the tests that take an hour and more: check and grader on every variant, a hundred kills
 	$(WITH) $(PYTEST) -m exhaustive tests
 	$(WITH) course mutants
 
