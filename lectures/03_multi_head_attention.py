@@ -169,8 +169,8 @@ class PlainHeads:
 
     def __call__(self, x):
         q, k, v = self.split(x @ self.w_q), self.split(x @ self.w_k), self.split(x @ self.w_v)  # (H, T, K)
-        scores = q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1])  # (H, T, T)
-        self.weights = softmax(scores, axis=-1)  # (H, T, T): a softmax for each head
+        self.scores = q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1])  # (H, T, T)
+        self.weights = softmax(self.scores, axis=-1)  # (H, T, T): a softmax for each head
         return self.merge(self.weights @ v) @ self.w_o  # (T, D)
 
 
@@ -189,14 +189,15 @@ x = np.array([TABLE.get(word, [0] * 6) for word in words], float)  # (T, D), D =
 w_q, w_k, w_v = np.zeros((3, 6, 6))
 w_q[0, [0, 3]] = 8  # "dog" has a query in both heads
 w_k[1, 0] = w_k[4, 3] = 1  # found under colour in head 0, under verb in head 1
+w_k[4, 1] = 1  # a verb has a key in head 0, too: no query asks for it yet
 w_v[2, 0] = w_v[3, 1] = w_v[5, 3] = 1  # handed over: brown and black; running
 two = PlainHeads(w_q, w_k, w_v, np.eye(6), heads=2)
 mixed = two(x)  # (T, D)
 
 # %% [markdown]
-# **Calculate.** In head 0 "dog" has the query (8, 0, 0), a colour has the key (1, 0, 0), and every other word has the
-# key 0. So the score of "dog" with "brown" is 8/√3 = 4.62, and 0 with every word that is no colour. What weight does
-# "brown" get? (e^4.62 = 101.) Head 1 does the same with verbs: what weight does "running" get, if only *running* counts as one?
+# **Calculate.** In head 0 "dog" has the query (8, 0, 0), a colour has the key (1, 0, 0), a verb (0, 1, 0), and every
+# other word has the key 0. So the score of "dog" with "brown" is 8/√3 = 4.62, and 0 with every word that is no colour.
+# What weight does "brown" get? (e^4.62 = 101.) Head 1 does the same with verbs: what weight does "running" get, if only *running* counts as one?
 #
 # <details><summary>Answer</summary>
 #
@@ -205,7 +206,11 @@ mixed = two(x)  # (T, D)
 # </details>
 
 # %%
-live.side_by_side(two.weights, words, query="dog (2)")
+for_verbs = np.zeros((6, 6))
+for_verbs[0, 1] = 8  # another W_Q: in head 0, "dog" asks for a verb
+other = PlainHeads(for_verbs, w_k, w_v, np.eye(6), heads=2)
+other(x)
+live.side_by_side(two.scores, other.scores[0], words, query="dog (2)", asks=("a colour", "a verb"))
 
 # %%
 print("two heads, a dog gets", mixed[2], "\nand the other dog    ", mixed[8])
@@ -213,7 +218,8 @@ one = PlainHeads(w_q, w_k, w_v, np.eye(6), heads=1)
 print("one head of width 6  ", one(x)[2])
 
 # %% [markdown]
-# Each head spends nearly all its weight on its own question; the single head shares one row among three tokens.
+# Each head spends nearly all its weight on its own question; the single head shares one row among three tokens, and so
+# does head 0 when you turn it half way: its weights must sum to 1, whatever it asks.
 # In this table its average can still be taken apart, since colours and verbs have columns of their own. In section 4
 # both answers are numbers in the same column, and then it cannot. (Both dogs still get the same: positions come in
 # lecture 5.)

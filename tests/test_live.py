@@ -37,7 +37,7 @@ TREE = {
 PROBABILITIES = np.array([0.42, 0.24, 0.16, 0.1, 0.05, 0.03])
 MENU = ["mat", "sofa", "floor", "roof", "moon", "idea"]
 MEASURED = np.random.default_rng(3).uniform(0, 5, size=(2, 40)).round(3)
-WEIGHTS = softmax(np.random.default_rng(1).normal(size=(2, 6, 6)), axis=-1)
+HEADS = np.random.default_rng(1).normal(size=(2, 6, 6)).round(4)
 IMAGES = np.random.default_rng(2).random((2, 8, 8))
 MAPS = [softmax(np.random.default_rng(block).normal(size=(2, 4, 17, 17)), axis=-1) for block in range(3)]
 FIGURES = {
@@ -50,7 +50,7 @@ FIGURES = {
     "rollout": lambda: live.rollout(IMAGES, MAPS, ["one", "two"]),
     "sampling": lambda: live.sampling(np.log(PROBABILITIES), MENU),
     "sharpness": lambda: live.sharpness(SCORES, WORDS),
-    "side_by_side": lambda: live.side_by_side(WEIGHTS, WORDS),
+    "side_by_side": lambda: live.side_by_side(HEADS, SCORES, WORDS, asks=("nouns", "verbs")),
     "warm_up": lambda: live.warm_up(),
 }
 
@@ -93,12 +93,18 @@ def test_bandwidth_is_the_average_weighted_by_the_kernel(power):
     assert numbers(drawn, "estimate", **chosen) == pytest.approx([weights @ values], abs=1e-6)
 
 
-def test_heads_side_by_side_are_the_weights_and_one_row_of_each():
-    shown = numbers(live.side_by_side(WEIGHTS, WORDS), "weight", row=picked(query="train"))
-    np.testing.assert_allclose(shown[:72].reshape(2, 6, 6), WEIGHTS, atol=1e-4)
-    np.testing.assert_allclose(np.sort(shown[72:]), np.sort(WEIGHTS[:, 1].ravel()), atol=1e-4)
-    with pytest.raises(ValueError, match=r"\(heads, T, T\) for 6 words, got \(6, 6\)"):
-        live.side_by_side(SCORES, WORDS)
+@pytest.mark.parametrize("turn", [0, 45, 90])
+def test_heads_side_by_side_are_the_softmax_of_each_with_the_first_one_turned(turn):
+    angle = np.radians(turn)
+    weights = softmax([np.cos(angle) * HEADS[0] + np.sin(angle) * SCORES, HEADS[1]], axis=-1)
+    shown = numbers(FIGURES["side_by_side"](), "weight", row=picked(query="train"), turn=turn)
+    np.testing.assert_allclose(shown[:72].reshape(2, 6, 6), weights, atol=1e-4)
+    np.testing.assert_allclose(np.sort(shown[72:]), np.sort(weights[:, 1].ravel()), atol=1e-4)
+
+
+def test_heads_side_by_side_name_the_shapes_that_they_need():
+    with pytest.raises(ValueError, match=r"\(heads, T, T\) .* for 6 words, got \(6, 6\) and \(6, 6\)"):
+        live.side_by_side(SCORES, SCORES, WORDS, asks=("nouns", "verbs"))
 
 
 @pytest.mark.parametrize("look_ahead", [True, False])

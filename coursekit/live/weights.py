@@ -150,26 +150,45 @@ def bandwidth(keys: np.ndarray, values: np.ndarray, *, low: float, high: float) 
     )
 
 
-def side_by_side(weights: np.ndarray, words: Sequence[str], *, query: str | None = None) -> LiveFigure:
-    """The weights (H, T, T) of several heads, and what they give to one query.
+def side_by_side(
+    scores: np.ndarray, turned: np.ndarray, words: Sequence[str], *, query: str | None = None, asks: tuple[str, str]
+) -> LiveFigure:
+    """Several heads, and what they give to one query; the query matrix of head 0 can be turned to another question.
+
+    Turned by an angle, W_Q is cos(angle)·W_Q + sin(angle)·W_Q′, and so are its scores, since they are linear in W_Q.
 
     Args:
-        weights: after the softmax, head by query by key.
+        scores: before the softmax, (H, T, T): head by query by key.
+        turned: the scores (T, T) of head 0 with W_Q′, at a right angle.
         words: the T tokens.
         query: the row that is shown at the start; the last one unless it is said.
+        asks: what head 0 asks for, before it is turned and after.
+
+    Raises ValueError for other shapes.
     """
-    weights = np.asarray(weights, dtype=float)
-    if weights.ndim != 3 or weights.shape[1:] != (len(words), len(words)):
-        raise ValueError(f"side_by_side needs weights (heads, T, T) for {len(words)} words, got {weights.shape}")
+    scores, turned = np.asarray(scores, dtype=float), np.asarray(turned, dtype=float)
+    square = (len(words), len(words))
+    if scores.ndim != 3 or scores.shape[1:] != square or turned.shape != square:
+        raise ValueError(
+            f"side_by_side needs scores (heads, T, T) and turned (T, T) for {len(words)} words, "
+            f"got {scores.shape} and {turned.shape}"
+        )
     labels = places(words)
+    turn = slider("turn", f"head 0 asks for: {asks[0]} (0°) … {asks[1]} (90°)", 0, 90, 5, 0)
     chosen = pointed("row", "query", "query", labels, query if query is not None else labels[-1])
-    rows = [
-        row | {"head": f"head {head}"}
-        for head, matrix in enumerate(weights)
-        for row in matrix_rows(matrix, "weight", labels).values
-    ]
-    base = alt.Chart(alt.Data(values=rows)).transform_flatten(["key", "j", "weight"])
-    heads = [f"head {head}" for head in range(len(weights))]
+    rows = []
+    for head, matrix in enumerate(scores):
+        other = turned if head == 0 else np.zeros(square)
+        pairs = zip(
+            matrix_rows(matrix, "score", labels).values, matrix_rows(other, "other", labels).values, strict=True
+        )
+        rows += [row | {"other": with_other["other"], "head": f"head {head}"} for row, with_other in pairs]
+    base = alt.Chart(alt.Data(values=rows)).transform_flatten(["key", "j", "score", "other"])
+    angle = "datum.head == 'head 0' ? turn * PI / 180 : 0"
+    base = base.transform_calculate(angle=angle)
+    base = base.transform_calculate(asked="cos(datum.angle) * datum.score + sin(datum.angle) * datum.other")
+    base = softmax(base, "asked", "weight", ["head", "query"])
+    heads = [f"head {head}" for head in range(len(scores))]
     maps = []
     for head in heads:
         one = base.transform_filter(alt.datum.head == head)
@@ -184,10 +203,11 @@ def side_by_side(weights: np.ndarray, words: Sequence[str], *, query: str | None
     return figure(
         *maps,
         panel,
-        controls=[chosen],
+        controls=[turn, chosen],
         words="""The same query looks elsewhere in each head. Maps of attention weights, query by key, one for each
-        head, and below them the framed row of all heads as bars, key by key. The same query has different weights
-        in different heads. The row is chosen with the pointer or in a menu.""",
+        head, and below them the framed row of all heads as bars, key by key. A slider turns the query of head 0 to
+        another question: half way it asks both, and one softmax shares its row among all that answer either. The row
+        is chosen with the pointer or in a menu.""",
     )
 
 
