@@ -62,7 +62,7 @@ def test_chance_fails_a_right_masking_less_than_once_in_a_million_marks(solved, 
     assert 0 < lost < 1e-6
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.long] * (seed > 1)) for seed in SEEDS])
 def test_the_masking_is_judged_alike_whatever_is_drawn(solved, seed):
     exercise = exercises_of(LAB)["mask_tokens"]
     judgement = outcome(LAB, exercise, solved, seed)

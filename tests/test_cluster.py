@@ -79,6 +79,7 @@ def sandboxes(processes: Processes) -> list[psutil.Process]:
     return found
 
 
+@pytest.mark.long
 def test_verdicts_tables_pages_and_exit_code_are_those_of_one_machine(processes, course, alone):
     """With a client that is killed on the way: the next run goes on from what is recorded."""
     run = ClusterRun(course, "cluster", processes.address)
@@ -122,6 +123,7 @@ def test_a_cluster_that_is_not_there_ends_the_run_with_a_sentence(course):
     assert "1 of 6 submissions have a verdict" in said  # on the damaged one, which needs no worker
 
 
+@pytest.mark.long
 def test_ctrl_c_stops_it_and_keeps_what_is_recorded(processes, course, tmp_path):
     """One submission sleeps, so that there is something left to stop however quick the others are."""
     class_with_sleeper = shutil.copytree(course, tmp_path / "course")

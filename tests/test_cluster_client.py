@@ -230,6 +230,7 @@ def test_a_scheduler_file_names_the_address(tmp_path):
         connection_module.scheduler_address(str(tmp_path / "scheduler.json"))
 
 
+@pytest.mark.long
 def test_with_tls_only_who_has_a_certificate_of_the_authority_is_heard(tmp_path, grader):
     """The certificates are those that `tools/cluster_certificates.sh` makes."""
     if not shutil.which("openssl"):

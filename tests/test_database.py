@@ -59,6 +59,7 @@ def test_an_address_without_a_driver_gets_the_installed_one(named, meant):
     assert with_driver(named) == meant
 
 
+@pytest.mark.long
 @on_server
 def test_two_graders_a_formgrader_and_a_report_at_once(on_postgres):
     """Both graders record everybody, one in the other order; meanwhile a person marks, and a report is read."""
@@ -106,6 +107,7 @@ def test_two_graders_a_formgrader_and_a_report_at_once(on_postgres):
     assert [mark.student for mark in recorded_marks(on_postgres, on_postgres.db_url)] == STUDENTS
 
 
+@pytest.mark.long
 @on_server
 @pytest.mark.parametrize("first", ["nbgrader", "grader"])
 def test_nbgraders_tables_are_as_its_migrations_want_them(on_postgres, first):

@@ -72,7 +72,7 @@ SAMPLE = [
     ("01_attention_intuition", "answers"),
     ("02_self_attention", "self_attention_loops"),
     ("02_self_attention", "attention_cost"),
-    ("02_self_attention", "SelfAttention"),
+    pytest.param("02_self_attention", "SelfAttention", marks=pytest.mark.long),
     ("05_positional_encoding", "sinusoidal_positions"),
     ("06_imdb_classifier", "build_vocabulary"),
     ("08_decoder_and_masking", "causal_mask"),
