@@ -184,9 +184,9 @@ def test_limits(monkeypatch):
 def test_large_outputs_do_not_matter():
     outputs = [{"output_type": "stream", "name": "stdout", "text": "x" * 30_000_000}]
     data = notebook_with(outputs=outputs)
-    start = time.perf_counter()
+    start = time.process_time()
     assert softmax_source(data) == ANSWERS["softmax"]
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_note_a_student_writes_into_the_file_is_no_repair():
@@ -199,10 +199,10 @@ def test_note_a_student_writes_into_the_file_is_no_repair():
     "source", [" " * 900_000 + "%", "a" * 900_000 + "?!", "x = [" + "1," * 450_000 + "]", "x=" + "-" * 900_000 + "1"]
 )
 def test_hostile_sources_are_looked_through_in_no_time(source):
-    start = time.perf_counter()
+    start = time.process_time()
     names.defined_names("def softmax():\n    pass\n" + source)
     names.only_checks(source)
-    assert time.perf_counter() - start < 3
+    assert time.process_time() - start < 3
 
 
 @pytest.mark.parametrize("megabytes", [60, 120])
