@@ -51,6 +51,12 @@ class Corpus:
     train: slice
     test: slice
 
+    def deciding(self) -> np.ndarray:
+        """(N, T, T) bool of the test sentences: is this key the clue word of the clause in which the query stands?"""
+        ids, clues = self.ids[self.test], self.clues[self.test]
+        clause_of = np.cumsum(ids == self.vocabulary.index("and"), axis=1)  # (N, T), 0 or 1
+        return clues[:, None, :] & (clause_of[:, :, None] == clause_of[:, None, :])
+
 
 def clause(word: str, rng: np.random.Generator) -> tuple[list[str], list[int]]:
     """Draw the words of one clause about an ambiguous word, and the label of each word."""
@@ -83,7 +89,7 @@ def corpus(count: int = 3500, tested: int = 500, seed: int = 0) -> Corpus:
 def example(
     corpus: Corpus, weights: np.ndarray, word: str, having: str, *, least: float = 0.8
 ) -> tuple[int, tuple[int, int], int]:
-    """The first test sentence in which an ambiguous word puts more than `least` of its weight on a clue word.
+    """The first test sentence in which an ambiguous word puts more than `least` of its weight on its clue.
 
     Args:
         corpus: the sentences.
@@ -98,13 +104,13 @@ def example(
     Raises:
         LookupError: there is no such sentence.
     """
-    on_clues = (weights * corpus.clues[corpus.test][:, None, :]).sum(axis=-1)  # (N, T)
+    on_clue = (weights * corpus.deciding()).sum(axis=-1)  # (N, T)
     for number, sentence in enumerate(corpus.sentences[corpus.test]):
         position = sentence.index(word) if word in sentence else -1
-        if position < 0 or on_clues[number, position] <= least:
+        if position < 0 or on_clue[number, position] <= least:
             continue
         middle = sentence.index("and")
         bounds = (0, middle) if position < middle else (middle + 1, len(sentence))
         if having in sentence[slice(*bounds)]:
             return number, bounds, position
-    raise LookupError(f'"{word}" puts more than {least} on a clue word in no test sentence')
+    raise LookupError(f'"{word}" puts more than {least} on its clue in no test sentence')

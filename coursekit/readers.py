@@ -81,13 +81,13 @@ DESIGN = {
 }
 
 
-def weight_on_clues(corpus: Corpus, run: Run) -> tuple[np.ndarray, np.ndarray]:
-    """The weight that each ambiguous word of the test sentences puts on clue words, and what equal weights would put.
+def weight_on_clue(corpus: Corpus, run: Run) -> tuple[np.ndarray, np.ndarray]:
+    """The weight that each ambiguous word of the test sentences puts on the clue that decides it, and an equal weight.
 
     Both (M,), in the order of the ambiguous words.
     """
-    ids, clues = corpus.ids[corpus.test], corpus.clues[corpus.test]
-    found = (run.weights * clues[:, None, :]).sum(axis=-1)  # (N, T)
-    equal = np.repeat((clues.sum(axis=1) / (ids > 0).sum(axis=1))[:, None], ids.shape[1], axis=1)
+    ids = corpus.ids[corpus.test]
+    found = (run.weights * corpus.deciding()).sum(axis=-1)  # (N, T)
+    equal = np.repeat(1 / (ids > 0).sum(axis=1)[:, None], ids.shape[1], axis=1)
     at = corpus.labels[corpus.test] >= 0
     return found[at], equal[at]

@@ -33,16 +33,16 @@ def sharpness(weights: np.ndarray) -> dict[str, float]:
 def numbers(corpus: clauses.Corpus, run: readers.Run) -> dict:
     """What is kept of a run."""
     queries = corpus.labels[corpus.test] >= 0  # (N, T)
-    on_clues, equal = readers.weight_on_clues(corpus, run)
+    on_clue, equal = readers.weight_on_clue(corpus, run)
     correct = run.correct[queries]
     return {
         "accuracy": round(run.accuracy, 4),
         "losses": [round(loss, 4) for loss in run.losses],
         "before": sharpness(run.start[queries]),
         "after": sharpness(run.weights[queries]),
-        "weight on clues": round(float(on_clues.mean()), 3),
+        "weight on the clue": round(float(on_clue.mean()), 3),
         "equal weights": round(float(equal.mean()), 3),
-        "correct, below 0.1 on clues": round(float((on_clues[correct] < 0.1).mean()), 3),
+        "correct, below 0.1 on the clue": round(float((on_clue[correct] < 0.1).mean()), 3),
     }
 
 

@@ -22,6 +22,17 @@ def test_each_sentence_asks_for_two_words_and_holds_the_clue_of_each(corpus):
             assert set(clauses.CLUES[meaning].split()) & set(sentence)
 
 
+def test_a_clue_decides_the_words_of_its_own_clause(corpus):
+    deciding = corpus.deciding()
+    assert (deciding.sum(axis=-1) <= 1).all()
+    for row, (sentence, labels) in enumerate(
+        zip(corpus.sentences[corpus.test], corpus.labels[corpus.test], strict=True)
+    ):
+        for position in np.flatnonzero(labels >= 0):
+            (key,) = np.flatnonzero(deciding[row, position])
+            assert sentence[key] in clauses.CLUES[clauses.MEANINGS[labels[position]]].split()
+
+
 def test_an_example_is_a_clause_with_its_word_and_enough_weight(corpus):
     weights = np.zeros((60, corpus.ids.shape[1], corpus.ids.shape[1]))
     weights += corpus.clues[corpus.test][:, None, :]
