@@ -31,7 +31,7 @@
 # * compare six scores, and say which of them can learn;
 # * read an alignment, and say what attention adds to a translator.
 #
-# **You need** matrix products, the softmax, and Keras `Model` and `fit`. **Time:** about 49 minutes to read and predict (estimated, not measured); the
+# **You need** matrix products, the softmax, Keras `Model` and `fit`, and for section 6 what a recurrent network and its state are. **Time:** about 49 minutes to read and predict (estimated, not measured); the
 # code runs in about a minute on two CPU cores.
 
 # %% tags=["course-setup"]
@@ -196,7 +196,7 @@ everywhere, sharp at the top of the tower only, sharp at a tree at the right edg
 )
 
 # %% [markdown]
-# **Hard attention picks one value; soft attention averages all of them, and an average has a gradient.**
+# **Hard attention picks one value; soft attention averages all of them, with weights that fall with the distance.**
 
 # %% [markdown]
 # <a id="bandwidth"></a>
@@ -373,7 +373,7 @@ weights, read, written = translators.weights_for(attentive, "friday 14 july 2023
 ax = plots.attention_map(weights, written, read, values=False, colorbar=True, ax=plt.subplots(figsize=(6.4, 4.2))[1])
 plots.show(
     ax,
-    alt="""The alignment jumps: the year is written first and read last. A map of weights, seventeen written tokens by
+    alt="""The alignment jumps: the year is written first and stands last. A map of weights, seventeen written tokens by
 eighteen source tokens; year, month and day of each date form blocks off the diagonal.""",
 )
 

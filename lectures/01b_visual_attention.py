@@ -81,11 +81,11 @@ def crops(photo, count, rng, side=48):
 #
 # Two photographs come with scikit-learn: *china.jpg* (danielbuechele) and *flower.jpg* (vultilion), both CC BY 2.0. A small convolutional network learns to tell their crops apart. It sees crops of the left parts only, and their labels. Then we paste a piece of the right part of *flower.jpg* into *china.jpg*: now we know where the flower is.
 #
-# The network ends as many do: it averages each feature map $F_k$ over all positions, and one dense layer turns the averages into logits. So the logit of class $c$, without its bias, is a sum over channels and positions. We may sum over the channels first:
+# The network ends as many do: it averages each feature map $F_k$ over all positions, and one dense layer turns the averages into **logits**, one number for each class, from which a softmax makes probabilities. So the logit of class $c$, without its bias, is a sum over channels and positions. We may sum over the channels first:
 #
 # $$z_c=\sum_k w_{kc}\,\operatorname{mean}_{xy}F_k(x,y)=\operatorname{mean}_{xy}\;\underbrace{\sum_k w_{kc}F_k(x,y)}_{\text{a map of class }c}$$
 #
-# The inner sum is the **class activation map** (CAM; Zhou et al., 2016). It is one kind of **saliency** map: a picture that gives each position a number for how much it matters to the answer.
+# The inner sum is the **class activation map** (CAM; Zhou et al., 2016). It is one kind of **saliency** map: a picture that gives each position a number for how much it matters to the answer. Where the sum is negative it speaks against the class; we draw and count its positive part only.
 
 # %%
 def small_convnet():
@@ -316,11 +316,11 @@ for name in (*windows, *maps):
     correct[name] = np.array(read) == labels  # (3 seeds, 500)
     print(f"without {name:16}", " ".join(f"{share:4.0%}" for share in correct[name].mean(axis=1)), "correct")
 for name in ("A1", "a random window"):
-    found = difference_interval(correct["Grad-CAM F1"], correct[name], np.arange(500))
+    found = difference_interval(correct["Grad-CAM F1"], correct[name], np.arange(500), same_networks=True)
     print("correct after Grad-CAM F1, minus after {}: {:+.1f} points ({:+.1f} to {:+.1f})".format(name, *(100 * x for x in found)))
 
 # %% [markdown]
-# With two of three seeds the two windows cost nearly the same; with the third, A1's window costs more. Over all three the difference is 3.7 points, and its interval over images and seeds includes zero (−1.1 to +9.6). So the opening question has an answer: *both* maps mark what this network needs. Half of Grad-CAM lies elsewhere, but thinly spread, and this test deletes only the densest window.
+# With two of three seeds the two windows cost nearly the same; with the third, A1's window costs more. Over all three the difference is 3.7 points, and its interval over images and seeds includes zero (−0.9 to +9.8). So the opening question has an answer: *both* maps mark what this network needs. Half of Grad-CAM lies elsewhere, but in several positions, and this test deletes only one window, the densest.
 #
 # The test also finds maps that mark little. Grad-CAM at g has only three by three positions; without its window 60, 71 and 73 % stay correct, against 71, 74 and 74 % without a random window. The window of A2 of seed 2 costs no more than a random one either, although A2 *is* a part of the network.
 #

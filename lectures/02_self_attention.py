@@ -383,7 +383,7 @@ stays below 0.2.""",
 
 # %% [markdown]
 # Does a sharp softmax hurt the training? Two things differ without the division. The weights are sharp at the *start*. And one *step* moves the
-# scores $\sqrt{d_k}$ times as far, because the size of Adam's steps in $W_q$ and $W_k$ hardly depends on that of the gradient. We changed each alone, and both together, in the small model of section 6, with $d_k = 64$.
+# scores $\sqrt{d_k}$ times as far, because the size of Adam's steps in $W_q$ and $W_k$ hardly depends on that of the gradient. We changed each, as far as one changes without the other ([evidence](evidence/02.ipynb#start-and-steps)), and both together, in the small model of section 6, with $d_k = 64$.
 
 # %% tags=["drawing"]
 design = recorded.load("reader_design")["results"]["runs"]
@@ -408,9 +408,9 @@ for name, row in zip(design, accuracy, strict=True):
 
 # %% [markdown]
 # Guessing between the two meanings of a word gives 0.5. Each seed has other embeddings, so compare the markers of one seed. For all three seeds each change
-# alone costs accuracy. Both together are not always worse than one: see seed 0. This is one task; its settings are in the [evidence](evidence/02.ipynb#start-and-steps).
+# costs accuracy. Both together are not always worse than one: see seed 0. This is one task.
 #
-# **Without $\sqrt{d_k}$ the start is sharp and the steps are large: each alone makes our training worse.**
+# **Without $\sqrt{d_k}$ the start is sharp and the steps are large: in our model, each of the two costs accuracy.**
 
 # %% [markdown]
 # <a id="let-it-learn"></a>
@@ -426,11 +426,11 @@ from coursekit import readers
 
 corpus = clauses.corpus()  # 3,000 artificial sentences to train on, 500 others to test
 reader = readers.trained(corpus, *readers.DESIGN["soft", "small"], seed=0, epochs=40)
-on_clues, equal = readers.weight_on_clues(corpus, reader)  # of every ambiguous word
+on_clue, equal = readers.weight_on_clue(corpus, reader)  # of every ambiguous word, on its own clue
 print(f"test accuracy {reader.accuracy:.2f}")
-print(f"mean weight on clue words {on_clues.mean():.2f}; equal weights would give {equal.mean():.2f}")
+print(f"mean weight on the clue {on_clue.mean():.2f}; equal weights would give {equal.mean():.2f}")
 correct = reader.correct[corpus.labels[corpus.test] >= 0]
-print(f"correct answers with less than 0.1 on clue words: {(on_clues[correct] < 0.1).mean():.0%}")
+print(f"correct answers with less than 0.1 on the clue: {(on_clue[correct] < 0.1).mean():.0%}")
 
 # %% tags=["drawing"]
 figure, panels = plt.subplots(1, 3, figsize=(10, 3.7))
@@ -447,7 +447,7 @@ third, "it" and its noun stand in different sentences.""",
 )
 
 # %% [markdown]
-# The model learned where to look from the answers alone. But we chose three maps in which the word puts most of its weight on a clue. Of all correct answers, 28 % come with less than 0.1 on clues; with the other two seeds it is even more ([evidence](evidence/02.ipynb#maps)). So a map alone is no explanation (Jain and Wallace 2019; Wiegreffe and Pinter 2019). [Lecture 1b](01b_visual_attention.ipynb) tests maps by deletion.
+# The model learned where to look from the answers alone. But we chose three maps in which the word puts most of its weight on its clue. Of all correct answers, 29 % come with less than 0.1 on the clue; with the other two seeds it is even more ([evidence](evidence/02.ipynb#maps)). So a map alone is no explanation (Jain and Wallace 2019; Wiegreffe and Pinter 2019). [Lecture 1b](01b_visual_attention.ipynb) tests maps by deletion.
 #
 # **Training finds the matrices: nobody marks where to look, and the clue gets several times its equal share.**
 

@@ -107,7 +107,7 @@ for T in (64, 512, 4096, 32768):
 # | recurrence | $2TD^2$ | $T$ | $T-1$ |
 # | convolution, width $k$ | $kTD^2$ | 1 a layer | $(T-1)/(k-1)$ layers; about $\log_k T$ if dilated |
 #
-# (After table 1 of Vaswani et al. 2017, with our constants.)
+# (After table 1 of Vaswani et al. 2017, with our constants. *Dilated*: each layer skips k times as many positions as the one before.)
 
 # %% tags=["drawing"]
 figure, panels = plt.subplots(1, 3, figsize=(10, 2.7))
@@ -122,7 +122,7 @@ arrow, the recurrence by a chain of six steps, the convolution by three layers."
 
 
 # %% [markdown]
-# A long path shows in the gradient. We take untrained layers and measure how strongly the last output depends on the token $d$ steps back.
+# A long path shows in the gradient. We take untrained layers and measure how strongly the last output depends on the token $d$ steps back. (We multiply the 32 numbers of the output by random numbers of variance 1, add them up, and take the gradient of the sum.)
 
 # %% [markdown]
 # **Predict.** Which curve falls with the distance?

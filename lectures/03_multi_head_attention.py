@@ -109,7 +109,7 @@ for p in (0.5, 0.8, 1.0):
 # weights that do not depend on the numbers, and a linear read-out. Answers in *different* features do not mix: they
 # only get smaller.)
 #
-# **One softmax gives one average: of two answers in the same feature it can give one, or half of each.**
+# **One softmax gives one average: of two answers in the same feature, the shares that it explains sum to at most one.**
 
 # %% [markdown]
 # <a id="heads"></a>
@@ -287,7 +287,7 @@ print("our class equals Keras:", np.allclose(PlainHeads(*matrices, heads=2)(x), 
 
 # %% [markdown]
 # With K = D/H the number of heads does not change the number of parameters: H only divides the width. The paper varied
-# H (table 3, rows A): one head was 0.9 BLEU worse than the best setting, and 32 heads of width 16 were worse than 8
+# H (table 3, rows A): one head was 0.9 points of BLEU, a score of translations ([lecture 8b](08b_generating_text.ipynb)), worse than the best setting, and 32 heads of width 16 were worse than 8
 # or 16 heads.
 #
 # **Heads divide the width: Keras's `key_dim` is the width of one head, in the paper D/H.**
@@ -305,7 +305,7 @@ print("our class equals Keras:", np.allclose(PlainHeads(*matrices, heads=2)(x), 
 
 # %% [markdown]
 # **Predict.** Five versions, five seeds each. We measure the mean share of the variance that is left unexplained: 0
-# is perfect, ½ means one answer of two. What do one head of width 16, one head of width 64, and two heads of width 8
+# is perfect, ½ means one answer of two, or half of each. What do one head of width 16, one head of width 64, and two heads of width 8
 # reach? (The other two: four heads; and two layers of one head each, "one head, twice".)
 #
 # <details><summary>Answer</summary>

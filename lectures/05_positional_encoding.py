@@ -315,7 +315,7 @@ for dog, colour in ((2, 1), (8, 7)):
 #
 # BERT and GPT-2 have a second embedding table, with one trainable row for each position: 512·768 = 393,216 numbers in
 # BERT-base. What structure does training give it? Here is the table of our small BERT, which has read texts of up to
-# 128 pieces.
+# 128 tokens.
 
 # %% tags=["drawing"]
 rows = bert_heads.position_table()[:64]  # (T, D)
@@ -338,7 +338,7 @@ signs.""",
 
 # %% [markdown]
 # Nobody told the table that 4 lies between 3 and 5. Its rows started at random, and now neighbours are alike. But
-# the limit is hard: a table of 128 rows has no row for position 128, and a row that no training text reaches stays as random as it began.
+# the limit is hard: a table of 128 rows has no row for position 128, and a row that no training text reaches learns nothing.
 #
 # **Training finds the order of the positions, and a learned table has no row beyond its length.**
 
@@ -512,9 +512,10 @@ for method, view in (
 # %% [markdown]
 # With the window the rotary model is correct again, at every position. With as many keys, but four of them far away,
 # it is not: 0.59 to 0.67 between 32 and 63, and 0.82 to 0.90 beyond. With all keys, but no distance above 32, it
-# reaches 0.91 to 0.92 beyond 32, and 0.93 to 0.94 on the first 32 positions. So the long distances spoil it; the number of
-# keys costs little. Between 32 and 63 the window does not help the sinusoidal model: there the problem is not far keys
-# but new rows. Beyond 64 two of its three seeds gain about 0.1.
+# reaches 0.91 to 0.92 beyond 32, and 0.93 to 0.94 on the first 32 positions. So distances beyond those of the
+# training spoil it, and the longest are not the worst: four far keys cost more between 32 and 63 than beyond. The number
+# of keys costs little. Between 32 and 63 the window does not help the sinusoidal model, so far keys are not its only
+# problem: its rows are new, too, but we did not test those alone. Beyond 64 two of its three seeds gain about 0.1.
 #
 # Large language models that are trained on long texts show one more effect: weight that they do not need goes to
 # the first tokens, the **attention sinks**, and a window that loses these tokens fails (Xiao et al., 2024).

@@ -22,7 +22,7 @@
 #
 # > Two linear models classify film reviews. One counts words and pairs, and is correct on 0.904 of 4,596 reviews; the other counts words alone: 0.888. Chance alone moves either number by ±0.009.
 #
-# So, with 95 % confidence, the first lies between 0.895 and 0.913, the second between 0.879 and 0.897: the margins overlap. **Are pairs better?** Write down yes, no, or cannot say.
+# So the 95 % interval of the first is 0.895 to 0.913, that of the second 0.879 to 0.897: the margins overlap. **Are pairs better?** Write down yes, no, or cannot say.
 #
 # **Afterwards you can**
 #
@@ -93,6 +93,8 @@ print(f"words and pairs {pairs.mean():.4f}, words {words.mean():.4f}; chance ±{
 # both classify correctly, or neither, does not tell which model is better. Count the others: **b** reviews that only the first model classifies correctly, **c** reviews that only the second does. If the models are equally good, each of these b + c reviews is like the toss of a coin. A comparison on the same reviews is a **paired test**; this one is **McNemar's test** (McNemar, 1947):
 #
 # $$\chi^2 = \frac{(b-c)^2}{b+c},\qquad\text{and a value of 3.84 or more occurs by chance in one case of 20.}$$
+#
+# How often equally good models differ at least this much is called **p**; a $\chi^2$ of 3.84 is p = 0.05.
 
 # %% [markdown]
 # **By hand.** Here b = 153 and c = 81. Is the first model better? And if 1,036 and 964 had come out, the same difference from 2,000 disagreements?
@@ -165,19 +167,21 @@ print("first 200:", first.mean(axis=1), f"mean {first.mean():.4f};  t = {test.st
 # film may resemble each other. Draw *seeds* with replacement, for each recipe. Each time, take the difference of the two mean accuracies on the *same* reviews. The middle 95 % of these differences are the interval.
 
 # %%
-def difference_interval(first, second, films, draws=4_000):
+def difference_interval(first, second, films, draws=4_000, same_networks=False):
     """Difference of two recipes, correct (seeds, N) each, and its 95 % interval: films and seeds drawn again."""
     rng = np.random.default_rng(0)
     count = films.max() + 1
     weight = rng.multinomial(count, np.full(count, 1 / count), size=draws)  # how often each film is drawn
     reviews = weight @ np.bincount(films, minlength=count)  # reviews of each draw, (draws,)
 
-    def accuracies(correct):
+    def accuracies(correct, seeds):
         by_film = np.array([np.bincount(films, run, minlength=count) for run in correct])  # (seeds, films)
-        seeds = rng.integers(len(correct), size=(draws, len(correct)))  # the seeds of each draw
         return np.take_along_axis(weight @ by_film.T, seeds, axis=1).mean(axis=1) / reviews
 
-    low, high = np.quantile(accuracies(first) - accuracies(second), [0.025, 0.975])
+    drawn = [rng.integers(len(correct), size=(draws, len(correct))) for correct in (first, second)]
+    if same_networks:  # twice the same ones, with two kinds of input: they are drawn once
+        drawn[1] = drawn[0]
+    low, high = np.quantile(accuracies(first, drawn[0]) - accuracies(second, drawn[1]), [0.025, 0.975])
     return first.mean() - second.mean(), low, high
 
 
@@ -244,7 +248,10 @@ print("                film in training           words: held back    test")
 for split in ("at random", "by file number", "by title"):
     shared, alone = checks[f"shared, {split}"], checks[f"words alone, {split}"]
     share = [f"{label} {shared[label]['film in training']:.0%}" for label in ("negative", "positive")]
-    print(f"{split:15} {', '.join(share):28} {alone['validation']:10.3f} {alone['test']:10.3f}")
+    print(f"{split:15} {', '.join(share):28} {alone['validation']:10.3f} {alone['test']:10.3f}", end="")
+    print(f"   held back: negative {alone['negative']:.3f}, positive {alone['positive']:.3f}")
+other = checks["shared, by file number"]["negative"]["there with the other label only"]
+print(f"by file number, negative: in training with the other label only {other:.0%}")
 
 # %% tags=["drawing"]
 figure, ax = plt.subplots(figsize=(6.6, 2.3))
@@ -287,7 +294,7 @@ for name in ("words and pairs", "last 200 words"):
     for seed, (before, after) in enumerate(zip(correct(name), correct(name, "shuffled"), strict=True)):
         b, c = int(np.sum(before & ~after)), int(np.sum(~before & after))
         print(f"{name:16} run {seed}: in order {before.mean():.4f}, shuffled {after.mean():.4f}; only in order {b:3}, only shuffled {c:3}")
-    print("   in order minus shuffled {:+.4f}, {:+.4f} to {:+.4f}".format(*difference_interval(correct(name), correct(name, "shuffled"), films)))
+    print("   in order minus shuffled {:+.4f}, {:+.4f} to {:+.4f}".format(*difference_interval(correct(name), correct(name, "shuffled"), films, same_networks=True)))
 
 
 # %% [markdown]

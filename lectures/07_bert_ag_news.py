@@ -268,8 +268,8 @@ for row, column in np.argwhere(fates):
     ax.text(column, row, label, ha="center", va="center", fontsize=6, color=diagrams.text_colour(fill))
 plots.show(
     figure,
-    alt="""Every epoch hides other words of the same sentence. One sentence of sixteen words in eight epochs. In each, a few words are chosen:
-most of them are masked, some are replaced by a random piece or kept.""",
+    alt="""Every epoch chooses anew which words of the same sentence it hides. One sentence of sixteen words in eight epochs; in each, one to four words
+are chosen. Over all epochs most of them are masked, some are replaced by a random piece or kept.""",
 )
 
 
@@ -323,7 +323,7 @@ live.heads(
 )
 
 # %% [markdown]
-# Head 2 of block 1 puts 90 % of its weight on the token before, head 3 puts 94 % on the token after; equal weights would give less than 2 %. In the last block three of four heads put a quarter or more on `[SEP]` (means of 200 test texts; [evidence](evidence/07.ipynb#heads)). Clark et al. (2019) found the same kinds of heads in the published BERT.
+# Head 2 of block 1 puts 90 % of its weight on the token before, head 3 puts 94 % on the token after; equal weights would give less than 2 %. In the last block three of four heads put a quarter or more on `[SEP]` (means of 200 test texts; [evidence](evidence/07.ipynb#heads)); on short sentences like these, head 1 prefers `[CLS]`. Clark et al. (2019) found the same kinds of heads in the published BERT.
 #
 # The paper had a second task, *next sentence prediction*: does the second text follow the first? It trains `pooled_output`, in our encoder as well. Liu et al. (2019) found it dispensable.
 #
@@ -380,7 +380,7 @@ for kind in ("fine-tuned", "no warm-up", "LoRA", "frozen", "scratch"):
 #
 # LoRA learns 8,276 numbers of 1,448,276, 0.6 %, and is 1.9 points behind full fine-tuning (interval 1.2 to 2.7, [evidence](evidence/07.ipynb#few-labels)). For each further task you would store these 8,276 numbers and not another encoder.
 #
-# The authors' published program for fine-tuning has one more part in its schedule, a warm-up (lecture 4): in the first tenth of the $n$ steps the rate climbs from zero to its peak $\eta$, then it falls to zero again,
+# The authors' published program for fine-tuning has one more part in its schedule, a warm-up (lecture 4): in the first tenth of the $n$ steps the rate climbs from zero to its peak $\eta$, then it falls to zero again. In ours (theirs begins its fall at $0.9\,\eta$)
 #
 # $$\eta(s)=\eta\cdot\min\Big(\frac{s}{0.1\,n},\;\frac{n-s}{0.9\,n}\Big).$$
 #

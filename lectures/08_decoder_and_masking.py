@@ -440,7 +440,7 @@ for seed, run in leaks.items():
 
 
 # %% [markdown]
-# Without the mask the model copies the first digit in 7 to 17 % of the dates, the second in 18 to 53 %, and each later one in 91 to 100 % (the range of three seeds). The base rate comes from the model with the mask: it cannot see the false digit, and predicts it in at most 0.4 %. So from the third digit on the leaky model copies. No loss on the correct target can show this. Two tests do: let it write, or change a later token (section 3).
+# Without the mask the model copies the first digit in 7 to 17 % of the dates, the second in 18 to 53 %, and each later one in 91 to 100 % (the range of three seeds). The base rate comes from the model with the mask: it cannot see the false digit, and predicts it in at most 0.4 %. So from the third digit on the leaky model copies. A loss that reaches its floor too early can make you suspicious, but it cannot show the copying. Two tests do: let it write, or change a later token (section 3).
 #
 # **A model that leaks can be perfect while it reads the target, and wrong when it writes.**
 

@@ -130,7 +130,7 @@ print(f"{len(WORDS):,} words; after “a brown dog is”:", ", ".join(f"{WORDS[i
 # How good is it? Its **perplexity** on unseen captions is $e^m$, with $m$ the mean of $-\ln p$ per token. A model that guesses among 24 equally probable words has 24. Ours (one seed, two epochs) has 24.0 on captions whose words it knows. Perplexities can be compared only on the same words and the same captions: with 4,590 words, counting strings of four words gives 30.7, and a model like ours, more than twice as large, 21.3 to 21.4 ([evidence](evidence/08.ipynb#language-model)). Now choose:
 #
 # * **greedy**: always the most probable word;
-# * **temperature** $\tau$: draw from $\operatorname{softmax}(z/\tau)$. A $\tau$ below 1 makes the distribution sharper, one above 1 flatter; $\tau \to 0$ is greedy;
+# * **temperature** $\tau$: draw from $\operatorname{softmax}(z/\tau)$, where $z$ are the logits. A $\tau$ below 1 makes the distribution sharper, one above 1 flatter; $\tau \to 0$ is greedy;
 # * **top-k**: draw from the k most probable words (Fan et al., 2018);
 # * **top-p**, or nucleus sampling: draw from the fewest words whose probabilities add up to p or more (Holtzman et al., 2020).
 #
@@ -192,7 +192,7 @@ ax.set_xticks(places, [*shown.split(), "[end]"], rotation=35)
 ax.legend()
 plots.show(
     figure,
-    alt=f"""The nucleus is one word where the model is sure and hundreds where it is not; top-k is the same everywhere. For each position of one unseen caption ({shown}) a bar shows how many words top-p keeps with p = 0.8, on a logarithmic axis: {", ".join(map(str, sizes[shown]))}. A dashed line marks the 20 words of top-k.""",
+    alt=f"""The nucleus is one word where the model is sure and hundreds where it is not; top-k is the same everywhere. For each position of one unseen caption ({shown}; of those under 16 words, the one in which the number varies most) a bar shows how many words top-p keeps with p = 0.8, on a logarithmic axis: {", ".join(map(str, sizes[shown]))}. A dashed line marks the 20 words of top-k.""",
 )
 
 
@@ -238,11 +238,11 @@ panels[1].get_legend().remove()
 plots.show(
     figure,
     alt="""Cold captions repeat what training held, hot ones hardly hold a known string; people lie between. Left, the share of strings of four words that occur in training, by temperature, for all words, top-k 20 and
-top-p 0.9, with the share in captions written by people as a line; all curves fall. Right, the share of different captions among 150: all curves rise, from about a half at 0.25 to nearly 1. One model.""",
+top-p 0.9, with the share in captions written by people as a line; all curves fall. Right, the share of different captions among 150: all curves rise, from 0.37 to 0.62 at 0.25 to 1 from 0.75 on. One model.""",
 )
 
 # %% [markdown]
-# At temperature 1 drawn captions are *less* familiar than those of people, 21 against 38 %. With top-p 0.9 it is 35 %, and with top-k 51 %; only the cut has changed. Hence much of the difference comes from the improbable words that a cut removes. Without a cut, the curve crosses the line of the people between 0.75 and 1. (The share measures how familiar a text is, not how good.)
+# At temperature 1 drawn captions are *less* familiar than those of people, 21 against 38 %. With top-p 0.9 it is 35 %, and with top-k 51 % ([evidence](evidence/08.ipynb#caption-model)); only the cut has changed. Hence much of the difference comes from the improbable words that a cut removes. Without a cut, the curve crosses the line of the people between 0.75 and 1. (The share measures how familiar a text is, not how good.)
 #
 # **Temperature and cuts trade strange text for repeated text; compare the result with what people write.**
 

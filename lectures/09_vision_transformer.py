@@ -523,7 +523,7 @@ print(followed([first[None, None], second[None, None]])[0])
 maps = vit_maps.predict(digits.x_test, verbose=0)  # two blocks of (B, H, T, T)
 
 # %% [markdown]
-# **Predict.** Half of each block's output is the token itself, so after one block the class token gives itself at least ½ of its rollout. What is the minimum after two blocks? And if you look at one block's attention alone, without the residual path: is there a minimum? Move the controls.
+# **Predict.** Rollout counts half of each block's output as the token itself, so after one block the class token gives itself at least ½ of its rollout. What is the minimum after two blocks? And if you look at one block's attention alone, without the residual path: is there a minimum? Move the controls.
 #
 # <details><summary>Answer</summary>
 #

@@ -15,7 +15,7 @@
 # %% [markdown]
 # # 9b · More images, larger images, video
 #
-# **What is not built in must be learned from more data.**
+# **What is not built in must be learned: from more images, or with a stronger recipe.**
 #
 # [← 9 · Vision Transformer](09_vision_transformer.ipynb) · [Lab
 # 9](../labs/09_vision_transformer/09_vision_transformer.ipynb) · [10 · A language model of your own →](10_language_model.ipynb)
@@ -338,14 +338,14 @@ for name, tests in {"ConvNet": column("cifar10", "convnet"), "ConvNet, scrambled
 # %% [markdown]
 # With 2,000 scrambled images the ConvNet has what it has with 500 whole ones. So the order of the pixels (neighbours that belong together, shapes that look alike wherever they stand) gives the ConvNet, at this rate and with this plan, as much as four times as many images, and more than half of its lead. The rest is not explained: the models differ in depth, width, norms and head, too ([evidence](evidence/09.ipynb#built-in)).
 #
-# **Trained alike without augmentation, the ViT needed two to six times as many images as the ConvNet on Fashion-MNIST and at least eight times as many on CIFAR-10. To match the ConvNet's 500 on CIFAR-10 it took more than four times as many with a rate for each model, and three to seven with augmentation for both.**
+# **With little data the ViT needs several times as many images as the ConvNet; how many depends on the set, the accuracy and the recipe.**
 
 # %% [markdown]
 # <a id="full-size"></a>
 #
 # ## 4 · At full size
 #
-# Does the ViT overtake with still more images? After pre-training on 9 million images of JFT a ViT-B/32 was far below a ResNet-50, and from 90 million on it was above it (Dosovitskiy et al., 2021, section 4.3, a linear classifier on a few labelled images). A larger ViT, in turn, gains more from a larger set (table 5: ImageNet accuracy after pre-training on three sets and fine-tuning at 384 pixels; the sets differ in epochs, too):
+# Does the ViT overtake with still more images? After pre-training on 9 million images of JFT (Google's own unpublished set) a ViT-B/32 was far below a ResNet-50, and from 90 million on it was above it (Dosovitskiy et al., 2021, section 4.3, a linear classifier on a few labelled images). A larger ViT, in turn, gains more from a larger set (table 5: ImageNet accuracy after pre-training on three sets and fine-tuning at 384 pixels; the sets differ in epochs, too):
 
 # %% tags=["drawing"]
 published = {  # Dosovitskiy et al. 2021, table 5: top-1 on ImageNet, by pre-training set
@@ -369,7 +369,7 @@ images Base (77.9) is ahead of Large (76.5). With 14 million Large/16 (85.2) and
 )
 
 # %% [markdown]
-# A recipe can stand in for images: with strong augmentation and regularisation ImageNet alone takes a Base model at 384 pixels to 83.1 % (DeiT; Touvron et al., 2021), where table 5 has 77.9 %. Training also works without labels, **self-supervised**: the model predicts the masked patches from the others (MAE; He et al., 2022). Against a newer ConvNet the lead is gone: with equal computing NFNets match ViTs (Smith et al., 2023). All accuracies: [evidence](evidence/09.ipynb#published).
+# A recipe can stand in for images: with strong augmentation and regularisation ImageNet alone takes a Base model at 384 pixels to 83.1 % (DeiT; Touvron et al., 2021), where table 5 has 77.9 %. Training also works without labels, **self-supervised**: the model predicts the masked patches from the others (MAE; He et al., 2022). Against a newer ConvNet the lead is gone: with equal computing NFNets (ConvNets without batch norm) match ViTs (Smith et al., 2023). All accuracies: [evidence](evidence/09.ipynb#published).
 #
 # **Published: a ViT-B/32 is behind a ResNet-50 after 9 million images, and ahead of it after 90 million.**
 
@@ -547,7 +547,7 @@ frame, factorised: in order and each tubelet backwards nearly 1 with two seeds a
 #
 # With one frame, factorised, shuffling leaves 50 %. Only the direction is lost: the axis is still right in at least 99 % ([evidence](evidence/09.ipynb#time)).
 #
-# How much attention over time is worth depends on the videos: against joint attention, TimeSformer without it loses 0.5 points on Kinetics-400 and 21.9 on Something-Something-V2 (Bertasius et al., 2021, table 1).
+# How much attention over time is worth depends on the videos: against joint attention, TimeSformer without it loses 0.5 points on Kinetics-400, where one frame often shows the class, and 21.9 on Something-Something-V2, where the motion does (Bertasius et al., 2021, table 1).
 #
 # **A motion inside one moment needs no attention over time; one across moments was learned only with it. To see which a model reads, shuffle the moments; then turn each tubelet round.**
 
@@ -610,7 +610,7 @@ print("correct:", cut.reshape(-1, 8)[0], " two frames of 2 × 2")
 #
 # Cut patches and tubelets yourself in [lab 9](../labs/09_vision_transformer/09_vision_transformer.ipynb).
 #
-# **What is not built in must be learned from more data.**
+# **What is not built in must be learned: from more images, or with a stronger recipe.**
 #
 # ## References
 #

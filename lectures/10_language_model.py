@@ -172,7 +172,7 @@ print(f"{sum(map(len, test_texts)) / np.sum(test_stream != pairs.end_id):.2f} by
 
 # %% [markdown]
 # All documents stand in one row, each followed by an end token. The measure of this page is **bits per byte**: all bits that a model pays for a text, the
-# ends included, divided by the bytes of the text. Many texts report **perplexity**, $e$ to the loss per token.
+# ends included, divided by the bytes of the text. Many texts report perplexity, $e$ to the loss per token.
 #
 # **Compare models per byte, not per token.**
 
@@ -468,10 +468,10 @@ plots.show(
 #
 # ## 7 · Does it copy?
 #
-# A function with a parameter `zorvik` should use `zorvik`. Counts of the training text cannot do that with a name they have never met. A Transformer can, if it finds the last occurrence of the present token and repeats what followed. The test: put a made-up name into held-out functions. Does it cost less where it has stood twice than where it is new?
+# A function with a parameter `zorvik` should use `zorvik`. Counts of the training text cannot do that with a name they have never met. A Transformer can, if it finds the last occurrence of the present token and repeats what followed. Test: put a made-up name into held-out functions. Does it cost less where it has stood twice?
 
 # %% [markdown]
-# After our 640 steps the known name costs 25 nats, half a nat less than the new one. After 16 million tokens they cost 24 and 31: mostly the new one has become dearer. Guessing costs 28, knowing only how such names are made 12.5. So the model uses what stood before, but it hardly copies ([evidence](evidence/10.ipynb#copying), with [the heads](evidence/10.ipynb#heads)).
+# After our 640 steps the known name costs 25 nats, half a nat less than the new one. After 16 million tokens they cost 24 and 31: mostly the new one has become dearer. Guessing costs 28, knowing how such names are made 12.5. The known name is cheaper than the new one, so the model uses what stood before, but it hardly copies ([evidence](evidence/10.ipynb#copying), with [the heads](evidence/10.ipynb#heads)).
 #
 # What does copying need? Take small models of attention alone. Each row repeats a few random tokens, with a period of its own.
 
@@ -578,7 +578,7 @@ plots.show(
 #
 # ## 9 · LoRA
 #
-# To fit a model to one kind of text, **LoRA** (Hu et al. 2021) freezes a matrix $W$ and trains a thin product beside it, $W + AB$, with $A$ of size
+# To fit a model to one kind of text, LoRA (Hu et al. 2022) freezes a matrix $W$ and trains a thin product beside it, $W + AB$, with $A$ of size
 # $(D, r)$ and $B$ of size $(r, D)$. $A$ starts at random and $B$ at 0, so training starts from the frozen model. We put it beside the 16 matrices of attention, fit to three quarters of the functions of the held-out module `tarfile` and test on the rest.
 
 # %%
@@ -654,7 +654,7 @@ print(f"loss on the token just read {unshifted.evaluate(rows[:, :-1], rows[:, :-
 #
 # <details><summary>2. While the model writes, rows are padded at the end with zeros. Why does this change nothing?</summary>
 #
-# The attention is causal: the logits of a position depend only on positions up to it.
+# Attention is causal: the logits of a position depend on no later one.
 #
 # </details>
 #
@@ -685,7 +685,7 @@ print(f"loss on the token just read {unshifted.evaluate(rows[:, :-1], rows[:, :-
 # - Gage 1994, *A new algorithm for data compression*, C Users Journal 12(2)
 # - Hoffmann et al. 2022, *Training compute-optimal large language models*, arXiv 2203.15556
 # - Holtzman et al. 2020, *The curious case of neural text degeneration*, arXiv 1904.09751
-# - Hu et al. 2021, *LoRA: low-rank adaptation of large language models*, arXiv 2106.09685
+# - Hu et al. 2022, *LoRA: low-rank adaptation of large language models*, ICLR, arXiv 2106.09685
 # - Kaplan et al. 2020, *Scaling laws for neural language models*, arXiv 2001.08361
 # - Olsson et al. 2022, *In-context learning and induction heads*, arXiv 2209.11895
 # - Ouyang et al. 2022, *Training language models to follow instructions with human feedback*, arXiv 2203.02155

@@ -48,11 +48,11 @@ def heads(*sentences: str) -> LiveFigure:
     )
 
 
-_WORDS = """In the last block some heads put most of their weight on the last piece, [SEP]. Small maps of the attention
-weights, query by key, one for each head of the small BERT: blocks from top to bottom, heads from
-left to right. The chosen head is drawn large with its pieces, and one row of it as bars. Some heads
-of the first block show a line beside the diagonal, which is one neighbour; heads of the last block
-show a dark column at the last piece. Head and row are chosen with the pointer or by the controls."""
+_WORDS = """In the last block some heads put much of their weight on the last piece, [SEP], or on the first, [CLS].
+Small maps of the attention weights, query by key, one for each head of the small BERT: blocks from top to bottom, heads
+from left to right. The chosen head is drawn large with its pieces, and one row of it as bars. Some heads of the first
+block show a line beside the diagonal, which is one neighbour; heads of the last block show a dark column at the last
+piece or at the first. Head and row are chosen with the pointer or by the controls."""
 
 
 def _panels(rows: list[dict[str, Any]], pieces: str, names: list[str], longest: int) -> list[Any]:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 
-def difference_interval(first, second, films, draws=4_000):
+def difference_interval(first, second, films, draws=4_000, same_networks=False):
     """Difference of two recipes, correct (seeds, N) each, and its 95 % interval: films and seeds drawn again."""
     rng = np.random.default_rng(0)
     count = films.max() + 1
     weight = rng.multinomial(count, np.full(count, 1 / count), size=draws)  # how often each film is drawn
     reviews = weight @ np.bincount(films, minlength=count)  # reviews of each draw, (draws,)
 
-    def accuracies(correct):
+    def accuracies(correct, seeds):
         by_film = np.array([np.bincount(films, run, minlength=count) for run in correct])  # (seeds, films)
-        seeds = rng.integers(len(correct), size=(draws, len(correct)))  # the seeds of each draw
         return np.take_along_axis(weight @ by_film.T, seeds, axis=1).mean(axis=1) / reviews
 
-    low, high = np.quantile(accuracies(first) - accuracies(second), [0.025, 0.975])
+    drawn = [rng.integers(len(correct), size=(draws, len(correct))) for correct in (first, second)]
+    if same_networks:  # twice the same ones, with two kinds of input: they are drawn once
+        drawn[1] = drawn[0]
+    low, high = np.quantile(accuracies(first, drawn[0]) - accuracies(second, drawn[1]), [0.025, 0.975])
     return first.mean() - second.mean(), low, high

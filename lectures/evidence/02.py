@@ -49,7 +49,7 @@ for width in (1, 2, 4, 8, 16, 32, 64):
 #
 # ## A sharp start and large steps each make the training worse
 #
-# **Claim.** Without the division by $\sqrt{d_k}$ the start is sharp and the steps are large; each alone makes the training of the reader of section 6 worse, in each of three seeds.
+# **Claim.** Without the division by $\sqrt{d_k}$ the start is sharp and the steps are large; each makes the training of the reader of section 6 worse, in each of three seeds.
 #
 # **Changed.** Two things, each alone and both together. The scores start divided by 8 (soft) or not (sharp). One step of Adam in $W_q$ or $W_k$ moves the
 # scores as far as with the division (small) or, to first order, eight times as far (large). Model, data, learning rate and epochs are the same. *Soft, small* is the formula
@@ -61,13 +61,13 @@ for width in (1, 2, 4, 8, 16, 32, 64):
 record = recorded.load("reader_design")
 print(record["command"], "|", record["device"], "|", record["date"])
 print(f"{record['results']['epochs']} epochs\n")
-print("start, steps            seed  accuracy  last loss  largest weight   Jacobian       on clues")
+print("start, steps            seed  accuracy  last loss  largest weight   Jacobian       on the clue")
 for name, runs in record["results"]["runs"].items():
     for seed, run in enumerate(runs):
         before, after = run["before"], run["after"]
         print(f"{name:24}{seed:4}{run['accuracy']:10.2f}{run['losses'][-1]:11.2f}", end="")
         print(f"     {before['largest weight']:.2f} → {after['largest weight']:.2f}", end="")
-        print(f"    {before['Jacobian']:.2f} → {after['Jacobian']:.2f}{run['weight on clues']:10.2f}")
+        print(f"    {before['Jacobian']:.2f} → {after['Jacobian']:.2f}{run['weight on the clue']:10.2f}")
 
 # %% [markdown]
 # *Largest weight* and *Jacobian* (the Frobenius norm of the softmax's Jacobian) are means over the queries of the ambiguous words, before and after training.
@@ -106,13 +106,13 @@ for d in (4, 16, 64, 256, 1024):
 #
 # ## Correct answers without a look at the clue
 #
-# **Claim.** Many correct answers of the trained reader come with less than 0.1 of the weight on clue words. **Changed.** Only the seed. **Runs.** The same record, *soft, small*, all seeds. Equal weights are the base rate.
+# **Claim.** Many correct answers of the trained reader come with less than 0.1 of the weight on the clue that decides them. **Changed.** Only the seed. **Runs.** The same record, *soft, small*, all seeds. Equal weights are the base rate.
 
 # %%
 for seed, run in enumerate(record["results"]["runs"]["soft start, small steps"]):
-    print(f"seed {seed}: accuracy {run['accuracy']:.2f}; mean weight on clue words {run['weight on clues']:.2f}", end="")
+    print(f"seed {seed}: accuracy {run['accuracy']:.2f}; mean weight on the clue {run['weight on the clue']:.2f}", end="")
     print(f" (equal weights {run['equal weights']:.2f});", end=" ")
-    print(f"{run['correct, below 0.1 on clues']:.0%} of the correct answers have less than 0.1 on clue words")
+    print(f"{run['correct, below 0.1 on the clue']:.0%} of the correct answers have less than 0.1 on the clue")
 
 # %% [markdown]
 # **Not shown.** The reason. A model that detects one of two meanings can answer for both, so its weights for the other meaning need not mean anything; this was not tested.

@@ -105,10 +105,11 @@ def scaling(page: Page) -> None:
     below = [run["accuracy"] < top for name in OTHERS for run, top in zip(runs[name], best, strict=True)]
     page.says("Each seed reads best with a soft start and small steps", holds=below)
     page.says(
-        "Without $\\sqrt{d_k}$ the start is sharp and the steps are large: each alone makes our training worse.",
+        "Without $\\sqrt{d_k}$ the start is sharp and the steps are large: in our model, each of the two costs "
+        "accuracy.",
         holds=below,
     )
-    page.says("For all three seeds each change alone costs accuracy.", holds=below[:6])
+    page.says("For all three seeds each change costs accuracy.", holds=below[:6])
     alone, both = (runs[f"sharp start, {step} steps"][0]["accuracy"] for step in ("small", "large"))
     page.says("Both together are not always worse than one: see seed 0.", holds=both > alone)
     printed = page.numbers("cell-34", r"(0\.\d\d)")
@@ -126,15 +127,16 @@ def largest_weights(page: Page, divisor: float) -> np.ndarray:
 
 
 def learning(page: Page) -> None:
-    clues, equal = page.numbers("cell-37", r"words ([\d.]+); equal weights would give ([\d.]+)")
+    clue, equal = page.numbers("cell-37", r"on the clue ([\d.]+); equal weights would give ([\d.]+)")
     runs = page.recorded("reader_design")["results"]["runs"][SOFT_SMALL]
     page.says("the clue gets several times its equal share", holds=[
-        clues > 3 * equal, all(run["weight on clues"] > 3 * run["equal weights"] for run in runs)
+        clue > 3 * equal, all(run["weight on the clue"] > 3 * run["equal weights"] for run in runs)
     ])  # fmt: skip
-    below = page.number("cell-37", r"words: (\d+)%")
-    others = [run["correct, below 0.1 on clues"] for run in runs[1:]]
+    below = page.number("cell-37", r"on the clue: (\d+)%")
+    others = [run["correct, below 0.1 on the clue"] for run in runs[1:]]
     page.says(
-        "Of all correct answers, {:.0f} % come with less than 0.1 on clues; with the other two seeds it is even more",
+        "Of all correct answers, {:.0f} % come with less than 0.1 on the clue; with the other two seeds it is even "
+        "more",
         below,
         holds=100 * min(others) > below,
     )

@@ -28,6 +28,7 @@ def paths(page: Page) -> None:
     page.given(
         "and equal weights would pass 1/59 of it to each token",
         "step 100 waits for step 99",
+        "We multiply the 32 numbers of the output by random numbers of variance 1",
         because="the sizes of the cell",
     )
     page.given("| 1 | 1 |", "| 1 a layer |", because="counted")

@@ -22,7 +22,7 @@ def claims(page) -> None:
 
 def kept(page) -> None:
     """The sentences to keep."""
-    page.says("One softmax gives one average: of two answers in the same feature it can give one, or half of each.")
+    page.says("of two answers in the same feature, the shares that it explains sum to at most one.")
     page.says("H heads are H softmaxes: they answer up to H questions, with the parameters of one head of width D.")
     page.says("Ablation shows whether the model needs a head")
     page.says("A head is two matrices: where it looks, and what it writes.")
@@ -65,7 +65,8 @@ def heads(page) -> None:
     one = page.numbers("l3-two-and-one", r"one head of width 6 +\[([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)")
     page.says(
         "Each head spends nearly all its weight on its own question; the single head "
-        "shares one row among three tokens.",
+        "shares one row among three tokens, and so does head 0 when you turn it half way: its weights must sum to 1, "
+        "whatever it asks.",
         holds=[two[3] > 0.9, one[3] < 0.4],
     )
     page.given(
@@ -80,7 +81,7 @@ def heads(page) -> None:
         "(e^4.62 = 101.)",
         "and 0 with every word that is no colour",
         "In head 0",
-        "(8, 0, 0), a colour has the key (1, 0, 0), and every other word has the key 0",
+        "(8, 0, 0), a colour has the key (1, 0, 0), a verb (0, 1, 0), and every other word has the key 0",
         "Head 1 does the same with verbs",
         because=BY_HAND,
     )
@@ -96,7 +97,7 @@ def heads(page) -> None:
     )
     page.given(
         "(table 3, rows A)",
-        "0.9 BLEU",
+        "0.9 points of BLEU, a score of translations",
         "32 heads of width 16 were worse than 8 or 16",
         because="Vaswani et al. 2017, table 3",
     )

@@ -52,7 +52,7 @@ def defined(page) -> None:
         "Left: the binary digits of 0 to 15",
         "Right: sinusoidal positions 0 to 127",
         "the right ones hardly change within 128 positions",
-        "texts of up to 128 pieces",
+        "texts of up to 128 tokens",
         "Two maps of cosines between 64 position vectors",
         "Nobody told the table that 4 lies between 3 and 5.",
         "a table of 128 rows has no row for position 128",
@@ -211,6 +211,8 @@ def beyond(page, results, by_seed) -> None:
             for extreme in (views["last 28, first 4"][:, part].min(), views["last 28, first 4"][:, part].max())
         ),
     )
+    far = views["last 28, first 4"]
+    page.says("four far keys cost more between 32 and 63 than beyond", holds=(far[:, 1] < far[:, 2] - 0.1).all())
     near = views["all keys, positions / 5"]
     page.says(
         "it reaches {:.2f} to {:.2f} beyond 32, and {:.2f} to {:.2f} on the first 32 positions.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from claims.page import Page
+from scipy.stats import ttest_ind
 
 
 def claims(page: Page) -> None:
@@ -76,7 +77,9 @@ def brakes(page: Page) -> None:
         for part, name in (("ladder", "encoder with positions"), ("search", "no hidden words"))
     )
     gains = [with_them - without for with_them, without in zip(recipe, bare, strict=True)]
-    page.says("Hidden words alone gain {:.1f} to {:.1f} points with three seeds", min(gains), max(gains))
+    page.says(
+        "On all reviews, hidden words alone gain {:.1f} to {:.1f} points with three seeds", min(gains), max(gains)
+    )
     page.says(
         "After six epochs it ends at {:.3f} without brakes and at {:.3f} with them, and the ranges "
         "of the seeds overlap",
@@ -85,9 +88,9 @@ def brakes(page: Page) -> None:
         holds=long[6] <= free[7],
     )
     page.says(
-        "Two epochs give less: {:.3f} with brakes.",
+        "so does that of two epochs with brakes, whose rate falls to 0 within these two: {:.3f}.",
         short[5],
-        holds=short[5] < min(free[5], long[5]),
+        holds=max(free[6], long[6]) <= short[7],
     )
     runs = page.recorded("imdb_controls")["results"]["brakes"]
     second, last = (
@@ -97,7 +100,7 @@ def brakes(page: Page) -> None:
         }
         for epoch in (1, -1)
     )
-    page.says("So after epoch 2 the loss rises, but the accuracy ends no lower", holds=[
+    page.says("So after epoch 2 the loss rises, and the accuracy ends no lower", holds=[
         short[5] < free[5] < long[5], all(second[name] <= last[name] for name in last),
         free[1] < free[3], long[1] < long[3],
     ])  # fmt: skip
@@ -153,12 +156,13 @@ def verdict(page: Page) -> None:
     )
     gain = 100 * (tests["encoder without positions"] - tests["mean of embeddings"])
     page.says(
-        "The encoder block adds {:.1f} points: it is ahead with each of the three seeds, by {:.1f}, {:.1f} "
-        "and {:.1f} points.",
-        gain.mean(), *gain, holds=(gain > 0).all(),
-    )  # fmt: skip
+        "With the encoder block it is {:.1f} points higher on average; three seeds of each are too few to be sure of "
+        "that.",
+        gain.mean(),
+        holds=ttest_ind(tests["encoder without positions"], tests["mean of embeddings"], equal_var=False).pvalue > 0.05,
+    )
     signs = np.sign(tests["encoder with positions"] - tests["encoder without positions"])
-    page.says("Three seeds show no gain from positions", holds=abs(signs.sum()) == 1)
+    page.says("They show no gain from positions", holds=abs(signs.sum()) == 1)
     signs = np.sign(tests["encoder with positions"] - tests["LSTM"])
     page.says("and no difference with an LSTM in place of positions, block and mean.", holds=abs(signs.sum()) == 1)
     page.says(
@@ -227,6 +231,8 @@ def givens(page: Page) -> None:
         "Below 1,500, count pairs of words; above, try a model of sequences.",
         "“The model reaches 0.87 on validation”",
         "Training accuracy 0.999 (words and pairs) and 0.90 (Transformer).",
+        "And 0.90 was measured while 30 % of the words were hidden",
+        "With brakes the training loss is that of reviews of which 30 % of the words are hidden.",
         "(B, D) → (B, 1) |",
         because="a setting, an example, or a number shown in the cell above",
     )

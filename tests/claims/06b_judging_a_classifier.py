@@ -25,8 +25,8 @@ def disagreements(page: Page) -> None:
         pairs, words, chance,
     )  # fmt: skip
     page.says(
-        "So, with 95 % confidence, the first lies between {:.3f} and {:.3f}, the second between {:.3f} and {:.3f}: "
-        "the margins overlap.",
+        "So the 95 % interval of the first is {:.3f} to {:.3f}, that of the second {:.3f} to {:.3f}: the margins "
+        "overlap.",
         pairs - chance, pairs + chance, words - chance, words + chance,
         holds=pairs - chance < words + chance,
     )  # fmt: skip
@@ -124,7 +124,7 @@ def _far(page: Page, shown: str) -> bool:
 
 
 def splits(page: Page) -> None:
-    table = np.reshape(page.numbers("splits", r"negative (\d+)%, positive (\d+)% +([\d.]+) +([\d.]+)"), (3, 4))
+    table = np.reshape(page.numbers("splits", r"negative (\d+)%, positive (\d+)% +([\d.]+) +([\d.]+) +held"), (3, 4))
     page.says("Two thirds, and nearly always with the other label only", holds=abs(table[1, 0] - 67) < 1)
     gap = 100 * (table[:, 2] - table[:, 3])
     page.says(

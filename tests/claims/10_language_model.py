@@ -358,8 +358,9 @@ def longer_runs(page: Page, results: dict, worth: dict) -> None:
     once = np.mean([name["third"] for name in short])
     page.says(
         "After our {} steps the known name costs {:.0f} nats, half a nat less than the new one. After {:.0f} million "
-        "tokens they cost {:.0f} and {:.0f}: mostly the new one has become dearer. Guessing costs {:.0f}, knowing only "
-        "how such names are made {:.1f}. So the model uses what stood before, but it hardly copies",
+        "tokens they cost {:.0f} and {:.0f}: mostly the new one has become dearer. Guessing costs {:.0f}, knowing how "
+        "such names are made {:.1f}. The known name is cheaper than the new one, so the model uses what stood before, "
+        "but it hardly copies",
         results["table"]["steps"],
         once,
         longest[0][-1]["tokens"] / 1e6,
