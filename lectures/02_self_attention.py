@@ -211,7 +211,7 @@ in each, the highlighted dog sends two equally thick lines, one to brown and one
 
 # %% [markdown]
 # A score of 4 with two tokens and of 0 with seven gives each colour the weight $e^4/(2e^4+7) = 0.47$. So each dog puts 94 % of its weight on
-# colours; in section 2 it was 16 %. That is what the matrices buy.
+# colours; in section 2 it was 16 %. With the query 1 in place of 4 it would be 44 %: the matrices decide what matches, and how sharply.
 #
 # But each dog finds *both* colours, and the two rows of $Z$ are equal.
 
@@ -340,7 +340,7 @@ print("weights", how.weights.round(3), "Z", Z.round(3), sep="\n")
 #
 # <details><summary>Answer</summary>
 #
-# **(c)** In every row one key takes most of the weight, before anything is learned. Now move the divisor to $\sqrt{64} = 8$: no weight is above 0.5 any more.
+# **(c)** In every row one key takes most of the weight, before anything is learned. Now move the divisor to $\sqrt{64} = 8$: the mean largest weight falls from 0.83 to 0.29.
 #
 # </details>
 
@@ -383,7 +383,7 @@ stays below 0.2.""",
 
 # %% [markdown]
 # Does a sharp softmax hurt the training? Two things differ without the division. The weights are sharp at the *start*. And one *step* moves the
-# scores $\sqrt{d_k}$ times as far, because the size of Adam's steps in $W_q$ and $W_k$ hardly depends on that of the gradient. We changed each, as far as one changes without the other ([evidence](evidence/02.ipynb#start-and-steps)), and both together, in the small model of section 6, with $d_k = 64$.
+# scores $\sqrt{d_k}$ times as far, because the size of Adam's steps in $W_q$ and $W_k$ hardly depends on that of the gradient. In the small model of section 6, with $d_k = 64$, we changed one of the two, then the other, then both. (The steps are matched to first order only: [evidence](evidence/02.ipynb#start-and-steps).)
 
 # %% tags=["drawing"]
 design = recorded.load("reader_design")["results"]["runs"]
@@ -408,7 +408,7 @@ for name, row in zip(design, accuracy, strict=True):
 
 # %% [markdown]
 # Guessing between the two meanings of a word gives 0.5. Each seed has other embeddings, so compare the markers of one seed. For all three seeds each change
-# costs accuracy. Both together are not always worse than one: see seed 0. This is one task.
+# costs accuracy. Both together are not always worse than one: see seed 0. This is one task at one learning rate; a smaller one was not tried.
 #
 # **Without $\sqrt{d_k}$ the start is sharp and the steps are large: in our model, each of the two costs accuracy.**
 
@@ -447,7 +447,7 @@ third, "it" and its noun stand in different sentences.""",
 )
 
 # %% [markdown]
-# The model learned where to look from the answers alone. But we chose three maps in which the word puts most of its weight on its clue. Of all correct answers, 29 % come with less than 0.1 on the clue; with the other two seeds it is even more ([evidence](evidence/02.ipynb#maps)). So a map alone is no explanation (Jain and Wallace 2019; Wiegreffe and Pinter 2019). [Lecture 1b](01b_visual_attention.ipynb) tests maps by deletion.
+# The model learned where to look from the answers alone. But we chose three maps in which the word puts most of its weight on its clue. Of all correct answers, 29 % come with less than 0.1 on the clue; with the other two seeds it is even more ([evidence](evidence/02.ipynb#maps)). So here a map alone does not explain an answer. Whether maps can is disputed (Jain and Wallace 2019: no; Wiegreffe and Pinter 2019: it depends on what counts as an explanation). [Lecture 1b](01b_visual_attention.ipynb) tests maps by deletion.
 #
 # **Training finds the matrices: nobody marks where to look, and the clue gets several times its equal share.**
 
@@ -488,8 +488,8 @@ print("mask after the softmax, row sums:           ", late.sum(axis=-1).round(2)
 #
 # ## Four questions
 #
-# **1.** A slide says: "$W_q$ has shape $N \times d_k$, with $N$ the number of tokens." What could such a layer not do?
-# <details><summary>Answer</summary>It could read only sentences of $N$ tokens. The shape is $D \times d_k$.</details>
+# **1.** A slide says: "$W_q$ has shape $N \times d_k$, with $N$ the number of tokens." What is wrong with it?
+# <details><summary>Answer</summary>$XW_q$ needs as many rows in $W_q$ as $X$ has columns, so the shape is $D \times d_k$. A matrix whose shape depends on the number of tokens could not serve sentences of different lengths.</details>
 #
 # **2.** Two keys have the scores 112 and 96, and $d_k = 64$ (the example of J. Alammar's *Illustrated Transformer*). What are the weights with and without the division?
 # <details><summary>Answer</summary>Divided by 8 the scores are 14 and 12, so the first weight is $e^2/(e^2+1) = 0.88$. Without the division the second

@@ -320,9 +320,9 @@ for (model, name), images in ((pair, images) for pair in {"convnet": "ConvNet", 
         print(f"{name:46} {images:6,} {rate:6g}   {' '.join(f'{test:.1%}' for test in tests):20} {np.mean(tests):6.1%}   {' '.join(str(run['epochs']) for run in each)}")
 
 # %% [markdown]
-# Now the ViT has 33.1 % with 2,000 images, instead of 31.5 %; the ConvNet has 40.8 % with 500, instead of 40.4 %, and 54.5 % with 2,000, instead of 52.4 %. Every run of the ViT with 2,000 images is below every run of the ConvNet with 500: it still needs more than four times as many. With 8,000 and 32,000 images nothing was trained again, and there training was short (750 steps, six epochs). So the factors of eight and more in the figure hold for this plan only.
+# Now the ViT has 33.1 % with 2,000 images, instead of 31.5 %; the ConvNet has 40.8 % with 500, instead of 40.4 %, and 54.5 % with 2,000, instead of 52.4 %. Every run of the ViT with 2,000 images is below every run of the ConvNet with 500: it still needs more than four times as many. With 8,000 and 32,000 images nothing was trained again; there the training had 15 and six epochs, and with six the last one or two were the best. So the factors of eight and more in the figure hold for this plan only.
 #
-# Augmentation changes more: with moved and mirrored images the ViT has 42.4 % with 2,000, and the ConvNet 40.9 % with 500. To match these 500 the ViT now needs three to seven times as many; to match the ConvNet's 2,000, ten or more. The factor belongs to the recipe, too ([evidence](evidence/09.ipynb#images)).
+# Augmentation changes more: with moved and mirrored images the ViT has 42.4 % with 2,000, and the ConvNet 40.9 % with 500. To match these 500 the ViT now needs three to seven times as many; to match the augmented ConvNet with 2,000 (50.7 %), ten or more. The factor belongs to the recipe, too ([evidence](evidence/09.ipynb#images)).
 
 # %% [markdown]
 # **Does the lead come from what is built in?** One control scrambles all images of CIFAR-10 in the same way: the patches change places, and so do the pixels inside each patch. A ViT cannot tell: put the rows of its projection and of its position table in the new order, and it gives the same answers. For the ConvNet neighbours no longer belong together.
@@ -543,7 +543,7 @@ frame, factorised: in order and each tubelet backwards nearly 1 with two seeds a
 # %% [markdown]
 # With two frames in a tubelet one moment shows the direction: turn each tubelet round, and at least 99.9 % of the answers become the opposite ones.
 #
-# With one frame and no attention over time each moment votes alone: it knows its number, but sees no other moment. The head adds the votes up. At every moment each frame is equally likely in all four classes, so each class's sum of votes has the same mean whatever the direction. Then no votes have an expected cross-entropy below that of guessing, $\ln 4$: training has nothing to gain from them.
+# With one frame and no attention over time each moment votes alone: it knows its number, but sees no other moment. The head adds the votes up. At every moment each frame is equally likely in all four classes, so each class's sum of votes has the same mean whatever the direction. Cross-entropy is convex in these sums, so on average it is at least its value at their means (Jensen's inequality). There all directions look alike, and it is at least $\ln 4$, that of guessing: training has nothing to gain from the votes.
 #
 # With one frame, factorised, shuffling leaves 50 %. Only the direction is lost: the axis is still right in at least 99 % ([evidence](evidence/09.ipynb#time)).
 #
