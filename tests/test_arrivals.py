@@ -181,3 +181,16 @@ def test_a_dropped_notebook_waits_until_it_has_settled_and_counts_again_when_it_
     path.write_text(whole)
     (second,) = in_folder(tmp_path, [LAB], known, now=written + 99).attempts
     assert second.key != first.key
+
+
+def test_an_archive_that_cannot_be_opened_and_an_empty_folder_are_named(tmp_path):
+    """Once, however many labs are watched, and not where another lab has the student's notebook."""
+    (tmp_path / "ada.zip").write_bytes(b"PK\x03\x04 cut off")
+    (tmp_path / "bob").mkdir()
+    (tmp_path / "cyd" / "02_other").mkdir(parents=True)
+    (tmp_path / "cyd" / "02_other" / "02_other.ipynb").write_text("{}")
+    known = {LAB: frozenset({"double"}), "02_other": frozenset({"other"})}
+    arrived = in_folder(tmp_path, [LAB, "02_other"], known, now=(tmp_path / "cyd").stat().st_mtime + 60)
+    assert {attempt.student for attempt in arrived.attempts} == {"cyd"}
+    told = {Path(passed.path).name: passed.reason for passed in arrived.passed_over}
+    assert len(arrived.passed_over) == 2 and "archive" in told["ada"] and "the folder is empty" in told["bob"]

@@ -110,6 +110,8 @@ def in_folder(
 ) -> Arrived:
     """The notebooks in a drop folder, in any layout that `course grade` reads. A changed file is a new attempt.
 
+    A student of whom nothing can be graded for any of the labs, such as a damaged archive, is passed over by name.
+
     Args:
         folder: the drop folder.
         labs: the labs that are watched.
@@ -119,13 +121,16 @@ def in_folder(
             file's does not keep it waiting.
     """
     attempts, passed_over = [], []
+    whole, refused = set[str](), dict[str, str]()  # students with a notebook for some lab; and why there is none
     now = time.time() if now is None else now
     for lab in labs:
         found = find_submissions([folder], lab, known)
         passed_over += found.passed_over
         for submission in found.submissions:
             if submission.source is None:
+                refused.setdefault(submission.student, submission.problem or "There is no notebook.")
                 continue
+            whole.add(submission.student)
             try:
                 data, changed = submission.source.read_with_time()
             except Unreadable:
@@ -140,6 +145,7 @@ def in_folder(
             key = f"{folder}/{submission.student}/{lab}/{hashlib.sha256(data).hexdigest()}"
             kept = replace(submission, source=KeptSource(submission.source))
             attempts.append(HandedIn(key, submission.student, lab, when.astimezone(UTC), kept))
+    passed_over += [PassedOver(str(folder / who), why) for who, why in refused.items() if who not in whole]
     return Arrived(sorted(attempts, key=lambda attempt: (attempt.handed_in, attempt.key)), passed_over)
 
 
