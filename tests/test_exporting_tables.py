@@ -129,6 +129,15 @@ def test_the_plain_table_says_all(course, run):  # noqa: F811
     ]
 
 
+def test_the_plain_table_tells_a_file_that_cannot_be_read_from_a_graded_one(course, run):  # noqa: F811
+    with GradebookWriter(course.db_url, course) as writer:
+        cut_off = result(course, "bo", 0.0, 0.0, state="unreadable", reason="The file is cut off.")
+        writer.record([result(course, "ada"), cut_off])
+    assert run("csv", LAB)[0] == 0
+    states = {row["student"]: (row[LAB], row[f"{LAB} state"]) for row in rows("grades/export.csv")}
+    assert states == {"ada": ("3.5", "graded"), "bo": ("0", "unreadable")}
+
+
 def test_nobody_is_exported_where_one_is_unknown(course, run):  # noqa: F811
     grade(course, packed(course.root / "d.zip", [*CANVAS_FILES, "evemallory_99_900103_01_tiny.ipynb"], b"{}"))
     code, said = run("canvas", LAB, "--roster", "Grades.csv")

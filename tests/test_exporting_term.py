@@ -138,6 +138,15 @@ def test_people_of_the_roster_who_handed_in_nothing_have_0(term, run):  # noqa: 
     assert {name: row["term %"] for name, row in found.items()} == {"Ada": "35.71", "Bo": "29.63", "Cyd": "0.00"}
 
 
+def test_who_is_said_to_have_0_are_those_for_whom_a_lab_is_due(term, run):  # noqa: F811
+    Path("people.csv").write_text("student\nada\nbo\ncyd\n")
+    path = term.root / "course.toml"
+    path.write_text(path.read_text().replace(f'name = "{THIRD}"', f'name = "{THIRD}"\ndue = 2120-01-01T12:00:00Z'))
+    code, said = run("export", "term", "--roster", "people.csv", "--only-roster")
+    assert code == 0 and f"{LAB}: 1 person of the roster has no mark; 0 is written there" in said
+    assert rows()["cyd"][f"{THIRD} counts"] == "not due yet" and f"{THIRD}:" not in said
+
+
 def test_what_is_not_due_yet_does_not_count_and_what_waits_leaves_the_mean_empty():
     due = datetime(2026, 11, 2, tzinfo=UTC)
     later = datetime(2026, 11, 9, tzinfo=UTC)

@@ -151,6 +151,8 @@ def csv_(
     """Write one plain table: the students, and for each lab the score, the maximum, the late penalty, and the state.
 
     With --roster the table begins with the columns of that list, in its order; without it, with the gradebook's ids.
+    The state is "graded", "waits" (for a mark by hand, or to be graded again), "unreadable" (the grader gave 0 points,
+    because the file cannot be read), "excused", or "nothing handed in".
 
       course export csv 01_attention_intuition 02_self_attention --roster people.csv
     """
@@ -348,6 +350,7 @@ class _Export:
     ) -> None:
         from autograder.course.files import write_atomically
         from autograder.grading.marks import sentences_on_waiting
+        from autograder.integrations.exporting.term import NOT_DUE
 
         out = Console()
         write_atomically(target, table.as_csv())
@@ -362,7 +365,8 @@ class _Export:
         for sentence in sentences_on_waiting(mark for of_lab in self.marks.values() for mark in of_lab.values()):
             out.print(f"note:  {escape(sentence)}; the cell is empty", highlight=False, soft_wrap=True)
         for lab, of_lab in self.marks.items():
-            if self.own_roster and (absent := self.own_roster.people - len(of_lab)) > 0:
+            later = sum(row.get(f"{lab} counts") == NOT_DUE for row in table.rows)
+            if self.own_roster and (absent := self.own_roster.people - len(of_lab) - later) > 0:
                 written = "0" if self.cell.zeros else "nothing"
                 people = "1 person of the roster has" if absent == 1 else f"{absent} people of the roster have"
                 out.print(

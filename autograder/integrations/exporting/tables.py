@@ -167,7 +167,7 @@ def without_formulas(rows: Sequence[dict[str, str]]) -> None:
 def _state(mark: Mark | None) -> str:
     if mark is None:
         return "nothing handed in"
-    return "excused" if mark.excused else "waits" if mark.waits else "graded"
+    return mark.state if mark.state in ("excused", "unreadable") else "waits" if mark.waits else "graded"
 
 
 def _plain_columns(

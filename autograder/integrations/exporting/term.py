@@ -14,6 +14,7 @@ from autograder.grading.results import round_score
 from autograder.integrations.exporting.tables import Marks, Row, Table, without_formulas
 
 SUMS = ("weights", "weighted sum", "term %")
+NOT_DUE = "not due yet"
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def _share(course: Course, lab: str, student: str, mark: Mark | None, rules: Ter
             return _Share(None, because="excused")
         return _Share(None, because="waits") if mark.waits else _Share(mark.percent, weight)
     due = course.lateness.extension(student, lab) or course.lab(lab).due
-    return _Share(None, because="not due yet") if due is not None and rules.now <= due else _Share(0.0, weight)
+    return _Share(None, because=NOT_DUE) if due is not None and rules.now <= due else _Share(0.0, weight)
 
 
 def _with_dropped(shares: Mapping[str, _Share], number: int) -> dict[str, _Share]:
