@@ -181,7 +181,7 @@ class _Search:
             if (lms := student_by_lms(item.name)) is not None:
                 group(lms).items.append(replace(item, name=lms[1]))
             elif not is_notebook(item.name) and item.name not in scripts:
-                pass_over(place_of(tree, item), item.problem or "It is not a notebook, a folder or a zip archive.")
+                pass_over(place_of(tree, item), item.problem or self._why_no_work(tree, item))
             elif self.names.is_copy(stem):
                 pass_over(place_of(tree, item), self._nobodys())
             elif stem in self.names.other_labs:
@@ -240,6 +240,14 @@ class _Search:
             for (name, _), data in zip(looked_into, contents, strict=True)
             if has_cells(data) and self.names.score(data) > 0
         }
+
+    def _why_no_work(self, tree: Tree, item: Item) -> str:
+        """Say why a file that is no notebook is nobody's work."""
+        if not is_script(item.name):
+            return "It is not a notebook, a folder or a zip archive."
+        if any(is_notebook(other.name) and stem_of(other.name) == stem_of(item.name) for other in tree.items):
+            return "It is a script, and the notebook of the same name beside it counts."
+        return f"It is a script without cells (# %%) that check exercises of {self.names.lab}."
 
     def _nobodys(self) -> str:
         return (
