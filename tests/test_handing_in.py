@@ -99,6 +99,7 @@ def test_canvas_calls_work_late_and_its_list_says_how_late(late):
     }
     (sentence,) = grade(late, archive).sentences_on_lateness()
     assert "nothing says how late it is" in sentence and "boolegeorge_12346; give the times with --times" in sentence
+    assert "due date" not in sentence  # it is there
     users = [
         {"user_id": 12345, "submitted_at": "2026-11-02T11:00:00Z", "late": False},
         {"user_id": 12346, "submitted_at": "2026-11-04T10:00:00Z", "late": True},

@@ -223,9 +223,10 @@ class Marking:
         unknown = sorted(mark.student for mark in late if mark.seconds_late is None)
         in_time = sorted(mark.student for mark in late if mark.seconds_late is not None)
         if unknown:
+            missing = "" if self._course.lab(self.lab).due else ", and the due date in course.toml"
             sentences.append(
                 f"Canvas calls this work late, and nothing says how late it is, so it loses no points: "
-                f"{', '.join(unknown)}; give the times with --times FILE, and the due date in course.toml"
+                f"{', '.join(unknown)}; give the times with --times FILE{missing}"
             )
         if in_time:
             sentences.append(
