@@ -94,9 +94,14 @@ class Report:
         """What the exercise forbids, where the student has not begun or uses it; else empty."""
         if self.judgement.status not in ("missing", "forbidden"):
             return ""
-        names = [f"`{name}`" for name in dict.fromkeys(name.rpartition(".")[2] for name in self.spec.forbidden)]
+        names = [f"`{name}`" for name in dict.fromkeys(map(self._shown, self.spec.forbidden))]
         names += ["Python loops"] * self.spec.no_loops
         return f"Not allowed in this exercise: {', '.join(names)}." if names else ""
+
+    def _shown(self, forbidden: str) -> str:
+        """A forbidden name without its module; with it where the lab asks for something of the same name."""
+        name = forbidden.rpartition(".")[2]
+        return re.sub(r"^tensorflow\.", "tf.", forbidden) if name in {self.spec.name, *self.progress} else name
 
     @property
     def findings(self) -> str:

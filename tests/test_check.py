@@ -412,6 +412,15 @@ def test_what_an_exercise_forbids_is_said_before_it_is_begun(lab):
     assert "Not allowed" not in str(lab.report("attention_cost", {}))
 
 
+def test_what_is_forbidden_is_not_said_to_be_what_the_exercise_asks_for(lab):
+    text = str(lab.report("scaled_dot_product_attention", {}))
+    assert "`dot_product_attention`, `tf.nn.scaled_dot_product_attention`." in text
+    assert ", `scaled_dot_product_attention`" not in text
+    assert "`keras.layers.MultiHeadAttention`" in str(
+        Lab(load_reference("03_multi_head_attention")).report("MultiHeadAttention", {})
+    )
+
+
 def test_a_cell_that_cannot_be_read_breaks_no_rule(lab):
     """The helper's colon is missing: the exercise that calls it earns nothing, and nobody accuses its author."""
     helper, answer = "def helper(x)\n    return x", "def self_attention_matrix(x):\n    return helper(x)"
