@@ -9,9 +9,10 @@ import threading
 from types import SimpleNamespace
 
 import pytest
+from tiny_course import LAB, released
 
 from autograder.course.settings import CourseError
-from autograder.grading.lab_grader import SEED_FILE, GradingFailed, Opened, grade_all, grading_seed
+from autograder.grading.lab_grader import SEED_FILE, GradingFailed, Opened, grade_all, grading_seed, known_cells
 from autograder.grading.results import LabResult
 from autograder.sandbox import SandboxUnavailable, WorkerLost
 from autograder.submission import ReaderLost
@@ -43,6 +44,19 @@ def test_a_broken_seed_is_named_with_the_remedy(course, content):
     with pytest.raises(CourseError, match=r"there is no seed in it\. Put the file back from a backup"):
         grading_seed(course)
     assert (course.root / SEED_FILE).read_bytes() == content
+
+
+def test_a_lab_that_was_left_out_of_the_course_is_still_recognised(tmp_path, monkeypatch):
+    """Its students' notebooks come all the same. What is damaged among such labs stops nothing."""
+    course = released(tmp_path, monkeypatch)
+    left_out = tmp_path / "labs" / "00_gone" / "00_gone.ipynb"
+    left_out.parent.mkdir()
+    left_out.write_text(course.release_notebook(LAB).read_text("utf-8").replace('"double', '"triple'), "utf-8")
+    (tmp_path / "labs" / "00_odd").mkdir()
+    (tmp_path / "labs" / "00_odd" / "00_odd.ipynb").write_text("no notebook")
+    known = known_cells(course)
+    assert set(known) == {LAB, "00_gone"}
+    assert "triple" in known["00_gone"] and "double" in known[LAB]
 
 
 class Grader:

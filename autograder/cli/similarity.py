@@ -46,7 +46,7 @@ def similar(
     from autograder.course.files import write_atomically
     from autograder.course.released import read_released
     from autograder.course.settings import CourseError, load_course
-    from autograder.grading.lab_grader import grade_ids
+    from autograder.grading.lab_grader import known_cells
     from autograder.integrations.similarity.comparing import compare
     from autograder.integrations.similarity.documents import Document, Documents
     from autograder.integrations.similarity.page import similar_page
@@ -54,7 +54,7 @@ def similar(
 
     course = load_course()
     release = read_released(course, course.lab(lab).name)
-    known = {declared_lab.name: grade_ids(course, declared_lab.name) for declared_lab in course.labs}
+    known = known_cells(course)
     reading = Documents(release, known)
     terminal, errors = Console(), Console(stderr=True)
     documents: list[Document] = []

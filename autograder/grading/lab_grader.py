@@ -25,7 +25,7 @@ import autograder
 import coursekit
 from autograder.course import cells as nbgrader_cells
 from autograder.course.printable import printable
-from autograder.course.released import read_released
+from autograder.course.released import parse_notebook, read_released
 from autograder.course.settings import Course, CourseError
 from autograder.course.text_pairs import PairError, read_pair
 from autograder.declaring.course_exercises import course_files, declared_exercises, own_exercises
@@ -118,7 +118,7 @@ class LabGrader:
         self.release = read_released(course, self.lab)
         released = course.release_notebook(self.lab).read_bytes()
         self.files = files_in(course.releases / self.lab)
-        self.known = {declared_lab.name: grade_ids(course, declared_lab.name) for declared_lab in course.labs}
+        self.known = known_cells(course)
         self._demonstrations = {
             cell.source for cell in self.release.cells if DEMONSTRATION_TAG in cell.metadata.get("tags", ())
         }
@@ -356,6 +356,17 @@ def _kept_sandbox(course: Course, preload: tuple[str, ...]) -> Sandbox:
     sandbox = Sandbox(limits_of(course), preload=preload)
     sandbox.start()
     return sandbox
+
+
+def known_cells(course: Course) -> dict[str, frozenset[str]]:
+    """The grade_ids of each lab; also of one that course.toml has no more and `labs/` still has, as students may."""
+    known = {lab.name: grade_ids(course, lab.name) for lab in course.labs}
+    for path in sorted(course.releases.glob("*/*.ipynb")):
+        if path.stem == path.parent.name and path.stem not in known:
+            with suppress(CourseError, OSError):  # it is no lab of the course, and its faults are nobody's concern
+                cells = parse_notebook(path, path.read_bytes()).cells
+                known[path.stem] = frozenset(filter(None, map(nbgrader_cells.grade_id, cells)))
+    return known
 
 
 def grade_ids(course: Course, lab: str) -> frozenset[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from autograder.course.printable import on_one_line
 from autograder.course.roster import ExportRefused, Roster
 from autograder.course.settings import Course, CourseError
-from autograder.grading.lab_grader import grade_ids
+from autograder.grading.lab_grader import known_cells
 from autograder.submission import FoundSubmission, find_submissions
 from autograder.submission.file_names import student_by_lms, student_id
 
@@ -52,7 +52,7 @@ def canvas_names(course: Course, lab: str, students: Iterable[str], download: Pa
     Raises:
         ExportRefused: the download does not hold a student's file.
     """
-    known = {declared_lab.name: grade_ids(course, declared_lab.name) for declared_lab in course.labs}
+    known = known_cells(course)
     found = {submission.student: submission for submission in find_submissions([download], lab, known).submissions}
     others = _uploads(download)
     names, reasons = {}, []

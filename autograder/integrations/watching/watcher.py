@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from autograder.course.files import write_atomically
 from autograder.course.printable import printable
 from autograder.course.settings import Course, CourseError
-from autograder.grading.lab_grader import grade_ids
+from autograder.grading.lab_grader import known_cells
 from autograder.grading.marks import Mark
 from autograder.grading.people import course_roster, stranger
 from autograder.grading.preloading import start_sandbox
@@ -108,7 +108,7 @@ class Watcher:
             raise CourseError(f"another `course watch` works on {out_dir}: stop it, or name another --out") from None
         self._exchange = Exchange(course)
         self._journal = Journal(out_dir / "watch.db", counts=course.attempts.counts, per_hour=course.attempts.per_hour)
-        self._known = {lab.name: grade_ids(course, lab.name) for lab in course.labs}
+        self._known = known_cells(course)
         self._lab_of: dict[str, str] = {}  # by attempt in a drop folder
         self._last: datetime | None = None
         self.last_round = Round()
