@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from coursekit.lab import Lab
 from coursekit.report import Report
 
 
-def check_notebook(path: Path) -> list[Report]:
+def check_notebook(path: Path, tell: Callable[[str], object] = str) -> list[Report]:
     """Run the notebook's cells from top to bottom, in its folder, then check every exercise of its lab.
 
     The code runs in this process, with its rights. A cell that raises stops only itself; cells that only check or only
@@ -21,6 +22,7 @@ def check_notebook(path: Path) -> list[Report]:
 
     Args:
         path: a lab's notebook.
+        tell: is called with a sentence on each cell that raises.
 
     Raises:
         ValueError: the file is no notebook, or none of its cells starts a lab.
@@ -44,7 +46,10 @@ def check_notebook(path: Path) -> list[Report]:
             if cell.get("cell_type") != "code" or shown_only or source.lstrip().startswith("check("):
                 continue
             with capture_output():
-                shell.run_cell(source, store_history=True)
+                done = shell.run_cell(source, store_history=True)
+            if error := done.error_before_exec or done.error_in_exec:
+                name = (cell.get("metadata", {}).get("nbgrader") or {}).get("grade_id") or shorten(source, 40)
+                tell(f"the cell {name} raised {type(error).__name__}: {shorten(str(error), 120)}")
         with capture_output():  # what the code prints while it is checked, such as a bar for each epoch
             return _reports(shell.user_ns, path)
 

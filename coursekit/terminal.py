@@ -14,6 +14,7 @@ import typer
 Notebook = Annotated[Path, typer.Argument(help="A lab's notebook, saved.", exists=True, dir_okay=False)]
 
 UNBROKEN = 10_000  # columns
+RAISED = "! "  # begins the line of a cell that raised
 
 app = typer.Typer(
     name="python -m coursekit",
@@ -43,7 +44,10 @@ def start() -> None:
 
 
 @app.command()
-def check(notebook: Notebook) -> None:
+def check(
+    notebook: Notebook,
+    raised: Annotated[bool, typer.Option("--raised", help="Say also which cells raised an exception, and which.")] = False,
+) -> None:
     """Run a notebook's own checks on this computer, without grading it.
 
     The notebook's code runs with your rights, so use this command on your own work. Exit 1 when a check does not pass.
@@ -51,11 +55,14 @@ def check(notebook: Notebook) -> None:
     from coursekit.notebook import check_notebook, removed_exercises
     from coursekit.report import fitted
 
+    sentences: list[str] = []
     try:
-        reports = check_notebook(notebook)
+        reports = check_notebook(notebook, sentences.append)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     columns, _ = shutil.get_terminal_size(fallback=(UNBROKEN, 0))  # into a file or a pipe: one line stays one line
+    for sentence in sentences if raised else ():
+        typer.echo(fitted(f"{RAISED}{sentence}", columns))
     for report in reports:
         typer.echo(fitted(report.findings, columns))
     for name in removed_exercises(notebook, reports):

@@ -149,6 +149,9 @@ def test_a_new_layer_has_every_part_and_is_driven_in_each_mode_once_it_is_filled
         new_exercise(course, "01_first_lab", "Scale", own=True, layer=True)
     declaration = new_exercise(course, "01_first_lab", "Scale", layer=True)[0]
     path = course.solution_notebook("01_first_lab")
+    assert cells_by_id(read_pair(path))["imports"].source.startswith("import keras\nimport numpy as np\n")
+    new_exercise(course, "01_first_lab", "Shift", layer=True)
+    assert cells_by_id(read_pair(path))["imports"].source.count("import keras") == 1
     known = {"centre": OwnExercise("centre", call=("x",)), "Scale": OwnExercise("Scale", call=("x",))}
     said = missing_parts(course, "01_first_lab", read_pair(path), known)
     assert any(line.startswith("exercises/first_lab/Scale.py:5: to fill in") for line in said)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from nbformat.v4 import new_notebook
-from tiny_course import build
+from nbformat.v4 import new_code_cell, new_notebook
+from tiny_course import build, details
 
 from autograder.grading import lab_files
 from autograder.releasing import verify_solution
@@ -39,3 +39,17 @@ def test_the_solution_finds_the_files_beside_it(monkeypatch):
     monkeypatch.setattr(verify_solution.subprocess, "run", run)
     assert verify_solution.failed_checks("01_tiny", new_notebook(), {}, {"data/table.csv": b"1"}) == []
     assert found == [b"1"]
+
+
+def test_the_exception_of_a_cell_is_told_before_the_checks_that_fail_by_it():
+    """Or an import that is missing above a class would only be told as a class that is not there."""
+    lab = "02_self_attention"
+    cells = [
+        new_code_cell(f'from coursekit import start_lab\ncheck = start_lab("{lab}")'),
+        new_code_cell(
+            "class SelfAttention(keras.layers.Layer):\n    pass", metadata=details("SelfAttention-code", solution=True)
+        ),
+    ]
+    said = verify_solution.failed_checks(lab, new_notebook(cells=cells), {}, {})
+    assert said[0].endswith("the cell SelfAttention-code raised NameError: name 'keras' is not defined")
+    assert any("`SelfAttention` is not defined" in line for line in said[1:])

@@ -13,6 +13,7 @@ import nbformat
 from nbformat import NotebookNode
 
 import coursekit
+from coursekit.terminal import RAISED
 
 PATIENCE = 900  # seconds; labs that train a model take about a minute
 
@@ -41,7 +42,7 @@ def failed_checks(
             (root / file).write_bytes(content)
         notebook = root / f"{lab}.ipynb"
         notebook.write_text(nbformat.writes(solution), encoding="utf-8")
-        command = [sys.executable, "-m", package.name, "check", notebook.name]
+        command = [sys.executable, "-m", package.name, "check", "--raised", notebook.name]
         try:
             done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=PATIENCE, check=False)
         except subprocess.TimeoutExpired:
@@ -54,8 +55,8 @@ def failed_checks(
 
 
 def _failures(lines: list[str]) -> list[str]:
-    """What a report says of each exercise that fails, with the first thing that is wrong, and its explanation."""
-    failures: list[str] = []
+    """What a report says of the cells that raised, and of each exercise that fails: the first thing that is wrong."""
+    failures = [line.removeprefix(RAISED) for line in lines if line.startswith(RAISED)]
     for number, line in enumerate(lines):
         if line.startswith("✗ "):
             wrong = next((n for n in range(number + 1, len(lines)) if lines[n].startswith("    ✗ ")), None)

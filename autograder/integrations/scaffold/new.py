@@ -26,7 +26,8 @@ def new_exercise(course: Course, lab: str, name: str, *, own: bool = False, laye
     """Write the files of a new exercise, each place to fill in marked TODO; return the paths that were written.
 
     In the repository of this package an exercise has a formula and named mistakes; in any other course, and with
-    `own`, its references come from the solution. With `layer` it is a layer, which has a formula in every course.
+    `own`, its references come from the solution. With `layer` it is a layer, which has a formula in every course; the
+    notebook's cell of imports then imports Keras.
 
     Raises:
         CourseError: the name cannot be used, or is taken; a layer is to have its references from the solution.
@@ -42,8 +43,17 @@ def new_exercise(course: Course, lab: str, name: str, *, own: bool = False, laye
     own = own or not _is_repository(course)
     template = "layer_exercise.py.j2" if layer else "own_exercise.py.j2" if own else "exercise.py.j2"
     written = _write(_exercise_files(course, lab, name, template))
+    if layer:
+        _import_keras(notebook)
     added = cells("cells.py.j2", name=name, number=_next_number(notebook), layer=layer)
     return [*written, *_add_cells(path, notebook, added)]
+
+
+def _import_keras(notebook: NotebookNode) -> None:
+    """Let the cell of imports import Keras, which the stub of a layer needs."""
+    imported = any(re.search(r"^import keras$", cell.source, re.MULTILINE) for cell in notebook.cells)
+    if not imported and (imports := cells_by_id(notebook).get("imports")):
+        imports.source = re.sub(r"^(?=import |from )", "import keras\n", imports.source, count=1, flags=re.MULTILINE)
 
 
 def _next_number(notebook: NotebookNode) -> int:
