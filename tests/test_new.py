@@ -20,7 +20,7 @@ from autograder.declaring import Case, Exercise, OwnExercise
 from autograder.integrations.scaffold.new import new_course, new_exercise, new_lab
 from autograder.releasing.lint_lab import structure_problems
 from autograder.releasing.release import ReleaseRefused, release
-from autograder.releasing.unfinished import missing_parts
+from autograder.releasing.unfinished import missing_parts, variants_left
 from coursekit.probes.description import described
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -86,6 +86,18 @@ def test_the_parts_that_are_missing_altogether_are_named_with_their_line(reposit
 
     said = missing(repository, declared(repository) | {"spare": Exercise("spare", oracle=lambda x: {}, call=("x",))})
     assert any('"spare" is declared and has no test cell' in line for line in said)
+
+
+def test_variants_of_an_exercise_that_is_gone_are_named_and_hinder_no_release(repository):
+    """They are to be deleted with the exercise; what is to be filled in there concerns nobody."""
+    known = declared(repository)
+    assert variants_left(repository, LAB, known) == []
+    path = repository.root / PARTS["variants"]
+    path.write_text("# TODO: another solution\n", encoding="utf-8")
+    assert missing(repository, known) == []
+    assert variants_left(repository, LAB, known) == [
+        f"{PARTS['variants']} varies an exercise that is not declared: delete it"
+    ]
 
 
 def test_what_is_taken_or_no_name_is_refused_and_nothing_is_written(repository):

@@ -41,7 +41,7 @@ from autograder.releasing.numbering import renumber, texts_left
 from autograder.releasing.publish import publication_problems
 from autograder.releasing.release_notes import check_changes, student_changes, write_points
 from autograder.releasing.sections import referred_sections
-from autograder.releasing.unfinished import missing_parts
+from autograder.releasing.unfinished import missing_parts, variants_left
 from autograder.sandbox import Sandbox
 
 
@@ -221,7 +221,8 @@ def _plan_lab(course: Course, lab: str) -> _LabPlan:
     if any(path.parent in folders for path in planned):
         shipped = {path.name: path.read_bytes() for path in folders[-1].glob(f"{lab}.*")}
         students += check_changes(lab, shipped, exported)
-    left = [f"{lab}: {line}" for line in texts_left(old, new)] if old else []
+    lines_left = [*(texts_left(old, new) if old else ()), *variants_left(course, lab, declared)]
+    left = [f"{lab}: {line}" for line in lines_left]
     return _LabPlan(lab, planned, students, numbered, left, failing, _worth(new), _worth(old) if old else None)
 
 

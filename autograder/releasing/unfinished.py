@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from textwrap import shorten
 
@@ -32,14 +32,19 @@ def missing_parts(course: Course, lab: str, solution: NotebookNode, declared: Ma
             where = parts.at(parts.declaration(name), re.escape(f'"{name}"'))
             remedy = f"add the cells {name}-code and {name}, or delete this file to drop the exercise"
             found.append(f'{where}: the exercise "{name}" is declared and has no test cell; {remedy}')
-    return [*found, *parts.marks()]
+    return [*found, *parts.marks(declared)]
+
+
+def variants_left(course: Course, lab: str, declared: Collection[str]) -> list[str]:
+    """The files of variants whose exercise is not declared any more, one line each."""
+    gone = (path for path in _variants(course, lab) if path.stem not in declared)
+    return [f"{path.relative_to(course.root)} varies an exercise that is not declared: delete it" for path in gone]
 
 
 class _Parts:
     """Where the parts of a lab's exercises are."""
 
     def __init__(self, course: Course, lab: str, solution: NotebookNode):
-        topic = lab.partition("_")[2]
         notebook = course.solution_notebook(lab)
         text = notebook.with_suffix(".py")
         self.root = course.root
@@ -47,7 +52,7 @@ class _Parts:
         self.solution = text if text.is_file() else notebook
         self._notebook = text_of(solution)  # its newer half, which the text half need not be
         self.declarations = lab_folder(course, lab)
-        self.variants = course.root / "tests" / "variants" / topic
+        self.variants = _variants(course, lab)
 
     def declaration(self, name: str) -> Path:
         usual = self.declarations / f"{name}.py"
@@ -64,8 +69,9 @@ class _Parts:
         line = text.count("\n", 0, found.start()) + 1 if found else 1
         return f"{path.relative_to(self.root)}:{line}"
 
-    def marks(self) -> Iterator[str]:
-        for path in (self.solution, *sorted(self.declarations.glob("*.py")), *sorted(self.variants.glob("*.py"))):
+    def marks(self, declared: Collection[str]) -> Iterator[str]:
+        variants = [path for path in self.variants if path.stem in declared]
+        for path in (self.solution, *sorted(self.declarations.glob("*.py")), *variants):
             for number, line in enumerate(self._text(path).splitlines(), start=1):
                 if MARK.search(line):
                     told = shorten(line.strip(" #"), 80, placeholder=" …")
@@ -73,6 +79,11 @@ class _Parts:
 
     def _text(self, path: Path) -> str:
         return self._notebook if path == self.solution else _text(path)
+
+
+def _variants(course: Course, lab: str) -> list[Path]:
+    folder = course.root / "tests" / "variants" / lab.partition("_")[2]
+    return sorted(path for path in folder.glob("*.py") if path.stem != "__init__")
 
 
 def _text(path: Path) -> str:
