@@ -83,6 +83,17 @@ def test_an_added_exercise_gets_a_number_and_a_row():
     assert any("speaks of exercise 2; two sections had it" in line for line in said)
 
 
+def test_the_table_calls_optional_what_has_no_points():
+    notebook = lab()
+    for cell, points in ((notebook.cells[2], 0), (notebook.cells[4], 3)):
+        cell.metadata["nbgrader"]["points"] = points
+    notebook.cells[0].source = TABLE.replace("`second`", "`second` (optional)")
+    said = renumber(notebook)
+    assert "| 1 | `first` (optional) | 2 |" in notebook.cells[0].source
+    assert "| 2 | `second` | 3 |" in notebook.cells[0].source
+    assert [line.partition(" ")[0] for line in said] == ["first", "second"] and renumber(notebook) == []
+
+
 def test_a_moved_exercise_takes_its_row_and_its_references_along():
     notebook = lab()
     notebook.cells[1:5] = [*notebook.cells[3:5], *notebook.cells[1:3]]

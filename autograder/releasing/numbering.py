@@ -19,6 +19,7 @@ _REFERENCE = re.compile(
 _OTHER_LAB = re.compile(r"\blab \d+b?(?:\]\([^)]*\))?,? (?:in )?$")
 _TIME = re.compile(r"(\*\*Time:\*\* about )(\d+)( minutes)")
 _EMPTY = "–"
+_OPTIONAL = re.compile(r" \(optional\)|, optional\b")
 
 
 @dataclass
@@ -55,9 +56,9 @@ def renumber(notebook: NotebookNode) -> list[str]:
     """Bring headings, table, minutes and references of a lab's notebook to the order of its sections, in place.
 
     Headings ``## 3 · Title`` count from 1. In the table of exercises, rows of exercises that are gone go, exercises
-    without a row get one, the first column holds the number of the section, and the minutes of rows that went are
-    taken from the lab's. "exercise 3" in a text becomes the new number. A notebook without such headings stays as
-    it is.
+    without a row get one, one without points is called optional, the first column holds the number of the section, and
+    the minutes of rows that went are taken from the lab's. "exercise 3" in a text becomes the new number. A notebook
+    without such headings stays as it is.
 
     Returns:
         One sentence for each thing that changed, or that a person has to look at.
@@ -169,12 +170,26 @@ def _write_table(
             blank = dict.fromkeys(columns, _EMPTY) | {"what you write": f"`{name}`", "points": f"{worth[name] or 0:g}"}
             rows[name] = f"| {' | '.join(blank.values())} |"
             said.append(f"the table has a row for {name} now: fill in what is {_EMPTY}")
+    for name, row in rows.items():
+        rows[name] = _as_worth(name, row, worth.get(name), said)
     in_order = sorted(rows, key=list(section_of).index)
     at = columns.index("exercise") if "exercise" in columns else 0
     lines[head + 2 : end] = [_with_number(rows[name], at, section_of[name]) for name in in_order]
     cell.source = "\n".join(lines)
     if lost:
         cell.source = _TIME.sub(lambda match: f"{match[1]}{max(5, int(match[2]) - lost)}{match[3]}", cell.source)
+
+
+def _as_worth(name: str, row: str, points: float | None, said: list[str]) -> str:
+    """The row of an exercise, called optional where it has no points, and only there."""
+    is_optional = _OPTIONAL.search(row) is not None
+    if points and is_optional:
+        said.append(f"{name} has points, so the table does not call it optional any more: look whether its text does")
+        return _OPTIONAL.sub("", row)
+    if points == 0 and not is_optional:
+        said.append(f"{name} has no points, so the table calls it optional: let its text say so, too")
+        return row.replace(f"`{name}`", f"`{name}` (optional)", 1)
+    return row
 
 
 def _fields(row: str) -> list[str]:
