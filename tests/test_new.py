@@ -143,6 +143,25 @@ def test_another_course_gets_its_own_exercises_and_labs(tmp_path):
     assert any(line.startswith("solutions/02_more/02_more.py") for line in said)
 
 
+def test_a_new_course_keeps_what_grading_writes_out_of_its_repository(tmp_path):
+    """And so does this one: marks, and the files that students handed in."""
+    new_course(tmp_path / "course")
+    common = {
+        ".grading-seed",
+        ".nbgrader.log",
+        "gradebook.db*",
+        "/handed-in/",
+        "/similar.html",
+        "/*.csv",
+        "/*.npz",
+        "/*.zip",
+    }
+    folders = {"autograded", "downloaded", "exchange", "feedback", "grades", "release", "submitted"}
+    for path, before in ((tmp_path / "course", ""), (ROOT, "/")):
+        lines = set((path / ".gitignore").read_text("utf-8").splitlines())
+        assert common | {f"{before}{folder}/" for folder in folders} | {f"{before}START.ipynb"} <= lines
+
+
 def test_marks_are_looked_for_in_the_newer_half_of_the_notebook(tmp_path):
     new_course(tmp_path / "course")
     course = load_course(tmp_path / "course")
