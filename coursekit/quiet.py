@@ -18,7 +18,7 @@ def start_tensorflow(*others: str) -> None:
     Args:
         others: further modules to import in the same way, such as ``"tensorflow_hub"``, which warns of its own imports.
     """
-    with _no_messages(), warnings.catch_warnings():
+    with no_messages(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import keras
         import tensorflow as tf
@@ -30,7 +30,8 @@ def start_tensorflow(*others: str) -> None:
 
 
 @contextlib.contextmanager
-def _no_messages() -> Iterator[None]:
+def no_messages() -> Iterator[None]:
+    """Drop what reaches standard error while the block runs, from Python or from below it."""
     sys.stderr.flush()
     try:
         kept = os.dup(2)

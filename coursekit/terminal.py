@@ -46,7 +46,9 @@ def start() -> None:
 @app.command()
 def check(
     notebook: Notebook,
-    raised: Annotated[bool, typer.Option("--raised", help="Say also which cells raised an exception, and which.")] = False,
+    raised: Annotated[
+        bool, typer.Option("--raised", help="Say also which cells raised an exception, and which.")
+    ] = False,
 ) -> None:
     """Run a notebook's own checks on this computer, without grading it.
 
