@@ -94,6 +94,7 @@ def test_variants_of_an_exercise_that_is_gone_are_named_and_hinder_no_release(re
     assert variants_left(repository, LAB, known) == []
     path = repository.root / PARTS["variants"]
     path.write_text("# TODO: another solution\n", encoding="utf-8")
+    path.with_name("shared.py").write_text("X = 1\n", encoding="utf-8")
     assert missing(repository, known) == []
     assert variants_left(repository, LAB, known) == [
         f"{PARTS['variants']} varies an exercise that is not declared: delete it"

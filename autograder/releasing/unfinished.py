@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 from autograder.course.cells import grade_id, is_test
 from autograder.course.settings import Course
 from autograder.course.text_pairs import text_of
-from autograder.declaring.course_exercises import lab_files, lab_folder
+from autograder.declaring.course_exercises import SHARED, lab_files, lab_folder
 from autograder.declaring.declaration import Declaration
 
 MARK = re.compile(r"\bTODO\b")
@@ -37,7 +37,7 @@ def missing_parts(course: Course, lab: str, solution: NotebookNode, declared: Ma
 
 def variants_left(course: Course, lab: str, declared: Collection[str]) -> list[str]:
     """The files of variants whose exercise is not declared any more, one line each."""
-    gone = (path for path in _variants(course, lab) if path.stem not in declared)
+    gone = (path for path in _variants(course, lab) if path.stem not in {*declared, SHARED})
     return [f"{path.relative_to(course.root)} varies an exercise that is not declared: delete it" for path in gone]
 
 
@@ -70,7 +70,7 @@ class _Parts:
         return f"{path.relative_to(self.root)}:{line}"
 
     def marks(self, declared: Collection[str]) -> Iterator[str]:
-        variants = [path for path in self.variants if path.stem in declared]
+        variants = [path for path in self.variants if path.stem in {*declared, SHARED}]
         for path in (self.solution, *sorted(self.declarations.glob("*.py")), *variants):
             for number, line in enumerate(self._text(path).splitlines(), start=1):
                 if MARK.search(line):
