@@ -111,6 +111,9 @@ def test_a_link_to_what_is_left_out_is_text(course, tmp_path):
     shown = nbformat.read(tmp_path / "public" / "lectures" / "01_tiny.ipynb", as_version=4).cells[0].source
     assert shown == f"{there}, lab 03 after lecture 2, [web](https://x.org/a.ipynb), {here}"
     assert publish(course, tmp_path / "public").written == ()
+    for number in (5, 6, 7):
+        shutil.copy(path, path.with_name(f"0{number}_more.ipynb"))
+    assert publish(course, tmp_path / "public").unlinked == ("4 notebooks: 02_gone, 03_other",)
 
 
 @pytest.mark.parametrize("gone", ["labs/02_gone/02_gone.ipynb", "lectures/02_gone.ipynb"])

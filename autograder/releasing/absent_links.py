@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import nbformat
 
 _LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?![a-z]+:)([^)#\s]+\.ipynb)(#[^)\s]*)?\)")
+MOST_LINES = 3
 
 
 def without_absent_links(files: Mapping[str, bytes]) -> tuple[dict[str, bytes], list[str]]:
@@ -18,14 +19,18 @@ def without_absent_links(files: Mapping[str, bytes]) -> tuple[dict[str, bytes], 
         files: what is published, by path. Notebooks without such a link stay as they are, byte for byte.
 
     Returns:
-        The files, and for each notebook that lost a link a line with the names of what is not there.
+        The files, and for each notebook that lost a link a line with the names of what is not there; of more than
+        `MOST_LINES` notebooks one line together.
     """
-    linked, lines = dict(files), []
+    linked, lost = dict(files), dict[str, set[str]]()
     for name in files:
         if name.endswith(".ipynb"):
             linked[name], absent = _unlinked(name, files)
-            lines += [f"{name}: {', '.join(sorted(absent))}"] if absent else []
-    return linked, lines
+            if absent:
+                lost[name] = absent
+    if len(lost) > MOST_LINES:
+        lost = {f"{len(lost)} notebooks": set().union(*lost.values())}
+    return linked, [f"{name}: {', '.join(sorted(absent))}" for name, absent in lost.items()]
 
 
 def _unlinked(name: str, files: Mapping[str, bytes]) -> tuple[bytes, set[str]]:

@@ -34,7 +34,7 @@ class PublishRefused(ValueError):
 class PublishSummary:
     """Files of the student repository that are new or changed, those removed, and what students notice in labs.
 
-    `unlinked` has a line for each notebook in which a link to a lecture or a lab that is not there became its text.
+    `unlinked` names the notebooks in which a link to a lecture or a lab that is not there became its text.
     """
 
     written: tuple[str, ...]
