@@ -1,4 +1,4 @@
-"""At least 80 hostile or damaged notebooks of lab 02, each with what it tries and the verdict it must get."""
+"""More than 180 hostile or damaged notebooks of lab 02, each with what it tries and the verdict it must get."""
 
 from __future__ import annotations
 
