@@ -402,3 +402,12 @@ def test_a_damaged_member_costs_its_owner_alone(tmp_path, name, method):
     assert ada.read() == GOOD and (ada.student, eve.student) == ("ada", "eve")
     with pytest.raises(Unreadable):
         eve.read()
+
+
+def test_a_script_beside_the_notebook_that_counts_is_told_apart_from_other_files(tmp_path):
+    write(tmp_path, {"ada.ipynb": "ada", "ada.py": '# %%\ncheck("softmax")\n', "notes.pdf": "notes"})
+    passed_over = find_submissions([tmp_path], LAB, KNOWN).passed_over
+    assert {passed.path.rpartition("/")[2]: passed.reason for passed in passed_over} == {
+        "ada.py": "It is a script, and the notebook of the same name beside it counts.",
+        "notes.pdf": "It is not a notebook, a folder or a zip archive.",
+    }
