@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import numpy as np
 import pytest
-from tiny_course import LAB as TINY
-from tiny_course import TOML
 
 from autograder.course.settings import CourseError, load_course
 from autograder.declaring import Case, OwnExercise
@@ -64,17 +61,6 @@ def test_references_are_what_the_solution_returns_and_the_seed_decides_the_input
         assert 0 < case.tolerance["output"] < 1e-4
     np.testing.assert_array_equal(one[0].inputs["x"], again[0].inputs["x"])
     assert not np.array_equal(one[0].inputs["x"], other[0].inputs["x"])
-
-
-def test_what_tensorflow_logs_when_a_declaration_starts_it_is_dropped(tmp_path, monkeypatch, capfd):
-    """Its messages come from C++. This declaration stands in for one that imports it."""
-    (tmp_path / "course.toml").write_text(TOML.replace(TINY, LAB))
-    (tmp_path / "exercises" / "averages").mkdir(parents=True)
-    log = "import os\nimport sys\n\nos.write(2, b'I0000 oneDNN\\n')\nprint('a message', file=sys.stderr)\n"
-    (tmp_path / "exercises" / "averages" / "moving_average.py").write_text(log + DECLARED)
-    monkeypatch.delitem(sys.modules, "tensorflow", raising=False)
-    assert list(declared_exercises(load_course(tmp_path), LAB)) == ["moving_average"]
-    assert "oneDNN" not in capfd.readouterr().err
 
 
 def test_the_check_beside_the_notebook_needs_no_probe_of_the_package(tmp_path, monkeypatch):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import json
 import math
+import os
+import sys
 
 import nbformat
 import numpy as np
 import pytest
-from tiny_course import LAB, TOML, build, details, released, solution_notebook, write_notebook
+from tiny_course import LAB, TOML, build, details, export_points, released, solution_notebook, write_notebook
 
 from autograder.course.settings import CourseError, load_course
 from autograder.course.text_pairs import check_pair, read_pair, write_pair
@@ -48,6 +50,19 @@ def tree(course) -> dict[str, bytes]:
         for path in sorted((course.root / folder).rglob("*"))
         if path.is_file()
     }
+
+
+def test_what_tensorflow_logs_when_a_formula_starts_it_is_dropped(course, monkeypatch, capfd):
+    """Its messages come from C++."""
+
+    def export(*given):
+        os.write(2, b"I0000 oneDNN custom operations are on\n")
+        return export_points(*given)
+
+    monkeypatch.setattr("autograder.releasing.reference_export.export", export)
+    monkeypatch.delitem(sys.modules, "tensorflow", raising=False)
+    assert release(course).changed
+    assert "oneDNN" not in capfd.readouterr().err
 
 
 def test_release_makes_the_students_notebook(course):

@@ -5,14 +5,12 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Mapping
-from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
 
 from autograder.course.settings import Course, CourseError
 from autograder.declaring.declaration import Declaration
 from autograder.declaring.own import OwnExercise
-from coursekit import quiet
 
 FOLDER = "exercises"  # in the course's folder; it is imported under this name
 SAMPLES = "samples"  # sample submissions, and what writes them
@@ -63,10 +61,8 @@ def _read(course: Course, path: Path) -> Declaration:
     _take(course)
     name = ".".join(path.relative_to(course.root).with_suffix("").parts)
     writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # leaves no __pycache__ behind
-    starting = nullcontext() if "tensorflow" in sys.modules else quiet.no_messages()  # a declaration may import it
     try:
-        with starting:
-            module = importlib.import_module(name)
+        module = importlib.import_module(name)
     except Exception as error:  # whatever a file of somebody's Python can raise
         raise CourseError(f"{path}: cannot be run ({type(error).__name__}: {error}); correct it") from error
     finally:

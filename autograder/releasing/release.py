@@ -6,10 +6,11 @@ import logging
 import math
 import re
 import shutil
+import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -43,6 +44,7 @@ from autograder.releasing.release_notes import check_changes, student_changes, w
 from autograder.releasing.sections import referred_sections
 from autograder.releasing.unfinished import missing_parts, variants_left
 from autograder.sandbox import Sandbox
+from coursekit import quiet
 
 
 class ReleaseRefused(ValueError):
@@ -288,8 +290,10 @@ def _references(
         sections = referred_sections(course, declared)
     except CourseError as error:
         raise ReleaseRefused([f"{lab}: {error}"]) from error
+    starting = nullcontext() if "tensorflow" in sys.modules else quiet.no_messages()  # a formula may start it
     try:
-        return reference_export.export(lab, course.lab(lab).title, points(solution), declared, visible, sections)
+        with starting:
+            return reference_export.export(lab, course.lab(lab).title, points(solution), declared, visible, sections)
     except CourseError as error:
         raise ReleaseRefused([f"{lab}: {error}"]) from error
     except Exception as error:  # whatever a formula, or a function that draws cases, can raise
