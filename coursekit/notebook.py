@@ -47,9 +47,9 @@ def check_notebook(path: Path, tell: Callable[[str], object] = str) -> list[Repo
                 continue
             with capture_output():
                 done = shell.run_cell(source, store_history=True)
-            if error := done.error_before_exec or done.error_in_exec:
+            if raised := done.error_before_exec or done.error_in_exec:
                 name = (cell.get("metadata", {}).get("nbgrader") or {}).get("grade_id") or shorten(source, 40)
-                tell(f"the cell {name} raised {type(error).__name__}: {shorten(str(error), 120)}")
+                tell(f"the cell {name} raised {type(raised).__name__}: {shorten(str(raised), 120)}")
         with capture_output():  # what the code prints while it is checked, such as a bar for each epoch
             return _reports(shell.user_ns, path)
 
