@@ -190,9 +190,9 @@ def side_by_side(
     base = softmax(base, "asked", "weight", ["head", "query"])
     heads = [f"head {head}" for head in range(len(scores))]
     maps = []
-    for head in heads:
-        one = base.transform_filter(alt.datum.head == head)
-        maps.append(heat_map(one, labels, "weight", title=head, framed=chosen))
+    for name in heads:
+        one = base.transform_filter(alt.datum.head == name)
+        maps.append(heat_map(one, labels, "weight", title=name, framed=chosen))
     x = alt.X("key:N", sort=labels, title=None, axis=alt.Axis(labelAngle=-45))
     y = alt.Y("weight:Q", scale=alt.Scale(domain=[0, 1]), title="weight")
     roles = ("query", "accent", "value", "key", "output", "residual")[: len(heads)]
