@@ -58,15 +58,24 @@ def difference(
     return None
 
 
+def as_numbers(value: Any) -> np.ndarray | None:
+    """A number, or an array of numbers, as an array; None for anything else that can come back."""
+    if not isinstance(value, (bool, int, float, np.ndarray)):
+        return None
+    array = np.asarray(value)
+    return array if array.dtype.kind in "biuf" else None
+
+
 def kind_of_difference(actual: Any, expected: Any) -> str:
     """How a result that differs from its reference fails: in its ``shape``, with a ``nan``, or in a ``value``."""
     if not isinstance(expected, np.ndarray):
         return "value"
-    if not isinstance(actual, (np.ndarray, int, float)) or np.shape(actual) != expected.shape:
+    numbers = as_numbers(actual)
+    if numbers is None or numbers.shape != expected.shape:
         return "shape"
-    if np.asarray(actual).dtype.kind != "f" or expected.dtype.kind != "f":
+    if numbers.dtype.kind != "f" or expected.dtype.kind != "f":
         return "value"
-    return "nan" if bool((~np.isfinite(actual) & ~np.isinf(expected)).any()) else "value"
+    return "nan" if bool((~np.isfinite(numbers) & ~np.isinf(expected)).any()) else "value"
 
 
 def _plain_difference(name: str, actual: Any, expected: Any, tolerance: float, reveal: bool) -> str | None:

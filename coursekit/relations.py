@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coursekit.comparison import difference
+from coursekit.comparison import as_numbers, difference
 
 NEARLY = 0.01  # a difference that is smaller, as a share of the largest value, may come from one small number
 GRADIENT = "gradient."  # how the names of gradients begin
@@ -64,14 +64,16 @@ def relation(
 
 
 def _has_another_shape(case: Wrong) -> bool:
-    are_numbers = all(isinstance(value, (int, float, np.ndarray)) for value in (case.actual, case.right))
-    return are_numbers and np.shape(case.actual) != np.shape(case.right)
+    actual, right = as_numbers(case.actual), as_numbers(case.right)
+    return actual is not None and right is not None and actual.shape != right.shape
 
 
 def _wrong_numbers(case: Wrong) -> int:
-    """How many numbers of a result are wrong; all where its shape is another."""
-    actual, right = np.asarray(case.actual), np.asarray(case.right)
-    if actual.shape != right.shape or actual.dtype.kind not in "biuf" or right.dtype.kind not in "biuf":
+    """How many numbers of a result are wrong; all where its shape is another, 1 where no numbers are right."""
+    actual, right = as_numbers(case.actual), as_numbers(case.right)
+    if right is None:
+        return 1
+    if actual is None or actual.shape != right.shape:
         return int(right.size)
     with np.errstate(invalid="ignore"):  # an infinite number minus itself
         return int(right.size - np.sum(np.abs(actual.astype("float64") - right) <= case.tolerance))
@@ -79,11 +81,8 @@ def _wrong_numbers(case: Wrong) -> int:
 
 def _phrases(case: Wrong, several: bool) -> Iterator[str]:
     """What is true of a wrong result, the most telling first; some factor fits one number, so it needs several."""
-    numbers = (bool, int, float, np.ndarray)
-    if not (isinstance(case.actual, numbers) and isinstance(case.right, numbers)):
-        return
-    actual, right = np.asarray(case.actual), np.asarray(case.right)
-    if actual.dtype.kind not in "biuf" or right.dtype.kind not in "biuf":
+    actual, right = as_numbers(case.actual), as_numbers(case.right)
+    if actual is None or right is None:
         return
     if actual.dtype.kind == "b" and right.dtype.kind != "b":
         return
@@ -197,7 +196,7 @@ def _scaled(case: Wrong, several: bool, *, is_count: bool) -> Iterator[str]:
     if abs(factor) > 1e-6 and _same(actual, factor * right, tolerance * max(1.0, abs(factor))):
         for name, size in _sizes(case.inputs):
             yield from _looks_like(factor, size, name)
-        if not is_count and (several or _is_small_fraction(factor)):
+        if not is_count and f"{factor:.4g}" != "1" and (several or _is_small_fraction(factor)):
             yield f"it is the right one times {factor:.4g}"
     if right.size > 1:
         offset = float(np.mean(actual - right))
