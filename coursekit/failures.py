@@ -83,7 +83,7 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         "and so on. Where no layer and no graph calls your code, `np.asarray` makes an array of a tensor.",
     ),
     (
-        r"does not support item assignment",
+        r"'[\w.]*(Tensor|Variable)\w*' object does not support item assignment",
         "A tensor cannot be changed in place. Build the result with `ops.where`, `ops.stack`, `ops.concatenate` "
         "or a product.",
     ),

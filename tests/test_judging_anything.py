@@ -1,4 +1,4 @@
-"""Whatever a student's code returns is judged: a list of lists of different lengths, too, is a wrong result, no error."""
+"""Whatever a student's code returns is judged: rows of different lengths, too, are a wrong result, no error."""
 
 from __future__ import annotations
 
