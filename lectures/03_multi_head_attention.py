@@ -210,7 +210,7 @@ for_verbs = np.zeros((6, 6))
 for_verbs[0, 1] = 8  # another W_Q: in head 0, "dog" asks for a verb
 other = PlainHeads(for_verbs, w_k, w_v, np.eye(6), heads=2)
 other(x)
-live.side_by_side(two.scores, other.scores[0], words, query="dog (2)", asks=("a colour", "a verb"))
+live.side_by_side(two.scores, other.scores[0], words, query="dog (2)", asks=("colour", "verb"))
 
 # %%
 print("two heads, a dog gets", mixed[2], "\nand the other dog    ", mixed[8])

@@ -174,7 +174,7 @@ def side_by_side(
             f"got {scores.shape} and {turned.shape}"
         )
     labels = places(words)
-    turn = slider("turn", f"head 0 asks for: {asks[0]} (0°) … {asks[1]} (90°)", 0, 90, 5, 0)
+    turn = slider("turn", f"head 0: {asks[0]} → {asks[1]}, degrees", 0, 90, 5, 0)
     chosen = pointed("row", "query", "query", labels, query if query is not None else labels[-1])
     rows = []
     for head, matrix in enumerate(scores):
@@ -199,7 +199,7 @@ def side_by_side(
     colours = alt.Scale(domain=heads, range=[PALETTE[role] for role in roles])
     colour = alt.Color("head:N", scale=colours, legend=alt.Legend(title=None, orient="bottom"))
     bars = base.transform_filter(chosen).mark_bar().encode(x=x, y=y, xOffset="head:N", color=colour)
-    panel = bars.properties(width=260, height=130, title="the framed row, in each head")
+    panel = bars.properties(width=260, height=50, title="the framed row, in each head")
     return figure(
         *maps,
         panel,
