@@ -68,7 +68,7 @@ def continued_twice(
     _, cache = attend(before, *kernels, num_heads, num_kv_heads, None)
     first, _longer = attend(new, *kernels, num_heads, num_kv_heads, cache)
     second, _ = attend(new, *kernels, num_heads, num_kv_heads, cache)
-    return {"first": first, "second": second}
+    return {"first_output": first, "second_output": second}
 
 
 @exercise.formula_for("parameters")
@@ -327,6 +327,28 @@ exercise.mistakes(
     over_the_queries=wrong(
         "The softmax runs over the queries. The weights of one query sum to 1: it runs over the keys, the last axis.",
         (f"softmax({BLOCKED})", f"softmax({BLOCKED}, axis=-2)"),
+    ),
+    values_in_turn=wrong(
+        "Query head h reads value head h % G. Neighbours share keys and values alike. Compare `repeat` with `tile`.",
+        (MIXED, "(weights @ np.tile(v, (1, times, 1, 1)))"),
+        see="03#heads",
+    ),
+    first_head_for_all=wrong(
+        "All query heads read the first key head. Only neighbours share one: H/G query heads read each.",
+        ("np.repeat(heads, times, axis=1)", "np.repeat(heads[:, :1], times * heads.shape[1], axis=1)"),
+        hint="With six query heads and two key heads: which three should read key head 1?",
+        see="03#heads",
+    ),
+    mask_after_softmax=wrong(
+        "The mask comes after the softmax, so the weights of a query do not sum to 1. Block the scores.",
+        (f"softmax({BLOCKED})", "np.where(seen, softmax(scores), 0)"),
+        see="02#causal",
+    ),
+    scaled_twice=wrong(
+        "The scores are divided by K. Divide once by √K.",
+        ("/ math.sqrt(q.shape[-1])", "/ q.shape[-1]"),
+        hint="Is there a second place that scales, such as the queries?",
+        see="02#why-sqrt-dk",
     ),
     heads_not_put_back=wrong(
         "The heads are not put side by side: before the reshape to (B, T, D), (B, H, T, K) becomes (B, T, H, K).",

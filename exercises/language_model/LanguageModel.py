@@ -237,10 +237,11 @@ exercise.mistakes(
         see="10#model",
     ),
     one_block_for_all=wrong(
-        "All blocks are one and the same. `[block] * n` is a list that holds one block n times: make each of them.",
+        "Only one block is at work. `[block] * n` holds one block n times: make each of them. `zip` ends with the "
+        "shorter list: let it reach each.",
         ('"blocks." + str(number) + "."', '"blocks." + str(num_layers - 1) + "."'),
         (COUNTED, "sum(math.prod(shape) for path, shape in shapes.items() if path[:7] != 'blocks.' or path[7] == '0')"),
-        hint="Is `blocks[0] is blocks[1]` true?",
+        hint="Is `blocks[0] is blocks[1]` true? How often does the body of your loop run?",
     ),
     blocks_side_by_side=wrong(
         "Every block reads the embedded ids. Each should read the output of the one before it.",

@@ -56,18 +56,27 @@ def near_the_largest(probabilities: np.ndarray, p: float) -> np.ndarray:
     return kept / kept.sum()
 
 
-def _greedy(rng: Generator, *, ends: bool) -> dict:
+def cut_as_given(numbers: np.ndarray, p: float) -> np.ndarray:
+    """The largest numbers until their sum reaches p, divided by this sum; all of them where it never does."""
+    ranks = np.argsort(-numbers, kind="stable")
+    before = np.concatenate([[0.0], np.cumsum(numbers[ranks])[:-1]])
+    kept = np.where(np.isin(np.arange(len(numbers)), ranks[before < p - 1e-12]), numbers, 0)
+    return kept / kept.sum()
+
+
+def _greedy(rng: Generator, *, ends: bool, begins: bool = False, only: bool = False) -> dict:
     """A prompt after which the most probable tokens come to an end in time, or do not."""
 
     def draw() -> dict:
-        prompt = rng.integers(11, size=3).tolist()
-        return {"table": 2 * rng.normal(size=(23, 11)), "prompt": prompt, "max_new": 9, "end_id": int(rng.integers(11))}
+        prompt, end_id = rng.integers(11, size=3).tolist(), int(rng.integers(11))
+        prompt = [end_id] if only else [end_id, *prompt[1:]] if begins else prompt
+        return {"table": 2 * rng.normal(size=(23, 11)), "prompt": prompt, "max_new": 9, "end_id": end_id}
 
     def fits(inputs: dict) -> bool:
         tokens = greedy_text(**inputs)["tokens"].strip("[]").split(", ")
         if not ends:
             return str(inputs["end_id"]) not in tokens
-        return 4 <= len(tokens) < 9 and len(set(tokens)) > 3 and inputs["end_id"] not in inputs["prompt"]
+        return 4 <= len(tokens) < 9 and len(set(tokens)) > 3 and inputs["end_id"] not in inputs["prompt"][begins:]
 
     return drawn_until(fits, draw)
 
@@ -97,6 +106,14 @@ def greedy(rng: Generator) -> list[Case]:
         Case({**ending, "temperature": 0.0, "p": 1.0}, description="a prompt of three ids, temperature=0, max_new=9"),
         Case({**endless, "temperature": 0.0, "p": 0.9}, description="the end does not come, max_new=9"),
         Case({**endless, "temperature": 0.0, "p": 1.0, "max_new": 2}, description="max_new=2"),
+        Case(
+            {**_greedy(rng, ends=True, begins=True), "temperature": 0.0, "p": 1.0},
+            description="a prompt of three ids, the first one the end id",
+        ),
+        Case(
+            {**_greedy(rng, ends=True, begins=True, only=True), "temperature": 0.0, "p": 1.0},
+            description="the end id is all of the prompt",
+        ),
     ]
 
 
@@ -110,6 +127,7 @@ def law_of_draws(rng: Generator) -> list[Case]:
         Case(_law(rng, STEEP, 2.0, 1.0), mode="law", description="temperature=2, p=1"),
         Case(_law(rng, LEVEL, 0.5, 0.31), mode="law", description="temperature=0.5, p=0.31"),
         Case(_law(rng, STEEP, 2.0, 0.7), mode="law", description="temperature=2, p=0.7"),
+        Case(_law(rng, (0.0, -1.0, -1.2, -1.4), 0.4, 1.0), mode="law", description="temperature=0.4, p=1"),
     ]
 
 
@@ -185,6 +203,23 @@ exercise.mistakes(
         ("softmax(logits / temperature)", "softmax(logits)"),
         see="10#sample",
     ),
+    temperature_from_one=wrong(
+        "A temperature below 1 changes nothing. The logits are divided by it, whatever it is.",
+        ("softmax(logits / temperature)", "softmax(logits / max(temperature, 1))"),
+        see="10#sample",
+    ),
+    one_plus_temperature=wrong(
+        "The logits are divided by 1 + temperature. Divide them by the temperature.",
+        ("softmax(logits / temperature)", "softmax(logits / (1 + temperature))"),
+        see="10#sample",
+    ),
+    power_not_normalised=wrong(
+        "The powers of the probabilities do not sum to 1, and `nucleus` cuts them all the same. Divide them by their "
+        "sum first, or divide the logits by the temperature.",
+        ("nucleus_of(softmax(logits / temperature), p)", "cut_as_given(softmax(logits) ** (1 / temperature), p)"),
+        hint="What is the sum of the square roots of ½, ¼ and ¼?",
+        see="10#sample",
+    ),
     always_the_largest=wrong(
         "The most probable token is taken where `rng` should draw. Only temperature 0 asks for it.",
         ("nucleus_of(softmax(logits / temperature), p)", "1.0 * (logits == logits.max())"),
@@ -213,6 +248,18 @@ exercise.mistakes(
     ),
     end_not_seen=wrong(
         "The text goes on behind the end. With `end_id` it is over.", ("if end_id in new:", "if not max_new:")
+    ),
+    end_of_the_prompt=wrong(
+        "The prompt may hold the end id: only a new one ends the text.",
+        ("if end_id in new:", "if end_id in [*prompt, *new]:"),
+        ('"calls": WANTED_CALLS', '"calls": WANTED_CALLS if new else "calls with [] ids"'),
+        hint="Among which ids do you look for the end?",
+    ),
+    end_behind_the_prompt=wrong(
+        "A prompt whose last id is the end stops the text. The prompt may hold it: only a new one ends the text.",
+        ("if end_id in new:", "if end_id in [*prompt[-1:], *new]:"),
+        ('"calls": WANTED_CALLS', '"calls": WANTED_CALLS if new else "calls with [] ids"'),
+        hint="Which id do you compare with the end before the first one is written?",
     ),
     prompt_in_result=wrong(
         "The prompt stands in the result. Only the new ids are asked for.",

@@ -1,6 +1,7 @@
 """Lab 10, exercise `measure_temperature`."""
 
 import numpy as np
+from scipy.stats import t
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
@@ -35,6 +36,11 @@ def any_numbers(outcomes: np.ndarray) -> dict[str, np.ndarray]:
 def every_combination(seeds: list[int]) -> dict[str, str]:
     """How often the process was asked, and for what."""
     return {"calls": wanted_grid(seeds)}
+
+
+def quantile_of_students_t(prompts: int) -> float:
+    """What takes the place of 1.96 in an interval by Student's t."""
+    return float(t.ppf(0.975, prompts - 1))
 
 
 def _inputs(rng: Generator, prompts: int, temperatures: list[float], seeds: int) -> dict:
@@ -77,8 +83,8 @@ def _beyond(rng: Generator) -> dict:
 @exercise.group(
     "share and interval",
     points=3,
-    advice="First the mean over seeds, one number for each prompt. Then mean and standard deviation (ddof=1) over "
-    "the prompts.",
+    advice="The numbers are the prompts' means over the seeds. Share and interval: their mean, and ± 1.96 times "
+    "their standard deviation (ddof=1), divided by √n.",
 )
 def values(rng: Generator) -> list[Case]:
     return [
@@ -195,6 +201,21 @@ exercise.mistakes(
     ),
     two_standard_errors=wrong(
         "The interval reaches two standard errors to both sides. Take 1.96.", ("1.96 * by_prompt", "2 * by_prompt")
+    ),
+    students_t=wrong(
+        "The interval takes a quantile of Student's t. The lab asks for 1.96.",
+        ("1.96 * by_prompt", "quantile_of_students_t(len(by_prompt)) * by_prompt"),
+    ),
+    ninety_per_cent=wrong(
+        "1.645 gives an interval of 90 %. For 95 % take 1.96.", ("1.96 * by_prompt", "1.645 * by_prompt")
+    ),
+    variance=wrong(
+        "The interval is made from the variance. Take its root, the standard deviation.",
+        ("by_prompt.std(axis=0, ddof=1)", "by_prompt.var(axis=0, ddof=1)"),
+    ),
+    half_widths=wrong(
+        "Half the width of the interval comes back. Return its two ends, share − half and share + half.",
+        ('"low": share - half, "high": share + half', '"low": half, "high": half'),
     ),
     spread_of_prompts=wrong(
         "This is where 95 % of the prompts' means lie. The interval says how far the share may be from the one over "

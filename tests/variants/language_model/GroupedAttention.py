@@ -194,4 +194,9 @@ WRONG = [
     ("unmasked_behind_a_cache", edited(PLAIN, ("scores = ops.where(mask, scores, -1e9)", "scores = ops.where(mask, scores, -1e9) if cache is None else scores"))),
     ("cache_not_read", edited(PLAIN, ("        past = 0\n", "        past, cache = 0, None\n"))),
     ("", edited(PLAIN, ("past = ops.shape(cache[0])[2]", "past = ops.shape(cache[0])[2] - 1"))),
+    ("values_in_turn", edited(PLAIN, ("v = ops.repeat(v, self.H // self.G, axis=1)", "v = ops.tile(v, (1, self.H // self.G, 1, 1))"))),
+    ("first_head_for_all", edited(PLAIN, ("k = ops.repeat(k, self.H // self.G, axis=1)", "k = ops.repeat(k[:, :1], self.H, axis=1)"),
+        ("v = ops.repeat(v, self.H // self.G, axis=1)", "v = ops.repeat(v[:, :1], self.H, axis=1)"))),
+    ("mask_after_softmax", edited(PLAIN, ("        scores = ops.where(mask, scores, -1e9)\n", ""), ("ops.softmax(scores, axis=-1)", "ops.where(mask, ops.softmax(scores, axis=-1), 0.0)"))),
+    ("scaled_twice", edited(PLAIN, ("self.K ** 0.5", "self.K ** 0.5 / self.K ** 0.5"))),
 ]  # fmt: skip

@@ -138,4 +138,5 @@ WRONG = [
     ("", edited(PLAIN, ("x = self.embedding(ids)", "x = ops.stop_gradient(self.embedding(ids))"))),
     ("", edited(PLAIN, ("z = ops.silu(self.w_gate(z)) * self.w_up(z)", "z = self.w_up(ops.silu(self.w_gate(z)))"))),
     ("", edited(PLAIN, ("self.w_down = keras.layers.Dense(d_model, use_bias=False)", "self.w_down = keras.layers.Dense(d_model)"))),
+    ("one_block_for_all", edited(PLAIN, ("        if caches is None:\n            caches = [None] * len(self.blocks)\n", ""), ("zip(self.blocks, caches)", "zip(self.blocks, caches or [None])"))),
 ]  # fmt: skip

@@ -103,4 +103,30 @@ WRONG = [
     ("temperature_ignored", edited(PLAIN, ("            last = last / temperature\n", ""), ("            share = share / share.sum()\n", "            share = share / share.sum() / temperature\n            share = share / share.sum()\n"))),
     ("", edited(PLAIN, ("    logits, caches = model(np.array([prompt]))\n", "    caches = None\n    for number in prompt:\n        logits, caches = model(np.array([[number]]), caches=caches)\n"))),
     ("", edited(PLAIN, ("    new = []\n", "    new = []\n    logits, caches = model(np.array([prompt[-1:]]), caches=caches)\n"))),
+    # the end id of the prompt ends the text
+    ("end_of_the_prompt", """
+def generate(model, prompt, max_new, temperature, p, rng, end_id):
+    ids, given, caches = list(prompt), list(prompt), None
+    while end_id not in ids and len(ids) < len(prompt) + max_new:
+        logits, caches = model(np.array([given]), caches=caches)
+        last = np.asarray(logits, dtype="float64")[0, -1]
+        share = softmax(last / temperature) if temperature else None
+        given = [int(last.argmax()) if temperature == 0 else int(rng.choice(len(last), p=nucleus(share, p)))]
+        ids += given
+    return ids[len(prompt):]
+"""),
+    ("end_behind_the_prompt", """
+def generate(model, prompt, max_new, temperature, p, rng, end_id):
+    new, given, caches = [], list(prompt), None
+    while given[-1] != end_id and len(new) < max_new:
+        logits, caches = model(np.array([given]), caches=caches)
+        last = np.asarray(logits, dtype="float64")[0, -1]
+        share = softmax(last / temperature) if temperature else None
+        given = [int(last.argmax()) if temperature == 0 else int(rng.choice(len(last), p=nucleus(share, p)))]
+        new += given
+    return new
+"""),
+    ("temperature_from_one", edited(PLAIN, ("last / temperature", "last / max(temperature, 1.0)"))),
+    ("one_plus_temperature", edited(PLAIN, ("last / temperature", "last / (1 + temperature)"))),
+    ("power_not_normalised", edited(PLAIN, (STEP, "            share = np.exp(last - last.max())\n            share = (share / share.sum()) ** (1 / temperature)\n            " + DRAW))),
 ]  # fmt: skip

@@ -95,4 +95,8 @@ WRONG = [
     ("", edited(PLAIN, ("float(python_share([prompt], [body], [end])[\"parses\"][0])", "float(end)"))),
     ("", edited(PLAIN, ("float(python_share([prompt], [body], [end])[\"parses\"][0])", "float(python_share([prompt], [body], [end])[\"parses\"][0] == 0)"))),
     ("two_standard_errors", edited(PLAIN, ("1.96 * ", "2 * "))),
+    ("students_t", edited(PLAIN, ("error = np.std", "import scipy.stats\n        error = scipy.stats.t.ppf(0.975, len(rows) - 1) / 1.96 * np.std"))),
+    ("ninety_per_cent", edited(PLAIN, ("share - 1.96 * error, share + 1.96 * error", "share - 1.645 * error, share + 1.645 * error"))),
+    ("variance", edited(PLAIN, ("np.std(rows", "np.var(rows"))),
+    ("half_widths", edited(PLAIN, ("share - 1.96 * error, share + 1.96 * error", "1.96 * error, 1.96 * error"))),
 ]  # fmt: skip
