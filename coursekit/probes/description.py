@@ -12,7 +12,7 @@ MODES: Mapping[str, tuple[str, ...]] = {
     "value": ("call",),
     "function": ("call", "tensor"),
     "record": ("call",),
-    "layer": ("call", "parameters", "graph", "gradient", "reload", "refusal"),
+    "layer": ("call", "parameters", "graph", "gradient", "reload", "refusal", "unmasked"),
 }
 
 

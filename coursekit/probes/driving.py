@@ -6,7 +6,8 @@ A probe is a function ``probe(namespace, inputs, mode) -> outputs``. It takes th
 Modes of a function: ``call`` (NumPy arguments) and ``tensor`` (TensorFlow arguments).
 Modes of a layer: ``call``, ``graph`` (inside `tf.function` with unknown batch size and length), ``gradient``
 (gradients of ``sum(output * cotangent)``), ``parameters`` (number of trainable numbers), ``reload`` (rebuilt from
-`get_config`, weights copied). Mode of either, through `refusing`: ``refusal`` (which error is raised).
+`get_config`, weights copied), ``unmasked`` (called with what is optional, and then without it).
+Mode of either, through `refusing`: ``refusal`` (which error is raised).
 """
 
 from __future__ import annotations
@@ -286,7 +287,7 @@ class LayerProbe:
             LayerKey(cls, positional, named, arguments),
             make=lambda: _construct(cls, self.name, positional, named),
             call=first_call,
-            keep=mode not in self.modes or mode in self.harmless,
+            keep=mode != "unmasked" and (mode not in self.modes or mode in self.harmless),
         ) as built:
             run = partial(call_with, built)
             if self.packed is not None and self.packed in inputs:
@@ -296,6 +297,8 @@ class LayerProbe:
                 return self.modes[mode](BuiltLayer(built, arguments, keywords, inputs, paths))
             if mode == "parameters":
                 return {"trainable_parameters": sum(int(np.prod(v.shape)) for v in built.trainable_variables)}
+            if mode == "unmasked":
+                return self._without_options(built, arguments, call_with)
             if mode == "reload":
                 return call_with(reloaded(built, arguments, keywords), *arguments)
             if mode == "graph":
@@ -305,6 +308,13 @@ class LayerProbe:
             if mode == "gradient":
                 return _gradients(built, run, arguments, inputs, self.call, paths, shown)
             return run(*arguments)
+
+    def _without_options(
+        self, built: Any, arguments: Sequence[Any], call_with: Callable[..., dict[str, Any]]
+    ) -> dict[str, Any]:
+        """Call with what is optional, and then without it: nothing may be kept from one call to the next."""
+        call_with(built, *arguments)
+        return unpack(built(*arguments), self.returns, f"{self.name}(…)({', '.join(self.call)})")
 
 
 @dataclass(frozen=True)

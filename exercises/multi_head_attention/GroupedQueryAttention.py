@@ -12,6 +12,7 @@ from exercises.formulas.attention import scaled_dot_product_attention
 from exercises.multi_head_attention.shared import (
     DENSE_WEIGHTS,
     KERAS_ORDER,
+    MASK_KEPT,
     MASK_MEETS_HEADS,
     MERGED_BY_RESHAPE,
     VALUES_FROM_KEY,
@@ -27,6 +28,7 @@ from exercises.self_attention.shared import (
     NO_SOFTMAX,
     NOT_LOW_ENOUGH,
     OVER_QUERIES,
+    ROOT,
     UNSCALED,
     UNSTABLE,
 )
@@ -85,6 +87,29 @@ def grouped_query_attention(
     result = scaled_dot_product_attention(q, k, v, mask)
     output = merge(result["output"]) @ w_o_kernel + w_o_bias
     return {"output": output, "weights": result["weights"]} if return_weights else {"output": output}
+
+
+@exercise.formula_for("unmasked")
+def after_a_masked_call(
+    num_heads: int,
+    num_kv_heads: int,
+    query: np.ndarray,
+    key: np.ndarray,
+    value: np.ndarray,
+    w_q_kernel: np.ndarray,
+    w_q_bias: np.ndarray,
+    w_k_kernel: np.ndarray,
+    w_k_bias: np.ndarray,
+    w_v_kernel: np.ndarray,
+    w_v_bias: np.ndarray,
+    w_o_kernel: np.ndarray,
+    w_o_bias: np.ndarray,
+    mask: Any,
+) -> dict[str, np.ndarray]:
+    """The output without a mask, right after a call with one."""
+    no_mask = None
+    weights = w_q_kernel, w_q_bias, w_k_kernel, w_k_bias, w_v_kernel, w_v_bias, w_o_kernel, w_o_bias
+    return grouped_query_attention(num_heads, num_kv_heads, query, key, value, *weights, mask=no_mask)
 
 
 @exercise.formula_for("parameters")
@@ -165,8 +190,10 @@ def masked(rng: Generator) -> list[Case]:
         for mask in masks
     ]
     large = large_and_masked(rng, lambda: _layer_inputs(rng, heads=1, shared=1, size=13, batch=1, queries=5, keys=3))
+    kept = {**_layer_inputs(rng), "mask": partial_mask(rng, 7, 11)}
     return [
         *shown,
+        Case(kept, mode="unmasked", description="once with a mask (7, 11), and then without"),
         Case(as_many, description="as many sentences as query heads (4), mask (4, 7, 11)"),
         Case(large, description="d_model=13, one head, scores of tens of thousands, mask (5, 3)"),
     ]
@@ -252,10 +279,32 @@ exercise.mistakes(
         "The keys are shared by neighbours, the values are not. Compare `repeat` with `tile`, for both.",
         (VALUES, f"{VALUES.removesuffix(SHARED)}[:, np.arange(num_heads) % num_kv_heads]"),
     ),
+    keys_alone_in_turn=wrong(
+        "The values are shared by neighbours, the keys are not. Compare `repeat` with `tile`, for both.",
+        (KEYS, f"{KEYS.removesuffix(SHARED)}[:, np.arange(num_heads) % num_kv_heads]"),
+    ),
+    first_value_head_for_all=wrong(
+        "All query heads use the first value head. Neighbours share keys and values alike.",
+        (VALUES, f"{VALUES.removesuffix(SHARED)}[:, 0 * shared]"),
+        hint="With H = 6 and G = 2, write down the value head of each query head; then print yours.",
+    ),
     unscaled=replace(UNSCALED, costs_at_most=0.5),  # lab 02 asks for it
     scaled_by_d_model=wrong(
         "The scores are divided by the root of d_model. A score sums over the D/H features of one head.",
         (f"split({Q}, num_heads)", f"split(({Q}) / num_heads**0.5, num_heads)"),
+        hint="Over how many features does one dot product sum, after the split?",
+        see="03#heads",
+    ),
+    scaled_by_num_heads=wrong(
+        "The scores are divided by the root of the number of heads. A score sums over the D/H features of one head.",
+        (ROOT, "math.sqrt(q.shape[1])"),
+        hint="Over how many features does one dot product sum, after the split?",
+        see="03#heads",
+    ),
+    scaled_by_num_kv_heads=wrong(
+        "The scores are divided by the root of the number of key heads. A score sums over the D/H features of one "
+        "head.",
+        (f"split({Q}, num_heads)", f"split(({Q}) * (query.shape[-1] / num_heads / num_kv_heads) ** 0.5, num_heads)"),
         hint="Over how many features does one dot product sum, after the split?",
         see="03#heads",
     ),
@@ -277,6 +326,7 @@ exercise.mistakes(
     blocked_loses_too_little=LOSES_TOO_LITTLE,
     unstable_softmax=UNSTABLE,
     mask_meets_heads=MASK_MEETS_HEADS,
+    mask_kept=MASK_KEPT,
     no_output_projection=wrong(
         "The merged heads come back as they are: w_o is not used.",
         (MERGED, 'merge(result["output"])'),

@@ -14,6 +14,7 @@ from exercises.multi_head_attention.shared import (
     DENSE_WEIGHTS,
     JOINED,
     KERAS_ORDER,
+    MASK_KEPT,
     MASK_MEETS_HEADS,
     MERGED_BY_RESHAPE,
     OVER_HEADS,
@@ -99,6 +100,28 @@ def multi_head_attention(
     return {"output": output, "weights": result["weights"]} if return_weights else {"output": output}
 
 
+@exercise.formula_for("unmasked")
+def after_a_masked_call(
+    num_heads: int,
+    query: np.ndarray,
+    key: np.ndarray,
+    value: np.ndarray,
+    w_q_kernel: np.ndarray,
+    w_q_bias: np.ndarray,
+    w_k_kernel: np.ndarray,
+    w_k_bias: np.ndarray,
+    w_v_kernel: np.ndarray,
+    w_v_bias: np.ndarray,
+    w_o_kernel: np.ndarray,
+    w_o_bias: np.ndarray,
+    mask: Any,
+) -> dict[str, np.ndarray]:
+    """The output without a mask, right after a call with one."""
+    no_mask = None
+    weights = w_q_kernel, w_q_bias, w_k_kernel, w_k_bias, w_v_kernel, w_v_bias, w_o_kernel, w_o_bias
+    return multi_head_attention(num_heads, query, key, value, *weights, mask=no_mask)
+
+
 @exercise.formula_for("parameters")
 def number_of_parameters(d_model: int) -> dict[str, int]:
     """Four Dense layers (D, D) with bias."""
@@ -146,6 +169,12 @@ def masked(rng: Generator) -> list[Case]:
             description=f"query (2, 7, 15), key (2, 11, 15), mask {mask.shape} of {mask.dtype}",
         )
         for mask in masks
+    ] + [
+        Case(
+            {**_layer_inputs(rng), "mask": partial_mask(rng, 7, 11)},
+            mode="unmasked",
+            description="once with a mask (7, 11), and then without",
+        )
     ]
 
 
@@ -164,7 +193,7 @@ def batch_of_heads(rng: Generator) -> list[Case]:
 
 
 @exercise.group(
-    "a query that may attend to nothing gives no NaN",
+    "a query that may attend to nothing gives no NaN, and weights that sum to 1 or are all 0",
     points=1,
     advice=(
         "Where every key is blocked, the sum of the row is 0 and 0/0 is NaN, whether you take −∞ for a blocked score or"
@@ -197,7 +226,7 @@ def large_scores(rng: Generator) -> list[Case]:
         return is_far_apart(query @ np.swapaxes(key, -1, -2), 1000)
 
     return [
-        Case(drawn_until(is_clear, draw), description="scores of many thousands"),
+        Case(drawn_until(is_clear, lambda: draw(size=4)), description="scores of many thousands"),
         # with several heads the output is NaN wherever one of them is, and says less about the reason
         Case(drawn_until(is_clear, lambda: draw(heads=1, size=13)), description="scores of many thousands, one head"),
         Case(
@@ -275,6 +304,12 @@ exercise.mistakes(
         hint="The variance of a score is the width of a head. Which number divides its standard deviation?",
         see="02#why-sqrt-dk",
     ),
+    scaled_by_num_heads=wrong(
+        "The scores are divided by the root of the number of heads. A score sums over the D/H features of one head.",
+        (ROOT, "math.sqrt(q.shape[1])"),
+        hint="Over how many features does one dot product sum, after the split?",
+        see="03#heads",
+    ),
     scaled_by_length=SCALED_BY_LENGTH,
     scaled_after_softmax=SCALED_AFTER,
     softmax_over_queries=OVER_QUERIES,
@@ -290,6 +325,7 @@ exercise.mistakes(
     blocked_not_low_enough=NOT_LOW_ENOUGH,
     blocked_loses_too_little=LOSES_TOO_LITTLE,
     mask_meets_heads=MASK_MEETS_HEADS,
+    mask_kept=MASK_KEPT,
     one_head=wrong(
         "There is one head of width D, not several: the projections go into the attention as they are, unsplit.",
         (f"q = split({Q}, num_heads)", f"num_heads = 1\nq = split({Q}, num_heads)"),

@@ -110,6 +110,13 @@ MASK_MEETS_HEADS = wrong(
 )
 
 
+MASK_KEPT = wrong(
+    "An earlier mask is kept: a call without a mask gets that of the call before. Keep no mask in the layer.",
+    ("no_mask = None", "no_mask = mask"),
+    hint="What does your layer remember from one call to the next, besides its weights? It should be nothing.",
+)
+
+
 VALUES_FROM_KEY = wrong(
     "The values are made from the argument `key`; make them from `value`.", ("value @ w_v_kernel", "key @ w_v_kernel")
 )

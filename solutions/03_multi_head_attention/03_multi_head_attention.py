@@ -169,7 +169,7 @@ print("and back:", np.array_equal(merge_heads(split_heads(origin[None], 2)), ori
 #   three are the same; in cross-attention keys and values come from elsewhere. It returns the output (B, T, D), or with
 #   `return_weights=True` the tuple (output, weights), weights (B, H, T, S).
 # - The mask is (T, S), (B, T, S) or (B, 1, T, S), boolean, integer or float; True or 1 means *may attend*. It is the same for all heads.
-#   A query that may attend to nothing must not give NaN.
+#   A query that may attend to nothing must not give NaN; its weights sum to 1, or all are 0.
 # - Gradients must reach all weights, and the layer must run inside `tf.function` with unknown batch size and lengths.
 # - `keras.layers.MultiHeadAttention` and its relatives are forbidden here.
 #

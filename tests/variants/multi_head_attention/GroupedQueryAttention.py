@@ -242,4 +242,26 @@ class GroupedQueryAttention(keras.Layer):
         return (out, w) if return_weights else out
 """,
     ),
+    ("scaled_by_num_heads", changed("self.size**0.5", "self.h**0.5")),
+    ("scaled_by_num_kv_heads", changed("self.size**0.5", "self.g**0.5")),
+    (
+        "keys_alone_in_turn",
+        changed(
+            "        scores = ops.matmul",
+            "        k = ops.tile(split_heads(self.w_k(key), self.g), (1, self.h // self.g, 1, 1))\n"
+            "        scores = ops.matmul",
+        ),
+    ),
+    (
+        "first_value_head_for_all",
+        changed("ops.matmul(weights, v)", "ops.matmul(weights, ops.repeat(v[:, :1], self.h, axis=1))"),
+    ),
+    (
+        "mask_kept",
+        changed(
+            "        if attention_mask is not None:",
+            "        self.last = attention_mask if attention_mask is not None else getattr(self, 'last', None)\n"
+            "        attention_mask = self.last\n        if attention_mask is not None:",
+        ),
+    ),
 ]

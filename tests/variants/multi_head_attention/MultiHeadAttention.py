@@ -292,4 +292,6 @@ class MultiHeadAttention(keras.Layer):
     def call(self, query, key, value, mask=None, return_weights=False):
         return self.inner(query=self.w_q(query), key=key, value=value, attention_mask=mask, return_attention_scores=return_weights)
 """),
+    ("scaled_by_num_heads", changed("q.shape[-1] ** 0.5", "self.num_heads ** 0.5")),
+    ("mask_kept", changed("        if mask is not None:", "        self.last = mask if mask is not None else getattr(self, 'last', None)\n        mask = self.last\n        if mask is not None:")),
 ]  # fmt: skip
