@@ -170,7 +170,10 @@ def trapped(rng: Generator) -> list[Case]:
 @exercise.group(
     "length penalty",
     points=2,
-    advice=Advice(value="n counts the generated tokens, the end id too and the start id not."),
+    advice=Advice(
+        value="The penalty decides wherever hypotheses are compared, also at the end. n counts the generated tokens, "
+        "the end id too and the start id not."
+    ),
     must_pass_for=("beam_of_one", "one_child_each", "finished_ignored", "stops_when_best_is_finished"),
 )
 def penalty(rng: Generator) -> list[Case]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from autograder.declaring import Advice, Case, Exercise, wrong
 from coursekit.generator import Generator
+from exercises.drawing import drawn_until
 
 exercise = Exercise("top_p", call=("probabilities", "p"))
 
@@ -46,6 +47,10 @@ def _cut(
         probabilities /= probabilities.sum()
     sums = np.concatenate([[0.0], np.cumsum(np.sort(probabilities)[::-1])])
     return {"probabilities": probabilities, "p": float(place(sums[kept - 1], sums[kept]))}
+
+
+def _sums_to_less_than_one(drawn: dict) -> bool:
+    return bool(np.cumsum(np.sort(drawn["probabilities"])[::-1])[-1] < 1)
 
 
 @exercise.group(
@@ -102,7 +107,8 @@ def exactly(rng: Generator) -> list[Case]:
     "`np.asarray` reads it.",
 )
 def edges(rng: Generator) -> list[Case]:
-    with_zeros, whole, single = _cut(rng, 7, 3), _cut(rng, 11, 4), _cut(rng, 5, 3)
+    whole = drawn_until(_sums_to_less_than_one, lambda: _cut(rng, 11, 4))  # a sum that never reaches p, by rounding
+    with_zeros, single = _cut(rng, 7, 3), _cut(rng, 5, 3)
     with_zeros["probabilities"][int(with_zeros["probabilities"].argmin())] = 0.0
     with_zeros["probabilities"] /= with_zeros["probabilities"].sum()
     single["probabilities"] = single["probabilities"].astype("float32")
@@ -141,6 +147,16 @@ exercise.mistakes(
         "Where the sum is p exactly, one more token is kept.",
         ("sums[:-1] < p", "sums[:-1] <= p"),
         hint="Take ½, ¼, ¼ and p = ½: the first token reaches p alone.",
+    ),
+    one_minus_p=wrong(
+        "The sum runs up to 1 − p. The set is complete when its sum reaches p.",
+        ("sums[:-1] < p", "sums[:-1] < 1 - p"),
+        hint="What should p = 1 keep, and what p close to 0?",
+    ),
+    share_of_the_largest=wrong(
+        "The tokens are kept whose probability is at least p times the largest (min-p). Keep the most probable ones "
+        "until their sum reaches p.",
+        (KEPT, "np.concatenate([[True], probabilities[ranked][1:] >= p * probabilities.max()])"),
     ),
     threshold=wrong(
         "Tokens whose own probability is at least p are kept. The sum of the kept probabilities has to reach p.",

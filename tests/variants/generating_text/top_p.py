@@ -167,4 +167,30 @@ def top_p(probabilities, p):
         "least_probable",
         RIGHT.replace("np.argsort(-q,", "np.argsort(q,"),
     ),
+    ("one_minus_p", RIGHT.replace("q[order] < p", "q[order] < 1 - p")),
+    (
+        "share_of_the_largest",
+        """
+def top_p(probabilities, p):
+    q = np.asarray(probabilities)
+    left = np.where(q >= p * q.max(), q, 0)
+    return left / left.sum()
+""",
+    ),
+    # p = 1 is never reached where rounding leaves the sum below it: the list ends before
+    (
+        "",
+        """
+def top_p(probabilities, p):
+    q = np.asarray(probabilities)
+    order = np.argsort(-q, kind="stable")
+    count, total = 1, q[order[0]]
+    while total < p:
+        total += q[order[count]]
+        count += 1
+    left = np.zeros_like(q)
+    left[order[:count]] = q[order[:count]]
+    return left / left.sum()
+""",
+    ),
 ]
