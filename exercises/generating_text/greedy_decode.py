@@ -102,11 +102,6 @@ exercise.mistakes(
         ("log_p.argmax()", "len(log_p) - 1 - log_p[::-1].argmax()"),
         hint="Which of two equal numbers does your comparison keep: the first or the last?",
     ),
-    id_zero_left_out=wrong(
-        "Id 0 is never taken. It is a token as any other: take the largest of all log-probabilities.",
-        ("log_p.argmax()", "log_p[1:].argmax() + 1"),
-        hint="What is the result of your line for log-probabilities whose first entry is the largest?",
-    ),
     generated_counted=wrong(
         "The list is one too long: max_length counts the start id too.",
         ("max_length - 1", "max_length"),

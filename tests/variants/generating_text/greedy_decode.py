@@ -88,5 +88,4 @@ WRONG = [
     (None, greedy(best="np.random.default_rng(1).choice(len(log_p), p=np.exp(log_p) / np.exp(log_p).sum())")),
     (None, greedy(end="' '.join(map(str, tokens))")),
     (None, greedy(end="[tokens]")),
-    ("id_zero_left_out", greedy(best="np.argmax(log_p[1:]) + 1")),
 ]
