@@ -31,18 +31,12 @@ MERGES = [[97, 98], [256, 99], [257, 256], [195, 169]]
     "of pieces from the front.",
 )
 def values(rng: Generator) -> list[Case]:
-    others = (100 + rng.permutation(20)[:3]).tolist()
-    other_merges = [others[:2], [256, others[2]], [256, 257], [195, 169]]
     ids = rng.permutation([97, 98, 99, 256, 257, 258, 256, 258]).tolist()
     return [
         Case({"ids": ids, "merges": MERGES}, description="eight ids, four merges"),
         Case(
             {"ids": [*_spelt(rng, "aé", 4), 195, 169, *_spelt(rng, "aé", 1), 259, 258], "merges": MERGES},
             description="letters of two bytes, spelt in bytes and in tokens",
-        ),
-        Case(
-            {"ids": rng.permutation([*others, 256, 257, 258, 256]).tolist(), "merges": other_merges},
-            description="seven ids, four other merges",
         ),
     ]
 
@@ -90,11 +84,6 @@ exercise.mistakes(
         "The text stops at the first end. The end stands for nothing, and what comes after it is text as well.",
         ("for number in ids)", "for number in (ids[: ids.index(len(pieces) - 1)] if len(pieces) - 1 in ids else ids))"),
         hint="A list of ids may hold two documents. What is the text of [97, end, 98]?",
-    ),
-    merges_of_another_call=wrong(
-        "The pieces are those of other merges: a table outlives the call that made it. Make it anew in each call.",
-        ("for one, two in merges:", "for one, two in MERGES:"),
-        hint="Which of your names stand outside of the function?",
     ),
     read_as_latin=wrong(
         "Each byte is read as one letter. The text is UTF-8: “é” is two bytes.",

@@ -65,11 +65,6 @@ exercise.mistakes(
         "Only the first row of the batch counts. The mean runs over all of them.",
         ("weights[:, :, second, second - period + 1]", "weights[:1, :, second, second - period + 1]"),
     ),
-    whole_diagonal=wrong(
-        "The diagonal is taken from its first entry to its last. The second copy is t = period … 2·period − 1.",
-        ("np.arange(period, 2 * period)", "np.arange(period - 1, weights.shape[-1])"),
-        hint="Counted from 0: at which position does the second copy begin?",
-    ),
     begins_too_early=wrong(
         "The rows begin with the last position of the first copy. The second copy is t = period … 2·period − 1.",
         ("np.arange(period, 2 * period)", "np.arange(period - 1, 2 * period - 1)"),

@@ -129,22 +129,4 @@ WRONG = [
     ("", edited(BY_RANK, ("min(pairs, key=lambda pair: ranks.get(pair, float(\"inf\")))", "min(pairs)"))),
     ("", edited(BY_RANK, ("rank, pair in enumerate(merges)", "rank, pair in enumerate(sorted(merges))"))),
     ("", edited(BY_RANK, ("while len(ids) > 1:", "while len(ids) > 2:"))),
-    ("latest_first", """
-def bpe_encode(chunk, merges):
-    ranks = {pair: rank for rank, pair in enumerate(merges)}
-    ids = list(chunk.encode())
-    while any(pair in ranks for pair in zip(ids, ids[1:])):
-        best = max((pair for pair in zip(ids, ids[1:]) if pair in ranks), key=ranks.get)
-        ids = merged(ids, best, 256 + ranks[best])
-    return ids
-"""),
-    ("merges_of_another_call", """
-known = {}
-def bpe_encode(chunk, merges):
-    if chunk not in known:
-        known[chunk] = list(chunk.encode())
-        for rank, pair in enumerate(merges):
-            known[chunk] = merged(known[chunk], pair, 256 + rank)
-    return known[chunk]
-"""),
 ]  # fmt: skip

@@ -70,5 +70,4 @@ WRONG = [
     ("", edited(PLAIN, ("weights[:, :, t, t - period + 1].mean(axis=0)", "(weights[:, :, t].argmax(axis=-1) == t - period + 1).mean(axis=0)"))),
     ("begins_too_early", edited(PLAIN, ("range(period, 2 * period)", "range(period - 1, 2 * period - 1)"))),
     ("", edited(DIAGONAL, (".mean(axis=(0, 2))", ".max(axis=2).mean(axis=0)"))),
-    ("whole_diagonal", "def induction_scores(weights, period):\n    return np.diagonal(np.asarray(weights), offset=1 - period, axis1=2, axis2=3).mean(axis=(0, 2))\n"),
 ]  # fmt: skip

@@ -100,16 +100,4 @@ WRONG = [
     ("", edited(PLAIN, ("stream.extend(document)", "stream.extend(document[:length])"))),
     ("", edited(PLAIN, ("    return np.array(x), np.array(y)\n", ""))),
     ("", edited(PLAIN, ("        y.append(stream[start + 1:start + 1 + length])\n", "        y.append(np.where(x[-1] == end_id, end_id, stream[start + 1:start + 1 + length]))\n"))),
-    *(
-        ("some_starts_checked", """
-def next_token_windows(documents, end_id, length, starts):
-    stream = np.concatenate([[*document, end_id] for document in documents])
-    if CHECKED > len(stream) - length - 1:
-        raise ValueError("too late")
-    places = np.asarray(starts)[:, None] + np.arange(length)
-    return stream[places], stream[places + 1]
-""".replace("CHECKED", checked))
-        for checked in ("starts[0]", "starts[-1]", "min(starts)")
-    ),
-    ("some_starts_checked_in_slices", edited(PLAIN, ("if start > len", "if starts[0] > len"))),
 ]  # fmt: skip

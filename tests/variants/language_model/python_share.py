@@ -111,6 +111,4 @@ WRONG = [
     ("line_between", edited(PLAIN, ("prompts[i] + bodies[i]", 'prompts[i] + "\\n" + bodies[i]'))),
     ("underscore_counted", edited(PLAIN, ("name[0].islower()", "not name[0].isupper()"))),
     ("", edited(PLAIN, ("for line in bodies[i].splitlines():", 'for line in range(bodies[i].count("\\n")):'), ('if line.strip() != "":', "if True:"))),
-    ("letters_left_out", edited(PLAIN, ('if name not in ("self", "cls")', 'if name not in "self, cls"'))),
-    ("ended_inverted", edited(PLAIN, ("if not ended[i]", "if ended[i]"))),
 ]  # fmt: skip
