@@ -21,6 +21,6 @@ class PlainHeads:
 
     def __call__(self, x):
         q, k, v = self.split(x @ self.w_q), self.split(x @ self.w_k), self.split(x @ self.w_v)  # (H, T, K)
-        scores = q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1])  # (H, T, T)
-        self.weights = softmax(scores, axis=-1)  # (H, T, T): a softmax for each head
+        self.scores = q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1])  # (H, T, T)
+        self.weights = softmax(self.scores, axis=-1)  # (H, T, T): a softmax for each head
         return self.merge(self.weights @ v) @ self.w_o  # (T, D)
