@@ -39,7 +39,10 @@ LEFT = {
         "powers = np.exp(x": SOFTMAX_ELSEWHERE,
         "return x * gamma / np.sqrt(": "the page gives the norm; its ε counts only with tiny tokens",
     },
-    ("08_decoder_and_masking", "Transformer"): {"powers = np.exp(x": SOFTMAX_ELSEWHERE},
+    ("08_decoder_and_masking", "Transformer"): {
+        "powers = np.exp(x": SOFTMAX_ELSEWHERE,
+        "return normalised(h, gamma, beta, 9.99": "10⁻⁵ for ε: DecoderBlock tries tiny tokens; Keras's own fails",
+    },
     ("09_vision_transformer", "build_vit"): {"powers = np.exp(x": SOFTMAX_ELSEWHERE},
 }
 

@@ -160,7 +160,11 @@ def _train_bpe(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: st
 
 
 def _bpe_encode(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
-    ids = function_of(namespace, "bpe_encode")(inputs["chunk"], [tuple(pair) for pair in inputs["merges"]])
+    """Encode a chunk; in the mode ``again`` with other merges first."""
+    encode = function_of(namespace, "bpe_encode")
+    if mode == "again":
+        encode(inputs["chunk"], [tuple(pair) for pair in inputs["other_merges"]])
+    ids = encode(inputs["chunk"], [tuple(pair) for pair in inputs["merges"]])
     if ids is None:
         raise ContractError("bpe_encode(chunk, merges) returned None. Is the `return` missing?")
     return {"ids": str(_ids(ids, f"bpe_encode(chunk, merges) returned {str(ids)[:60]}; expected a list of ids."))}

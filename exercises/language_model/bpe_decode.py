@@ -31,12 +31,18 @@ MERGES = [[97, 98], [256, 99], [257, 256], [195, 169]]
     "of pieces from the front.",
 )
 def values(rng: Generator) -> list[Case]:
+    others = (100 + rng.permutation(20)[:3]).tolist()
+    other_merges = [others[:2], [256, others[2]], [256, 257], [195, 169]]
     ids = rng.permutation([97, 98, 99, 256, 257, 258, 256, 258]).tolist()
     return [
         Case({"ids": ids, "merges": MERGES}, description="eight ids, four merges"),
         Case(
             {"ids": [*_spelt(rng, "aé", 4), 195, 169, *_spelt(rng, "aé", 1), 259, 258], "merges": MERGES},
             description="letters of two bytes, spelt in bytes and in tokens",
+        ),
+        Case(
+            {"ids": rng.permutation([*others, 256, 257, 258, 256]).tolist(), "merges": other_merges},
+            description="seven ids, four other merges",
         ),
     ]
 

@@ -20,6 +20,12 @@ def bpe_encode(chunk: str, merges: list[list[int]]) -> dict[str, str]:
     return {"ids": str(ids)}
 
 
+@exercise.formula_for("again")
+def encoded_again(chunk: str, merges: list[list[int]], other_merges: list[list[int]]) -> dict[str, str]:
+    """The ids of a chunk that was encoded with other merges before."""
+    return bpe_encode(chunk, merges)
+
+
 def longest_pieces(chunk: str, merges: list[list[int]]) -> dict[str, str]:
     """From left to right the longest token that fits."""
     pieces = [bytes([byte]) for byte in range(256)]
@@ -95,6 +101,7 @@ def order(rng: Generator) -> list[Case]:
 )
 def edges(rng: Generator) -> list[Case]:
     number = int(rng.integers(97, 110))
+    run = 2 * chr(number) + chr(number + 1)
     return [
         Case(
             drawn_until(lambda inputs: _orders(inputs) == 1, partial(_inputs, rng, "aéö", 9, 5)),
@@ -103,6 +110,11 @@ def edges(rng: Generator) -> list[Case]:
         Case({"chunk": chr(number) * 5 + "z", "merges": [[number, number], [256, 256]]}, description="a run of five"),
         Case({"chunk": chr(number) + "z", "merges": [[number, 122]]}, description="two letters, one merge"),
         Case({"chunk": "xy", "merges": [[97, 98]]}, description="no merge fits"),
+        Case(
+            {"chunk": run, "merges": [[number, number + 1]], "other_merges": [[number, number]]},
+            mode="again",
+            description="the same chunk with other merges, and then with these",
+        ),
     ]
 
 

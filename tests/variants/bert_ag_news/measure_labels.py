@@ -231,4 +231,5 @@ def measure_labels(fit, train, test, sizes, orders):
     ("", edited(PLAIN, ("for j, order in enumerate(orders)", "for j, order in enumerate(orders[:1])"))),
     ("", edited(PLAIN, ('"base_rate": base', '"base": base'))),
     ("", edited(PLAIN, ("return {", "{"))),
+    ("", edited(PLAIN, ("enumerate(sizes)", "enumerate(sorted(sizes))"))),
 ]  # fmt: skip

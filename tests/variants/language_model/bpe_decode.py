@@ -108,4 +108,14 @@ WRONG = [
     ("", edited(TABLE, ('errors="replace"', 'errors="surrogateescape"'))),
     ("", edited(TABLE, ('pieces.get(number, b"")', 'pieces.get(number, b" ")'))),
     ("one_by_one", "def bpe_decode(ids, merges):\n    texts = {byte: bytes([byte]).decode('utf-8', 'replace') for byte in range(256)}\n    for rank, (a, b) in enumerate(merges):\n        texts[256 + rank] = (bytes([a, b]).decode('utf-8', 'replace') if max(a, b) < 256 else texts[a] + texts[b])\n    return ''.join(texts.get(i, '') for i in ids)\n"),
+    # what outlives the call: the table of the first merges
+    ("", """
+table = {}
+def bpe_decode(ids, merges):
+    if not table:
+        table.update({byte: bytes([byte]) for byte in range(256)})
+        for rank, (a, b) in enumerate(merges):
+            table[256 + rank] = table[a] + table[b]
+    return b"".join(table.get(number, b"") for number in ids).decode("utf-8", errors="replace")
+"""),
 ]  # fmt: skip

@@ -129,4 +129,14 @@ WRONG = [
     ("", edited(BY_RANK, ("min(pairs, key=lambda pair: ranks.get(pair, float(\"inf\")))", "min(pairs)"))),
     ("", edited(BY_RANK, ("rank, pair in enumerate(merges)", "rank, pair in enumerate(sorted(merges))"))),
     ("", edited(BY_RANK, ("while len(ids) > 1:", "while len(ids) > 2:"))),
+    # what outlives the call: ids by chunk alone
+    ("", """
+known = {}
+def bpe_encode(chunk, merges):
+    if chunk not in known:
+        known[chunk] = list(chunk.encode())
+        for rank, pair in enumerate(merges):
+            known[chunk] = merged(known[chunk], pair, 256 + rank)
+    return known[chunk]
+"""),
 ]  # fmt: skip
