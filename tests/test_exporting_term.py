@@ -147,6 +147,17 @@ def test_who_is_said_to_have_0_are_those_for_whom_a_lab_is_due(term, run):  # no
     assert rows()["cyd"][f"{THIRD} counts"] == "not due yet" and f"{THIRD}:" not in said
 
 
+def test_an_extension_counts_for_who_handed_in_nothing_at_all(term, run):  # noqa: F811
+    Path("people.csv").write_text("Student,ID,SIS Login ID\nAda,1,ada\nBo,2,bo\nCyd,3,cyd\nDan,4,dan\n")
+    path = term.root / "course.toml"
+    due = path.read_text().replace(f'name = "{THIRD}"', f'name = "{THIRD}"\ndue = 2020-01-01T12:00:00Z')
+    path.write_text(due + f'\n[[extensions]]\nstudent = "cyd"\nlab = "{THIRD}"\ndue = 2120-01-01T12:00:00Z\n')
+    assert run("export", "term", "--roster", "people.csv")[0] == 0
+    with open("grades/term.csv", newline="") as file:
+        found = {row["Student"]: row[f"{THIRD} counts"] for row in csv.DictReader(file)}
+    assert (found["Cyd"], found["Dan"]) == ("not due yet", "0.5")
+
+
 def test_what_is_not_due_yet_does_not_count_and_what_waits_leaves_the_mean_empty():
     due = datetime(2026, 11, 2, tzinfo=UTC)
     later = datetime(2026, 11, 9, tzinfo=UTC)

@@ -71,7 +71,7 @@ def term_table(
         students = sorted({student for of_lab in marks.values() for student in of_lab})
         whose = [({"student": student}, student) for student in students]
     else:
-        of_row = {id(row): student for student, row in people.items()}
+        of_row = _with_extensions(course, roster) | {id(row): student for student, row in people.items()}
         whose = [(dict(row), of_row.get(id(row), "")) for row in roster.rows if roster.is_person(row)]
     table = Table([*(roster.columns if roster else ("student",))])
     table.columns = [*table.columns, *(f"{lab} {what}" for lab in marks for what in ("%", "counts")), *SUMS]
@@ -86,6 +86,12 @@ def term_table(
             f"{waiting} of {len(table.rows)} students have no term % yet, because a mark of theirs waits"
         )
     return table
+
+
+def _with_extensions(course: Course, roster: Roster) -> dict[int, str]:
+    """The students with an extension by their row, who may have handed in nothing at all yet."""
+    students = dict.fromkeys(student for student, _, _ in course.lateness.extensions)
+    return {id(roster.rows[place]): student for student in students for place in roster.places(student)}
 
 
 def _share(course: Course, lab: str, student: str, mark: Mark | None, rules: TermRules) -> _Share:
