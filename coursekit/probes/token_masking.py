@@ -330,17 +330,12 @@ def _random_ids(masked: _Masked) -> dict[str, str]:
     if any((_different(drawn, axis) <= 1).all() for axis in (1, 2)) and _different(drawn, (1, 2)).max() > 1:
         return {"random_ids": "one id for all tokens of a row, or of a column"}
     found, others = set(after[replaced].tolist()), set(range(size)) - {masked.mask_id}
-    equally = found <= others and all(
-        is_likely(
-            int((after[replaced & (before == word)] == other).sum()),
-            int((replaced & (before == word)).sum()),
-            1 / (size - 2),
-        )
-        for word in masked.inputs["words"]
-        for other in others - {word}
-    )
+    equally = found <= others and _equally_often(masked, before[replaced], after[replaced], others)
     if not equally:
-        return {"random_ids": _kind_of_ids(masked, found, others, masked.by_call(outs), masked.by_call(ids))}
+        kind = _kind_of_ids(masked, found, others, masked.by_call(outs), masked.by_call(ids))
+        if kind.startswith("never") and not _equally_often(masked, before[replaced], after[replaced], found):
+            kind = "not equally often"
+        return {"random_ids": kind}
     told = uniform_over({*found, masked.mask_id})
     if fate:  # the shares depend on a few rows
         return {"random_ids": told}
@@ -356,6 +351,15 @@ def _random_ids(masked: _Masked) -> dict[str, str]:
         if all(is_likely(count, len(after), share) for count, share in zip(counts, shares, strict=True)):
             return {"random_ids": name if name == told or _has_right_kinds(masked) else told}
     return {"random_ids": told}  # the shares themselves are wrong, which the mode `kinds` says
+
+
+def _equally_often(masked: _Masked, before: np.ndarray, after: np.ndarray, drawn: set[int]) -> bool:
+    """Whether for each word all of these ids but its own take its place with the same probability."""
+    return all(
+        is_likely(int((after[before == word] == other).sum()), int((before == word).sum()), 1 / len(drawn - {word}))
+        for word in masked.inputs["words"]
+        for other in drawn - {word}
+    )
 
 
 def _has_right_kinds(masked: _Masked, vocabulary: int = 1000) -> bool:

@@ -287,6 +287,15 @@ def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
         "random_not_uniform",
         masking(random="np.clip(rng.normal(vocab_size / 2, vocab_size / 5, replaced.sum()), 0, vocab_size - 1).astype(int)"),
     ),
+    # the number that chooses also draws: the last id is never drawn, but the ids below it not equally often either
+    (
+        "random_not_uniform",
+        masking(
+            first="u = rng.random(ids.shape)",
+            chosen="(u < rate) & ~np.isin(ids, special_ids)",
+            random="(u[replaced] * vocab_size).astype(int)",
+        ),
+    ),
     (
         "fixed_number",  # of the call
         masking(
