@@ -84,7 +84,7 @@ image-test: ## build it, then start JupyterLab, run a lecture and grade a lab in
 	tools/image.sh test
 
 clean: ## remove what demo, tests and builds leave behind; .venv stays
-	rm -rf demo grades build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf demo build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.installed: requirements/lock.txt requirements/bootstrap.txt pyproject.toml tools/setup.sh

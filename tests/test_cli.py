@@ -192,6 +192,11 @@ CALLS = {
     "seed is no text": (lambda: put(".grading-seed", b"\xff\x00"), GRADE, ".grading-seed: there is no seed in it"),
     "seed is a folder": (lambda: Path(".grading-seed").mkdir(), GRADE, ".grading-seed"),
     "config is broken": (lambda: put("nbgrader_config.py", "c = ("), GRADE, "nbgrader_config.py: cannot be run"),
+    "config: zone": (
+        lambda: put("nbgrader_config.py", 'c = get_config()\nc.Exchange.timezone = "Europe/Berlin"\n'),
+        GRADE,
+        'c.Exchange.timezone is "Europe/Berlin": nbgrader then writes letters such as CEST',
+    ),
     "config: release": (lambda: put("nbgrader_config.py", "1/0"), ("release",), "nbgrader_config.py: cannot be run"),
     "not released": (lambda: shutil.rmtree("labs"), GRADE, f'not released; run "course release {LAB}"'),
     "solution is broken": (lambda: put(SOLUTION, "{"), ("release",), SOLUTION),

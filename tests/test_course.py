@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 import pytest
 
 from autograder.course.settings import CourseError, CourseLab, CourseLimits, load_course
@@ -66,7 +68,7 @@ def test_everything_that_is_wrong_is_said_at_once(tmp_path):
     assert [line.removeprefix(f"{tmp_path / 'course.toml'}: ") for line in str(refused.value).splitlines()] == [
         "course.title: needs a text in quotes, and is 3",
         "grading.cpu_second: is not a known key; the keys are attempts_per_hour, counts, cpu_seconds, database, "
-        "exchange, grace_minutes, hidden_cases, late_percent_per_day, memory_mb, wall_seconds",
+        "exchange, grace_minutes, hidden_cases, late_percent_per_day, memory_mb, time_zone, wall_seconds",
         "labs.weight: needs a number of at least 0, and is True",
     ]
 
@@ -77,3 +79,22 @@ def test_what_course_toml_leaves_out_has_a_default(tmp_path):
     assert course.limits == CourseLimits(cpu_seconds=20.0, wall_seconds=60.0, memory_mb=4000)
     assert course.labs == (CourseLab(name="a", title="a", weight=1.0, due=None),)
     assert (course.branch, course.repository, course.exchange) == ("main", "", "")
+
+
+def test_days_of_an_extension_are_those_of_the_clock_in_the_zone_of_the_course(tmp_path):
+    """Over the end of summer time seven days have an hour more, and the date ends at the same time of day."""
+    lab = LABS + "due = 2026-10-23T23:59:00+02:00\n"
+    days = '[[extensions]]\nstudent = "ben"\ndays = 7\n'
+    file = tmp_path / "course.toml"
+    file.write_text(HEAD + lab + days)
+    plain = load_course(tmp_path)
+    name = plain.labs[-1].name
+    assert plain.lateness.extension("ben", name) == datetime.fromisoformat("2026-10-30T23:59:00+02:00")
+    assert plain.zone_of(name).utcoffset(datetime(2026, 12, 1)) == timedelta(hours=2)
+    file.write_text(HEAD + lab + '[grading]\ntime_zone = "Europe/Berlin"\n' + days)
+    zoned = load_course(tmp_path)
+    assert zoned.lateness.extension("ben", name) == datetime.fromisoformat("2026-10-30T23:59:00+01:00")
+    assert zoned.zone_of(name).utcoffset(datetime(2026, 12, 1)) == timedelta(hours=1)
+    file.write_text(HEAD + lab + '[grading]\ntime_zone = "Berlin"\n')
+    with pytest.raises(CourseError, match="the name of a time zone, as in \"Europe/Berlin\", and is 'Berlin'"):
+        load_course(tmp_path)

@@ -161,7 +161,7 @@ FORBIDDEN = {
     "index host": r"(?:pypi|pythonhosted|anaconda|npmjs)\.(?:com|org)/|\bindex-url\s*[=:]",
     "machine path": r"(?<![\w.])/(?:home|Users|root)/\w|/work/\w|/opt/(?:wheels|pypi)",
 }
-PERMITTED = ("tests/test_environment.py", "exercises/samples/", "tests/corpus/")  # this file; samples keep their bytes
+PERMITTED = ("tests/test_environment.py", "exercises/samples/")  # this file; samples keep their bytes
 NEEDED_FILES = [
     "course.toml",
     "Dockerfile",
@@ -203,6 +203,19 @@ def test_the_image_is_built_from_the_same_locks():
     dockerfile = (ROOT / "Dockerfile").read_text()
     for name in LOCKS:
         assert re.search(rf"--require-hashes[^&]*-r /tmp/requirements/{re.escape(name)}", dockerfile), name
+
+
+@pytest.mark.parametrize("name", ["Dockerfile", "hub/Dockerfile", "hub/kubernetes/Dockerfile"])
+def test_what_an_image_copies_is_in_the_repository(name):
+    lines = re.findall(r"^COPY (?:--\S+ )*(.+)$", (ROOT / name).read_text(), flags=re.MULTILINE)
+    copied = {source for line in lines for source in line.split()[:-1]}
+    assert copied and not [source for source in copied if not (ROOT / source).exists()]
+
+
+def test_no_image_takes_in_what_grading_writes():
+    ignored = (ROOT / ".gitignore").read_text().partition("# what grading writes")[2].partition("\n\n")[0]
+    wanted = {line.strip("/") for line in ignored.splitlines()[1:]}
+    assert wanted and wanted <= set((ROOT / ".dockerignore").read_text().splitlines())
 
 
 def test_compose_keeps_the_course_outside_the_container():

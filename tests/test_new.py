@@ -152,7 +152,6 @@ def test_a_new_course_keeps_what_grading_writes_out_of_its_repository(tmp_path):
         ".nbgrader.log",
         "gradebook.db*",
         "/handed-in/",
-        "/similar.html",
         "/*.csv",
         "/*.npz",
         "/*.zip",

@@ -18,6 +18,7 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
         "2026-03-01T12:00:00",
         "2026-03-01T12:00:00Z",
         "2026-03-01 12:00:00.000000 UTC\n",
+        "2026-03-01 13:00:00.0000000+01:00",
         "2026-03-01 13:00:00 +0100",
         "2026-03-01 13:00:00 +01:00",
         "2026-03-01 13:00:00 Europe/Berlin",
@@ -87,6 +88,7 @@ def test_times_of_platforms_are_read_in_the_zone_of_the_course(text):
         "1 März 2026, 13:00",
         "1 March 2026, 13:00 PM",
         "1 March 2026, 0:30 am",
+        "2026-03-01 13:00:00 (EST)",
     ],
 )
 def test_other_texts_of_platforms_are_no_times(text):

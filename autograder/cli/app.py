@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import nullcontext
-from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -246,9 +245,7 @@ def grade(
 def _platform_times(course: Course, lab: str, paths: list[Path]) -> list[PlatformTimes]:
     from autograder.submission.handing_in import read_times
 
-    due = course.lab(lab).due
-    zone = due.tzinfo if due is not None and due.tzinfo is not None else UTC
-    return [read_times(path, zone) for path in paths]
+    return [read_times(path, course.zone_of(lab)) for path in paths]
 
 
 def _show(marking: Marking) -> None:

@@ -6,9 +6,10 @@ import os
 import tomllib
 from collections import Counter
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
+from zoneinfo import ZoneInfo
 
 from packaging.requirements import Requirement
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
@@ -114,6 +115,7 @@ class Course:
     roster: Path | None = None
     hidden_cases: str = "never"
     packages: tuple[str, ...] = ()
+    time_zone: ZoneInfo | None = None
 
     @property
     def solutions(self) -> Path:
@@ -192,6 +194,11 @@ class Course:
         labs = f"{meant} The labs" if meant else "; the labs"
         raise CourseError(f'{self.root / FILE_NAME}: there is no lab "{name}"{labs} are {", ".join(names)}')
 
+    def zone_of(self, lab: str) -> tzinfo:
+        """The time zone of times of a lab that name none: the course's, else that of the lab's due date, else UTC."""
+        due = self.lab(lab).due
+        return self.time_zone or (due.tzinfo if due is not None else None) or UTC
+
     def solution_notebook(self, lab: str) -> Path:
         return self.solutions / lab / f"{lab}.ipynb"
 
@@ -265,6 +272,7 @@ def load_course(start: Path | None = None) -> Course:
         lateness=Lateness(
             grading.grace_minutes, grading.late_percent_per_day, _extensions(path, tables), _excused(path, tables)
         ),
+        time_zone=_zone(grading.time_zone),
         attempts=Attempts(grading.counts, grading.attempts_per_hour),
         hidden_cases=grading.hidden_cases,
         packages=tuple(course.packages),
@@ -299,7 +307,9 @@ def _extensions(path: Path, tables: _CourseFile) -> tuple[tuple[str, str, dateti
             if (extension.student, lab) in found:
                 what = f'"{lab}"' if extension.lab is not None else "all labs"
                 raise CourseError(f'{path}: extensions: "{extension.student}" has two for {what}; remove one')
-            found[extension.student, lab] = extension.due or date + timedelta(days=extension.days or 0)
+            zone = _zone(tables.grading.time_zone) or date.tzinfo  # a day is as long as its clocks say
+            later = date.astimezone(zone) + timedelta(days=extension.days or 0)
+            found[extension.student, lab] = extension.due or later
     return tuple((student, lab, later) for (student, lab), later in (of_all | of_one).items())
 
 
@@ -314,18 +324,28 @@ def _excused(path: Path, tables: _CourseFile) -> tuple[tuple[str, str], ...]:
 
 
 def load_nbgrader_config(course: Course) -> Config:
-    """What nbgrader_config.py sets; nothing when the course has none. Raises CourseError when it cannot be run."""
+    """What nbgrader_config.py sets; nothing when the course has none.
+
+    Raises:
+        CourseError: it cannot be run, or lets nbgrader write times in another zone than UTC.
+    """
     from traitlets.config import Config, PyFileConfigLoader
 
     path = course.root / "nbgrader_config.py"
     if not path.is_file():
         return Config()
     try:
-        return PyFileConfigLoader(path.name, path=str(course.root)).load_config()
+        config = PyFileConfigLoader(path.name, path=str(course.root)).load_config()
     except CourseError:
         raise
     except Exception as error:  # whatever a file of somebody's Python can raise
         raise CourseError(f"{path}: cannot be run ({type(error).__name__}: {error}); correct it") from error
+    if (zone := config.Exchange.get("timezone", "UTC")) != "UTC":
+        raise CourseError(
+            f'{path}: c.Exchange.timezone is "{zone}": nbgrader then writes letters such as CEST, which name no zone '
+            "for sure; remove the line, so that times of handing in are in UTC"
+        )
+    return config
 
 
 _DEFAULTS = CourseLimits()
@@ -384,6 +404,19 @@ class _DistributionTable(_Table):
     classroom: bool = Field(False, description="should be true or false")
 
 
+def _zone(name: str) -> ZoneInfo | None:
+    """The time zone of a name, None for no name. Raises ValueError where there is no such zone."""
+    try:
+        return ZoneInfo(name) if name else None
+    except (LookupError, OSError) as error:
+        raise ValueError(f"there is no time zone {name!r}") from error
+
+
+def _name_of_a_zone(name: str) -> str:
+    _zone(name)
+    return name
+
+
 class _GradingTable(_Table):
     cpu_seconds: float = Field(_DEFAULTS.cpu_seconds, ge=1, description="needs a number of at least 1")
     wall_seconds: float = Field(_DEFAULTS.wall_seconds, ge=1, description="needs a number of at least 1")
@@ -394,6 +427,9 @@ class _GradingTable(_Table):
     )
     database: str = Field("", description="needs a text in quotes")
     exchange: str = Field("", description="needs a text in quotes")
+    time_zone: Annotated[str, AfterValidator(_name_of_a_zone)] = Field(
+        "", description='needs the name of a time zone, as in "Europe/Berlin"'
+    )
     counts: Literal["latest", "best"] = Field("latest", description='should be "latest" or "best"')
     hidden_cases: Literal["never", "after due"] = Field("never", description='should be "never" or "after due"')
     attempts_per_hour: int = Field(10, ge=0, description="needs a whole number; 0 sets no limit")

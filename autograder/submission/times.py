@@ -7,7 +7,7 @@ from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo
 
 _TIME = re.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2})[ T]([0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?)"
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})[ T]([0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?)"
     r"\s*([+-][0-9]{2}:?[0-9]{2}|[A-Za-z_/+-]{1,60})?"
 )
 # As Moodle writes it in English: Friday, 4 December 2026, 11:59 PM
@@ -39,10 +39,13 @@ def as_time(text: str, default: tzinfo = UTC) -> datetime | None:
 
 
 def as_platform_time(text: str, default: tzinfo) -> datetime | None:
-    """Return the time in a cell of a platform's table, as `as_time` reads it or as Moodle writes it in English."""
+    """Return the time in a cell of a platform's table, as `as_time` reads it or as Moodle writes it in English.
+
+    None where anything else stands beside it: it could be a zone, as in "(EST)".
+    """
     found = _ENGLISH.fullmatch(text.strip())
     if not found:
-        return as_time(text, default)
+        return as_time(text, default) if _TIME.fullmatch(text.strip()) else None
     day, month, year, hour, minute, second, half = found.groups()
     if half and not 1 <= int(hour) <= 12:
         return None
