@@ -330,35 +330,6 @@ def training_history(
     return ax
 
 
-def image_maps(
-    images: np.ndarray,
-    maps: np.ndarray | None = None,
-    *,
-    titles: Sequence[str] | None = None,
-    columns: int = 4,
-    strength: float = 0.55,
-) -> Figure:
-    """Draw images (N, h, w), (N, h, w, 1) or (N, h, w, 3), each with a map (N, h', w') laid over it, stretched to fit.
-
-    Maps are scaled to their own largest value: they compare places within an image, not images with each other.
-    """
-    images = np.asarray(images)
-    figure, panels = _panels(len(images), columns, width=1.7, height=1.8 if titles is None else 2.0)
-    for number, (panel, image) in enumerate(zip(panels, images, strict=True)):
-        height, width = image.shape[:2]
-        extent = (-0.5, width - 0.5, height - 0.5, -0.5)
-        panel.imshow(image.squeeze(), cmap="gray", extent=extent)
-        if maps is not None:
-            overlay = np.asarray(maps[number], dtype=float)
-            panel.imshow(
-                overlay / max(overlay.max(), 1e-12), cmap="inferno", vmin=0, vmax=1, alpha=strength, extent=extent
-            )
-        panel.axis("off")
-        if titles is not None:
-            panel.set_title(titles[number], fontsize=9)
-    return figure
-
-
 def _panels(count: int, columns: int, *, width: float, height: float) -> tuple[Figure, list[Axes]]:
     """Return a figure with `count` panels, at most `columns` in a row; panels left over are hidden."""
     columns = min(columns, count)

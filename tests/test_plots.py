@@ -73,8 +73,6 @@ DRAWINGS = {
     "head_maps": lambda: plots.head_maps(np.stack([WEIGHTS] * 5), WORDS, WORDS),
     "measured_curve": lambda: plots.measured_curve([1, 2, 3], WEIGHTS, label="runs", xlabel="T", xscale="log"),
     "training_history": lambda: plots.training_history({"model": {"loss": [2.0, 1.0], "val_loss": [2.1, 1.4]}}),
-    "image_maps": lambda: plots.image_maps(np.ones((5, 8, 8, 3)) / 2, np.ones((5, 2, 2)), titles=list("abcde")),
-    "grey images": lambda: plots.image_maps(np.eye(8)[None, :, :, None], np.zeros((1, 4, 4))),
     "diagram": draw_every_diagram_element,
     "encoder blocks": draw_encoder_blocks,
     "cells that are normalised together": draw_normalised_cells,

@@ -35,8 +35,7 @@ def roster(
     those who may open Formgrader and the course's folder. Type it again with a longer list: who has an account keeps
     it, with the password. It runs as root on the class server:
 
-      docker compose -f compose.hub.yaml exec hub course roster /course/students.csv \\
-        --passwords /srv/hub/passwords.csv
+      docker compose -f compose.hub.yaml exec hub course roster /course/students.csv
 
       docker compose -f compose.hub.yaml exec hub course roster --reset ada
 
