@@ -18,6 +18,7 @@ from coursekit.guard import guard
 from coursekit.judge import Attempt, Expectation, Judgement, judge, not_run
 from coursekit.probes import described, load_probe
 from coursekit.probes.sharing import LayerCache, sharing
+from coursekit.readings import read
 from coursekit.reference import LabReference, load_reference
 from coursekit.report import CheckFailed, Report
 from coursekit.statements import Cell, read_cells
@@ -132,7 +133,10 @@ def run_cases(
     """
     probe = described(exercise, probe_description) if probe_description else load_probe(lab, exercise)
     with sharing(LayerCache()):
-        return [attempt(probe, namespace, copy.deepcopy(case.inputs), case.mode) for case in expectations]
+        attempts = [attempt(probe, namespace, copy.deepcopy(case.inputs), case.mode) for case in expectations]
+    return [
+        read(lab, exercise, case.inputs, case.mode, found) for case, found in zip(expectations, attempts, strict=True)
+    ]
 
 
 @contextlib.contextmanager

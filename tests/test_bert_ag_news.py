@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +15,11 @@ from scipy.stats import binom
 from autograder.course.settings import load_course
 from autograder.grading.preloading import preload_of
 from autograder.sandbox import PRELOAD
-from coursekit import bert
-from coursekit.probes import bert_ag_news, news_classifier, token_masking
+from coursekit import bert, chance, readings
+from coursekit.judge import Attempt
+from coursekit.probes import bert_ag_news, news_classifier
 from coursekit.probes.sharing import LayerCache, current_cache, sharing
+from coursekit.probes.token_masking import texts_of
 
 LAB = "07_bert_ag_news"
 SEEDS = (1, 2, 3, 4, 5, 6)
@@ -38,7 +42,7 @@ def test_likely_counts_leave_out_what_they_say_and_no_more():
         (380_013, 0.0855, 1e-8),
         (17, 1 / 3, 1e-6),
     ):
-        low, high = token_masking.likely_counts(n, p, alarm)
+        low, high = chance.likely_counts(n, p, alarm)
         exact = binom(n, p)
         assert exact.cdf(low - 1) <= alarm / 2 < exact.cdf(low)
         assert exact.sf(high) <= alarm / 2 < exact.sf(high - 1)
@@ -47,19 +51,54 @@ def test_likely_counts_leave_out_what_they_say_and_no_more():
 def test_chance_fails_a_right_masking_less_than_once_in_a_million_marks(solved, monkeypatch):
     """Every comparison with chance that a right function meets, and the exact probability of losing one of them."""
     met = []
-    bounds = token_masking.likely_counts
+    bounds = chance.likely_counts
 
-    def noted(n, p, alarm=token_masking.ALARM):
+    def noted(n, p, alarm=chance.ALARM):
         low, high = bounds(n, p, alarm)
         met.append((n, p, low, high))
         return low, high
 
-    monkeypatch.setattr(token_masking, "likely_counts", noted)
+    for module in (chance, readings.token_masking):
+        monkeypatch.setattr(module, "likely_counts", noted)
     for case in masking_cases(11):
-        assert bert_ag_news.PROBES["mask_tokens"](solved, case.inputs, case.mode) == case.expected
+        made = bert_ag_news.PROBES["mask_tokens"](solved, case.inputs, case.mode)
+        assert readings.masking_seen(case.inputs, case.mode, made) == case.expected
     lost = sum(binom.cdf(low - 1, n, p) + binom.sf(high, n, p) for n, p, low, high in met)
     assert 15 < len(met) < 400
     assert 0 < lost < 1e-6
+
+
+def test_who_says_the_words_of_a_right_masking_has_masked_nothing():
+    """The words name numbers of the case, and whoever replaces the probe knows these: only masked ids count."""
+    for case in masking_cases(11):
+        found = readings.read(LAB, "mask_tokens", case.inputs, case.mode, Attempt(dict(case.expected)))
+        assert (found.outputs, found.kind) == (None, "contract")
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float64", "bool", "complex64", "object"])
+def test_whatever_stands_in_place_of_masked_ids_is_read_in_seconds(dtype):
+    """As many different ids as there are tokens, in every array that a probe hands over."""
+    before = time.process_time()
+    for case in masking_cases(11):
+        texts = texts_of(case.inputs)
+        one = texts[0].shape
+        shapes = {
+            "inputs": (len(texts), *one),
+            "labels": (len(texts), *one),
+            "given": one,
+            "at_15": (2, *one),
+            "wide": (len(texts), 2, *one),
+            "short": (80, 2, one[-1]),
+            "by_rng": (5, 2, *one),
+        }
+        made = {name: np.arange(math.prod(shape)).reshape(shape).astype(dtype) for name, shape in shapes.items()}
+        found = readings.read(LAB, "mask_tokens", case.inputs, case.mode, Attempt(made))
+        assert found.kind == "contract" or found.outputs != case.expected
+        for number in (np.nan, np.inf, -1e300, 2**62):
+            if dtype == "float64":
+                odd = {name: np.full(shape, number) for name, shape in shapes.items()}
+                readings.read(LAB, "mask_tokens", case.inputs, case.mode, Attempt(odd))
+    assert time.process_time() - before < 30
 
 
 @pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.long] * (seed > 1)) for seed in SEEDS])

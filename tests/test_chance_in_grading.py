@@ -14,9 +14,9 @@ from lab_matrix import expectations, namespace, outcome, solution_sources, told
 from scipy.stats import binom
 from this_course import exercises_of
 
+from coursekit.chance import likely_counts
 from coursekit.judge import Attempt, problem
 from coursekit.probes import language_model, news_classifier
-from coursekit.probes.token_masking import likely_counts
 
 HUNDRED = range(1000, 1100)
 NEVER = 1e-6  # the largest probability with which a right answer may lose a group

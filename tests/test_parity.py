@@ -19,8 +19,9 @@ from autograder.grading.submission_run import attempt_of
 from autograder.sandbox import Limits, Sandbox, Session, bubblewrap
 from coursekit import rules
 from coursekit.guard import guard
-from coursekit.judge import Attempt, Judgement, judge
+from coursekit.judge import Attempt, Expectation, Judgement, judge
 from coursekit.lab import run_cases
+from coursekit.readings import read
 from coursekit.reference import load_reference
 from coursekit.statements import read_cells
 
@@ -112,10 +113,12 @@ def checked(lab: str, name: str, cells: list[str]) -> list[Attempt]:
 def graded(session: Session, lab: str, name: str) -> list[Attempt]:
     """What the grader finds, in a worker in which the cells have run."""
     spec, cases = load_reference(lab).specs[name], load_reference(lab).expectations[name]
-    return [
-        attempt_of(session.probe(lab, name, case.inputs, mode=case.mode, forbidden=spec.forbidden, probe=spec.probe))
-        for case in cases
-    ]
+
+    def ask(case: Expectation) -> Attempt:
+        reply = session.probe(lab, name, case.inputs, mode=case.mode, forbidden=spec.forbidden, probe=spec.probe)
+        return read(lab, name, case.inputs, case.mode, attempt_of(reply))
+
+    return [ask(case) for case in cases]
 
 
 def told(judgement: Judgement) -> list[str]:

@@ -24,6 +24,7 @@ from autograder.grading.lab_files import writing
 from autograder.grading.submission_run import DEMONSTRATION_TAG, attempt_of
 from autograder.sandbox import Sandbox, Session, SessionLost
 from coursekit.judge import Expectation, problem
+from coursekit.readings import read
 
 MOST_OF_TRAINING = 20  # mutants of an exercise that trains a model
 FRESH_INPUTS = 200  # on which a mutant must be right to count as equivalent
@@ -259,7 +260,8 @@ class _Trial:
             probe=spec.probe,
             cpu_seconds=self._exercise.cpu_seconds,
         )
-        return problem(spec, case, attempt_of(reply))
+        found = read(self._lab, self._exercise.name, case.inputs, case.mode, attempt_of(reply))
+        return problem(spec, case, found)
 
     def _opened(self) -> Session:
         self._context = self._sandbox.session()

@@ -17,6 +17,7 @@ from autograder.grading.results import ExerciseResult, GroupResult
 from autograder.sandbox import CellError, CellReply, Limits, ProbeReply, Sandbox, Session, SessionLost, WorkerLost
 from autograder.submission import CellStep, ProbeStep, Reading
 from coursekit.judge import Attempt, ExerciseSpec, Expectation, Judgement, judge, not_run, tidy_message
+from coursekit.readings import read
 from coursekit.statuses import STUB
 
 DEMONSTRATION_TAG = "demonstration"  # of cells that only show something; they are not run
@@ -239,7 +240,8 @@ class SubmissionRun:
                 forbidden=prepared.spec.forbidden,
                 probe=prepared.spec.probe,
             )
-            attempts.append(attempt_of(self._ask(name, ask)))
+            came = attempt_of(self._ask(name, ask))
+            attempts.append(read(self._lab, name, case.inputs, case.mode, came))
         is_short = any(attempt.kind == "error" and attempt.message.startswith(SHORTAGES) for attempt in attempts)
         if is_short and self._goes_again(index):
             return True

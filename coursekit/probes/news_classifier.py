@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from coursekit import bert
+from coursekit.chance import is_likely
 from coursekit.probes.driving import ContractError, find
 from coursekit.probes.naming import kind_of
 from coursekit.probes.sharing import current_cache
-from coursekit.probes.token_masking import is_likely
 
 LENGTH, CODES = 13, 17  # of the tiny halves: bytes of a text, and how many ids there are for bytes
 COPIES, STEP = 2500, 1e-4

@@ -4,7 +4,7 @@ from typing import Any
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
-from coursekit.probes.token_masking import at_the_rate, each_for_itself, in_three_kinds, never_chosen, uniform_over
+from coursekit.readings.token_masking import at_the_rate, each_for_itself, in_three_kinds, never_chosen, uniform_over
 
 
 def _large(rng: Generator) -> dict[str, Any]:
