@@ -10,7 +10,15 @@ from typer.testing import CliRunner
 
 from autograder.cli.app import app
 from autograder.course.settings import CourseError
-from autograder.integrations.hub.accounts import ROLES, Person, add_people, known_accounts, read_roster
+from autograder.integrations.hub import accounts
+from autograder.integrations.hub.accounts import (
+    ROLES,
+    Person,
+    add_people,
+    known_accounts,
+    read_roster,
+    set_passwords,
+)
 from autograder.integrations.hub.settings import hub_settings
 
 
@@ -62,10 +70,41 @@ def test_an_account_of_the_system_is_nobodys_to_take(tmp_path):
     assert known_accounts(settings) == {} and not settings.homes.exists()
 
 
-def test_recorded_accounts_keep_their_numbers(tmp_path):
+@pytest.fixture
+def machine(monkeypatch):
+    """The accounts of a machine of the test's own, by id; one that is called "full" cannot be made."""
+    there: dict[str, int] = {}
+
+    def make(settings, account):
+        if account.id == "full":
+            raise CourseError("no account full could be made")
+        there[account.id] = account.uid
+
+    monkeypatch.setattr(accounts, "_uid", there.get)
+    monkeypatch.setattr(accounts, "_make", make)
+    return there
+
+
+def test_a_run_that_failed_is_taken_up_by_the_next_one(tmp_path, machine, monkeypatch):
+    settings = hub_settings({"HUB_STATE": str(tmp_path)})
+    settings.database.touch()
+    people = [Person(name, "student") for name in ("ada", "ben", "full", "dan")]
+    with pytest.raises(CourseError, match="could be made"):
+        add_people(settings, people)
+    assert list(machine) == ["ada", "ben"]
+    monkeypatch.setattr(accounts, "_make", lambda settings, account: machine.update({account.id: account.uid}))
+    assert add_people(settings, people) == ["full", "dan"]
+    assert machine == {name: account.uid for name, account in known_accounts(settings).items()}
+    names = [person.id for person in people]
+    assert list(set_passwords(settings, names)) == names
+    assert list(set_passwords(settings, names, ["ben"])) == ["ben"]  # who has one keeps it
+
+
+def test_recorded_accounts_keep_their_numbers(tmp_path, machine):
     settings = hub_settings({"HUB_STATE": str(tmp_path)})
     with settings.accounts.open("w", newline="") as file:
         csv.writer(file).writerows([("id", "uid", "role"), ("ada", 20007, "student")])
+    machine["ada"] = 20007
     assert add_people(settings, [Person("ada", "instructor")]) == []
     assert known_accounts(settings)["ada"].uid == 20007 and known_accounts(settings)["ada"].role == "instructor"
 

@@ -55,13 +55,13 @@ def roster(
     if not settings.database.exists():
         raise CourseError("the class server has not started yet: start it, then type this again")
     new = add_people(settings, listed)
-    given = set_passwords(settings, [*new, *(reset or ())])
+    given = set_passwords(settings, [person.id for person in listed], reset or ())
     if given:
         with os.fdopen(os.open(passwords, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(("id", "password"))
             writer.writerows(given.items())
     kept = len(listed) - len(new)
-    out.print(f"{len(new)} new accounts, {kept} there already, {len(reset or ())} new passwords.", highlight=False)
+    out.print(f"{len(new)} new accounts, {kept} there already, {len(given)} new passwords.", highlight=False)
     if given:
         out.print(f"The passwords are in {passwords}: hand them on, then remove the file.", highlight=False)

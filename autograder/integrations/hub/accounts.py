@@ -93,12 +93,13 @@ def add_people(settings: HubSettings, people: Collection[Person]) -> list[str]:
     """Make the Unix accounts that are missing, change roles that differ, and return the ids of the new accounts.
 
     Raises:
-        CourseError: an id is an account of this machine that the roster did not make. Nothing is done then.
+        CourseError: an id is an account of this machine that the roster did not make, and nothing is done; or an
+            account cannot be made, and the next run goes on there.
     """
     known = known_accounts(settings)
-    new = [person for person in people if person.id not in known]
-    for person in new:
-        if _uid(person.id) is not None:
+    missing = [person.id for person in people if _uid(person.id) is None]
+    for person in people:
+        if person.id not in known and person.id not in missing:
             raise CourseError(f"{person.id} is an account of this machine already: give this person another id")
     uid = max([FIRST_UID - 1, *(account.uid for account in known.values())])
     accounts = dict(known)
@@ -109,9 +110,9 @@ def add_people(settings: HubSettings, people: Collection[Person]) -> list[str]:
             uid = _free_uid(uid + 1)
             accounts[person.id] = Account(person.id, uid, person.role)
     _record(settings, accounts)  # first, so that an account that stops here has the same number in the next run
-    for person in new:
-        _make(settings, accounts[person.id])
-    return [person.id for person in new]
+    for name in missing:
+        _make(settings, accounts[name])
+    return missing
 
 
 def restore(settings: HubSettings) -> None:
@@ -121,8 +122,10 @@ def restore(settings: HubSettings) -> None:
             _make(settings, account)
 
 
-def set_passwords(settings: HubSettings, ids: Collection[str]) -> dict[str, str]:
-    """Give each of `ids` a new password for signing in; return them. Only their hashes are stored.
+def set_passwords(settings: HubSettings, ids: Collection[str], renewed: Collection[str] = ()) -> dict[str, str]:
+    """Give a password for signing in to those of `ids` who have none, and a new one to each of `renewed`; return them.
+
+    Only their hashes are stored.
 
     Raises:
         CourseError: the hub has not made its database yet.
@@ -134,13 +137,16 @@ def set_passwords(settings: HubSettings, ids: Collection[str]) -> dict[str, str]
 
     if not settings.database.exists():
         raise CourseError("the class server has not started yet: start it, then type this again")
-    passwords = {name: secrets.token_urlsafe(9) for name in ids}
+    passwords: dict[str, str] = {}
     engine = create_engine(f"sqlite:///{settings.database}")
     UserInfo.__table__.create(engine, checkfirst=True)  # not there where people sign in by other means
     with Session(engine) as session:
-        for name, password in passwords.items():
-            digest = bcrypt.hashpw(password.encode(), bcrypt.gensalt())
+        for name in dict.fromkeys((*ids, *renewed)):
             entry = UserInfo.find(session, name)
+            if entry is not None and name not in renewed:
+                continue
+            passwords[name] = secrets.token_urlsafe(9)
+            digest = bcrypt.hashpw(passwords[name].encode(), bcrypt.gensalt())
             if entry is None:
                 session.add(UserInfo(username=name, password=digest, is_authorized=True))
             else:
@@ -167,7 +173,9 @@ def _make(settings: HubSettings, account: Account) -> None:
     command = ["useradd", "--uid", str(account.uid), "--user-group", "--home-dir", str(home), "--shell", "/bin/bash"]
     done = subprocess.run([*command, "--no-create-home", account.id], capture_output=True, text=True)
     if done.returncode:
-        raise CourseError(f"no account {account.id} could be made: {done.stderr.strip()}; type this as root")
+        raise CourseError(
+            f"no account {account.id} could be made: {done.stderr.strip()}; put this right and type it again"
+        )
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     entry = pwd.getpwnam(account.id)
     os.chown(home, entry.pw_uid, entry.pw_gid)
