@@ -98,6 +98,16 @@ def test_a_worksheet_keeps_its_comma_and_its_maximum(course, run):  # noqa: F811
     assert [row["Grade"] for row in rows("grades/moodle.csv")] == ["4,67", "5,33", ""]
 
 
+def test_an_old_grade_in_a_worksheet_is_emptied_while_the_mark_waits_or_the_student_is_excused(course, run):  # noqa: F811
+    students = grade(course, packed(course.root / "d.zip", MOODLE_FILES, b"{}"), why="Because.")
+    toml = course.root / "course.toml"
+    toml.write_text(toml.read_text() + f'\n[[excused]]\nstudent = "{max(students)}"\nlab = "{LAB}"\n')
+    Path("Worksheet.csv").write_text(MOODLE_WORKSHEET.replace(" - ,,9.00", " - ,7.00,9.00"), "utf-8")
+    code, said = run("moodle", LAB, "--roster", "Worksheet.csv")
+    assert code == 0 and "the cell is empty" in said
+    assert [row["Grade"] for row in rows("grades/moodle.csv")] == ["", "", "7.00"]  # the last has no mark
+
+
 def test_another_list_of_moodle_becomes_a_table_for_its_grade_import(course, run):  # noqa: F811
     grade(course, packed(course.root / "d.zip", {"ada.ipynb": "", "bo.ipynb": ""}, b"{}"))
     Path("people.csv").write_text("Username;Email address\nada;a@x\nbo;b@x\n")

@@ -192,11 +192,15 @@ def _fill(
     people: Mapping[str, Row],
     text: Callable[[Mark | None], str],
 ) -> None:
-    """Write `text` of each person's mark, or of None, into a column of the rows that were made from `of_rows`."""
+    """Write `text` of each person's mark, or of None, into a column of the rows that were made from `of_rows`.
+
+    A mark that waits empties the cell, whatever stood there; who has no mark keeps what the platform has.
+    """
     by_row = {id(people[student]): mark for student, mark in of_lab.items() if student in people}
     for row, source in zip(rows, of_rows, strict=True):
-        written = text(by_row.get(id(source)))
-        if written or column not in row:
+        mark = by_row.get(id(source))
+        written = text(mark)
+        if mark is not None or written or column not in row:
             row[column] = written
 
 
