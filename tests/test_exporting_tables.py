@@ -139,6 +139,18 @@ def test_the_plain_table_says_all(course, run):  # noqa: F811
     ]
 
 
+@pytest.mark.parametrize("table", ["csv", "term"])
+def test_a_table_that_is_read_back_as_the_roster_is_written_again(course, run, table):  # noqa: F811
+    grade(course, packed(course.root / "d.zip", {"ada.ipynb": "", "bo.ipynb": ""}, b"{}"))
+    Path("people.csv").write_text("student\nada\nbo\ncyd\n")
+    assert run(table, LAB, "--roster", "people.csv", "--out", "first.csv")[0] == 0
+    first = Path("first.csv").read_text()
+    Path("old.csv").write_text(first.replace("3.5,", "2.5,").replace("\ncyd,,", "\ncyd,7,"))
+    for roster in ("first.csv", "old.csv"):
+        assert run(table, LAB, "--roster", roster, "--out", "again.csv")[0] == 0
+        assert Path("again.csv").read_text() == first
+
+
 def test_the_plain_table_tells_a_file_that_cannot_be_read_from_a_graded_one(course, run):  # noqa: F811
     with GradebookWriter(course.db_url, course) as writer:
         cut_off = result(course, "bo", 0.0, 0.0, state="unreadable", reason="The file is cut off.")

@@ -30,6 +30,10 @@ class Table:
     rows: list[dict[str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
+    def add_columns(self, *columns: str) -> None:
+        """Put these columns behind the others; a roster that is such a table itself has them already."""
+        self.columns = [*self.columns, *(column for column in columns if column not in self.columns)]
+
     def as_csv(self) -> bytes:
         """The table as CSV in UTF-8, with a line of headings."""
         text = io.StringIO(newline="")
@@ -95,7 +99,7 @@ def canvas_table(
         most = _number(possible.get(column, "")) or own
         if most != own:
             table.notes.append(f"{lab}: {own:g} points are scaled to the {most:g} that Canvas has for {column!r}")
-        table.columns = [*table.columns, column]
+        table.add_columns(column)
         points[column] = f"{most:g}"
         _fill(filled, persons, column, of_lab, people, partial(cell.text, most=most))
     table.rows = [points, *filled]
@@ -152,8 +156,10 @@ def plain_table(marks: Marks, roster: Roster | None, people: Mapping[str, Row], 
             f"{lab} state": lambda mark: _state(mark),
         }
         for column, text in columns.items():
+            for row in rows:
+                row.pop(column, None)  # where an earlier export is the roster
             _fill(rows, of_rows, column, of_lab, people, text)
-        table.columns = [*table.columns, *columns]
+        table.add_columns(*columns)
     without_formulas(rows)
     return table
 
@@ -178,8 +184,7 @@ def _plain_columns(
     for lab, of_lab in marks.items():
         column = headings.get(lab) or course.lab(lab).title
         _fill(rows, roster.rows, column, of_lab, people, cell.text)
-        if column not in table.columns:
-            table.columns = [*table.columns, column]
+        table.add_columns(column)
     table.notes.append("for Grades › Import › CSV file; map the columns to your grade items on Moodle's next page")
     return table
 

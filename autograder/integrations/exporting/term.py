@@ -74,7 +74,7 @@ def term_table(
         of_row = _with_extensions(course, roster) | {id(row): student for student, row in people.items()}
         whose = [(dict(row), of_row.get(id(row), "")) for row in roster.rows if roster.is_person(row)]
     table = Table([*(roster.columns if roster else ("student",))])
-    table.columns = [*table.columns, *(f"{lab} {what}" for lab in marks for what in ("%", "counts")), *SUMS]
+    table.add_columns(*(f"{lab} {what}" for lab in marks for what in ("%", "counts")), *SUMS)
     for row, student in whose:
         shares = {lab: _share(course, lab, student, of_lab.get(student), rules) for lab, of_lab in marks.items()}
         table.rows.append(row | _texts(_with_dropped(shares, rules.dropped)))
