@@ -78,6 +78,19 @@ def test_a_lab_without_a_column_in_canvas_gets_one(course, run):  # noqa: F811
     assert [row["Homework (7)"] for row in rows("grades/canvas.csv")] == ["18", "8", "7", "", ""]
 
 
+def test_a_column_that_is_not_there_is_told(course, run):  # noqa: F811
+    with GradebookWriter(course.db_url, course) as writer:
+        writer.record([result(course, "bo")])
+    there, mistyped = "A tiny lab (4711)", "A tiny lab (4712)"
+    code, said = run("canvas", LAB, "--roster", "Grades.csv", "--column", f"{LAB}={mistyped}")
+    assert code == 0 and f"has no column '{mistyped}'" in said and f"did you mean {there}?" in said
+    assert "has no column" not in run("canvas", LAB, "--roster", "Grades.csv", "--column", f"{LAB}={there}")[1]
+    Path("people.csv").write_text("Username,Lab 1\nbo,\n")
+    said = run("moodle", LAB, "--roster", "people.csv", "--column", f"{LAB}=Lab 2")[1]
+    assert "people.csv has no column 'Lab 2'" in said and "did you mean Lab 1?" in said
+    assert "has no column" not in run("moodle", LAB, "--roster", "people.csv", "--column", f"{LAB}=Lab 1")[1]
+
+
 def test_from_a_moodle_archive_back_into_its_worksheet(course, run):  # noqa: F811
     assert set(grade(course, packed(course.root / "d.zip", MOODLE_FILES, b"{}"))) == {
         "Ada Lovelace_501",
@@ -176,12 +189,14 @@ def test_nobody_is_exported_where_one_is_unknown(course, run):  # noqa: F811
         (("canvas", LAB, "--roster", "Worksheet.csv", "--without", "ada"), "no column 'Student'"),
         (("canvas", LAB, "--roster", "Grades.csv", "--feedback", "p.zip"), "--feedback needs --download"),
         (("canvas", LAB, "--roster", "Grades.csv", "--column", LAB), "has no heading"),
+        (("moodle", LAB, "--roster", "Bo.csv", "--column", f"{LAB}=Lab 1"), "one column for marks, 'Grade'; leave"),
         (("csv", LAB, "--without", "bo", "--without", "zoe"), "no student is left after --without"),
     ],
 )
 def test_mistakes_get_a_sentence(course, run, words, told):  # noqa: F811
     with GradebookWriter(course.db_url, course) as writer:
         writer.record([result(course, "bo"), result(course, "zoe")])
+    Path("Bo.csv").write_text("Identifier,ID number,Grade\nParticipant 1,bo,\nParticipant 2,zoe,\n")
     code, said = run(*words)
     assert (code, told in said) == (2, True), said
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from autograder.course.files import plain_cell
+from autograder.course.near import did_you_mean
 from autograder.course.roster import Roster
 from autograder.course.settings import Course, CourseError
 from autograder.grading.marks import Mark
@@ -88,12 +89,12 @@ def canvas_table(
     persons = [row for row in roster.rows if roster.number(row)]
     filled: list[dict[str, str]] = [{name: row[name] for name in names} for row in persons]
     for lab, of_lab in marks.items():
-        column = headings.get(lab) or _assignment(course, roster, lab)
-        if column is None:
-            column = course.lab(lab).title
+        column = headings.get(lab) or _assignment(course, roster, lab) or course.lab(lab).title
+        if column not in roster.columns:
             table.notes.append(
-                f"{roster.path} has no column for {lab}: Canvas will offer to make an assignment {column!r}; "
-                f"--column {lab}='TITLE (NUMBER)' names one that is there"
+                f"{roster.path} has no column {column!r} for {lab}: "
+                f"Canvas will offer to make an assignment {column!r}; "
+                f"--column {lab}='TITLE (NUMBER)' names one that is there{did_you_mean(column, roster.columns)}"
             )
         own = next(iter(of_lab.values())).max_score
         most = _number(possible.get(column, "")) or own
@@ -112,7 +113,8 @@ def moodle_table(
     """Moodle's grading worksheet with the grades filled in; from any other roster, a table for Moodle's grade import.
 
     Raises:
-        CourseError: a worksheet is of one assignment, and several labs are to go into it.
+        CourseError: a worksheet is of one assignment and has one column of grades, and several labs, or another column,
+            are named.
     """
     grade, most_column = roster.column("Grade"), roster.column("Maximum grade")
     if roster.column("Identifier") is None or grade is None:
@@ -120,6 +122,8 @@ def moodle_table(
     if len(marks) != 1:
         raise CourseError(f"{roster.path}: is the grading worksheet of one assignment; name one lab")
     ((lab, of_lab),) = marks.items()
+    if headings.get(lab, grade) != grade:
+        raise CourseError(f"{roster.path}: is a worksheet with one column for marks, {grade!r}; leave --column out")
     table = Table(roster.columns)
     table.rows = rows = [dict(row) for row in roster.rows]
     texts = {row[most_column].strip() for row in rows if most_column and row[most_column].strip()}
@@ -183,6 +187,11 @@ def _plain_columns(
     table = Table(roster.columns, rows)
     for lab, of_lab in marks.items():
         column = headings.get(lab) or course.lab(lab).title
+        if lab in headings and column not in roster.columns:
+            table.notes.append(
+                f"{roster.path} has no column {column!r}: it stands behind the others"
+                f"{did_you_mean(column, roster.columns)}"
+            )
         _fill(rows, roster.rows, column, of_lab, people, cell.text)
         table.add_columns(column)
     table.notes.append("for Grades › Import › CSV file; map the columns to your grade items on Moodle's next page")
