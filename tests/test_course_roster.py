@@ -60,10 +60,22 @@ def test_unknown_and_double_students_are_refused_with_a_sentence_each(roster):
         "--only-roster" in reason for reason in strangers
     )
     assert "is the same person as lovelaceada_12345" in told["s1"]
-    assert "2 rows of" in told["S2"] and "rows 3, 4" in told["S2"]
+    assert "2 rows of" in told["S2"] and "lines 3, 4" in told["S2"]
     assert "nobody in" in told["eve"] and "nobody in" in told["mallory_99"]
     assert all("\n" not in reason for reason in told.values())
     assert set(roster(text).matched(["lovelaceada_12345", "eve"], left_out={"eve"})) == {"lovelaceada_12345"}
+
+
+def test_lines_are_those_of_the_file(roster):
+    text = 'Student,ID\n\n"Ada\nLovelace",1\n\nBo,2\nBo again,2\n'
+    with pytest.raises(ExportRefused, match="lines 6, 7"):
+        roster(text).matched(["2"])
+
+
+def test_cells_beyond_the_headings_are_refused_where_they_say_something(roster):
+    assert roster("Name,ID,Login\nAda,5,ada,, \n").people == 1
+    with pytest.raises(CourseError, match="line 3: has more cells than there are headings"):
+        roster("Name,ID,Login\nBo,6,bo\nLovelace, Ada,5,ada\n")
 
 
 def test_the_column_of_the_gradebook_is_surer_than_a_number(roster):

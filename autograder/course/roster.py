@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -34,11 +34,12 @@ class ExportRefused(CourseError):
 
 @dataclass(frozen=True)
 class Roster:
-    """The rows of a CSV file by heading, in its order."""
+    """The rows of a CSV file by heading, in its order, and the line of the file on which each begins."""
 
     path: Path
     columns: tuple[str, ...]
     rows: tuple[Mapping[str, str], ...]
+    lines: Sequence[int]
 
     def column(self, *names: str) -> str | None:
         """The heading that says one of the names, whatever the case of its letters; None where none does."""
@@ -100,12 +101,12 @@ class Roster:
                 strangers.append(student)
                 reasons.append(f"{student}: nobody in {self.path} has this id")
             elif len(places) > 1:
-                lines = ", ".join(str(place + 2) for place in places)
-                reasons.append(f"{student}: {len(places)} rows of {self.path} have this id (rows {lines}); remove one")
+                lines = ", ".join(str(self.lines[place]) for place in places)
+                reasons.append(f"{student}: {len(places)} rows of {self.path} have this id (lines {lines}); remove one")
             elif (other := claimed.setdefault(places[0], student)) != student:
                 reasons.append(
-                    f"{student}: is the same person as {other} in {self.path} (row {places[0] + 2}); grade one "
-                    f"submission of them, or leave one out: --without {student!r}"
+                    f"{student}: is the same person as {other} in {self.path} (line {self.lines[places[0]]}); grade "
+                    f"one submission of them, or leave one out: --without {student!r}"
                 )
             else:
                 found[student] = self.rows[places[0]]
@@ -158,7 +159,7 @@ def read_roster(path: Path) -> Roster:
     """Read a CSV file with a line of headings, as Canvas and Moodle export it; commas, semicolons or tabs.
 
     Raises:
-        CourseError: it is no such file.
+        CourseError: it is no such file, or a row has more cells than there are headings.
     """
     with path.open("rb") as file:
         data = file.read(MOST_BYTES + 1)
@@ -168,19 +169,32 @@ def read_roster(path: Path) -> Roster:
         text = data.decode("utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig")
         first = text.partition("\n")[0]
         delimiter = max(",;\t", key=first.count)
-        lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+        table = list(_with_lines(text, delimiter))
     except (UnicodeDecodeError, csv.Error) as error:
         raise CourseError(f"{path}: is not a CSV file in UTF-8 ({error}); export it from the platform again") from error
-    if len(lines) < 2 or len(lines[0]) < 1 or not any(lines[0]):
+    if len(table) < 2 or not any(table[0][1]):
         raise CourseError(f"{path}: has no line of headings with people below it; export it from the platform again")
-    columns = tuple(lines[0])
+    columns = tuple(table[0][1])
     twice = sorted({column for column in columns if column.strip() and columns.count(column) > 1})
     if twice:
         raise CourseError(f"{path}: has the column {twice[0]!r} twice; remove one")
-    rows = tuple(
-        dict(zip(columns, [*line, *[""] * (len(columns) - len(line))], strict=False)) for line in lines[1:] if any(line)
-    )
-    return Roster(path, columns, rows)
+    people = [(line, cells) for line, cells in table[1:] if any(cells)]
+    if beyond := [line for line, cells in people if any(cell.strip() for cell in cells[len(columns) :])]:
+        raise CourseError(
+            f"{path}, line {beyond[0]}: has more cells than there are headings; put a text with {delimiter!r} in it "
+            "between double quotes, or name the column"
+        )
+    rows = tuple(dict(zip(columns, [*cells, *[""] * (len(columns) - len(cells))], strict=False)) for _, cells in people)
+    return Roster(path, columns, rows, [line for line, _ in people])
+
+
+def _with_lines(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Each row of a table, with the line on which it begins: text between quotes can have several."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    begins = 1
+    for cells in reader:
+        yield begins, cells
+        begins = reader.line_num + 1
 
 
 def _key(text: str) -> str:

@@ -110,4 +110,4 @@ def _from_canvas(path: Path) -> Roster:
             f"{path}: is not Canvas's list of an assignment's submissions ({type(error).__name__}: {error}); save it "
             "from …/api/v1/courses/NUMBER/assignments/NUMBER/submissions?per_page=100"
         ) from error
-    return Roster(path, ("ID", COLUMNS[1]), rows)
+    return Roster(path, ("ID", COLUMNS[1]), rows, range(1, len(rows) + 1))
