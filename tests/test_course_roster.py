@@ -66,6 +66,22 @@ def test_unknown_and_double_students_are_refused_with_a_sentence_each(roster):
     assert set(roster(text).matched(["lovelaceada_12345", "eve"], left_out={"eve"})) == {"lovelaceada_12345"}
 
 
+@pytest.mark.parametrize(
+    ("student", "login"),
+    [
+        ("jos\u00e9", "jose\u0301"),
+        ("WEI\u1e9e", "wei\u00df"),
+        ("ada+tag@x.org", "ada+tag@x.org"),
+        ("ada_tag@x.org", "Ada+Tag@x.org"),  # as a folder of this name becomes an id
+        ("ada_tag", "ada+tag@x.org"),
+    ],
+)
+def test_an_id_is_found_however_its_letters_are_written(roster, student, login):
+    people = roster(f"Name,Login\nWeiss,weiss\nX,{login}\n,@\n")
+    assert people.matched([student])[student]["Name"] == "X"
+    assert people.strangers(["", "unnamed"]) == ["", "unnamed"]
+
+
 def test_lines_are_those_of_the_file(roster):
     text = 'Student,ID\n\n"Ada\nLovelace",1\n\nBo,2\nBo again,2\n'
     with pytest.raises(ExportRefused, match="lines 6, 7"):

@@ -13,7 +13,8 @@ from hostile.heavy import endless_directory
 from measuring import cost_of
 from test_submission_factory import LAB, answered, as_bytes
 
-from autograder.submission import Unreadable, find_submissions, student_id
+from autograder.course.ids import student_id
+from autograder.submission import Unreadable, find_submissions
 
 GOOD = as_bytes(answered())
 KNOWN = {LAB: {"softmax", "softmax-code"}, "05_other": {"other"}}

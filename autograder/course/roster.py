@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from autograder.course.ids import student_id
 from autograder.course.settings import CourseError
 
 OWN_COLUMN = "gradebook_id"
@@ -134,9 +136,9 @@ class Roster:
         exact: dict[str, list[int]] = {}
         beginnings: dict[str, list[int]] = {}
         for place, row in enumerate(self.rows):
-            for key in {_key(value) for value in self._values(row, self._id_columns)} - {""}:
+            for key in _keys(self._values(row, self._id_columns)):
                 exact.setdefault(key, []).append(place)
-            for key in {_key(value.partition("@")[0]) for value in self._values(row, _NAMED)} - {""}:
+            for key in _keys(value.partition("@")[0] for value in self._values(row, _NAMED)):
                 beginnings.setdefault(key, []).append(place)
         return [self._index(lambda row: self._value(row, OWN_COLUMN)), exact, beginnings]
 
@@ -198,4 +200,10 @@ def _with_lines(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _key(text: str) -> str:
-    return text.strip().casefold()
+    """The same for an id however its accents are encoded and whatever the case of its letters; ß is not ss."""
+    return unicodedata.normalize("NFC", text).strip().lower()
+
+
+def _keys(texts: Iterable[str]) -> set[str]:
+    """The ids of a person as the platform writes them, and as work that is named like them has them."""
+    return {key for text in texts if text for key in (_key(text), _key(student_id(text)))}

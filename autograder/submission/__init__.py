@@ -2,7 +2,6 @@
 
 from autograder.submission.child import Children, ReaderLost
 from autograder.submission.choosing import FoundSubmission, PassedOver
-from autograder.submission.file_names import student_id
 from autograder.submission.finding import Found, find_submissions
 from autograder.submission.lab_reader import LabReader, NotebookReader, Reading, Rules
 from autograder.submission.opening import FileSource, KeptSource
@@ -33,5 +32,4 @@ __all__ = [
     "read_plan",
     "read_release",
     "repair",
-    "student_id",
 ]

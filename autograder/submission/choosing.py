@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
+from autograder.course.ids import student_id
 from autograder.course.printable import printable
 from autograder.submission.file_names import (
     ATTEMPT,
@@ -16,7 +17,6 @@ from autograder.submission.file_names import (
     place_of,
     shown_place,
     stem_of,
-    student_id,
 )
 from autograder.submission.opening import Source
 from autograder.submission.percent import has_cells

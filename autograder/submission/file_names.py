@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import unicodedata
 from collections.abc import Collection, Mapping
 
-from autograder.course.printable import on_one_line, printable
+from autograder.course.printable import on_one_line
 from autograder.submission.tree import Item, Tree, is_work
 
 _MOODLE = re.compile(r"(?P<who>.+?_\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)", re.DOTALL)
@@ -30,10 +29,6 @@ _COPY = re.compile(r"(?i)(?:\(\d+\)|-copy\d*|[-_]v?\d+| - copy|-submission)$")
 ATTEMPT = re.compile(r"-(\d+)$")
 _GRADE_ID = re.compile(rb'"grade_id"\s*:\s*"([^"\\]{1,200})"')
 _CHECKED = re.compile(rb"""^check\(\s*["']([^"'\\]{1,200})["']""", re.MULTILINE)  # in a script; JSON has no such line
-_UNSAFE = re.compile(r'[\n/\\:*?"<>|+;]')
-_EDGES = "." + "".join(filter(str.isspace, map(chr, range(0x3001))))
-
-MAX_ID_BYTES = 110  # the gradebook has room for 128 characters, with the suffix of an id that is claimed twice
 
 
 class LabNames:
@@ -57,13 +52,6 @@ class LabNames:
     def score(self, data: bytes) -> int:
         """Count the lab's grade_ids in a notebook; in a script also those of exercises that it checks."""
         return len(self.grade_ids.intersection(_GRADE_ID.findall(data) + _CHECKED.findall(data)))
-
-
-def student_id(name: str) -> str:
-    """Return a name as an id that is a safe file name everywhere and the same however its accents are encoded."""
-    cleaned = _UNSAFE.sub("_", printable(unicodedata.normalize("NFC", name))).strip(_EDGES)
-    cleaned = cleaned.encode()[:MAX_ID_BYTES].decode(errors="ignore").rstrip(" .")
-    return "_" + cleaned[1:] if cleaned.startswith("-") else cleaned or "unnamed"
 
 
 def student_by_lms(name: str) -> tuple[str, str, bool] | None:

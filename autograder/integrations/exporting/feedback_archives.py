@@ -9,12 +9,13 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from autograder.course.ids import student_id
 from autograder.course.printable import on_one_line
 from autograder.course.roster import ExportRefused, Roster
 from autograder.course.settings import Course, CourseError
 from autograder.grading.lab_grader import known_cells
 from autograder.submission import FoundSubmission, find_submissions
-from autograder.submission.file_names import student_by_lms, student_id
+from autograder.submission.file_names import student_by_lms
 
 _TIME = (1980, 1, 1, 0, 0, 0)  # the same pages make the same archive
 _UPLOADED = re.compile(r"_\d+_\d+_$")

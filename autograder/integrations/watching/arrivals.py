@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from autograder.course.ids import student_id
 from autograder.course.printable import on_one_line
 from autograder.submission import (
     FileSource,
@@ -19,7 +20,6 @@ from autograder.submission import (
     PassedOver,
     Unreadable,
     find_submissions,
-    student_id,
 )
 from autograder.submission.file_names import INBOUND
 from autograder.submission.opening import descriptor
