@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 
 import gradescope_container as container
 import pytest
@@ -122,6 +123,17 @@ def test_the_archive_holds_what_grading_needs_and_no_secret_of_the_courses(tmp_p
     assert load_course(tmp_path / "source" / "course").limits == course.limits
     for script in ("setup.sh", "run_autograder"):
         subprocess.run(["bash", "-n", tmp_path / "source" / script], check=True)
+
+
+def test_the_set_up_installs_what_course_toml_adds_and_keeps_the_locked_versions(tmp_path):
+    course = load_course(make_course(tmp_path / "course"))
+    with zipfile.ZipFile(io.BytesIO(autograder_archive(course, LAB, seed=7))) as archive:
+        assert "packages.txt" not in archive.namelist()
+    course = replace(course, packages=("pandas>=2.2", "polars[all]"))
+    with zipfile.ZipFile(io.BytesIO(autograder_archive(course, LAB, seed=7))) as archive:
+        assert archive.read("packages.txt") == b"pandas>=2.2\npolars[all]\n"
+        script = " ".join(archive.read("setup.sh").decode().split())
+    assert '-r "$source/packages.txt" -c "$source/requirements.txt"' in script
 
 
 def test_the_archive_is_refused_where_the_lab_is_not_released(tmp_path):

@@ -220,9 +220,10 @@ def gradescope(
 ) -> None:
     """Make an autograder for Gradescope, where students hand in and see their marks.
 
-    Upload the archive in Gradescope: a Programming Assignment › Configure Autograder. Its set-up installs Python and
-    the course's locked packages, once, in some minutes. Choose a container with at least 4 GB of memory, and a time
-    limit of 20 minutes. Then use Test Autograder with your solution: it must get full marks.
+    Upload the archive in Gradescope: a Programming Assignment › Configure Autograder. Its set-up installs Python,
+    the course's locked packages and those that course.toml adds, once, in some minutes. Choose a container with at
+    least 4 GB of memory, and a time limit of 20 minutes. Then use Test Autograder with your solution: it
+    must get full marks.
 
       course export gradescope 02_self_attention
 

@@ -45,6 +45,8 @@ def autograder_archive(course: Course, lab: str, *, show: str = "visible", seed:
             _add(archive, name, (templates / name).read_bytes(), 0o755)
         _add(archive, "gradescope.json", (json.dumps(settings, indent=1) + "\n").encode())
         _add(archive, "requirements.txt", _requirements())
+        if course.packages:
+            _add(archive, "packages.txt", "".join(f"{package}\n" for package in course.packages).encode())
         _add(archive, f"course/{FILE_NAME}", _settings(course, lab))
         for name, path in sorted(_files(course, lab)):
             _add(archive, name, path.read_bytes())

@@ -15,6 +15,10 @@ python3 -m venv "$home/tool"
 export UV_PYTHON_INSTALL_DIR="$home/python" UV_LINK_MODE=copy
 "$home/tool/bin/uv" venv --python 3.12 "$home/venv"
 "$home/tool/bin/uv" pip install --python "$home/venv/bin/python" --require-hashes -r "$source/requirements.txt"
+if [ -f "$source/packages.txt" ]; then # what course.toml adds; it changes no version of the lock
+    "$home/tool/bin/uv" pip install --python "$home/venv/bin/python" \
+        -r "$source/packages.txt" -c "$source/requirements.txt"
+fi
 
 # What stands beside student code, for everybody to read; all the rest is for root alone.
 mkdir -p "$home/packages" "$home/home"
