@@ -16,7 +16,7 @@ from autograder.integrations.hub.accounts import (
     Person,
     add_people,
     known_accounts,
-    read_roster,
+    read_people,
     set_passwords,
 )
 from autograder.integrations.hub.settings import hub_settings
@@ -30,7 +30,14 @@ def table(tmp_path, text: str, encoding: str = "utf-8"):
 
 def test_a_roster_is_read_by_its_headings(tmp_path):
     text = "Name,ID,Role\nAda Lovelace, ada ,\nGrace Hopper,grace,Instructor\n"
-    assert read_roster(table(tmp_path, text, "utf-8-sig")) == [Person("ada", ROLES[0]), Person("grace", ROLES[1])]
+    assert read_people(table(tmp_path, text, "utf-8-sig")) == [Person("ada", ROLES[0]), Person("grace", ROLES[1])]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_a_roster_is_read_as_spreadsheets_write_it(tmp_path, delimiter, encoding):
+    text = f"ID{delimiter}role\nada{delimiter}\ngrace{delimiter}instructor\n"
+    assert read_people(table(tmp_path, text, encoding)) == [Person("ada", ROLES[0]), Person("grace", ROLES[1])]
 
 
 @pytest.mark.parametrize(
@@ -44,22 +51,24 @@ def test_a_roster_is_read_by_its_headings(tmp_path):
         ("id\n-rf\n", "cannot be an account"),
         ("id\n" + "a" * 33 + "\n", "at most 32"),
         ("id\n\x1b[31mada\n", "cannot be an account"),
-        ("id\n,\n", "line 2: ''"),
+        ("id,role\n\n,student\n", "line 3: ''"),
+        ("id\n,\n", "names nobody"),
+        ("id\nada,student\n", "line 2: has more cells"),
         ("id,role\nada,boss\n", "the role 'boss'"),
         ("name\nAda\n", 'no column "id"'),
-        ("id\n", "names nobody"),
-        ("", 'no column "id"'),
+        ("id\n", "no line of headings with people below it"),
+        ("", "no line of headings with people below it"),
     ],
 )
 def test_an_odd_roster_is_refused_with_a_sentence(tmp_path, text, said):
     with pytest.raises(CourseError) as refused:
-        read_roster(table(tmp_path, text))
+        read_people(table(tmp_path, text))
     assert said in str(refused.value) and "\x1b" not in str(refused.value)
 
 
 def test_another_encoding_is_named(tmp_path):
     with pytest.raises(CourseError, match="UTF-8"):
-        read_roster(table(tmp_path, "id,name\nada,Zoë\n", "latin-1"))
+        read_people(table(tmp_path, "id,name\nada,Zoë\n", "latin-1"))
 
 
 def test_an_account_of_the_system_is_nobodys_to_take(tmp_path):

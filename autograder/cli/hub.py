@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from autograder.course.settings import CourseError
-from autograder.integrations.hub.accounts import add_people, known_accounts, read_roster, set_passwords
+from autograder.integrations.hub.accounts import add_people, known_accounts, read_people, set_passwords
 from autograder.integrations.hub.settings import hub_settings
 
 out = Console()
@@ -48,7 +48,7 @@ def roster(
         raise CourseError("accounts are made on the class server, by root: docs/teaching/class-server.md")
     if passwords.exists():
         raise CourseError(f"{passwords} is there already: hand its passwords on and remove it, or name another file")
-    listed = read_roster(people) if people else []
+    listed = read_people(people) if people else []
     unknown = [name for name in reset or () if name not in known_accounts(settings)]
     if unknown:
         raise CourseError(f"{', '.join(unknown)}: nobody here has this id, so there is no password to replace")

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from autograder.course.files import write_atomically
 from autograder.course.printable import printable
+from autograder.course.roster import read_roster
 from autograder.course.settings import CourseError
 from autograder.integrations.hub.settings import HubSettings
 
@@ -24,7 +25,6 @@ FIRST_UID = 20_000  # above the accounts of people and services that a system ma
 COLUMNS = ("id", "uid", "role")
 _ID = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 _ID_COLUMNS = ("id", "student", "student_id", "username", "login")
-MOST_BYTES = 2**20
 
 
 @dataclass(frozen=True)
@@ -44,28 +44,21 @@ class Account:
     role: str
 
 
-def read_roster(path: Path) -> list[Person]:
+def read_people(path: Path) -> list[Person]:
     """Read a roster: a CSV file with a column `id` and, where there are instructors, a column `role`.
 
     Raises:
         CourseError: an id is odd or there twice, a role is unknown, or the file is no such table. It names the row.
     """
-    try:
-        text = path.read_bytes()[: MOST_BYTES + 1].decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CourseError(f"{path} is not text in UTF-8: save it as CSV (UTF-8)") from error
-    if len(text) > MOST_BYTES:
-        raise CourseError(f"{path} is larger than a roster can be: name another file")
-    rows = csv.DictReader(io.StringIO(text, newline=""))
-    headings = {heading.strip().casefold(): heading for heading in rows.fieldnames or () if heading}
-    column = next((headings[name] for name in _ID_COLUMNS if name in headings), None)
+    roster = read_roster(path)
+    column, role_column = roster.column(*_ID_COLUMNS), roster.column("role")
     if column is None:
         raise CourseError(f'{path} has no column "id": its first line has to name the columns, such as "id,role"')
     people = []
-    for row in rows:
-        name = (row[column] or "").strip()
-        role = (row.get(headings.get("role", "")) or "").strip().casefold() or "student"
-        shown = f"{path}, line {rows.line_num}: {printable(name)!r}"
+    for line, row in zip(roster.lines, roster.rows, strict=True):
+        name = row[column].strip()
+        role = (row[role_column].strip().lower() if role_column else "") or "student"
+        shown = f"{path}, line {line}: {printable(name)!r}"
         if not _ID.fullmatch(name):
             raise CourseError(
                 f"{shown} cannot be an account: small letters a to z, digits, - and _, a letter first, at most 32"
