@@ -111,7 +111,7 @@ def test_a_worksheet_keeps_its_comma_and_its_maximum(course, run):  # noqa: F811
     assert [row["Grade"] for row in rows("grades/moodle.csv")] == ["4,67", "5,33", ""]
 
 
-def test_an_old_grade_in_a_worksheet_is_emptied_while_the_mark_waits_or_the_student_is_excused(course, run):  # noqa: F811
+def test_an_old_grade_in_a_worksheet_is_emptied_by_a_mark_that_waits_and_by_an_excuse(course, run):  # noqa: F811
     students = grade(course, packed(course.root / "d.zip", MOODLE_FILES, b"{}"), why="Because.")
     toml = course.root / "course.toml"
     toml.write_text(toml.read_text() + f'\n[[excused]]\nstudent = "{max(students)}"\nlab = "{LAB}"\n')
