@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -9,7 +11,7 @@ from nbgrader.api import Gradebook
 from tiny_course import LAB, TOML, released
 
 from autograder.course.settings import CourseError, load_course
-from autograder.grading.gradebook import GradebookWriter
+from autograder.grading.gradebook import GradebookWriter, recorded_marks
 from autograder.grading.lateness import CoursePenalty
 from autograder.grading.marks import automatic_mark
 from autograder.grading.results import ExerciseResult, LabResult
@@ -90,6 +92,93 @@ def test_an_extension_that_only_the_gradebook_knows_counts_too(course):
             gradebook.grant_extension(LAB, "ada", days=2)
         assert writer.lost_by_lateness(result("ada", day)) == 0.0
         assert writer.better(result("ada", day)) is None
+
+
+def without(course, *texts: str):
+    """The course after these texts are taken out of course.toml."""
+    path = course.root / "course.toml"
+    text = path.read_text()
+    for taken in texts:
+        assert taken in text
+        text = text.replace(taken, "")
+    path.write_text(text)
+    return load_course(course.root)
+
+
+def penalties(course) -> dict[str, float]:
+    """What each student loses; what nbgrader has in its own rows, once settled, is the same."""
+    before = {mark.student: mark.penalty for mark in recorded_marks(course, course.db_url)}
+    with GradebookWriter(course.db_url, course) as writer:
+        writer.settle(LAB)
+    with Gradebook(course.db_url, course.course_id) as gradebook:
+        stored = {row.student.id: row.late_submission_penalty for row in gradebook.assignment_submissions(LAB)}
+    after = {mark.student: mark.penalty for mark in recorded_marks(course, course.db_url)}
+    assert before == stored == after
+    return after
+
+
+def test_an_extension_that_is_taken_out_of_course_toml_counts_no_more(course):
+    with GradebookWriter(course.db_url, course) as writer:
+        writer.record([result("bob", timedelta(days=2)), result("ada", timedelta(days=2))])
+    with Gradebook(course.db_url, course.course_id) as gradebook:
+        gradebook.grant_extension(LAB, "ada", days=1)  # in the gradebook itself: this one stays
+    assert penalties(course) == {"ada": 1.0, "bob": 0.0}
+    course = without(course, EXTENSION)
+    assert penalties(course) == {"ada": 1.0, "bob": 2.0}
+    with GradebookWriter(course.db_url, course) as writer:
+        writer.record([result("bob", timedelta(days=1), earned=4.0)])
+    assert penalties(course) == {"ada": 1.0, "bob": 0.8}
+
+
+def test_an_extension_that_is_taken_out_counts_no_more_where_the_work_is_graded_next(course):
+    with GradebookWriter(course.db_url, course) as writer:
+        writer.record([result("bob", timedelta(days=2))])
+    course = without(course, EXTENSION)
+    with GradebookWriter(course.db_url, course) as writer:
+        assert writer.lost_by_lateness(result("bob", timedelta(days=1))) == 1.0
+        assert writer.longest_extension(LAB) == timedelta(0)
+        writer.record([result("bob", timedelta(days=2))])
+    assert penalties(course) == {"bob": 2.0}
+
+
+def test_an_extension_in_the_gradebook_stays_though_course_toml_gave_another_before(course):
+    with GradebookWriter(course.db_url, course) as writer:
+        writer.record([result("bob", timedelta(days=5))])
+    course = without(course, EXTENSION)
+    with Gradebook(course.db_url, course.course_id) as gradebook:
+        gradebook.grant_extension(LAB, "bob", days=4)
+    assert penalties(course) == {"bob": 1.0} == penalties(course)
+
+
+def test_a_due_date_that_is_taken_out_of_course_toml_counts_no_more(course):
+    with GradebookWriter(course.db_url, course) as writer:
+        writer.record([result("ada", timedelta(days=2)), result("bob", timedelta(days=2))])
+    course = without(course, "due = 2026-11-02T23:59:00Z\n", EXTENSION)
+    assert penalties(course) == {"ada": 0.0, "bob": 0.0}
+    with Gradebook(course.db_url, course.course_id) as gradebook:
+        assert gradebook.find_assignment(LAB).duedate is None
+
+
+def test_a_due_date_that_only_the_gradebook_knows_counts_for_every_attempt(course):
+    course = without(course, "due = 2026-11-02T23:59:00Z\n", EXTENSION)
+    with GradebookWriter(course.db_url, course) as writer:
+        writer.ensure_lab(LAB)
+        with Gradebook(course.db_url, course.course_id) as gradebook:
+            gradebook.update_or_create_assignment(LAB, duedate="2026-11-02 23:59:00 UTC")
+        assert writer.lost_by_lateness(result("ada", timedelta(days=2))) == 2.0  # nothing of ada is recorded yet
+        writer.record([result("ada", timedelta(0), earned=4.5)])
+        assert writer.better(result("ada", timedelta(days=2))) == 4.5
+    assert penalties(course) == {"ada": 0.0}
+
+
+def test_a_gradebook_that_notes_no_dates_yet_is_read_as_it_is(course):
+    with GradebookWriter(course.db_url, course) as writer:
+        writer.record([result("bob", timedelta(days=2))])
+    with closing(sqlite3.connect(course.root / "gradebook.db")) as database:
+        database.execute("DROP TABLE course_date")
+    assert [mark.penalty for mark in recorded_marks(course, course.db_url)] == [0.0]
+    assert penalties(course) == {"bob": 0.0}
+    assert penalties(without(course, EXTENSION)) == {"bob": 2.0}
 
 
 @pytest.mark.parametrize(

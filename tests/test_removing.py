@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import sqlite3
+from contextlib import closing
 
 import pytest
 from nbgrader.api import Gradebook, MissingEntry
@@ -12,6 +14,7 @@ from tiny_course import LAB
 from typer.testing import CliRunner
 
 from autograder.cli.app import app
+from autograder.course.settings import load_course
 from autograder.grading.gradebook import known_students, recorded_marks
 
 
@@ -57,6 +60,18 @@ def test_a_student_is_gone_with_everything_but_what_was_handed_in(course, run): 
     assert known_students(course.db_url) == students(course) == ["bo"]
     code, said = run("mark", LAB)
     assert 'excused: "ada" is not in the gradebook' in said
+
+
+def test_what_was_noted_of_an_extension_goes_with_the_submission(course, run):  # noqa: F811
+    toml = course.root / "course.toml"
+    extension = f'\n[[extensions]]\nstudent = "ada"\nlab = "{LAB}"\ndays = 7\n'
+    toml.write_text(toml.read_text().rstrip() + "\ndue = 2026-01-01T00:00:00Z\n" + extension)
+    record(load_course(course.root), result(course, "ada"))
+    students_noted = "SELECT student FROM course_date WHERE student = 'ada'"
+    with closing(sqlite3.connect(course.root / "gradebook.db")) as database:
+        assert database.execute(students_noted).fetchall() == [("ada",)]
+        assert run("remove", "student", "ada", "--yes")[0] == 0
+        assert database.execute(students_noted).fetchall() == []
 
 
 def test_the_last_student_leaves_empty_tables(course, run):  # noqa: F811

@@ -17,6 +17,13 @@ result_table = Table(
     Column("answers", Text, nullable=False),  # JSON: graded cell -> hash of the student's answer to it
     Column("graded_at", DateTime, nullable=False),  # UTC
 )
+date_table = Table(
+    "course_date",  # what course.toml said last, as it was written into nbgrader's own rows
+    metadata,
+    Column("lab", String(128), primary_key=True),
+    Column("student", String(128), primary_key=True),  # whose extension; empty: the due date of the lab
+    Column("written", String(64), nullable=False),
+)
 change_table = Table(
     "course_mark_change",
     metadata,

@@ -32,7 +32,7 @@ from autograder.grading.gradebook_cells import (
 )
 from autograder.grading.gradebook_submissions import SubmissionRows
 from autograder.grading.hand_marks import WHO, MarkChange, account, changes, log_changes, set_by_hand, store_penalties
-from autograder.grading.lateness import LatePenalties
+from autograder.grading.lab_dates import LabDates
 from autograder.grading.marks import Mark, MarkReader
 from autograder.grading.removing import labs_of, remove_student, remove_submission
 from autograder.grading.results import LabResult, cut, round_score
@@ -54,7 +54,6 @@ class GradebookWriter:
     def __init__(self, db_url: str, course: Course):
         self._course = course
         self._beside = db_url == course.db_url  # Formgrader shows the notebooks of the course's own gradebook only
-        self._late = LatePenalties(course)
         self._reader = MarkReader(course)
         log_changes(course)
         self._ready: dict[str, ReleasedLab] = {}
@@ -141,10 +140,9 @@ class GradebookWriter:
         handed_in = session.scalars(
             select(api.SubmittedAssignment).join(api.Assignment).where(api.Assignment.name == lab)
         ).all()
+        dates = LabDates(self._course, lab, session.connection())
         for submission in handed_in:
-            extension = self._late.extension(submission.student_id, lab, submission.extension)
-            if extension != (submission.extension or timedelta(0)):
-                submission.extension = extension
+            dates.write_extension(submission)
         session.flush()
         store_penalties(session.connection(), self._reader, lab)
 
@@ -220,14 +218,15 @@ class GradebookWriter:
             return labs_of(connection, student)
 
     def longest_extension(self, lab: str) -> timedelta:
-        """The longest extension that the gradebook holds for somebody's submission of a lab; 0 where there is none."""
+        """The longest extension that counts for somebody's submission of a lab; 0 where there is none."""
         query = (
-            select(api.SubmittedAssignment.extension)
+            select(api.SubmittedAssignment.student_id, api.SubmittedAssignment.extension)
             .join(api.Assignment, api.Assignment.id == api.SubmittedAssignment.assignment_id)
-            .where(api.Assignment.name == lab, api.SubmittedAssignment.extension.is_not(None))
+            .where(api.Assignment.name == lab)
         )
         with reading(self._engine) as connection:
-            return max(connection.scalars(query), default=timedelta(0))
+            dates = LabDates(self._course, lab, connection)
+            return max((dates.extension(*row) for row in connection.execute(query)), default=timedelta(0))
 
     def scores_of(self, student: str) -> dict[str, float]:
         """What counts for a student, by lab of the course."""
@@ -299,6 +298,12 @@ class GradebookWriter:
             students.setdefault(result.lab, []).append(result.student)
         rows = {lab: SubmissionRows(session, lab, names) for lab, names in students.items()}
         answers = {lab: _stored_answers(session, lab, names) for lab, names in students.items()}
+        dates = {lab: LabDates(self._course, lab, session.connection()) for lab in students}
+        for result in results:
+            handed_in = rows[result.lab].handed_in[result.student]
+            if result.timestamp is not None:
+                handed_in.timestamp = parse_utc(result.timestamp)
+            dates[result.lab].write_extension(handed_in)
         recorded = [self._record_one(result, rows[result.lab], answers[result.lab]) for result in results]
         session.flush()
         for lab, of_lab in rows.items():
@@ -330,7 +335,6 @@ class GradebookWriter:
         """Fill in one submission's rows, and its answers in `stored`; return the result with the state it got."""
         released = self._ready[result.lab]
         cells = cells_by_id(result.notebook) if result.notebook is not None else {}
-        self._set_times(rows.handed_in[result.student], result)
         old_answers = stored.get(result.student, {})
         answers = {name: _answer_hash(name, cells, result) for name in (*released.graded, *released.tasks)}
         stored[result.student] = answers
@@ -356,13 +360,6 @@ class GradebookWriter:
             comment.auto_comment = "No response." if untouched else None
         state = "needs_manual_grade" if waits and result.state == "graded" else result.state
         return replace(result, state=state)
-
-    def _set_times(self, handed_in: api.SubmittedAssignment, result: LabResult) -> None:
-        if result.timestamp is not None:
-            handed_in.timestamp = parse_utc(result.timestamp)
-        extension = self._late.extension(result.student, result.lab, handed_in.extension)
-        if extension != (handed_in.extension or timedelta(0)):  # where course.toml says nothing, a given one stays
-            handed_in.extension = extension
 
     def _create_tables(self, session: Session) -> None:
         """What nbgrader's own Gradebook does for a new database, in one transaction and without its subprocess."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 from nbgrader import api
-from nbgrader.utils import is_grade, is_locked, is_solution, is_task, parse_utc
+from nbgrader.utils import is_grade, is_locked, is_solution, is_task
 from sqlalchemy import delete, insert, inspect, select
 from sqlalchemy.orm import Session
 
@@ -18,6 +18,7 @@ from autograder.course.cells import cells_by_id, details, is_in_words
 from autograder.course.released import read_released
 from autograder.course.settings import Course
 from autograder.grading.database import GradebookError
+from autograder.grading.lab_dates import LabDates
 
 SHOWN = 5  # students that a sentence names
 AT_ONCE = 500  # submissions whose rows are asked for together
@@ -68,8 +69,7 @@ def store_lab(session: Session, course: Course, lab: str, released: ReleasedLab)
     if assignment is None:
         assignment = api.Assignment(name=lab, course_id=course.course_id)
         session.add(assignment)
-    if due := course.lab(lab).due:
-        assignment.duedate = parse_utc(due)
+    LabDates(course, lab, session.connection()).write_due(assignment)
     session.flush()
     notebook = session.scalars(notebook_query(lab)).one_or_none()
     if notebook is None:

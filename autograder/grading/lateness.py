@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from datetime import datetime, timedelta
 from types import SimpleNamespace
 
 from nbgrader.plugins import LateSubmissionPlugin
@@ -45,43 +44,8 @@ class LatePenalties:
     """Asks nbgrader's late submission plugin, as nbgrader's own AssignLatePenalties does."""
 
     def __init__(self, course: Course):
-        self._course = course
         self._preprocessor = AssignLatePenalties(config=load_nbgrader_config(course))
         self._preprocessor.init_plugin()
-
-    def extension(self, student: str, lab: str, stored: timedelta | None) -> timedelta:
-        """What a student has after the lab's due date: what course.toml gives, else what the gradebook has `stored`."""
-        due = self._course.lab(lab).due
-        later = self._course.lateness.extension(student, lab)
-        if due is None or later is None:
-            return stored or timedelta(0)
-        return max(later - due, timedelta(0))
-
-    def seconds(
-        self,
-        student: str,
-        lab: str,
-        came: datetime | None,
-        *,
-        extension: timedelta | None = None,
-        due: datetime | None = None,
-    ) -> float | None:
-        """Return the seconds from a student's due date to the handing in, 0 where it was in time.
-
-        Args:
-            student: the student's id.
-            lab: the lab's name.
-            came: when it was handed in, aware; None where nothing says so.
-            extension: what the gradebook holds of an extension; one in course.toml counts before it.
-            due: the lab's due date in the gradebook; the one in course.toml counts before it.
-
-        Returns:
-            None where no time is known, or the lab is not due.
-        """
-        due = self._course.lab(lab).due or due
-        if came is None or due is None:
-            return None
-        return max((came - due - self.extension(student, lab, extension)).total_seconds(), 0.0)
 
     def penalty(self, student: str, score: float, seconds_late: float) -> float | None:
         """Return the points that a submission loses: at most its `score`, None where the plugin takes nothing.

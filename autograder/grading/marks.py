@@ -22,6 +22,7 @@ from sqlalchemy import Connection, Row, select
 from autograder.course.released import released_names
 from autograder.course.settings import Course, CourseError
 from autograder.grading.course_tables import result_table
+from autograder.grading.lab_dates import LabDates
 from autograder.grading.lateness import LatePenalties
 from autograder.grading.results import ExerciseResult, GroupResult, LabResult, round_score
 
@@ -201,12 +202,13 @@ class MarkReader:
 
     def lost(self, result: LabResult, connection: Connection) -> float:
         """The points that a verdict loses because it came late, whether or not it is recorded."""
-        extension = connection.scalar(
-            select(api.SubmittedAssignment.extension)
-            .join(api.Assignment, api.Assignment.id == api.SubmittedAssignment.assignment_id)
-            .where(api.Assignment.name == result.lab, api.SubmittedAssignment.student_id == result.student)
-        )
-        seconds = self._late.seconds(result.student, result.lab, result.timestamp, extension=extension)
+        handed_in = api.SubmittedAssignment
+        own = (handed_in.assignment_id == api.Assignment.id) & (handed_in.student_id == result.student)
+        query = select(api.Assignment.duedate, handed_in.extension).outerjoin(handed_in, own)
+        stored = connection.execute(query.where(api.Assignment.name == result.lab)).first()
+        due, extension = stored or (None, None)
+        dates = LabDates(self._course, result.lab, connection)
+        seconds = dates.seconds_late(result.student, result.timestamp, due, extension)
         return round_score(self._late.penalty(result.student, result.score, seconds or 0.0) or 0.0)
 
     def read(self, connection: Connection, lab: str, students: Collection[str] | None = None) -> list[Mark]:
@@ -216,6 +218,7 @@ class MarkReader:
             return []
         cells = _cells(connection, assignment.id)
         order = self._order(lab)
+        dates = LabDates(self._course, lab, connection)
         handed_in = api.SubmittedAssignment
         query = select(handed_in.student_id, handed_in.timestamp, handed_in.extension).where(
             handed_in.assignment_id == assignment.id
@@ -233,8 +236,7 @@ class MarkReader:
             names = [*order, *(exercise.exercise for exercise in result.exercises)]
             parts.sort(key=lambda part: names.index(part.name) if part.name in names else len(names))
             came = timestamp.replace(tzinfo=UTC) if timestamp is not None else result.timestamp
-            due = assignment.duedate.replace(tzinfo=UTC) if assignment.duedate is not None else None
-            seconds = self._late.seconds(student, lab, came, extension=extension, due=due)
+            seconds = dates.seconds_late(student, came, assignment.duedate, extension)
             mark = Mark(
                 replace(result, timestamp=came),
                 tuple(parts),

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, delete, insert, select
 
 from autograder.course.settings import Course
 from autograder.grading.autograded_notebook import check_path_part
-from autograder.grading.course_tables import change_table, result_table
+from autograder.grading.course_tables import change_table, date_table, result_table
 
 
 def labs_of(connection: Connection, student: str) -> list[str]:
@@ -44,7 +44,8 @@ def remove_submission(
         connection.execute(delete(kind).where(kind.notebook_id.in_(notebooks)))
     connection.execute(delete(api.SubmittedNotebook).where(api.SubmittedNotebook.id.in_(notebooks)))
     connection.execute(delete(api.SubmittedAssignment).where(api.SubmittedAssignment.id.in_(numbers)))
-    connection.execute(delete(result_table).where(result_table.c.student == student, result_table.c.lab == lab))
+    for table in (result_table, date_table):
+        connection.execute(delete(table).where(table.c.student == student, table.c.lab == lab))
     now = datetime.now(UTC).replace(tzinfo=None)
     connection.execute(
         insert(change_table).values(
