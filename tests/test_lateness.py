@@ -215,6 +215,11 @@ def test_an_extension_for_all_labs_is_in_days_and_one_for_a_lab_counts_before_it
         (('lab = "01_tiny"\ndue', 'lab = "07"\ndue'), 'extensions.lab: "07" is not among'),
         (("due = 2026-11-02T23:59:00Z\n", ""), f'extensions.lab: "{LAB}" has no due date'),
         ((EXTENSION, EXTENSION * 2), 'extensions: "bob" has two'),
+        (
+            ("due = 2026-11-05T23:59:00Z", "due = 2025-11-09T23:59:00+01:00"),
+            f'extensions: "bob" has until 2025-11-09T23:59:00+01:00 for "{LAB}", and the lab is due only on '
+            "2026-11-02T23:59:00+00:00; give a later date, or remove the extension",
+        ),
         (("due = 2026-11-05T23:59:00Z", ""), 'extensions: "bob" needs either a due date, due = …, or days = …'),
         (("due = 2026-11-05T23:59:00Z", "days = 0"), "extensions.days: needs a number of days after the due date"),
         (

@@ -307,6 +307,11 @@ def _extensions(path: Path, tables: _CourseFile) -> tuple[tuple[str, str, dateti
             if (extension.student, lab) in found:
                 what = f'"{lab}"' if extension.lab is not None else "all labs"
                 raise CourseError(f'{path}: extensions: "{extension.student}" has two for {what}; remove one')
+            if extension.due is not None and extension.due < date:
+                raise CourseError(
+                    f'{path}: extensions: "{extension.student}" has until {extension.due.isoformat()} for "{lab}", '
+                    f"and the lab is due only on {date.isoformat()}; give a later date, or remove the extension"
+                )
             zone = _zone(tables.grading.time_zone) or date.tzinfo  # a day is as long as its clocks say
             later = date.astimezone(zone) + timedelta(days=extension.days or 0)
             found[extension.student, lab] = extension.due or later
