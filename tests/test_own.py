@@ -52,6 +52,13 @@ def two_cases(rng):
     return [Case({"x": rng.normal(size=17), "width": 3}), Case({"x": rng.normal(size=11), "width": 1}, mode="tensor")]
 
 
+@pytest.mark.parametrize("points", [0, -1])
+def test_a_group_without_points_is_refused_where_it_is_declared(points):
+    told = f'moving_average: the group "right values" has {points} points; give it at least 1'
+    with pytest.raises(ValueError, match=told):
+        OwnExercise("moving_average", call=("x", "width")).group("right values", points=points)
+
+
 def test_references_are_what_the_solution_returns_and_the_seed_decides_the_inputs():
     exercise = own(two_cases)
     solution = solution_of(exercise, moving_average=moving_average)

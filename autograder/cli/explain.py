@@ -141,9 +141,8 @@ def _show(explained: Explanation, recorded: ExerciseResult | None, out: Console)
     for sentence in (*result.sentences, result.message):
         if sentence:
             _say(out, f"  {sentence}")
-    total = sum(group.weight for group in result.groups)
     for group in result.groups:
-        worth = result.max_score * group.weight / total
+        worth = result.points_of(group)
         _say(
             out, f"  {'passed' if group.passed else 'failed'}  {group.title}: {worth * group.passed:.4g} of {worth:.4g}"
         )

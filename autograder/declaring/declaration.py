@@ -118,7 +118,14 @@ class Declaration:
             must_pass_for: ids of mistakes that may not fail this group. For both, cases are drawn again
                 until they do as declared, so that marks do not depend on the seed.
             fixed: why the expected values are the same for every seed, such as a refusal; `course release` lists it.
+
+        Raises:
+            ValueError: the points are not positive, or, where the function is decorated, another group has the name.
         """
+        if points <= 0:
+            raise ValueError(
+                f'{self.name}: the group "{title}" has {points} points; give it at least 1, or leave it out'
+            )
 
         def declare(draw: Draw) -> Draw:
             group = Group(

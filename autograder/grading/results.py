@@ -86,6 +86,10 @@ class ExerciseResult:
             return self.score == self.max_score
         return self.status == "graded" and all(group.passed for group in self.groups)
 
+    def points_of(self, group: GroupResult) -> float:
+        """The share of a group in the exercise's points, not rounded."""
+        return self.max_score * group.weight / sum(result.weight for result in self.groups)
+
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> ExerciseResult:
         """The inverse of `dataclasses.asdict`, also after a trip through JSON."""

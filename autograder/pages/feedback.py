@@ -110,8 +110,7 @@ def _says_nothing(part: PartMark) -> bool:
 
 def _group_points(exercise: ExerciseMark, group: GroupResult) -> str:
     """A group's share of its exercise's points, as text."""
-    verdict = exercise.verdict
-    return f"{round_score(verdict.max_score * group.weight / sum(result.weight for result in verdict.groups)):g}"
+    return f"{round_score(exercise.verdict.points_of(group)):g}"
 
 
 def _answers_in_words(notebook: NotebookNode | None) -> dict[str, str]:

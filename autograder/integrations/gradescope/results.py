@@ -57,11 +57,10 @@ def _tests(exercise: ExerciseResult) -> Iterator[dict[str, Any]]:
     said = [f"It looks like this: {sentence}" for sentence in exercise.sentences]
     said += [f"Hint: {exercise.hint}"] if exercise.hint else []
     failing = next((group for group in exercise.groups if not group.passed), None)
-    total = sum(group.weight for group in exercise.groups)
     given = possible = 0.0
     for number, group in enumerate(exercise.groups, start=1):
         last = number == len(exercise.groups)
-        most = round_score(exercise.max_score - possible if last else exercise.max_score * group.weight / total)
+        most = round_score(exercise.max_score - possible if last else exercise.points_of(group))
         score = most if group.passed else 0.0
         if last:  # what rounding leaves: the tests add up to the exercise
             score = round_score(min(max(exercise.score - given, 0.0), most))
