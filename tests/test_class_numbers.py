@@ -121,10 +121,10 @@ def test_who_may_need_help_is_said_by_the_rule():
     ]
     told = {standing.student: standing.concerns for standing in standings(labs, results, NOW)}
     assert told == {
-        "falls": ("67 % in c, after 100 % (median)",),
+        "falls": ("66.67 % in c, after 100 % (median)",),
         "fine": (),
         "gone": ("nothing handed in for c",),
-        "low": ("33 % in c",),
+        "low": ("33.33 % in c",),
     }
     assert standings(labs, results, NOW + timedelta(days=30))[2].concerns == ()  # it was due long ago
 

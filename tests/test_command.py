@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import errno
+import io
 import os
 import shutil
 import stat
@@ -14,9 +15,11 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
+from rich.console import Console
 from sqlalchemy.exc import DataError, OperationalError
 from tiny_course import LAB, TOML, released
 
+from autograder.cli import app as cli
 from autograder.course.settings import CourseError, load_course
 from autograder.grading.gradebook import recorded_marks
 from autograder.grading.results import ExerciseResult, LabResult
@@ -81,6 +84,15 @@ def test_a_second_lab_and_a_late_submission_leave_the_tables_whole(course):
     assert told("grades/grades.csv") == everybody
     rows = [row for row in everybody for _ in range(3)]  # two exercises and an answer in words
     assert told("grades/results.csv") == rows
+
+
+def test_the_terminal_the_page_and_the_table_show_the_same_percent(course, monkeypatch):
+    shown = io.StringIO()
+    monkeypatch.setattr(cli, "out", Console(file=shown, width=100))
+    cli._show(mark(course, LAB, "ada"))
+    assert ["ada", "2/9", "22.22"] in [line.split()[:3] for line in shown.getvalue().splitlines()]
+    assert "(22.22 %)" in Path(f"grades/feedback/ada/{LAB}.html").read_text("utf-8")
+    assert "22.22" in Path("grades/grades.csv").read_text("utf-8")
 
 
 def test_the_tables_say_what_their_gradebook_says(course, tmp_path):

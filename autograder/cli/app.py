@@ -264,13 +264,13 @@ def _show(marking: Marking) -> None:
             table.add_row(
                 escape(result.student),
                 f"{result.score:g}/{result.max_score:g}",
-                f"{result.percent:.0f}",
+                f"{result.percent:g}",
                 "\n".join(_findings(result, attempts[result.student])),
             )
         out.print(table)
     else:
         mean = sum(result.percent for result in results) / len(results)
-        out.print(f"{len(results)} submissions, mean {mean:.0f} %")
+        out.print(f"{len(results)} submissions, mean {mean:.1f} %")
     for sentence in sentences_on_waiting(results):
         out.print(f"{escape(sentence)}\n", highlight=False, soft_wrap=True)
     out.print(

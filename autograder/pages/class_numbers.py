@@ -193,9 +193,9 @@ def standings(course: Course, results: Sequence[Mark], now: datetime, enrolled: 
         if mine:
             *before, newest = mine
             if mine[newest] < LOW_PERCENT:
-                concerns.append(f"{mine[newest]:.0f} % in {newest}")
+                concerns.append(f"{mine[newest]:g} % in {newest}")
             elif before and (median := statistics.median(mine[name] for name in before)) - mine[newest] >= FALL:
-                concerns.append(f"{mine[newest]:.0f} % in {newest}, after {median:.0f} % (median)")
+                concerns.append(f"{mine[newest]:g} % in {newest}, after {median:.0f} % (median)")
         found.append(Standing(student, mine, tuple(concerns)))
     return found
 
