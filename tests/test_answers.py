@@ -12,6 +12,7 @@ from test_hand_marks import mark_of, page, record, row, run  # noqa: F401  the f
 from tiny_course import LAB
 
 RUBRIC = '[why]\nitems = ["Names the scale", "Says what it changes"]\npoints = [3, 1]\nhalf = "It is scaled."\n'
+DAMAGED = '{"cells": [{"cell_type": "markdown", "source": ""}], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}'
 PAGE = f"grades/answers/{LAB}.html"
 
 
@@ -115,6 +116,16 @@ def test_without_a_rubric_or_the_graded_notebook_the_queue_still_says_what_to_ty
     assert code == 0, said
     assert f"bo: the graded notebook is not here course mark {LAB} bo why POINTS --because" in said
     assert "has no answer in words double; it has why" in run("answers", LAB, "double")[1]
+
+
+@pytest.mark.parametrize("text", ["", DAMAGED])
+def test_a_graded_notebook_that_an_editor_damaged_costs_no_command(course, run, text):  # noqa: F811
+    (course.autograded / "bo" / LAB / f"{LAB}.ipynb").write_text(text)
+    code, said = run("answers", LAB)
+    assert code == 0 and "bo: the graded notebook is not here" in said
+    code, said = run("mark", LAB, "bo", "why", 3, "--because", "Good.")
+    assert code == 0, said
+    assert "because: Good." in page(course, "bo")
 
 
 def test_the_page_of_a_lab_shows_what_is_asked(course, run):  # noqa: F811

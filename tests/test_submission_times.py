@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.submission.times import as_platform_time, as_time
+from autograder.submission import FileSource
+from autograder.submission.times import as_platform_time, as_time, time_in
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -99,3 +100,12 @@ def test_midnight_and_noon_have_the_right_half_of_the_day():
     assert as_platform_time("1 March 2026, 12:30 AM", UTC).hour == 0
     assert as_platform_time("1 March 2026, 12:30 PM", UTC).hour == 12
     assert as_platform_time("1 March 2026, 11:59 PM", UTC).hour == 23
+
+
+def test_a_file_that_holds_no_time_or_cannot_be_read_says_nothing(tmp_path):
+    path = tmp_path / "timestamp.txt"
+    assert time_in(FileSource(path)) is None
+    path.write_bytes(b"\xff\xfe")
+    assert time_in(FileSource(path)) is None
+    path.write_text("2026-03-01 12:00:00 UTC\n")
+    assert time_in(FileSource(path)) == datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import nbformat
 from nbformat import NotebookNode
 
 from autograder.course.cells import answers_in_words, cells_by_id, details, is_solution
@@ -15,6 +14,7 @@ from autograder.course.released import read_released
 from autograder.course.settings import Course, CourseError
 from autograder.course.text_pairs import PairError, read_pair
 from autograder.declaring.rubrics import Rubric, rubrics
+from autograder.grading.autograded_notebook import read_autograded
 from autograder.grading.marks import Mark, PartMark
 
 
@@ -84,7 +84,8 @@ def questions(course: Course, lab: str, marks: Sequence[Mark], part: str | None 
     own = _own_answers(course, lab)
     found: dict[str, list[Answer]] = {name: [] for name in cells if part in (None, name)}
     for mark in marks:
-        written = _written(course, mark)
+        notebook = read_autograded(course, mark.student, mark.lab)
+        written = cells_by_id(notebook) if notebook is not None else None
         for part_mark in mark.parts:
             if part_mark.name in found:
                 text = _answer(written, part_mark.name, cells[part_mark.name])
@@ -100,15 +101,6 @@ def questions(course: Course, lab: str, marks: Sequence[Mark], part: str | None 
         )
         for name, answers in found.items()
     ]
-
-
-def _written(course: Course, mark: Mark) -> dict[str, NotebookNode] | None:
-    """The cells of the notebook as it was graded; None where it is not there, or cannot be read."""
-    path = course.autograded / mark.student / mark.lab / f"{mark.lab}.ipynb"
-    try:
-        return cells_by_id(nbformat.reads(path.read_text("utf-8"), as_version=4))
-    except Exception:  # it is missing, or somebody's editor was in it
-        return None
 
 
 def _answer(written: dict[str, NotebookNode] | None, name: str, released: NotebookNode) -> str | None:

@@ -83,22 +83,33 @@ def write_autograded(course: Course, result: LabResult) -> Path:
     writable: nbgrader writes it again when it grades, and makes it read-only itself.
     """
     check_path_part(result.student)
-    folder = course.autograded / result.student / result.lab
     notebook = result.notebook
     if notebook is None:
         notebook = read_released(course, result.lab)
     text = nbformat.writes(with_verdicts(notebook, result), indent=None)  # indenting takes longer than all the rest
-    path = folder / f"{result.lab}.ipynb"
+    path = _path(course, result.student, result.lab)
     write_atomically(path, text.encode("utf-8", "replace"))
     if result.timestamp is not None:
         # In UTC, because nbgrader reads "+0100" as an offset of 100 seconds.
         stamp = result.timestamp.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f UTC")
-        write_atomically(folder / "timestamp.txt", stamp.encode())
+        write_atomically(path.parent / "timestamp.txt", stamp.encode())
     # By this nbgrader's exchange knows whose the feedback is; its own autograding carries it along in the same way.
     secret = course.submitted / result.student / result.lab / SECRET
     if secret.is_file() and not secret.is_symlink() and secret.stat().st_size <= LONGEST_SECRET:
-        write_atomically(folder / SECRET, secret.read_bytes())
+        write_atomically(path.parent / SECRET, secret.read_bytes())
     return path
+
+
+def read_autograded(course: Course, student: str, lab: str) -> NotebookNode | None:
+    """The notebook as it was graded; None where it is not there, or cannot be read."""
+    try:
+        return nbformat.reads(_path(course, student, lab).read_text("utf-8"), as_version=4)
+    except Exception:  # it is missing, or somebody's editor was in it
+        return None
+
+
+def _path(course: Course, student: str, lab: str) -> Path:
+    return course.autograded / student / lab / f"{lab}.ipynb"
 
 
 def check_path_part(student: str) -> None:

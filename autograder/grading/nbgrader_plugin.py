@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
@@ -26,7 +25,7 @@ from autograder.grading.autograded_notebook import with_verdicts
 from autograder.grading.gradebook import GradebookWriter
 from autograder.grading.results import ExerciseResult, LabResult
 from autograder.submission import Children, FileSource, NotebookReader, Unreadable
-from autograder.submission.times import as_time
+from autograder.submission.times import time_in
 
 Resources = dict[str, Any]
 
@@ -106,7 +105,7 @@ class GradeSubmission(_CoursePreprocessor):
         folder = self.course.submitted / student / lab
         file = f"{names['notebook']}.ipynb"
         result = grade_file(self.course, student, lab, folder / file)
-        result = replace(result, file=file, timestamp=_handed_in(folder) or result.timestamp)
+        result = replace(result, file=file, timestamp=time_in(FileSource(folder / "timestamp.txt")) or result.timestamp)
         with GradebookWriter(names["db_url"], self.course) as writer:
             result = writer.record([result])[0]
         self.log.info("%s: %g of %g points for %s", lab, result.score, result.max_score, student)
@@ -140,14 +139,3 @@ def safe_markdown(source: str) -> str:
     return nh3.clean(
         markdown2html(source), tags=_SAFE_TAGS, attributes=_SAFE_ATTRIBUTES, url_schemes=_SAFE_SCHEMES, link_rel=None
     )
-
-
-def _handed_in(folder: Path) -> datetime | None:
-    """When nbgrader says the submission was handed in."""
-    path = folder / "timestamp.txt"
-    if not path.is_file():
-        return None
-    try:
-        return as_time(FileSource(path).read()[:200].decode(errors="replace"))
-    except Unreadable:
-        return None

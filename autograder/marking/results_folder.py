@@ -6,11 +6,9 @@ import csv
 from collections.abc import Iterable
 from pathlib import Path
 
-import nbformat
-from nbformat import NotebookNode
-
 from autograder.course.files import plain_cell, write_csv
 from autograder.course.settings import Course
+from autograder.grading.autograded_notebook import read_autograded
 from autograder.grading.gradebook import GradebookWriter, recorded_marks
 from autograder.grading.hidden_inputs import HiddenInputs
 from autograder.grading.marks import Mark
@@ -43,7 +41,7 @@ def bring_up_to_date(course: Course, gradebook: GradebookWriter, folder: Path) -
     for mark in marks:
         page = feedback_path(folder / "feedback", mark)
         if page.exists() and not is_current(page, mark, is_open=hidden.is_open(mark.lab)):
-            whole = mark.with_notebook(_autograded(course, mark))
+            whole = mark.with_notebook(read_autograded(course, mark.student, mark.lab))
             write_feedback(course, whole, folder / "feedback", hidden=hidden.of(mark))
     return marks
 
@@ -135,12 +133,3 @@ def _version(mark: Mark) -> str:
 
 def _number(value: float) -> str:
     return f"{value:.2f}"
-
-
-def _autograded(course: Course, mark: Mark) -> NotebookNode | None:
-    """The notebook as it was graded, where grading left it for Formgrader; a page can do without."""
-    path = course.autograded / mark.student / mark.lab / f"{mark.lab}.ipynb"
-    try:
-        return nbformat.reads(path.read_text("utf-8"), as_version=4)
-    except Exception:  # it is missing, or somebody's editor was in it
-        return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -21,7 +20,7 @@ from autograder.submission.file_names import (
 from autograder.submission.opening import Source
 from autograder.submission.percent import has_cells
 from autograder.submission.reading import Unreadable
-from autograder.submission.times import as_time
+from autograder.submission.times import time_in
 from autograder.submission.tree import Item, Tree, is_notebook, is_script, is_work, read_each
 
 MAX_CANDIDATES = 20  # notebooks of one student that are read to find the lab's among them
@@ -235,8 +234,7 @@ class Chooser:
         collected = chosen.home.archives == claim.archives and self.names.is_lab((claim.tree.name, *chosen.above)[-1])
         for item in chosen.home.items if collected else ():
             if item.name == "timestamp.txt" and item.source:
-                with suppress(Unreadable):
-                    return as_time(item.source.read()[:200].decode(errors="replace"))
+                return time_in(item.source)
         return None
 
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo
+
+from autograder.submission.opening import Source
+from autograder.submission.reading import Unreadable
 
 _TIME = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})[ T]([0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?)"
@@ -36,6 +40,13 @@ def as_time(text: str, default: tzinfo = UTC) -> datetime | None:
     except (ArithmeticError, ValueError, OSError, LookupError):  # ZoneInfo opens a file of that name
         return None
     return _if_it_can_be(moment)
+
+
+def time_in(source: Source) -> datetime | None:
+    """Return the time in a `timestamp.txt`; None where the file cannot be read, or holds none that can be true."""
+    with suppress(Unreadable):
+        return as_time(source.read()[:200].decode(errors="replace"))
+    return None
 
 
 def as_platform_time(text: str, default: tzinfo) -> datetime | None:
