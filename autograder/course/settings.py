@@ -272,7 +272,7 @@ def load_course(start: Path | None = None) -> Course:
         lateness=Lateness(
             grading.grace_minutes, grading.late_percent_per_day, _extensions(path, tables), _excused(path, tables)
         ),
-        time_zone=_zone(grading.time_zone),
+        time_zone=ZoneInfo(grading.time_zone) if grading.time_zone else None,
         attempts=Attempts(grading.counts, grading.attempts_per_hour),
         hidden_cases=grading.hidden_cases,
         packages=tuple(course.packages),
@@ -284,6 +284,7 @@ def _extensions(path: Path, tables: _CourseFile) -> tuple[tuple[str, str, dateti
     due = {lab.name: lab.due for lab in tables.labs}
     of_one: dict[tuple[str, str], datetime] = {}
     of_all: dict[tuple[str, str], datetime] = {}
+    zone = ZoneInfo(tables.grading.time_zone) if tables.grading.time_zone else None
     for extension in tables.extensions:
         if (extension.due is None) == (extension.days is None):
             raise CourseError(
@@ -312,8 +313,7 @@ def _extensions(path: Path, tables: _CourseFile) -> tuple[tuple[str, str, dateti
                     f'{path}: extensions: "{extension.student}" has until {extension.due.isoformat()} for "{lab}", '
                     f"and the lab is due only on {date.isoformat()}; give a later date, or remove the extension"
                 )
-            zone = _zone(tables.grading.time_zone) or date.tzinfo  # a day is as long as its clocks say
-            later = date.astimezone(zone) + timedelta(days=extension.days or 0)
+            later = date.astimezone(zone or date.tzinfo) + timedelta(days=extension.days or 0)
             found[extension.student, lab] = extension.due or later
     return tuple((student, lab, later) for (student, lab), later in (of_all | of_one).items())
 
@@ -409,17 +409,11 @@ class _DistributionTable(_Table):
     classroom: bool = Field(False, description="should be true or false")
 
 
-def _zone(name: str) -> ZoneInfo | None:
-    """The time zone of a name, None for no name. Raises ValueError where there is no such zone."""
+def _name_of_a_zone(name: str) -> str:
     try:
-        return ZoneInfo(name) if name else None
+        return name and ZoneInfo(name).key
     except (LookupError, OSError) as error:
         raise ValueError(f"there is no time zone {name!r}") from error
-
-
-def _name_of_a_zone(name: str) -> str:
-    _zone(name)
-    return name
 
 
 class _GradingTable(_Table):
