@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from autograder.integrations.watching.arrivals import in_exchange, in_folder
-from autograder.submission import Unreadable
+from autograder.submission import PassedOver, Unreadable
 
 LAB = "01_tiny"
 TIME = "2026-11-02 12:00:00.000000 UTC"
@@ -194,3 +194,15 @@ def test_an_archive_that_cannot_be_opened_and_an_empty_folder_are_named(tmp_path
     assert {attempt.student for attempt in arrived.attempts} == {"cyd"}
     told = {Path(passed.path).name: passed.reason for passed in arrived.passed_over}
     assert len(arrived.passed_over) == 2 and "archive" in told["ada"] and "the folder is empty" in told["bob"]
+
+
+def test_what_is_passed_over_has_no_escape_sequence_and_no_second_line(tmp_path):
+    """Whoever shows it: terminal, status page, table."""
+    named = "ev\x1b]0;PWNED\x07\npassed over ada\udcff"
+    passed = PassedOver(f"drop/{named}.ipynb", f"it is beside {named}")
+    assert passed.path == "drop/ev_]0;PWNED__passed over ada_.ipynb" and "\n" not in passed.reason
+    assert (passed.path + passed.reason).isprintable()
+    path = tmp_path / f"{named}.ipynb"
+    path.write_text('{"cells": [')
+    (waits,) = in_folder(tmp_path, [LAB], {LAB: frozenset()}, now=path.stat().st_mtime + 9).passed_over
+    assert waits.reason.startswith("it has no end yet") and waits.path.isprintable()

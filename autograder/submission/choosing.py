@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from autograder.course.ids import student_id
-from autograder.course.printable import printable
+from autograder.course.printable import on_one_line, printable
 from autograder.submission.file_names import (
     ATTEMPT,
     LabNames,
@@ -69,10 +69,17 @@ class FoundSubmission:
 
 @dataclass(frozen=True)
 class PassedOver:
-    """Something that was not graded, because nothing says whose it is; the reason is a sentence for the instructor."""
+    """Something that was not graded, because nothing says whose it is; the reason is a sentence for the instructor.
+
+    Strangers choose names: both are one printable line, whoever shows them.
+    """
 
     path: str
     reason: str
+
+    def __post_init__(self) -> None:
+        for name in ("path", "reason"):
+            object.__setattr__(self, name, on_one_line(getattr(self, name)))
 
 
 @dataclass
@@ -142,7 +149,7 @@ class Chooser:
         note = self._note_on_others(claim, chosen, candidates, submission)
         for _, folder in claim.tree.walk_folders():
             if folder.problem:  # a notebook in it could be meant, too
-                self.passed_over.append(PassedOver(shown_place(folder.place), printable(folder.problem)))
+                self.passed_over.append(PassedOver(shown_place(folder.place), folder.problem))
         is_late = claim.in_attempts and any(map(is_marked_late, place_of(chosen.home, chosen.item).split("/")))
         return replace(submission, path=source.path, source=source, timestamp=time, note=note, is_marked_late=is_late)
 
@@ -186,7 +193,7 @@ class Chooser:
         counts = "/".join((*chosen.above, chosen.item.name))
         for other in others:
             reason = other.item.problem or f"“{counts}” counts as the notebook of “{submission.student}”."
-            self.passed_over.append(PassedOver(shown_place(place_of(other.home, other.item)), printable(reason)))
+            self.passed_over.append(PassedOver(shown_place(place_of(other.home, other.item)), reason))
         names = ", ".join(f"“{'/'.join((*other.above, other.item.name))}”" for other in others[:3])
         note = f"“{counts}” was graded; passed over: {names}{' and more' if len(others) > 3 else ''}."
         return " ".join(filter(None, [submission.note, note]))

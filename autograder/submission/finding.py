@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
-from autograder.course.printable import printable
 from autograder.submission.choosing import MAX_CANDIDATES, Chooser, Claim, FoundSubmission, PassedOver
 from autograder.submission.file_names import (
     ENDING,
@@ -163,7 +162,7 @@ class _Search:
             apart: its files and folders come from different places, each by a path of its own.
         """
         claims: list[Claim] = []
-        over = [PassedOver(shown_place(tree.place), printable(stray)) for stray in tree.strays]
+        over = [PassedOver(shown_place(tree.place), stray) for stray in tree.strays]
         grouped: dict[str, Claim] = {}
         attempts: dict[str, list[tuple[datetime | None, Tree]]] = {}
         plain: list[Tree] = []
@@ -173,7 +172,7 @@ class _Search:
             return grouped.setdefault(who, Claim(who, Tree(who, f"{tree.place}/{who}"), in_attempts=in_attempts)).tree
 
         def pass_over(place: str, reason: str) -> None:
-            over.append(PassedOver(shown_place(place), printable(reason)))
+            over.append(PassedOver(shown_place(place), reason))
 
         scripts = self._scripts_of_lab(tree)
         for item in tree.items:
