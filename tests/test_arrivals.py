@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from autograder.integrations.watching import arrivals
 from autograder.integrations.watching.arrivals import in_exchange, in_folder
 from autograder.submission import PassedOver, Unreadable
+from autograder.submission.opening import FileSource
 
 LAB = "01_tiny"
 TIME = "2026-11-02 12:00:00.000000 UTC"
@@ -206,3 +208,38 @@ def test_what_is_passed_over_has_no_escape_sequence_and_no_second_line(tmp_path)
     path.write_text('{"cells": [')
     (waits,) = in_folder(tmp_path, [LAB], {LAB: frozenset()}, now=path.stat().st_mtime + 9).passed_over
     assert waits.reason.startswith("it has no end yet") and waits.path.isprintable()
+
+
+def test_a_name_that_cannot_be_shown_is_passed_over(tmp_path):
+    """A byte that is no UTF-8 cannot be written into the journal: one such name ended the watch for everybody."""
+    entry(tmp_path, f"ada+{LAB}+{TIME}+a")
+    for odd in ("\udcff", "\x1b[2J", "a\nb"):
+        entry(tmp_path, f"eve+{LAB}+{TIME}+{odd}")
+    arrived = in_exchange(tmp_path, [LAB])
+    assert [attempt.student for attempt in arrived.attempts] == ["ada"]
+    assert {passed.reason.split(":")[0] for passed in arrived.passed_over} == {
+        "its name has characters that cannot be shown"
+    }
+    assert len(arrived.passed_over) == 3 and not any(passed.is_fault for passed in arrived.passed_over)
+
+
+def test_an_entry_that_the_look_fails_at_is_named_and_the_others_are_taken(tmp_path, monkeypatch):
+    for who in ("ada", "eve"):
+        entry(tmp_path, f"{who}+{LAB}+{TIME}+a")
+    monkeypatch.setattr(arrivals, "student_id", lambda name: name if name == "ada" else [][1])
+    arrived = in_exchange(tmp_path, [LAB])
+    assert [attempt.student for attempt in arrived.attempts] == ["ada"]
+    (passed,) = arrived.passed_over
+    assert "eve" in passed.path and "IndexError" in passed.reason and passed.is_fault
+
+
+def test_a_look_reads_no_secret_and_who_asks_reads_little(tmp_path, monkeypatch):
+    """A sparse file of 127 MB beside each attempt made each look take minutes."""
+    folder = entry(tmp_path, f"eve+{LAB}+{TIME}+a", secret="")
+    os.truncate(folder / "submission_secret.txt", 2**36)
+    opened = []
+    real = FileSource.opened
+    monkeypatch.setattr(FileSource, "opened", lambda source: opened.append(source.path.name) or real(source))
+    (attempt,) = in_exchange(tmp_path, [LAB]).attempts
+    assert opened == []
+    assert attempt.secret == "" == attempt.secret and opened == ["submission_secret.txt"]

@@ -71,11 +71,12 @@ class FoundSubmission:
 class PassedOver:
     """Something that was not graded, because nothing says whose it is; the reason is a sentence for the instructor.
 
-    Strangers choose names: both are one printable line, whoever shows them.
+    Strangers choose names: both are one printable line, whoever shows them. `is_fault` where the grader could not look.
     """
 
     path: str
     reason: str
+    is_fault: bool = False
 
     def __post_init__(self) -> None:
         for name in ("path", "reason"):

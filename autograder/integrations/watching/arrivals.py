@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 import time
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 
 from autograder.course.ids import student_id
 from autograder.course.printable import on_one_line
+from autograder.grading.autograded_notebook import LONGEST_SECRET, SECRET
 from autograder.submission import (
     FileSource,
     FoundSubmission,
@@ -27,7 +31,6 @@ from autograder.submission.times import as_time
 
 SETTLED_SECONDS = 2.0  # a file that changed later than this may still be on its way
 COMPLETED_SECONDS = 60.0  # and one without its end is waited for until then: an upload may stop for a while
-SECRET = "submission_secret.txt"
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class HandedIn:
         lab: the lab's name.
         handed_in: when, in UTC.
         submission: what to read and grade.
-        secret: what names the student's feedback in the exchange; empty where the attempt did not come from there.
+        secret_file: where nbgrader put the secret; None where the attempt did not come through the exchange.
     """
 
     key: str
@@ -48,7 +51,18 @@ class HandedIn:
     lab: str
     handed_in: datetime
     submission: FoundSubmission
-    secret: str = ""
+    secret_file: FileSource | None = None
+
+    @cached_property
+    def secret(self) -> str:
+        """What names the student's feedback in the exchange, read when somebody first asks; empty where none is."""
+        try:
+            with self.secret_file.opened() if self.secret_file else nullcontext() as file:
+                data = file.read(LONGEST_SECRET + 1) if file else b""
+            text = data.decode("ascii").strip()
+        except (OSError, Unreadable, UnicodeDecodeError):
+            return ""
+        return text if len(text) <= 200 and text.isprintable() else ""
 
 
 @dataclass(frozen=True)
@@ -72,37 +86,51 @@ def in_exchange(inbound: Path, labs: Collection[str], *, check_owner: bool = Tru
         check_owner: pass over an entry that belongs to another account than the student's (nbgrader's
             `ExchangeCollect.check_owner`). Entries of the account that grades are taken as they are named.
     """
-    attempts, passed_over = [], []
+    attempts, passed_over = list[HandedIn](), list[PassedOver]()
     for entry in sorted(os.listdir(inbound)) if inbound.is_dir() else ():
         named = INBOUND.fullmatch(entry)
         if named is None or named["lab"] not in labs:
             continue
-        lab, student = named["lab"], named["who"]
-        shown = f"{inbound.name}/{on_one_line(entry)}"
-        when = as_time(named["time"])
         try:
-            with descriptor(inbound, (entry,)) as folder:
-                status = os.fstat(folder)
-                file = _notebook_in(folder, lab)
-        except FileNotFoundError:
-            continue
-        except OSError:
-            status = None
-        if status is None or not stat.S_ISDIR(status.st_mode):
-            passed_over.append(PassedOver(shown, "it is no folder: nbgrader makes one for each attempt"))
-        elif student_id(student) != student:
-            passed_over.append(PassedOver(shown, "no student can have this name"))
-        elif when is None:
-            passed_over.append(PassedOver(shown, "its name has no time"))
-        elif check_owner and (other := _another_owner(status.st_uid, student)):
-            passed_over.append(PassedOver(shown, f"it is in {student}'s name and belongs to {other}"))
-        else:
-            owner = status.st_uid if check_owner else None
-            source = KeptSource(FileSource(inbound, (entry, file), owner))
-            found = FoundSubmission(student, lab, source.path, source, timestamp=when)
-            secret = _secret(FileSource(inbound, (entry, SECRET), owner))
-            attempts.append(HandedIn(f"exchange/{entry}", student, lab, when, found, secret))
+            found = _attempt(inbound, named, check_owner=check_owner)
+        except Exception as error:  # whatever a stranger's folder does, the others are looked at
+            why = f"it cannot be looked at ({type(error).__name__}: {error}); remove it, or look at it by hand"
+            found = PassedOver(f"{inbound.name}/{entry}", why, is_fault=True)
+        if isinstance(found, HandedIn):
+            attempts.append(found)
+        elif found is not None:
+            passed_over.append(found)
     return Arrived(sorted(attempts, key=lambda attempt: (attempt.handed_in, attempt.key)), passed_over)
+
+
+def _attempt(inbound: Path, named: re.Match[str], *, check_owner: bool) -> HandedIn | PassedOver | None:
+    """The attempt in an entry of the exchange, or why there is none; nothing where it vanishes meanwhile."""
+    entry, lab, student = named[0], named["lab"], named["who"]
+    shown = f"{inbound.name}/{entry}"
+    when = as_time(named["time"])
+    try:
+        with descriptor(inbound, (entry,)) as folder:
+            status = os.fstat(folder)
+            file = _notebook_in(folder, lab)
+    except FileNotFoundError:
+        return None
+    except OSError:
+        status = None
+    if status is None or not stat.S_ISDIR(status.st_mode):
+        return PassedOver(shown, "it is no folder: nbgrader makes one for each attempt")
+    if on_one_line(entry) != entry:
+        return PassedOver(shown, "its name has characters that cannot be shown: the student has to hand in again")
+    if student_id(student) != student:
+        return PassedOver(shown, "no student can have this name")
+    if when is None:
+        return PassedOver(shown, "its name has no time")
+    if check_owner and (other := _another_owner(status.st_uid, student)):
+        return PassedOver(shown, f"it is in {student}'s name and belongs to {other}")
+    owner = status.st_uid if check_owner else None
+    source = KeptSource(FileSource(inbound, (entry, file), owner))
+    found = FoundSubmission(student, lab, source.path, source, timestamp=when)
+    secret = FileSource(inbound, (entry, SECRET), owner)
+    return HandedIn(f"exchange/{entry}", student, lab, when, found, secret)
 
 
 def in_folder(
@@ -177,11 +205,3 @@ def _another_owner(owner: int, student: str) -> str:
     except KeyError:
         name = f"account {owner}"
     return "" if name == student else name
-
-
-def _secret(source: FileSource) -> str:
-    try:
-        text = source.read().decode("ascii").strip()
-    except (Unreadable, UnicodeDecodeError):
-        return ""
-    return text if len(text) <= 200 and text.isprintable() else ""

@@ -11,7 +11,8 @@ from nbgrader.exchange.default import ExchangeReleaseFeedback
 
 from autograder.course.files import write_atomically
 from autograder.course.settings import Course, load_nbgrader_config
-from autograder.integrations.watching.arrivals import SECRET, HandedIn
+from autograder.grading.autograded_notebook import SECRET
+from autograder.integrations.watching.arrivals import HandedIn
 
 
 class Exchange:

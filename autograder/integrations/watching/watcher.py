@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING
 from autograder.course.files import write_atomically
 from autograder.course.printable import printable
 from autograder.course.settings import Course, CourseError
+from autograder.grading.autograded_notebook import SECRET
 from autograder.grading.lab_grader import known_cells
 from autograder.grading.marks import Mark
 from autograder.grading.people import course_roster, stranger
 from autograder.grading.preloading import start_sandbox
-from autograder.integrations.watching.arrivals import SECRET, Arrived, HandedIn, in_exchange, in_folder
+from autograder.integrations.watching.arrivals import Arrived, HandedIn, in_exchange, in_folder
 from autograder.integrations.watching.journal import Journal
 from autograder.integrations.watching.returning import Exchange, written_time
 from autograder.integrations.watching.status import status_page
@@ -250,7 +251,7 @@ class Watcher:
         answered = [attempts[key] for key in self._journal.answered() if key in attempts]
         for attempt in answered:
             page = feedback_path(self._out_dir / "feedback", attempt)
-            if attempt.secret and self._exchange.is_behind(attempt, page):
+            if self._exchange.is_behind(attempt, page) and attempt.secret:
                 with self._losing_only(attempt):
                     self._exchange.hand_back(attempt, page)
 
