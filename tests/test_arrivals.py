@@ -233,6 +233,22 @@ def test_an_entry_that_the_look_fails_at_is_named_and_the_others_are_taken(tmp_p
     assert "eve" in passed.path and "IndexError" in passed.reason and passed.is_fault
 
 
+def test_a_dropped_file_that_the_look_fails_at_is_named_and_the_others_are_taken(tmp_path, monkeypatch):
+    """A file may bear a date that no calendar has."""
+    for who in ("ada", "eve"):
+        (tmp_path / f"{who}.ipynb").write_text("{}")
+    real = FileSource.read_with_time
+
+    def dated(source):
+        return real(source)[0], 1e15 if "eve" in source.path.name else 0.0
+
+    monkeypatch.setattr(FileSource, "read_with_time", dated)
+    arrived = in_folder(tmp_path, [LAB], {LAB: frozenset()})
+    assert [attempt.student for attempt in arrived.attempts] == ["ada"]
+    (passed,) = arrived.passed_over
+    assert passed.path.endswith("eve.ipynb") and "year" in passed.reason and passed.is_fault
+
+
 def test_a_look_reads_no_secret_and_who_asks_reads_little(tmp_path, monkeypatch):
     """A sparse file of 127 MB beside each attempt made each look take minutes."""
     folder = entry(tmp_path, f"eve+{LAB}+{TIME}+a", secret="")

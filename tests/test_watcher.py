@@ -326,7 +326,7 @@ def test_what_a_page_does_when_it_is_handed_back_is_one_attempts_line(school, mo
 
         monkeypatch.setattr(watcher, "_hand_back", failing)
         assert {verdict.student for verdict in watcher.round()} == {"ada", "bob"}
-        assert watcher.last_round.failures == {"ada": "feedback cannot be handed back: no such exchange"}
+        assert watcher.last_round.failures == {"ada": "feedback cannot be handed back: ValueError: no such exchange"}
 
 
 @pytest.mark.parametrize("on_cluster", [False, True])

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
+import traceback
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -15,6 +18,12 @@ from autograder.cli.cluster import cluster_at
 from autograder.course.printable import printable
 from autograder.course.settings import Course, CourseError, load_course
 
+if TYPE_CHECKING:
+    from autograder.integrations.watching.watcher import Round
+
+LONGEST_PAUSE = 60.0  # seconds between rounds that stop one after the other
+
+log = logging.getLogger(__name__)
 out = Console()
 err = Console(stderr=True)
 
@@ -62,11 +71,8 @@ def watch(
 
     You can stop it at any moment, and a power cut does no harm: the next start continues from there.
     """
-    from sqlalchemy.exc import SQLAlchemyError  # slow to import
-
-    from autograder.grading.people import course_roster, unknown_names
-    from autograder.integrations.watching.watcher import Graders, Watcher
-    from autograder.sandbox import SandboxUnavailable
+    from autograder.grading.people import course_roster, unknown_names  # slow to import
+    from autograder.integrations.watching.watcher import EVERYBODYS, Graders, Watcher
 
     course = load_course()
     names = [course.lab(name).name for name in labs] if labs else _released(course)
@@ -91,13 +97,15 @@ def watch(
         graders=Graders(workers, unsafe, cluster_at(cluster) if cluster else None),
     )
     watcher.only_roster = only_roster
-    told: dict[tuple[str, str], None] = {}
+    told: dict[str, None] = {}
+    pause = every
     with watcher:
         if not once:
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, lambda *_: stop.set())
             out.print(f"Watching {', '.join(names)}. Status: {watcher.status}. Ctrl-C ends it.", highlight=False)
         while not stop.is_set():
+            stopped = True
             try:
                 for result in watcher.round():
                     late = f"late: {result.penalty:g} of {result.earned:g} points lost" if result.penalty else ""
@@ -109,23 +117,34 @@ def watch(
                     )
                     if stop.is_set():
                         break  # the attempt is answered; the others wait in the journal
-            except (SandboxUnavailable, CourseError, OSError, SQLAlchemyError) as error:
+                stopped = False
+            except Exception as error:  # whatever it is, the next round is tried
                 reason = str(getattr(error, "orig", None) or error)
+                if not isinstance(error, EVERYBODYS):
+                    log.error("%s", printable(traceback.format_exc()))
+                    reason = f"{type(error).__name__}: {reason}"
                 if once:
                     raise CourseError(f"{reason}. What was graded is recorded, and the rest waits") from error
                 err.print(f"[red]this round stopped[/] {escape(printable(reason))}", highlight=False)
-            passed_over = dict.fromkeys((passed.path, passed.reason) for passed in watcher.last_round.passed_over)
-            for path, reason in passed_over:
-                if (path, reason) not in told:
-                    err.print(f"[bold yellow]passed over[/]  {escape(path)}: {escape(reason)}", highlight=False)
-            told = passed_over
-            for student, reason in watcher.last_round.failures.items():
-                err.print(f"[red]no verdict[/] {escape(student)}: {escape(reason)}", highlight=False)
+            lines = dict.fromkeys(_lines(watcher.last_round))
+            for line in lines:
+                if line not in told:
+                    err.print(line, highlight=False)
+            told = lines
             if once:
                 break
-            stop.wait(every)
-    if once and watcher.last_round.failures:
+            pause = min(2 * pause, max(every, LONGEST_PAUSE)) if stopped else every
+            stop.wait(pause)
+    if once and (watcher.last_round.failures or any(passed.is_fault for passed in watcher.last_round.passed_over)):
         raise typer.Exit(1)
+
+
+def _lines(last: Round) -> Iterator[str]:
+    """What a round says of that which has no verdict."""
+    for passed in last.passed_over:
+        yield f"[bold yellow]passed over[/]  {escape(passed.path)}: {escape(passed.reason)}"
+    for student, reason in last.failures.items():
+        yield f"[red]no verdict[/] {escape(student)}: {escape(printable(reason))}"
 
 
 def _released(course: Course) -> list[str]:

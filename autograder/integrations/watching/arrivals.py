@@ -94,8 +94,7 @@ def in_exchange(inbound: Path, labs: Collection[str], *, check_owner: bool = Tru
         try:
             found = _attempt(inbound, named, check_owner=check_owner)
         except Exception as error:  # whatever a stranger's folder does, the others are looked at
-            why = f"it cannot be looked at ({type(error).__name__}: {error}); remove it, or look at it by hand"
-            found = PassedOver(f"{inbound.name}/{entry}", why, is_fault=True)
+            found = _fault(f"{inbound.name}/{entry}", error)
         if isinstance(found, HandedIn):
             attempts.append(found)
         elif found is not None:
@@ -148,7 +147,7 @@ def in_folder(
             round, and a notebook that has no end `COMPLETED_SECONDS`, which is told; a clock that runs behind the
             file's does not keep it waiting.
     """
-    attempts, passed_over = [], []
+    attempts, passed_over = list[HandedIn](), list[PassedOver]()
     whole, refused = set[str](), dict[str, str]()  # students with a notebook for some lab; and why there is none
     now = time.time() if now is None else now
     for lab in labs:
@@ -160,21 +159,42 @@ def in_folder(
                 continue
             whole.add(submission.student)
             try:
-                data, changed = submission.source.read_with_time()
-            except Unreadable:
-                continue  # it is being replaced: the next round sees what came
-            if 0 <= now - changed < SETTLED_SECONDS:
-                continue
-            if 0 <= now - changed < COMPLETED_SECONDS and _has_no_end(data):
-                why = "it has no end yet; it is graded when it is whole, or has not changed for a minute"
-                passed_over.append(PassedOver(str(folder / os.path.relpath(submission.path or folder, folder)), why))
-                continue
-            when = submission.timestamp or datetime.fromtimestamp(changed, UTC)
-            key = f"{folder}/{submission.student}/{lab}/{hashlib.sha256(data).hexdigest()}"
-            kept = replace(submission, source=KeptSource(submission.source))
-            attempts.append(HandedIn(key, submission.student, lab, when.astimezone(UTC), kept))
+                attempt = _dropped(folder, submission, now)
+            except Exception as error:  # whatever a stranger's file does, the others are looked at
+                attempt = _fault(_shown(folder, submission), error)
+            if isinstance(attempt, HandedIn):
+                attempts.append(attempt)
+            elif attempt is not None:
+                passed_over.append(attempt)
     passed_over += [PassedOver(str(folder / who), why) for who, why in refused.items() if who not in whole]
     return Arrived(sorted(attempts, key=lambda attempt: (attempt.handed_in, attempt.key)), passed_over)
+
+
+def _dropped(folder: Path, submission: FoundSubmission, now: float) -> HandedIn | PassedOver | None:
+    """The attempt that a notebook in a drop folder is, or why it waits; nothing for one that is still on its way."""
+    assert submission.source is not None
+    try:
+        data, changed = submission.source.read_with_time()
+    except Unreadable:
+        return None  # it is being replaced: the next round sees what came
+    if 0 <= now - changed < SETTLED_SECONDS:
+        return None
+    if 0 <= now - changed < COMPLETED_SECONDS and _has_no_end(data):
+        why = "it has no end yet; it is graded when it is whole, or has not changed for a minute"
+        return PassedOver(_shown(folder, submission), why)
+    when = submission.timestamp or datetime.fromtimestamp(changed, UTC)
+    key = f"{folder}/{submission.student}/{submission.lab}/{hashlib.sha256(data).hexdigest()}"
+    kept = replace(submission, source=KeptSource(submission.source))
+    return HandedIn(key, submission.student, submission.lab, when.astimezone(UTC), kept)
+
+
+def _shown(folder: Path, submission: FoundSubmission) -> str:
+    return str(folder / os.path.relpath(submission.path or folder, folder))
+
+
+def _fault(shown: str, error: Exception) -> PassedOver:
+    why = f"it cannot be looked at ({type(error).__name__}: {error}); take it away, and grade it with course grade"
+    return PassedOver(shown, why, is_fault=True)
 
 
 def _has_no_end(data: bytes) -> bool:

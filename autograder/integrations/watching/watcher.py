@@ -14,8 +14,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from autograder.course.files import write_atomically
-from autograder.course.printable import printable
+from autograder.course.printable import on_one_line, printable
 from autograder.course.settings import Course, CourseError
 from autograder.grading.autograded_notebook import SECRET
 from autograder.grading.lab_grader import known_cells
@@ -24,10 +26,12 @@ from autograder.grading.people import course_roster, stranger
 from autograder.grading.preloading import start_sandbox
 from autograder.integrations.watching.arrivals import Arrived, HandedIn, in_exchange, in_folder
 from autograder.integrations.watching.journal import Journal
+from autograder.integrations.watching.resting import Resting
 from autograder.integrations.watching.returning import Exchange, written_time
 from autograder.integrations.watching.status import status_page
 from autograder.marking.run import Marking
 from autograder.pages.feedback import feedback_path
+from autograder.sandbox import SandboxUnavailable
 from autograder.submission import PassedOver, Unreadable
 from autograder.submission.file_names import LabNames, shown_place, stem_of
 from autograder.submission.handing_in import dated, later
@@ -36,6 +40,9 @@ if TYPE_CHECKING:
     from autograder.integrations.cluster.client import Cluster  # Dask is slow to import
 
 log = logging.getLogger(__name__)
+
+EVERYBODYS = SandboxUnavailable, CourseError, OSError, SQLAlchemyError  # the round stops: no single attempt is at fault
+NOT_HANDED_BACK = "feedback cannot be handed back"
 
 
 @dataclass
@@ -111,6 +118,7 @@ class Watcher:
         self._journal = Journal(out_dir / "watch.db", counts=course.attempts.counts, per_hour=course.attempts.per_hour)
         self._known = known_cells(course)
         self._lab_of: dict[str, str] = {}  # by attempt in a drop folder
+        self._resting = Resting()
         self._last: datetime | None = None
         self.last_round = Round()
 
@@ -130,9 +138,7 @@ class Watcher:
         """
         self.last_round = Round()
         attempts, self.last_round.passed_over = self._look()
-        now, written = self._clock(), self._journal.handed_in(attempts)
-        attempts = {key: _dated(attempt, written.get(key) or _came(attempt, now)) for key, attempt in attempts.items()}
-        self.last_round.arrived = self._journal.note(attempts.values(), now)
+        attempts = self._noted(self._rested(attempts), self._clock())
         self.write_status()
         tried: set[str] = set()
         while due := [key for key in self._journal.due(self._clock()) if key in attempts and key not in tried]:
@@ -140,23 +146,27 @@ class Watcher:
             for lab in self._labs:
                 of_lab = [attempts[key] for key in due if attempts[key].lab == lab]
                 if of_lab:
-                    yield from self._grade(lab, of_lab)
+                    yield from self._grade_all_that_can_be(lab, of_lab)
             self.write_status()
         self._hand_back_anew(attempts)
         self._last = self._clock()
         self.write_status()
 
     def write_status(self) -> None:
-        """Write the status page."""
-        page = status_page(
-            self._course,
-            now=self._clock(),
-            last=self._last,
-            journal=self._journal,
-            passed_over=self.last_round.passed_over,
-            failures=self.last_round.failures,
-        )
-        write_atomically(self.status, page)
+        """Write the status page. One that cannot be made keeps nobody's work waiting."""
+        try:
+            page = status_page(
+                self._course,
+                now=self._clock(),
+                last=self._last,
+                journal=self._journal,
+                passed_over=self.last_round.passed_over,
+                failures=self.last_round.failures,
+            )
+        except Exception as error:
+            self._tell_fault(str(self.status), "it cannot be written now", error)
+        else:
+            write_atomically(self.status, page)
 
     def _look(self) -> tuple[dict[str, HandedIn], list[PassedOver]]:
         inbound = self._exchange.inbound
@@ -175,13 +185,13 @@ class Watcher:
     def _arrived(self, place: Path, look: Callable[[], Arrived]) -> Arrived:
         """What lies in one place. What goes wrong there is a line, and the other places are looked at all the same."""
         if place in self._drops and not place.is_dir():
-            return Arrived([], [PassedOver(str(place), "there is no such folder any more")])
+            return Arrived([], [PassedOver(str(place), "there is no such folder any more", is_fault=True)])
         try:
             arrived = look()
             return self._of_their_labs(arrived) if place in self._drops else arrived
         except Exception as error:
-            log.error("%s", printable(f"{place}\n{traceback.format_exc()}"))
-            return Arrived([], [PassedOver(str(place), printable(f"it cannot be looked at now ({error})"))])
+            _log(str(place))
+            return Arrived([], [PassedOver(str(place), f"it cannot be looked at now ({_said(error)})", is_fault=True)])
 
     def _of_their_labs(self, arrived: Arrived) -> Arrived:
         """What lies in a drop folder without the notebooks that are another lab's: a look takes each for every lab."""
@@ -208,6 +218,54 @@ class Watcher:
             return max(names, key=lambda lab: names[lab].score(data))
         return attempt.lab
 
+    def _rested(self, attempts: Mapping[str, HandedIn]) -> dict[str, HandedIn]:
+        """The attempts to try in this round: without those that failed again and again, a while ago."""
+        rested, now = dict[str, HandedIn](), self._clock()
+        for key, attempt in attempts.items():
+            if (reason := self._resting.reason(key, now)) is None:
+                rested[key] = attempt
+            else:
+                self.last_round.failures[attempt.student] = reason
+        return rested
+
+    def _noted(self, attempts: Mapping[str, HandedIn], now: datetime) -> dict[str, HandedIn]:
+        """The attempts with the times that count, the new ones written down; without those of which that fails."""
+        written, timed, noted = self._journal.handed_in(attempts), list[HandedIn](), dict[str, HandedIn]()
+        for key, attempt in attempts.items():
+            with self._losing_only(attempt, "it cannot be taken in"):
+                timed.append(_dated(attempt, written.get(key) or _came(attempt, now)))
+        try:
+            self.last_round.arrived = self._journal.note(timed, now)
+            return {attempt.key: attempt for attempt in timed}
+        except EVERYBODYS:
+            raise
+        except Exception:  # one of them cannot be written down; the others can
+            for attempt in timed:
+                with self._losing_only(attempt, "it cannot be taken in"):
+                    self.last_round.arrived += self._journal.note([attempt], now)
+                    noted[attempt.key] = attempt
+            return noted
+
+    def _grade_all_that_can_be(self, lab: str, attempts: Sequence[HandedIn]) -> Iterator[Mark]:
+        """Grade attempts together, and where that fails, each of those without a verdict by itself."""
+        graded = set[str]()
+        try:
+            for mark in self._grade(lab, attempts):
+                graded.add(mark.student)
+                yield mark
+        except EVERYBODYS:
+            raise
+        except Exception as error:
+            left = [attempt for attempt in attempts if attempt.student not in graded]
+            if not left:
+                self._tell_fault(lab, "the tables and pages may be behind the gradebook", error)
+            elif len(attempts) == 1:
+                _log(left[0].key)
+                self._fail(left[0], f"the grader failed at it: {_said(error)}")
+            else:
+                for attempt in left:
+                    yield from self._grade_all_that_can_be(lab, [attempt])
+
     def _grade(self, lab: str, attempts: Sequence[HandedIn]) -> Iterator[Mark]:
         by_student = {attempt.student: attempt for attempt in attempts}
         best = self._course.attempts.counts == "best"
@@ -218,10 +276,11 @@ class Watcher:
         with here as grading:
             for result in marking.run(found, grading, workers=self._graders.workers):
                 attempt = by_student[result.student]
-                with self._losing_only(attempt):
+                with self._losing_only(attempt, NOT_HANDED_BACK):
                     self._hand_back(attempt, marking, result)
                     note = attempt.submission.note or ""
                     self._journal.finish(attempt.key, self._clock(), result.score, result.max_score, note)
+                    self._resting.succeeded(attempt.key)
                 self.last_round.graded.append(result)
                 yield result
         for student, reason in marking.failures.items():
@@ -230,7 +289,7 @@ class Watcher:
     def _taken_in(self, attempt: HandedIn) -> HandedIn:
         """The attempt, a copy of it where nbgrader and Formgrader look for what was handed in."""
         folder = self._course.submitted / attempt.student / attempt.lab
-        with self._losing_only(attempt):
+        with self._losing_only(attempt, f"it cannot be copied to {folder}"):
             try:
                 data = attempt.submission.read()
             except Unreadable:
@@ -251,23 +310,40 @@ class Watcher:
         answered = [attempts[key] for key in self._journal.answered() if key in attempts]
         for attempt in answered:
             page = feedback_path(self._out_dir / "feedback", attempt)
-            if self._exchange.is_behind(attempt, page) and attempt.secret:
-                with self._losing_only(attempt):
+            with self._losing_only(attempt, NOT_HANDED_BACK):
+                if self._exchange.is_behind(attempt, page) and attempt.secret:
                     self._exchange.hand_back(attempt, page)
 
     @contextmanager
-    def _losing_only(self, attempt: HandedIn) -> Iterator[None]:
-        """Whatever goes wrong with handing one page back is that attempt's line; the next round tries again."""
+    def _losing_only(self, attempt: HandedIn, what: str) -> Iterator[None]:
+        """Whatever goes wrong with one attempt is that attempt's line, after `what`; a later round tries again."""
         try:
             yield
         except Exception as error:
-            log.error("%s", printable(f"{attempt.key}\n{traceback.format_exc()}"))
-            reason = getattr(error, "strerror", None) or error
-            self._fail(attempt, printable(f"feedback cannot be handed back: {reason}"))
+            _log(attempt.key)
+            self._fail(attempt, f"{what}: {_said(error)}")
 
     def _fail(self, attempt: HandedIn, reason: str) -> None:
-        self._journal.fail(attempt.key, reason)
+        reason = on_one_line(reason)
         self.last_round.failures[attempt.student] = reason
+        self._resting.failed(attempt.key, reason, self._clock())
+        try:
+            self._journal.fail(attempt.key, reason)
+        except Exception:  # the attempt itself may be what cannot be written; the line is told all the same
+            _log(attempt.key)
+
+    def _tell_fault(self, what: str, sentence: str, error: Exception) -> None:
+        _log(what)
+        self.last_round.passed_over.append(PassedOver(what, f"{sentence} ({_said(error)})", is_fault=True))
+
+
+def _log(what: str) -> None:
+    """Write what is being handled into the log, with its traceback."""
+    log.error("%s", printable(f"{what}\n{traceback.format_exc()}"))
+
+
+def _said(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or f"{type(error).__name__}: {error}")
 
 
 def _came(attempt: HandedIn, now: datetime) -> datetime:
