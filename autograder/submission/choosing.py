@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -24,6 +25,7 @@ from autograder.submission.times import time_in
 from autograder.submission.tree import Item, Tree, is_notebook, is_script, is_work, read_each
 
 MAX_CANDIDATES = 20  # notebooks of one student that are read to find the lab's among them
+MAX_CANDIDATES_BYTES = 256 * 2**20  # of all of them: the one with which that is reached is the last
 
 
 @dataclass(frozen=True)
@@ -142,8 +144,8 @@ class Chooser:
             refused = [candidate.item.problem for candidate in named]
             return replace(submission, problem=refused[0] if refused else _why_nothing(claim.tree))
         chosen = self._best_named(claim, sound) if named else self._best_by_content(claim, sound)
-        if chosen is None:
-            return replace(submission, problem=self._which_of(sound))
+        if isinstance(chosen, str):
+            return replace(submission, problem=chosen)
         source = chosen.item.source
         assert source is not None  # it is a sound one
         time = claim.timestamp or self._time_beside(claim, chosen)
@@ -167,17 +169,17 @@ class Chooser:
             return notebooks
         scripts = [file for file in files if is_script(file.item.name)]
         scripts = sorted(scripts, key=lambda script: not self.names.is_copy(script.stem))[:MAX_CANDIDATES]
-        contents = read_each(script.item.source for script in scripts if script.item.source)
-        with_cells = [script for script in scripts if script.item.problem or has_cells(next(contents))]
+        contents = _until_much(read_each(script.item.source for script in scripts if script.item.source))
+        with_cells = [script for script in scripts if script.item.problem or has_cells(next(contents, b""))]
         named = [script for script in with_cells if self.names.is_copy(script.stem)]
         return named or notebooks or with_cells
 
-    def _which_of(self, several: list[_Candidate]) -> str:
+    def _which_of(self, several: list[_Candidate], looked_into: int) -> str:
         wanted = f"{self.names.lab}.ipynb"
         names = ", ".join(f"“{candidate.item.name}”" for candidate in several[:4])
         problem = f"There are {len(several)} notebooks ({names}{', …' if len(several) > 4 else ''})"
-        if len(several) > MAX_CANDIDATES:
-            return f"{problem}; none is named {wanted}, and only the first {MAX_CANDIDATES} were looked into."
+        if len(several) > looked_into:
+            return f"{problem}; none is named {wanted}, and only the first {looked_into} were looked into."
         return f"{problem}; none is named {wanted}, and more than one or none of them holds cells of the lab."
 
     def _note_on_others(
@@ -215,24 +217,26 @@ class Chooser:
     def _in_lab_folder(self, candidate: _Candidate) -> bool:
         return bool(candidate.above) and self.names.is_lab(candidate.above[-1])
 
-    def _best_by_content(self, claim: Claim, notebooks: list[_Candidate]) -> _Candidate | None:
+    def _best_by_content(self, claim: Claim, notebooks: list[_Candidate]) -> _Candidate | str:
+        """Return the notebook with most of the lab's cells, or in a sentence why that is none or several."""
         if len(notebooks) == 1:
             return notebooks[0]
-        looked_into = notebooks[:MAX_CANDIDATES]
-        contents = read_each(candidate.item.source for candidate in looked_into if candidate.item.source is not None)
+        sources = (notebook.item.source for notebook in notebooks[:MAX_CANDIDATES])
+        contents = _until_much(read_each(source for source in sources if source is not None))
         scored = [
             (candidate, self.names.score(data), hashlib.sha256(data).digest())
-            for candidate, data in zip(looked_into, contents, strict=True)
+            for candidate, data in zip(notebooks, contents, strict=False)
         ]
+        problem = self._which_of(notebooks, len(scored))
         highest = max(score for _, score, _ in scored)
-        if not highest and len(notebooks) > MAX_CANDIDATES:
-            return None
+        if not highest and len(notebooks) > len(scored):
+            return problem
         best = [(candidate, digest) for candidate, score, digest in scored if score == highest]
         if len({digest for _, digest in best}) == 1:
             return best[0][0]
         if claim.in_attempts and len({ATTEMPT.sub("", candidate.stem) for candidate, _ in best}) == 1:
             return max((candidate for candidate, _ in best), key=lambda candidate: candidate.attempt)
-        return None
+        return problem
 
     def _time_beside(self, claim: Claim, chosen: _Candidate) -> datetime | None:
         """Return the time in the `timestamp.txt` that nbgrader's exchange puts beside a notebook it collects.
@@ -244,6 +248,16 @@ class Chooser:
             if item.name == "timestamp.txt" and item.source:
                 return time_in(item.source)
         return None
+
+
+def _until_much(contents: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the contents of a student's files until they are more than are looked into."""
+    left = MAX_CANDIDATES_BYTES
+    for data in contents:
+        yield data
+        left -= len(data)
+        if left <= 0:
+            return
 
 
 def _why_nothing(tree: Tree) -> str:

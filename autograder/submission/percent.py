@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+MAX_SCRIPT = 16 * 2**20  # characters; a larger one is not read
 _MARK = r"[ \t]*#[ \t]*(?:%%+(?:[ \t].*)?|<codecell>|In\[[0-9 ]*\]:?)[ \t]*\r?$"
 _CELL = re.compile(rf"^{_MARK}", re.MULTILINE)
 _CELL_BYTES = re.compile(_CELL.pattern.encode(), re.MULTILINE)
@@ -12,8 +13,8 @@ _FORMAT = {"extension": ".py", "format_name": "percent", "comment_magics": False
 
 
 def has_cells(data: bytes) -> bool:
-    """Say whether a script has at least one line that begins a cell, such as `# %%`."""
-    return _CELL_BYTES.search(data) is not None
+    """Say whether a script has at least one line that begins a cell, such as `# %%`, in a part that can be read."""
+    return _CELL_BYTES.search(data, 0, MAX_SCRIPT) is not None
 
 
 def count_cells(text: str) -> int:

@@ -128,10 +128,10 @@ def _looks_like_binary(data: bytes) -> str | None:
 
 def _script(text: str, cells: int, notes: list[str]) -> dict[str, Any]:
     """Return a Python script that has cells as a notebook."""
-    if len(text) > MAX_SOURCE_CHARACTERS:
+    if len(text) > percent.MAX_SCRIPT:
         raise Unreadable(
-            f"The script has {len(text) // 2**20} MB; scripts of more than {MAX_SOURCE_CHARACTERS // 2**20} MB are "
-            "not read."
+            f"The script has {len(text) // 2**20} MB; scripts of more than {percent.MAX_SCRIPT // 2**20} MB are not "
+            "read."
         )
     if cells > MAX_CELLS:
         raise Unreadable(f"The script has more than {MAX_CELLS} cells; a script with more cells is not graded.")
