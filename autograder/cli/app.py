@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -25,6 +26,7 @@ from rich.table import Table
 
 from autograder.cli import exporting, remove, scaffold, watching
 from autograder.cli.answers import answers
+from autograder.cli.arguments import no_text
 from autograder.cli.cluster import cluster_at
 from autograder.cli.data_sets import data
 from autograder.cli.explain import explain
@@ -66,6 +68,8 @@ def main() -> None:
     """Run the command. An error that a person can correct becomes a sentence, without a traceback."""
     logging.getLogger("alembic").setLevel(logging.WARNING)
     send_again_what_is_lost()
+    if (word := no_text(sys.argv[1:])) is not None:
+        _stop(f"“{word}” has bytes that are no UTF-8, or control characters: type it without them", 2)
     try:
         app()
     except CourseError as error:
@@ -73,6 +77,8 @@ def main() -> None:
     except OSError as error:  # somebody's folder, file or disk; a fault of a submission never comes this far
         where = error.filename2 or error.filename
         _stop(f"{where}: {error.strerror}: correct this, or name another path" if where else str(error), 2)
+    except UnicodeEncodeError as error:  # the name of a file or folder that is there
+        _stop(f"“{error.object}” has characters that cannot be written: rename what is called so", 2)
     except RuntimeError as error:
         if NO_THREAD not in str(error):
             raise
