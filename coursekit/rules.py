@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 from coursekit import source as sources
 from coursekit.guard import forbidden_sentence
-from coursekit.statements import WRITING, WRITING_METHODS, Cell, Statement, has_circle
+from coursekit.recursion import CALLED, GIVEN, find_circle
+from coursekit.statements import WRITING, WRITING_METHODS, Cell, Statement
 
 LOOPING_CALLS = frozenset({
     "map", "filter", "functools.reduce", "itertools.accumulate", "itertools.filterfalse", "itertools.starmap",
@@ -223,8 +224,8 @@ def _looping(answer: _Answer, used: set[str]) -> str | None:
         return f"`{max(looping, key=len)}` hides a loop; this exercise asks for whole-array operations."
     if calling := _called_again(answer):
         return f"`{calling}` calls a function again and again; this exercise asks for whole-array operations."
-    if any(statement.recursive for statement in answer.reached) or has_circle(answer.arrows):
-        return "A function that calls itself is a loop too; this exercise asks for whole-array operations."
+    if again := _recursive(answer):
+        return again
     if hiding := (used & _HIDING) | (words & _HIDING_METHODS):
         return f"`{min(hiding)}` hides the calculation; this exercise asks for whole-array operations, written out."
     imported = {full for statement in answer.reached for full in (*statement.imports.values(), *statement.stars)}
@@ -233,6 +234,33 @@ def _looping(answer: _Answer, used: set[str]) -> str | None:
     if not answer.explained:
         return f"No cell that can be read defines `{min(answer.unknown)}`, so the rule cannot be checked."
     return None
+
+
+def _recursive(answer: _Answer) -> str | None:
+    """Return which function calls itself, by its name or because it is handed to itself."""
+    again = max((statement.recursion.circle for statement in answer.reached), default="")
+    if not again and (circle := find_circle(_arrows(answer))):
+        bound = [name for statement in answer.reached if id(statement) in circle for name in statement.binds]
+        again = GIVEN if GIVEN in circle else min(bound, default=answer.name)
+    if again == GIVEN:
+        return (
+            "A function here calls what it is given or finds in a list, which may be the function itself, and that is "
+            "a loop too: call functions by their names, for whole arrays."
+        )
+    if not again:
+        return None
+    return f"`{again}` calls itself, which is a loop too; this exercise asks for whole-array operations."
+
+
+def _arrows(answer: _Answer) -> dict[int | str, set[int | str]]:
+    """Return which statement leads to which; one that calls what it is given, to every function that is handed on."""
+    arrows: dict[int | str, set[int | str]] = {start: set(ends) for start, ends in answer.arrows.items()}
+    handed = CALLED.union(*(statement.recursion.hands_on for statement in answer.reached))
+    arrows[GIVEN] = {id(statement) for statement in answer.reached if handed & statement.functions}
+    for statement in answer.reached:
+        if statement.recursion.calls_given:
+            arrows[id(statement)].add(GIVEN)
+    return arrows
 
 
 def _called_again(answer: _Answer) -> str | None:

@@ -7,12 +7,12 @@ import contextlib
 import copy
 import functools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from graphlib import CycleError, TopologicalSorter
 from typing import Any, TypeGuard
 
 from coursekit import source as sources
+from coursekit.recursion import COMPREHENSIONS, Function, Recursion, bound_names, recursion
 
 # They run or fetch what is not written in the cell, so that nobody can say what it is; these define names as well.
 WRITING = frozenset({"exec", "eval", "globals", "__main__"})
@@ -27,10 +27,8 @@ _WRITING_WORD = re.compile(rf"\b(?:{'|'.join(sorted(WRITING | WRITING_METHODS))}
 _LONGEST_PATH = 8  # parts of a dotted name that is looked at
 _SHORT = 5_000  # characters of a cell that is remembered
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SORTING = frozenset({"sorted", "sort", "min", "max", "nlargest", "nsmallest"})  # they call their `key`
-_LOOPS = (ast.For, ast.While, ast.AsyncFor, *_COMPREHENSIONS)
+_LOOPS = (ast.For, ast.While, ast.AsyncFor, *COMPREHENSIONS)
 
 
 @dataclass
@@ -47,7 +45,7 @@ class Statement:
         words: names of attributes, whatever they belong to.
         imports: what imports make of a name; stars: modules of which everything is imported.
         loops: whether it holds a loop or a comprehension.
-        recursive: whether a function inside a function calls itself.
+        recursion: how its functions may come back to themselves.
         functions: names that stand for functions or classes that it defines, inner ones included.
         handed: what is called, as it is written, with a function among its arguments: (callee, argument), "" for a
             lambda. Calls of inner functions, which are written in the cell, are left out.
@@ -66,7 +64,7 @@ class Statement:
     imports: dict[str, str] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
     loops: bool = False
-    recursive: bool = False
+    recursion: Recursion = field(default_factory=Recursion)
     functions: set[str] = field(default_factory=set)
     handed: set[tuple[str, str]] = field(default_factory=set)
     special: set[str] = field(default_factory=set)
@@ -126,11 +124,10 @@ def _unread(text: str) -> Statement:
 
 @dataclass(frozen=True)
 class _Scope:
-    """Where a piece of code stands: names bound around it, whether in a function, and the inner ones it is part of."""
+    """Where a piece of code stands: names bound around it, and whether it is in a function."""
 
     hidden: frozenset[str] = frozenset()
     inside: bool = False
-    within: tuple[str, ...] = ()
     private: bool = False  # what is bound here is not the notebook's: in a function, in a class
 
 
@@ -139,15 +136,14 @@ class _Reader:
 
     def __init__(self) -> None:
         self.found = Statement()
-        self.calls: dict[str, set[str]] = {}  # of the inner functions, by name
         self.inner: set[str] = set()
         self.waiting: list[tuple[ast.AST, _Scope]] = []
 
     def statement(self, node: ast.stmt) -> Statement:
+        self.found.recursion = recursion(node)
         self.waiting.append((node, _Scope()))
         while self.waiting:
             self._read_node(*self.waiting.pop())
-        self.found.recursive = has_circle(self.calls)
         self.found.handed -= {pair for pair in self.found.handed if pair[0] in self.inner}
         return self.found
 
@@ -190,14 +186,14 @@ class _Reader:
                 return
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda()):
                 found.functions.add(name)
-        if isinstance(node, _COMPREHENSIONS):
+        if isinstance(node, COMPREHENSIONS):
             targets = (
                 part.id for generator in node.generators for part in ast.walk(generator.target) if _is_name(part)
             )
             scope = replace(scope, hidden=scope.hidden | frozenset(targets))
         self.waiting.extend((child, scope) for child in ast.iter_child_nodes(node))
 
-    def _function(self, node: _Function, scope: _Scope, name: str = "") -> None:
+    def _function(self, node: Function, scope: _Scope, name: str = "") -> None:
         """Defaults and decorators are looked up where the function is made, its body where it runs."""
         arguments = node.args
         outside: list[ast.AST | None] = [*arguments.defaults, *arguments.kw_defaults]
@@ -208,11 +204,10 @@ class _Reader:
         every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
         outside += [argument.annotation for argument in every if argument is not None]
         self.waiting.extend((node_, scope) for node_ in outside if node_ is not None)
-        within = (*scope.within, name) if scope.inside and name else scope.within
         if name:
             self.found.functions.add(name)
             self.inner.update({name} if scope.inside else ())
-        inner = _Scope(scope.hidden | _bound(node), True, within, True)
+        inner = _Scope(scope.hidden | bound_names(node), True, True)
         body = [node.body] if isinstance(node, ast.Lambda) else node.body
         self.waiting.extend((statement, inner) for statement in body)
 
@@ -221,8 +216,6 @@ class _Reader:
             self.found.binds.add(name)
 
     def _load(self, name: str, scope: _Scope) -> None:
-        for function in scope.within:
-            self.calls.setdefault(function, set()).add(name)
         if name in scope.hidden:
             return
         (self.found.later if scope.inside else self.found.now).add(name)
@@ -320,43 +313,3 @@ def _special_methods(node: ast.ClassDef) -> set[str]:
 
 def _is_name(node: ast.AST) -> TypeGuard[ast.Name]:
     return isinstance(node, ast.Name)
-
-
-def _bound(function: _Function) -> frozenset[str]:
-    """The names that a function binds itself: its parameters and what it assigns, without what it declares global.
-
-    Imports are left visible: they say what a name stands for.
-    """
-    arguments = function.args
-    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-    names, outer = {argument.arg for argument in every if argument is not None}, set()
-    waiting: list[ast.AST] = [function.body] if isinstance(function, ast.Lambda) else list(function.body)
-    while waiting:
-        node = waiting.pop()
-        match node:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                names.add(name)
-                continue
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                names.add(name)
-            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-                names.add(name)
-            case ast.Global(names=others):
-                outer.update(others)
-            case ast.Lambda():
-                continue
-        if isinstance(node, _COMPREHENSIONS):
-            # Its variables are its own; what `:=` assigns in it belongs to the function.
-            names.update(inner.target.id for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr))
-            continue
-        waiting.extend(ast.iter_child_nodes(node))
-    return frozenset(names - outer)
-
-
-def has_circle(arrows: Mapping[Any, Iterable[Any]]) -> bool:
-    """Say whether one comes back to where one was by following the arrows."""
-    try:
-        TopologicalSorter(arrows).prepare()
-    except CycleError:
-        return True
-    return False

@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from coursekit.recursion import Recursion
 from coursekit.statements import read_cells
 
 
@@ -23,7 +24,7 @@ def only(text):
         ("np.dot = mine", {"changes": {"np"}, "now": {"np", "mine"}}),
         ("rows.append(1)", {"touches": {"rows"}}),
         ("def f(x, y=start): return g(x)", {"binds": {"f"}, "now": {"start"}, "later": {"g"}}),
-        ("def f():\n    def g(n): return g(n - 1)\n    return g", {"recursive": True}),
+        ("def f():\n    def g(n): return g(n - 1)\n    return g", {"recursion": Recursion("g", False, set())}),
         ("x = [a for a in b]", {"loops": True, "now": {"b"}}),
         ("(q := 1)", {"binds": {"q"}}),
         ("%run other.py", {"runs": "%run"}),
