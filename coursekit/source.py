@@ -83,7 +83,7 @@ def parse(source: str, _depth: int = 0) -> ast.Module:
     """
     effort(source)
     try:
-        tree = _translated(source) if _PROMPT.search(source) else _python(source)
+        tree = _translated(source) if _PROMPT.search(source) else parse_plain(source)
     except NotPython:  # other valid Python means the same to IPython, which takes a second to import
         tree = _translated(source)
     body: list[ast.stmt] = []
@@ -132,7 +132,8 @@ def _silent() -> Iterator[None]:
         yield
 
 
-def _python(source: str) -> ast.Module:
+def parse_plain(source: str) -> ast.Module:
+    """Return the syntax tree of plain Python, however long it is; raises as `parse` does."""
     with _silent():
         try:
             return ast.parse(source)
@@ -154,12 +155,12 @@ def _translated(source: str) -> ast.Module:
     except Exception as error:  # of a dozen kinds; IPython does not run the cell either
         raise NotPython(f"{type(error).__name__}: {error}") from None
     try:
-        return _python(text)
+        return parse_plain(text)
     except NotPython:
         lines = text.strip().splitlines()
         if len(lines) != 1 or lines[0].partition(" ")[0] not in PYTHON_MAGICS:
             raise
-        return _python(_transformed(f"%{lines[0]}"))  # in one line, IPython takes it for granted
+        return parse_plain(_transformed(f"%{lines[0]}"))  # in one line, IPython takes it for granted
 
 
 def _transformed(source: str) -> str:

@@ -17,7 +17,7 @@ from autograder.integrations.similarity import documents
 from autograder.integrations.similarity.comparing import compare
 from autograder.integrations.similarity.documents import Document, OwnCell, fingerprinted
 from autograder.integrations.similarity.fingerprints import GRAM, LONGEST_MISSED, fingerprints, grams
-from autograder.integrations.similarity.normalising import Token, chosen_attributes, code_tokens
+from autograder.integrations.similarity.normalising import Token, affordable, chosen_attributes, code_tokens, read_code
 from autograder.submission import FoundSubmission
 
 COPIED = '''
@@ -159,6 +159,40 @@ def test_earlier_ones_are_not_compared_with_each_other():
     assert [(pair.first.student, pair.second.student) for pair in found.pairs] == [("ada", "x"), ("ada", "y")]
 
 
+NOTHING = "0, " * 6_700
+PADDED = {
+    "after it": f"{RENAMED}\nif 0: ({NOTHING})\n",
+    "before it": f"if 0:\n    ({NOTHING})\n{RENAMED}",
+    "inside it": RENAMED.replace("    out = []", f"    if 0: ({NOTHING})\n    out = []"),
+    "by lines": RENAMED + "spare = 0\n" * 12_000,
+    "with a magic": f"%time 1\n{RENAMED}\n({NOTHING})",
+    "with a deep sum": f"{RENAMED}\nspare = " + "+".join("0" for _ in range(15_000)),
+    "with more than is read": f"{RENAMED}\n# " + "x" * 300_000,
+}
+
+
+@pytest.mark.parametrize("copy", PADDED.values(), ids=PADDED)
+def test_a_copy_that_is_made_too_large_is_found(copy):
+    (best,) = compare([of("ada", COPIED), of("bo", copy)], pairs=9).pairs
+    assert best.likeness > 0.8  # where something is put in, the passages around it are torn
+
+
+@pytest.mark.parametrize("padding", ["with a deep sum", "with more than is read"])
+def test_what_is_left_out_is_said(padding):
+    assert not read_code(PADDED[padding], frozenset())[1]
+    assert read_code(PADDED["inside it"], frozenset())[1]
+
+
+def test_lines_of_a_cell_that_is_read_in_pieces_are_those_of_its_text():
+    source = "spare = " + "+".join("0" for _ in range(15_000)) + "\n\n\nlast = np.exp(1)\n"
+    assert {token.line for token in code_tokens(source, frozenset())} == {4}
+
+
+def test_a_notebook_full_of_large_cells_is_read_up_to_a_limit():
+    large = "0, " * 66_000
+    assert affordable([large, "x = 1", large, large, large, "y = 2"]) == [True, True, True, True, False, True]
+
+
 # -- the command -----------------------------------------------------------------------------------------------------
 
 
@@ -271,3 +305,11 @@ def test_a_submission_that_cannot_be_compared_is_a_line_of_the_page(run, tmp_pat
     monkeypatch.setattr(documents.Documents, "document", failing)
     code, said, page = run(tmp_path / "class")
     assert code == 0 and "1 submissions cannot be read" in said and "eve: it cannot be compared" in page
+
+
+def test_a_submission_that_is_not_compared_whole_is_a_line_of_the_page(run, tmp_path):
+    hand_in(tmp_path / "in", "ada", self_attention_loops=COPIED)
+    hand_in(tmp_path / "in", "bo", self_attention_loops=PADDED["with a deep sum"].strip())
+    code, said, page = run(tmp_path / "in", "--common", "2")
+    assert code == 0 and "ada and bo" in said and "1 submissions are not compared whole" in said
+    assert "bo: part of 1 cells, which are too large to be read whole" in page

@@ -71,7 +71,13 @@ def similar(
     if sum(not document.earlier for document in documents) < 1 or len(documents) < 2:
         raise CourseError(f"there are not two submissions of {lab} to compare in {', '.join(map(str, paths))}")
     comparison = compare(documents, pairs=pairs, most=common)
-    write_atomically(out, similar_page(course, course.lab(lab), documents, comparison, unread, reading))
+    cut = [
+        f"{document.student}{' (earlier)' * document.earlier}: part of {document.cut} cells, which are too large to be "
+        "read whole. Look at them."
+        for document in documents
+        if document.cut
+    ]
+    write_atomically(out, similar_page(course, course.lab(lab), documents, comparison, [*unread, *cut], reading))
     for pair in comparison.pairs[:SAID_IN_TERMINAL]:
         names = " and ".join(
             escape(f"{document.student}{' (earlier)' * document.earlier}") for document in (pair.first, pair.second)
@@ -81,6 +87,8 @@ def similar(
         terminal.print("No two submissions share more than the lab's own code and what much of the class wrote.")
     if unread:
         terminal.print(f"{len(unread)} submissions cannot be read; the page names them", highlight=False)
+    if cut:
+        terminal.print(f"{len(cut)} submissions are not compared whole; the page names them", highlight=False)
     terminal.print(
         f"{escape(str(out))}: {len(documents)} submissions. Similarity is no proof: read the pairs.", highlight=False
     )

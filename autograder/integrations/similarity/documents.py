@@ -9,17 +9,26 @@ import numpy as np
 from nbformat import NotebookNode
 
 from autograder.integrations.similarity.fingerprints import fingerprints, grams
-from autograder.integrations.similarity.normalising import Token, chosen_attributes, code_tokens, prose_tokens
+from autograder.integrations.similarity.normalising import (
+    Token,
+    affordable,
+    chosen_attributes,
+    code_tokens,
+    prose_tokens,
+    read_code,
+)
 from autograder.submission import CellStep, Children, FoundSubmission, read_plan, read_release
 from autograder.submission.skeleton import Release
+from coursekit.source import MAX_CHARACTERS
 
 
 @dataclass(frozen=True)
 class OwnCell:
-    """A cell that a student wrote or filled in, as text and as tokens."""
+    """A cell that a student wrote or filled in, as text and as tokens; `whole` unless part of it is not compared."""
 
     source: str
     tokens: list[Token]
+    whole: bool = True
 
 
 @dataclass(frozen=True)
@@ -27,7 +36,7 @@ class Document:
     """One submission's fingerprints: `numbers`, and for each the `cells` and the `places` in the cell where it begins.
 
     The text itself is not kept: a class's would fill the memory. `earlier` for one that others are compared with, and
-    that is not compared with its own kind.
+    that is not compared with its own kind. `cut` cells are so large that part of them is not compared.
     """
 
     found: FoundSubmission
@@ -35,6 +44,7 @@ class Document:
     cells: np.ndarray
     places: np.ndarray
     tokens: int
+    cut: int = 0
     earlier: bool = False
 
     @property
@@ -42,7 +52,7 @@ class Document:
         return self.found.student
 
 
-Fingerprints = tuple[np.ndarray, np.ndarray, np.ndarray, int]
+Fingerprints = tuple[np.ndarray, np.ndarray, np.ndarray, int, int]
 
 
 class Documents:
@@ -63,8 +73,8 @@ class Documents:
             Unreadable: the submission is none, or takes more than it may.
             ReaderLost: no process could read it.
         """
-        numbers, cells, places, tokens = self._children.ask("fingerprints", found.read())
-        return Document(found, numbers, cells, places, tokens, earlier)
+        numbers, cells, places, tokens, cut = self._children.ask("fingerprints", found.read())
+        return Document(found, numbers, cells, places, tokens, cut, earlier)
 
     def own_cells(self, found: FoundSubmission) -> list[OwnCell]:
         """Return the student's code cells and answers in words. Raises the same as `document`."""
@@ -87,18 +97,20 @@ class DocumentReader:
         sources = [step.source for step in plan.steps if isinstance(step, CellStep) and not step.locked]
         code = [source for source in dict.fromkeys(sources) if source.strip() not in given]
         prose = [cell.source for cell in plan.manual if not cell.untouched and cell.source.strip() not in given]
-        chosen = chosen_attributes(code)
-        return [OwnCell(source, code_tokens(source, chosen)) for source in code] + [
-            OwnCell(text, prose_tokens(text)) for text in prose
-        ]
+        read = affordable(code)
+        chosen = chosen_attributes(source for source, within in zip(code, read, strict=True) if within)
+        return [
+            OwnCell(source, *(read_code(source, chosen) if within else ([], False)))
+            for source, within in zip(code, read, strict=True)
+        ] + [OwnCell(text, prose_tokens(text), len(text) <= MAX_CHARACTERS) for text in prose]
 
     def fingerprints(self, data: bytes) -> Fingerprints:
-        """Return the numbers, cells, places and the count of tokens of a `Document`."""
+        """Return the numbers, cells, places, count of tokens and of cut cells of a `Document`."""
         return fingerprinted(self.own_cells(data), self.given)
 
 
 def fingerprinted(cells: list[OwnCell], given: np.ndarray) -> Fingerprints:
-    """Return the fingerprints of cells without those `given`: numbers, cells, places, and the count of tokens."""
+    """Return the fingerprints of cells without those `given`: numbers, cells, places, tokens and cut cells, counted."""
     numbers, at_cells, places = [], [], []
     for at, cell in enumerate(cells):
         kept, where = fingerprints(cell.tokens)
@@ -108,7 +120,8 @@ def fingerprinted(cells: list[OwnCell], given: np.ndarray) -> Fingerprints:
         at_cells.append(np.full(int(own.sum()), at, dtype=np.int64))
     empty = np.zeros(0, dtype=np.int64)
     joined = (np.concatenate([empty, *arrays]) for arrays in (numbers, at_cells, places))
-    return (*joined, sum(len(cell.tokens) for cell in cells))  # type: ignore[return-value]
+    cut = sum(not cell.whole for cell in cells)
+    return (*joined, sum(len(cell.tokens) for cell in cells), cut)  # type: ignore[return-value]
 
 
 def given_grams(release: NotebookNode) -> np.ndarray:
