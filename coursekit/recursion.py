@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import math
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
@@ -11,8 +13,8 @@ from typing import TypeVar
 import numpy as np
 
 GIVEN = "(given)"  # stands for any function that a parameter, a variable or a place in a list may hold
-CALLED = frozenset({"__call__", "call"})  # methods that run when an object is called
-_OWN_CALL = tuple(f".{name}" for name in sorted(CALLED))
+
+_OWN_CALL = (".__call__", ".call")  # methods that run when an object is called
 _ARRAY_METHODS = frozenset(dir(np.ndarray))
 _ONLY_LOOKING = frozenset({"callable", "id", "isinstance", "issubclass", "print", "repr", "wraps"})
 _HARMLESS_DECORATORS = frozenset({
@@ -138,20 +140,32 @@ class _Graph:
                 self._arrow(definition, GIVEN)
         if given:
             self.handed |= self.decorated
-        for key in self.handed | self.defined.intersection(_OWN_CALL):
+        for key in self.handed:
             self._arrow(GIVEN, key)
-        holders: _Arrows = {}
+        steps = self._steps_to_functions()
         for key, values in self.held.items():
             for value in values:
-                holders.setdefault(value, set()).add(key)
-        functions = _reached(holders, self.defined)
-        for key, values in self.held.items():
-            for value in (values & functions) - {key}:
-                self._arrow(key, value)
+                if steps.get(value, math.inf) < steps.get(key, 0):  # so variables alone make no circle
+                    self._arrow(key, value)
         handed = {key.removeprefix(".") for key in _reached(self.calls, self.handed)}
         circle = find_circle(self.calls)
         named = GIVEN if GIVEN in circle else min((key.removeprefix(".") for key in circle), default="")
         return Recursion(named, bool(given), handed - {GIVEN})
+
+    def _steps_to_functions(self) -> dict[str, int]:
+        """Return how far each variable and attribute that may hold a function is from one: ``b = a = f`` is 1."""
+        holders: _Arrows = {}
+        for key, values in self.held.items():
+            for value in values:
+                holders.setdefault(value, set()).add(key)
+        steps = dict.fromkeys(self.defined | {value for value in holders if _is_class(value)}, 0)
+        waiting = deque(steps)
+        while waiting:
+            value = waiting.popleft()
+            for key in holders.get(value, set()) - steps.keys():
+                steps[key] = steps[value] + 1
+                waiting.append(key)
+        return steps
 
     def _arrow(self, start: str, end: str) -> None:
         self.calls.setdefault(start, set()).add(end)
@@ -166,7 +180,9 @@ class _Graph:
             case ast.Lambda():
                 self._function(node, place, self.lambdas.get(id(node), ""))
                 return
-            case ast.ClassDef():
+            case ast.ClassDef(name=name):
+                self.defined.add(name)
+                self.calls.setdefault(name, set()).update(_OWN_CALL)
                 place = replace(place, members=True, lent=_lends_itself(node))
             case ast.Name(id=name, ctx=ast.Load()):
                 self._load(name, place)
@@ -214,6 +230,10 @@ class _Graph:
 
     def _hand_on(self, value: ast.expr, place: _Place) -> None:
         match value:
+            case ast.Name(id=name) if name == place.own:
+                self.handed.update(_OWN_CALL)
+            case ast.Call(func=ast.Name(id=name)) if _is_class(name):
+                self.handed.add(name)
             case ast.Name(id=name) if name not in place.parameters:
                 self.handed.add(f".{name}" if place.members else name)
             case ast.Attribute(attr=name):
@@ -266,6 +286,14 @@ class _Graph:
                 self.called.append((place, GIVEN))
 
     def _assign(self, targets: list[ast.expr], value: ast.expr, place: _Place) -> None:
+        match targets, value:
+            case [ast.Tuple(elts=left)], ast.Tuple(elts=right) if len(left) == len(right):
+                for one, other in zip(left, right, strict=True):
+                    self._assign_one([one], other, place)
+            case _:
+                self._assign_one(targets, value, place)
+
+    def _assign_one(self, targets: list[ast.expr], value: ast.expr, place: _Place) -> None:
         loaded = _loaded(value, self.lambdas)
         for target in targets:
             for key in _keys(target, place):
@@ -296,6 +324,8 @@ def _values(node: ast.AST) -> Iterator[ast.expr]:
             yield from (first, second)
         case ast.Assign(targets=[ast.Name()], value=ast.Lambda()):
             return
+        case ast.Assign(value=ast.Call()):
+            return
         case ast.Assign(value=value) | ast.NamedExpr(value=value) | ast.Starred(value=value):
             yield value
         case ast.AnnAssign(value=ast.expr() as value) | ast.Yield(value=ast.expr() as value):
@@ -318,7 +348,9 @@ def _loaded(value: ast.expr, lambdas: Mapping[int, str]) -> set[str]:
             case ast.Lambda() if id(node) in lambdas:
                 found.add(lambdas[id(node)])
                 continue
-            case ast.Call(func=ast.Name() | ast.Attribute()):
+            case ast.Call():
+                if isinstance(node.func, ast.Name) and _is_class(node.func.id):
+                    found.add(node.func.id)
                 waiting += [*node.args, *(keyword.value for keyword in node.keywords)]
                 continue
         waiting.extend(ast.iter_child_nodes(node))
@@ -366,7 +398,12 @@ def _is_known(value: ast.expr, place: _Place) -> bool:
 
 def _makes_an_object(node: ast.Call, place: _Place) -> bool:
     """Whether a class of a library or of the notebook is called, by its name."""
-    return _last(node.func).lstrip("_")[:1].isupper() and _root(node.func) not in place.parameters
+    return _is_class(_last(node.func)) and _root(node.func) not in place.parameters
+
+
+def _is_class(name: str) -> bool:
+    """Whether it is a name as classes have them."""
+    return name.lstrip("_")[:1].isupper()
 
 
 def _read_attribute(node: ast.Call) -> str | None:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from coursekit import source as sources
 from coursekit.guard import forbidden_sentence
-from coursekit.recursion import CALLED, GIVEN, find_circle
+from coursekit.recursion import GIVEN, find_circle
 from coursekit.statements import WRITING, WRITING_METHODS, Cell, Statement
 
 LOOPING_CALLS = frozenset({
@@ -255,8 +255,8 @@ def _recursive(answer: _Answer) -> str | None:
 def _arrows(answer: _Answer) -> dict[int | str, set[int | str]]:
     """Return which statement leads to which; one that calls what it is given, to every function that is handed on."""
     arrows: dict[int | str, set[int | str]] = {start: set(ends) for start, ends in answer.arrows.items()}
-    handed = CALLED.union(*(statement.recursion.hands_on for statement in answer.reached))
-    arrows[GIVEN] = {id(statement) for statement in answer.reached if handed & statement.functions}
+    handed = {name for statement in answer.reached for name in statement.recursion.hands_on}
+    arrows[GIVEN] = {id(statement) for statement in answer.reached if handed & (statement.functions or statement.binds)}
     for statement in answer.reached:
         if statement.recursion.calls_given:
             arrows[id(statement)].add(GIVEN)

@@ -71,7 +71,21 @@ HANDED = {
     "through setattr": f"class S:\n    def step(self, x, i):\n        setattr(self, 'g' + '', self.step)\n"
     f"        return {_ENDS} + self.g(x, i + 1)\ndef f(x): return S().step(x, 0)",
 }
+HANDED["as an object with a name"] = HANDED["as an object"].replace(
+    "def f(x): return go(S()", "s = S()\ndef f(x): return go(s"
+)
+HANDED["as an object of a function"] = HANDED["as an object"].replace("return go(S()", "s = S(); return go(s")
+HANDED["as self"] = (
+    f"def go(o, x, i): return o(x, i)\nclass S:\n    def __call__(self, x, i): return {_ENDS} + go(self, x, i + 1)\n"
+    "def f(x): return S()(x, 0)"
+)
 RIGHT = {
+    "sub-layers in one line": "class L(keras.layers.Layer):\n    def __init__(self):\n        super().__init__()\n"
+    "        self.q, self.k = keras.layers.Dense(4), keras.layers.Dense(4)\n"
+    "    def call(self, x): return self.q(x) @ keras.ops.transpose(self.k(x))\ndef f(x): return L()(x)",
+    "a layer that calls what it is given": "class A:\n    def __init__(self, score): self.score = score\n"
+    "    def __call__(self, x): return np.exp(self.score(x)) @ x\nattend = A(lambda x: x @ x.T)\n"
+    "def f(x): return attend(x)",
     "a softmax method that calls Keras": "class A:\n    def softmax(self, x): return keras.ops.softmax(x)\n"
     "    def run(self, x): return self.softmax(x @ x.T) @ x\ndef f(x): return A().run(x)",
     "a method with the name of an array's": "class A:\n    def mean(self, x): return x.mean(axis=-1)\n"
