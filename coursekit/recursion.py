@@ -158,7 +158,7 @@ class _Graph:
         for key, values in self.held.items():
             for value in values:
                 holders.setdefault(value, set()).add(key)
-        steps = dict.fromkeys(self.defined | {value for value in holders if _is_class(value)}, 0)
+        steps = dict.fromkeys(self.defined | {value for value in holders if is_class(value)}, 0)
         waiting = deque(steps)
         while waiting:
             value = waiting.popleft()
@@ -232,7 +232,7 @@ class _Graph:
         match value:
             case ast.Name(id=name) if name == place.own:
                 self.handed.update(_OWN_CALL)
-            case ast.Call(func=ast.Name(id=name)) if _is_class(name):
+            case ast.Call(func=ast.Name(id=name)) if is_class(name):
                 self.handed.add(name)
             case ast.Name(id=name) if name not in place.parameters:
                 self.handed.add(f".{name}" if place.members else name)
@@ -349,7 +349,7 @@ def _loaded(value: ast.expr, lambdas: Mapping[int, str]) -> set[str]:
                 found.add(lambdas[id(node)])
                 continue
             case ast.Call():
-                if isinstance(node.func, ast.Name) and _is_class(node.func.id):
+                if isinstance(node.func, ast.Name) and is_class(node.func.id):
                     found.add(node.func.id)
                 waiting += [*node.args, *(keyword.value for keyword in node.keywords)]
                 continue
@@ -398,10 +398,10 @@ def _is_known(value: ast.expr, place: _Place) -> bool:
 
 def _makes_an_object(node: ast.Call, place: _Place) -> bool:
     """Whether a class of a library or of the notebook is called, by its name."""
-    return _is_class(_last(node.func)) and _root(node.func) not in place.parameters
+    return is_class(_last(node.func)) and _root(node.func) not in place.parameters
 
 
-def _is_class(name: str) -> bool:
+def is_class(name: str) -> bool:
     """Whether it is a name as classes have them."""
     return name.lstrip("_")[:1].isupper()
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from coursekit import source as sources
 from coursekit.guard import forbidden_sentence
-from coursekit.recursion import GIVEN, find_circle
+from coursekit.recursion import GIVEN, find_circle, is_class
 from coursekit.statements import WRITING, WRITING_METHODS, Cell, Statement
 
 LOOPING_CALLS = frozenset({
@@ -256,11 +256,17 @@ def _arrows(answer: _Answer) -> dict[int | str, set[int | str]]:
     """Return which statement leads to which; one that calls what it is given, to every function that is handed on."""
     arrows: dict[int | str, set[int | str]] = {start: set(ends) for start, ends in answer.arrows.items()}
     handed = {name for statement in answer.reached for name in statement.recursion.hands_on}
-    arrows[GIVEN] = {id(statement) for statement in answer.reached if handed & (statement.functions or statement.binds)}
+    arrows[GIVEN] = {id(statement) for statement in answer.reached if handed & _may_be_called(statement)}
     for statement in answer.reached:
         if statement.recursion.calls_given:
             arrows[id(statement)].add(GIVEN)
     return arrows
+
+
+def _may_be_called(statement: Statement) -> set[str]:
+    """Return the functions and classes of a statement, or the names of the objects that it makes of a class."""
+    made = not statement.functions and any(map(is_class, statement.now))
+    return statement.binds if made else statement.functions
 
 
 def _called_again(answer: _Answer) -> str | None:

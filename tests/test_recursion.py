@@ -111,6 +111,8 @@ RIGHT = {
     "a decorator": "import time\ndef timed(g):\n    @functools.wraps(g)\n    def run(*a, **k):\n"
     "        begin = time.time()\n        y = g(*a, **k)\n        print(time.time() - begin)\n        return y\n"
     "    return run\n@timed\ndef soft(x): return np.exp(x)\n@timed\ndef f(x): return soft(x @ x.T) @ x",
+    "a decorator without its sign": "def timed(g):\n    def run(*a): return g(*a)\n    return run\n"
+    "def soft(x): return np.exp(x)\nsoft = timed(soft)\ndef f(x): return soft(x) @ x\nf = timed(f)",
     "wraps without its sign": "def timed(g):\n    def run(*a): return g(*a)\n    return functools.wraps(g)(run)\n"
     "f = timed(lambda x: x @ x)",
     "functions in a dictionary": "KINDS = {'dot': lambda x: x @ x.T, 'exp': np.exp}\ndef f(x): return KINDS['dot'](x)",
