@@ -35,11 +35,13 @@ class Recursion:
         circle: the function in it that may call itself, `GIVEN` where one may be handed to itself, else empty.
         calls_given: whether it calls what a parameter, a variable or a place in a container holds.
         hands_on: names that it uses as values, as in ``g(f)``, and what the functions among them refer to.
+        wraps: the name that it binds to what a decorator makes of it, as in ``f = timed(f)``.
     """
 
     circle: str = ""
     calls_given: bool = False
     hands_on: set[str] = field(default_factory=set)
+    wraps: str = ""
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,8 @@ class _Graph:
         for place in given:
             for definition, _ in place.within:
                 self._arrow(definition, GIVEN)
+        wrapped = _wrapped(node)
+        self.handed.discard(wrapped)
         if given:
             self.handed |= self.decorated
         for key in self.handed:
@@ -150,7 +154,7 @@ class _Graph:
         handed = {key.removeprefix(".") for key in _reached(self.calls, self.handed)}
         circle = find_circle(self.calls)
         named = GIVEN if GIVEN in circle else min((key.removeprefix(".") for key in circle), default="")
-        return Recursion(named, bool(given), handed - {GIVEN})
+        return Recursion(named, bool(given), handed - {GIVEN}, wrapped)
 
     def _steps_to_functions(self) -> dict[str, int]:
         """Return how far each variable and attribute that may hold a function is from one: ``b = a = f`` is 1."""
@@ -300,6 +304,13 @@ class _Graph:
                 self.held.setdefault(key, set()).update(loaded)
                 if not (isinstance(target, ast.Name | ast.Attribute) and _is_known(value, place)):
                     self.unknown.add(key)
+
+
+def _wrapped(node: ast.stmt) -> str:
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(args=[ast.Name(id=given)])) if name == given:
+            return name
+    return ""
 
 
 def _reached(arrows: Mapping[str, Iterable[str]], starts: Iterable[str]) -> set[str]:

@@ -257,8 +257,10 @@ def _arrows(answer: _Answer) -> dict[int | str, set[int | str]]:
     arrows: dict[int | str, set[int | str]] = {start: set(ends) for start, ends in answer.arrows.items()}
     handed = {name for statement in answer.reached for name in statement.recursion.hands_on}
     arrows[GIVEN] = {id(statement) for statement in answer.reached if handed & _may_be_called(statement)}
+    wrapped = {statement.recursion.wraps for statement in answer.reached}
     for statement in answer.reached:
         if statement.recursion.calls_given:
+            arrows[GIVEN].update({id(statement)} if wrapped & statement.functions else ())
             arrows[id(statement)].add(GIVEN)
     return arrows
 

@@ -75,6 +75,9 @@ HANDED["as an object with a name"] = HANDED["as an object"].replace(
     "def f(x): return go(S()", "s = S()\ndef f(x): return go(s"
 )
 HANDED["as an object of a function"] = HANDED["as an object"].replace("return go(S()", "s = S(); return go(s")
+HANDED["by a decorator without its sign"] = (
+    HANDED["by a decorator"].replace("@fix\n", "").replace("def f(x)", "go = fix(go)\ndef f(x)")
+)
 HANDED["as self"] = (
     f"def go(o, x, i): return o(x, i)\nclass S:\n    def __call__(self, x, i): return {_ENDS} + go(self, x, i + 1)\n"
     "def f(x): return S()(x, 0)"
