@@ -17,7 +17,14 @@ from autograder.integrations.similarity import documents
 from autograder.integrations.similarity.comparing import compare
 from autograder.integrations.similarity.documents import Document, OwnCell, fingerprinted
 from autograder.integrations.similarity.fingerprints import GRAM, LONGEST_MISSED, fingerprints, grams
-from autograder.integrations.similarity.normalising import Token, affordable, chosen_attributes, code_tokens, read_code
+from autograder.integrations.similarity.normalising import (
+    Token,
+    affordable,
+    chosen_attributes,
+    code_tokens,
+    is_large,
+    read_code,
+)
 from autograder.submission import FoundSubmission
 
 COPIED = '''
@@ -159,7 +166,7 @@ def test_earlier_ones_are_not_compared_with_each_other():
     assert [(pair.first.student, pair.second.student) for pair in found.pairs] == [("ada", "x"), ("ada", "y")]
 
 
-NOTHING = "0, " * 6_700
+NOTHING = "0, " * 11_000  # more signs than grading reads
 PADDED = {
     "after it": f"{RENAMED}\nif 0: ({NOTHING})\n",
     "before it": f"if 0:\n    ({NOTHING})\n{RENAMED}",
@@ -173,6 +180,7 @@ PADDED = {
 
 @pytest.mark.parametrize("copy", PADDED.values(), ids=PADDED)
 def test_a_copy_that_is_made_too_large_is_found(copy):
+    assert is_large(copy)
     (best,) = compare([of("ada", COPIED), of("bo", copy)], pairs=9).pairs
     assert best.likeness > 0.8  # where something is put in, the passages around it are torn
 
