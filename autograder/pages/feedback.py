@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -24,7 +25,8 @@ from autograder.pages.mending import MOST, to_mend
 from autograder.pages.rendering import render
 from coursekit.statuses import STATUS_WORDS
 
-MAX_SHOWN_CHARACTERS = 20_000
+MAX_SHOWN_CHARACTERS = 20_000  # of a cell
+LONGEST_LINE = 1_000  # characters of a line of code that are shown
 HEAD_BYTES = 1_000  # of a page, which say for which mark it was written
 
 
@@ -130,6 +132,11 @@ def _code_cells(notebook: NotebookNode | None) -> dict[str, Markup]:
 
 
 def _highlighted(source: str) -> Markup:
+    """Code in colours. Pygments takes the square of the length for lines of blanks, and for some long lines: blanks at
+    the ends of lines go, long lines are cut, and at most two empty lines are left between others."""
+    lines = (line.rstrip() for line in source.splitlines())
+    source = "\n".join(line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}  # …" for line in lines)
+    source = re.sub(r"\n{4,}", "\n\n\n", source)
     if len(source) > MAX_SHOWN_CHARACTERS:
         source = source[:MAX_SHOWN_CHARACTERS] + "\n# … cut here: the cell is very long"
     return Markup(highlight(source, PythonLexer(), _formatter()))
