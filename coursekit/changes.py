@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coursekit.comparison import difference
+from coursekit.comparison import beginning, difference
 
 UNCHANGED, NO_RESULT, NOT_COMPUTED = math.nan, math.inf, -math.inf  # in place of a sketch
 LARGEST = 1e30  # what is larger counts as this: in float32 it is infinite
 SAMPLED = 4096  # so many values of an array enter its sketch
+LONGEST_TEXT = 4096  # about so many characters of what is no number do
 ROUNDED = 1e-5  # the share of a value by which float32 may round it on the way (see `coursekit.diagnosis`)
 STORED = 1e-6  # the share of a sketch by which it may differ from the stored one, which is a float32
 
@@ -124,7 +125,7 @@ def sketch(results: Mapping[str, Any], expected: Mapping[str, Any], tolerance: M
 def _numbers(value: Any, right: Any) -> tuple[np.ndarray, tuple[int, ...]]:
     """A result as numbers to be added up, and its shape."""
     if not (isinstance(value, (bool, int, float)) or (isinstance(value, np.ndarray) and value.dtype.kind in "biuf")):
-        text = repr(value.tolist() if isinstance(value, np.ndarray) else value)
+        text = beginning(value.tolist() if isinstance(value, np.ndarray) else value, LONGEST_TEXT)
         return np.array([zlib.crc32(text.encode("utf-8", "replace")) / 2.0**22]), ()
     array = np.asarray(value)
     free = isinstance(right, np.ndarray) and right.dtype.kind == "f" and right.shape == array.shape

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 LONGEST_QUOTE = 200  # characters of a value in a sentence
+MOST_PRINTED = 1000  # values of an array: of a larger one NumPy prints the ends of each axis, and there may be 32 axes
 
 
 def difference(
@@ -116,31 +117,33 @@ def _is_number(value: Any) -> bool:
 def _quoted(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"an array of shape {_shape(value)}"
-    text = _number(value) if isinstance(value, float) else _beginning(value)
+    text = _number(value) if isinstance(value, float) else beginning(value, LONGEST_QUOTE)
     return text if len(text) <= LONGEST_QUOTE else text[: LONGEST_QUOTE - 3] + "…"
 
 
-def _beginning(value: Any) -> str:
-    """What `repr` says of a value, whole or at least `LONGEST_QUOTE` characters and a few; it makes no more of it."""
+def beginning(value: Any, most: int) -> str:
+    """What `repr` says of a value, whole or at least `most` characters and a few; it makes no more of it. In place of a
+    large array its shape is said."""
     match value:
         case str():
-            return repr(value[: LONGEST_QUOTE + 1])
+            return repr(value[: most + 1])
         case list():
-            return f"[{_joined(map(_beginning, value))}]"
+            return f"[{_joined((beginning(item, most) for item in value), most)}]"
         case dict():
-            return f"{{{_joined(f'{_beginning(key)}: {_beginning(item)}' for key, item in value.items())}}}"
-        case np.ndarray() if value.size > LONGEST_QUOTE:
+            pairs = (f"{beginning(key, most)}: {beginning(item, most)}" for key, item in value.items())
+            return f"{{{_joined(pairs, most)}}}"
+        case np.ndarray() if value.size > min(most, MOST_PRINTED):
             return f"an array of shape {_shape(value)}"
     return repr(value)
 
 
-def _joined(texts: Iterable[str]) -> str:
+def _joined(texts: Iterable[str], most: int) -> str:
     kept: list[str] = []
     length = 0
     for text in texts:
         kept.append(text)
         length += len(text) + 2
-        if length > LONGEST_QUOTE:
+        if length > most:
             break
     return ", ".join(kept)
 

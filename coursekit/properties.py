@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.comparison import difference
+from coursekit.comparison import as_numbers, difference
 
 Property = Callable[[Mapping[str, Any], Mapping[str, Any]], str | None]
 
@@ -53,7 +53,9 @@ def _numbers(outputs: Mapping[str, Any], name: str, *shapes: tuple[int, ...]) ->
     value = outputs.get(name)
     if value is None:
         raise Unfit(f"`{name}` did not come back.")
-    fitting = [shape for shape in shapes if shape == np.shape(value)] or [*shapes, np.shape(value)]
+    array = as_numbers(value)  # of a list of texts NumPy would make an array, each as long as the longest
+    own = () if array is None else array.shape
+    fitting = [shape for shape in shapes if shape == own] or [*shapes, own]
     found = difference(name, value, np.full(fitting[0], np.nan), 0.0)  # NaN: any finite number
     if found:
         raise Unfit(found)

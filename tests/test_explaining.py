@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import nullcontext
 from dataclasses import replace
 from types import SimpleNamespace
@@ -88,6 +89,18 @@ def test_what_a_submission_returns_cannot_act_on_the_terminal():
     assert "\x1b" not in shown("\x1b[2J") + shown(np.asarray(["\x1b[2J\u202e"]))
     assert "\u202e" not in shown(np.asarray(["\u202e"]))
     assert len(shown("x" * 10_000)) == 800
+
+
+@pytest.mark.parametrize("large", [np.zeros((5,) * 10, "uint8"), [np.arange(1000.0)] * 5000, [["word"] * 1000] * 1000])
+def test_of_what_is_much_too_large_the_beginning_is_shown_at_once(large):
+    started = time.process_time()
+    text = shown(large)
+    assert time.process_time() - started < 0.5 and len(text) <= 800
+
+
+def test_values_are_shown_by_rows():
+    assert shown(X) == "float64 (2, 3)\n[[0. 1. 2.]\n [3. 4. 5.]]"
+    assert shown([X, "a"]) == repr([X, "a"])
 
 
 def test_after_a_change_of_the_lab_a_case_that_fails_is_shown_and_what_differs_is_said(tiny, monkeypatch):  # noqa: F811

@@ -93,3 +93,10 @@ def test_a_property_that_is_none_is_a_fault_of_the_declaration():
 def test_a_sentence_names_a_few_results_however_many_come_back():
     forged = {"dropped": [[1], [1, 2]]} | {"n" * 100 + str(number): 0 for number in range(9000)}
     assert len(lacking("drops at its rate", {"x": np.ones(3)}, forged)) < 300
+
+
+@pytest.mark.parametrize("name", PROPERTIES)
+def test_texts_are_no_numbers_and_are_not_made_an_array(name):
+    """As an array each of them takes the room of the longest: these would take 4 TB, and fewer would fit."""
+    texts = changed(name, lambda _: ["a"] * 1_000_000 + ["b" * 1_000_000])
+    assert "expected an array of numbers" in lacking(name, INPUTS[name], texts)

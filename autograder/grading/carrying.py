@@ -14,7 +14,7 @@ import numpy as np
 from autograder.declaring.declaration import Case, Declaration
 from autograder.declaring.exercise import Exercise, Oracle, scaled
 from coursekit import properties
-from coursekit.comparison import difference
+from coursekit.comparison import as_numbers, difference
 from coursekit.diagnosis import Mistakes
 from coursekit.judge import Attempt, Expectation, Judgement
 
@@ -118,9 +118,10 @@ def _fits(exercise: Exercise, functions: Mapping[str, Oracle], case: Expectation
             tolerance = max(case.tolerance.get(key, 0.0), exercise.bound(declared, reference))
             actual: Any = attempt.outputs.get(key)
             free = _free(right)
-            if free is not None and np.shape(actual) == free.shape and np.asarray(actual).dtype.kind in "biuf":
-                is_open, is_finite = True, is_finite and bool(np.isfinite(np.asarray(actual)[free]).all())
-                actual = np.where(free, np.zeros((), np.asarray(actual).dtype), actual)
+            numbers = as_numbers(actual)
+            if free is not None and numbers is not None and numbers.shape == free.shape:
+                is_open, is_finite = True, is_finite and bool(np.isfinite(numbers[free]).all())
+                actual = np.where(free, np.zeros((), numbers.dtype), numbers)
                 reference = np.where(free, 0.0, reference)
             if not _agree(actual, reference, tolerance, case.dtype):
                 return False
@@ -144,9 +145,10 @@ def _free(right: Any) -> np.ndarray | None:
 def _agree(actual: Any, reference: Any, tolerance: float, dtype: str | None) -> bool:
     """Whether a result is the wrong reference, with NaN where that has NaN."""
     if isinstance(reference, np.ndarray) and reference.dtype.kind == "f" and (lost := np.isnan(reference)).any():
-        if np.shape(actual) != reference.shape or not np.isnan(np.asarray(actual)[lost]).all():
+        numbers = as_numbers(actual)
+        if numbers is None or numbers.shape != reference.shape or not np.isnan(numbers[lost]).all():
             return False
-        actual = np.where(lost, np.zeros((), np.asarray(actual).dtype), actual)
+        actual = np.where(lost, np.zeros((), numbers.dtype), numbers)
     elif isinstance(reference, float) and np.isnan(reference):
         return isinstance(actual, float) and np.isnan(actual)
     return difference("", actual, reference, tolerance, dtype=dtype) is None

@@ -21,10 +21,12 @@ from autograder.grading.submission_run import PreparedExercise
 from autograder.sandbox import Sandbox
 from autograder.submission import Unreadable, find_submissions
 from autograder.submission.tree import is_work
+from coursekit.comparison import beginning
 from coursekit.judge import Attempt, Expectation, problem
 
 NOT_REACHED = "no answer: the code ended or stopped its process here, or an earlier step did"
 MOST_SHOWN = 800  # characters of one value
+MOST_AXES = 5  # of an array that is shown row by row
 
 
 @dataclass(frozen=True)
@@ -141,12 +143,16 @@ def _failed(prepared: PreparedExercise, attempts: Sequence[Attempt]) -> Iterator
 
 
 def shown(value: Any) -> str:
-    """A value as a person reads it: arrays with type and shape, long ones cut; nothing in it acts on a terminal."""
+    """A value as a person reads it: arrays with type and shape, long ones cut; nothing in it acts on a terminal.
+
+    Of an array of many axes the values are shown in one row: of 16 axes two from each end would be a thousand million.
+    """
     if isinstance(value, np.ndarray):
-        values = np.array2string(value, precision=6, threshold=40, edgeitems=2)
+        rows = value if value.ndim <= MOST_AXES else value.ravel()
+        values = np.array2string(rows, precision=6, threshold=40, edgeitems=2)
         text = f"{value.dtype} {value.shape}\n{values}"
     else:
-        text = repr(value)
+        text = beginning(value, MOST_SHOWN)
     text = printable(text)
     return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 1] + "…"
 
