@@ -137,3 +137,10 @@ PROPERTIES: dict[str, Property] = {
     "names the classes": names_the_classes,
     "shares are near their law": near_their_law,
 }
+READS: dict[str, str] = {  # the one result that a property reads
+    "rows are distributions": "weights",
+    "drops at its rate": "dropped",
+    "classifies well": "probabilities",
+    "names the classes": "logits",
+    "shares are near their law": "share",
+}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from test_comparison import WIRE
 
-from coursekit.properties import PROPERTIES, lacking
+from coursekit.properties import PROPERTIES, READS, lacking
 
 LABELS = np.array([0, 1, 1, 0, 1])
 INPUTS = {
@@ -34,6 +34,7 @@ def changed(name: str, change) -> dict:
 @pytest.mark.parametrize("name", PROPERTIES)
 def test_it_holds(name):
     assert lacking(name, INPUTS[name], RESULTS[name]) is None
+    assert [*RESULTS[name]] == [READS[name]]
 
 
 def test_probabilities_may_be_a_row_or_a_column():

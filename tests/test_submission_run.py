@@ -358,3 +358,11 @@ def test_the_clock_counts_the_cells_of_the_lab_and_ends_the_pass():
     _, results = take(machine, (*STEPS[:2], *slow, *STEPS[2:]))
     assert results == {"one": ("timeout", 0.0), "two": ("timeout", 0.0)}
     assert sum(name.startswith("slow") for name in machine.log) < 10
+
+
+def test_what_came_back_is_not_kept_where_it_is_far_larger_than_what_is_expected():
+    large = ProbeReply({"output": np.ones(1 << 20), "other": np.ones(1 << 20)}, None, 1.0, 2.0)
+    run, found = take(Machine(one=large))
+    assert found == {**WELL, "one": ("graded", 0.0)}
+    assert run.attempts["one"][0].outputs is None
+    assert "far larger than what is expected" in run.results()["one"].groups[0].message

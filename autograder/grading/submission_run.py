@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from autograder.declaring.declaration import Declaration
 from autograder.grading.carrying import JudgedAlone, judged_together
+from autograder.grading.keeping import kept
 from autograder.grading.lab_files import writing
 from autograder.grading.results import ExerciseResult, GroupResult
 from autograder.sandbox import CellError, CellReply, Limits, ProbeReply, Sandbox, Session, SessionLost, WorkerLost
@@ -241,7 +242,7 @@ class SubmissionRun:
                 probe=prepared.spec.probe,
             )
             came = attempt_of(self._ask(name, ask))
-            attempts.append(read(self._lab, name, case.inputs, case.mode, came))
+            attempts.append(kept(read(self._lab, name, case.inputs, case.mode, came), case))
         is_short = any(attempt.kind == "error" and attempt.message.startswith(SHORTAGES) for attempt in attempts)
         if is_short and self._goes_again(index):
             return True
