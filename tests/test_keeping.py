@@ -50,4 +50,4 @@ def test_a_wrong_result_that_is_somewhat_larger_is_judged():
     assert kept(wrong, case()) == wrong
     large = np.zeros((1000, 500))
     assert kept(Attempt({"y": np.zeros((1000, 500, 4))}), case({"y": large})).outputs is not None
-    assert kept(Attempt({"y": np.zeros((1000, 500, 9))}), case({"y": large})).outputs is None
+    assert kept(Attempt({"y": np.zeros((1000, 500, 25))}), case({"y": large})).outputs is None
