@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 LONGEST_QUOTE = 200  # characters of a value in a sentence
+MOST_INSIDE = 100  # lists in each other that are printed
 MOST_PRINTED = 1000  # values of an array: of a larger one NumPy prints the ends of each axis, and there may be 32 axes
 
 
@@ -121,16 +122,19 @@ def _quoted(value: Any) -> str:
     return text if len(text) <= LONGEST_QUOTE else text[: LONGEST_QUOTE - 3] + "…"
 
 
-def beginning(value: Any, most: int) -> str:
+def beginning(value: Any, most: int, inside: tuple[int, ...] = ()) -> str:
     """What `repr` says of a value, whole or at least `most` characters and a few; it makes no more of it. In place of a
-    large array its shape is said."""
+    large array its shape is said, and no more of a list in itself than that. `inside` are the ids of what holds it."""
+    within = (*inside, id(value))
     match value:
+        case list() | dict() if id(value) in inside or len(inside) > MOST_INSIDE:
+            return "[...]" if isinstance(value, list) else "{...}"
         case str():
             return repr(value[: most + 1])
         case list():
-            return f"[{_joined((beginning(item, most) for item in value), most)}]"
+            return f"[{_joined((beginning(item, most, within) for item in value), most)}]"
         case dict():
-            pairs = (f"{beginning(key, most)}: {beginning(item, most)}" for key, item in value.items())
+            pairs = (f"{beginning(key, most)}: {beginning(item, most, within)}" for key, item in value.items())
             return f"{{{_joined(pairs, most)}}}"
         case np.ndarray() if value.size > min(most, MOST_PRINTED):
             return f"an array of shape {_shape(value)}"

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from coursekit.comparison import difference
+from coursekit.comparison import beginning, difference
 from coursekit.plain import ARRAYS
 
 RIGHT = np.array([[0.25, 1.5], [2.5, -3.0]])
@@ -111,3 +111,12 @@ def test_of_a_result_that_is_much_too_large_only_the_beginning_is_read(expected)
 def test_a_value_is_quoted_as_python_shows_it(value):
     text = repr([value])
     assert (text if len(text) <= 200 else text[:197] + "…") in difference("y", [value], "no list", 0.0)
+
+
+def test_a_list_that_holds_itself_is_printed_as_python_does_and_deep_ones_end():
+    cyclic, deep = [1, {"x": 2}], []
+    cyclic.append(cyclic)
+    for _ in range(100_000):
+        deep = [deep]
+    assert beginning(cyclic, 200) == repr(cyclic)
+    assert "[...]" in beginning(deep, 200)
