@@ -19,7 +19,7 @@ from autograder.grading.submission_run import attempt_of
 from autograder.sandbox import Limits, Sandbox, Session, bubblewrap
 from coursekit import rules
 from coursekit.guard import guard
-from coursekit.judge import Attempt, Expectation, Judgement, judge
+from coursekit.judge import Attempt, Expectation, Judgement, judge, not_run
 from coursekit.lab import run_cases
 from coursekit.readings import read
 from coursekit.reference import load_reference
@@ -139,6 +139,8 @@ def compare(sandbox: Sandbox, lab: str, name: str, source: str, wrappings: list[
     prelude = [PRELUDE, *solution_sources(lab)]
     broken = rules.violations(read_cells([*prelude, source]), name, forbidden=spec.forbidden, no_loops=spec.no_loops)
     differing = []
+    if not_run(spec, cases, broken):  # neither runs it: it might not end
+        return differing
     with sandbox.session() as session:
         for wrapping in wrappings:
             cells = [*prelude, source, WRAP.format(name=name, expression=WRAPPINGS[wrapping])]
