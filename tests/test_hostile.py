@@ -159,14 +159,15 @@ def _listen(server: socket.socket, calls: list[object]) -> None:
 
 
 def _is_a_workers(process: psutil.Process) -> bool:
-    """Whether this is a worker that nobody waits for; workers of tests that run meanwhile have a grader above them."""
+    """Whether this is a worker that nobody waits for; workers of tests that run meanwhile have a grader above them, and
+    one that has ended may wait for the system to take it away."""
     try:
         graders = [
             parent
             for parent in process.parents()
             if "python" in (parent.cmdline() or [""])[0] and not _is_worker(parent)
         ]
-        return _is_worker(process) and not graders
+        return _is_worker(process) and not graders and process.status() != psutil.STATUS_ZOMBIE
     except psutil.Error:
         return False
 
