@@ -18,7 +18,7 @@ from coursekit.probes.transfer import mended
 
 GUESSING = 0.66  # a binary cross-entropy above it is as good as that of a coin, ln 2 = 0.69
 SIZES = ("max_length", "vocab_size", "d_model", "num_heads", "d_ff")
-ROUNDED = 1e-6  # a softmax over one output has no gradient, but what rounding leaves
+ROUNDED = 1e-3  # a softmax over one output is 1 to the last digit or two, so rounding leaves it a small gradient
 APART = 2e-5  # probabilities further apart than this differ by more than rounding
 LIVELY = 0.1  # and further apart than this, in a model whose weights let its parts make a difference
 TRIES = 8  # random weights to look for such ones
