@@ -18,7 +18,7 @@ from coursekit.probes.transfer import mended
 
 GUESSING = 0.66  # a binary cross-entropy above it is as good as that of a coin, ln 2 = 0.69
 SIZES = ("max_length", "vocab_size", "d_model", "num_heads", "d_ff")
-ROUNDED = 1e-3  # a softmax over one output is 1 to the last digit or two, so rounding leaves it a small gradient
+ROUNDED = 1e-3  # gradients below it are what rounding leaves: a softmax over one output is 1 but for its last digits
 APART = 2e-5  # probabilities further apart than this differ by more than rounding
 LIVELY = 0.1  # and further apart than this, in a model whose weights let its parts make a difference
 TRIES = 8  # random weights to look for such ones
@@ -315,16 +315,14 @@ def _learning(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[]
         ]
 
     looks = [(result, *gradients_of(ids)) for result in built.looks(inputs["weights"], inputs["ids"])]
-    _, _, gradients = looks[0]
-    lost = [variable.path for variable, gradient in zip(variables, gradients, strict=True) if gradient is None]
-    if lost:
-        paths = ", ".join(f"`{path}`" for path in lost)
+    pairs = list(zip(variables, looks[0][2], strict=True))
+    if paths := ", ".join(f"`{variable.path}`" for variable, gradient in pairs if gradient is None):
         raise ContractError(f"no gradient reaches {paths}. Is this part of the model used?")
     inside = [(result, np.asarray(output)) for result, output, _ in looks]
-    largest = np.max([np.abs(gradient).max(initial=0.0) for gradient in gradients])
+    is_zero = all((np.abs(gradient) <= ROUNDED).all() for _, gradient in pairs)
     return {
         "first review with the same result": _first_alike([output for _, output in inside]),
-        "gradients of the weights": "all zero" if largest <= ROUNDED else "not zero",
+        "gradients of the weights": "all zero" if is_zero else "not zero",
         "result inside tf.function": "another" if _changed(inside).any() else "the same",
     }
 
