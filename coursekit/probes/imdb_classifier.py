@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,20 +11,16 @@ import numpy as np
 from coursekit.generator import Generator
 from coursekit.probes import known_weights, relus
 from coursekit.probes.driving import ContractError, find, function, numbers, record, unpack
-from coursekit.probes.keeping import function_of
 from coursekit.probes.naming import kind_of
+from coursekit.probes.review_training import train_classifier
 from coursekit.probes.texts import of_texts, standardize
-from coursekit.probes.training import no_progress_bars, optimizers_built_early
 from coursekit.probes.transfer import mended
 
-GUESSING = 0.66  # a binary cross-entropy above it is as good as that of a coin, ln 2 = 0.69
 SIZES = ("max_length", "vocab_size", "d_model", "num_heads", "d_ff")
 ROUNDED = 1e-3  # gradients below it are what rounding leaves: a softmax over one output is 1 but for its last digits
 APART = 2e-5  # probabilities further apart than this differ by more than rounding
 LIVELY = 0.1  # and further apart than this, in a model whose weights let its parts make a difference
 TRIES = 8  # random weights to look for such ones
-FEW = 10  # epochs without a lower validation loss after which a training has to stop
-CLEARLY = 0.02  # a loss higher by more than this was not kept for a `min_delta`, as some put into EarlyStopping
 LOOKS = 4  # models whose results decide which reviews are alike: in one of them a unit of a ReLU may be silent
 
 
@@ -103,16 +100,25 @@ class _Classifier:
             kind = "None: is the `return` missing?" if model is None else f"{kind_of(model)}."
             wanted = f"Expected a keras.Model (Keras {keras.__version__})."
             raise ContractError(f"build_classifier(…) returned {kind} {wanted}")
-        self.model = model
+        self.model = self.run = model
         self.length, self.width = given.get("max_length", 200), given.get("d_model", 32)
         self(np.zeros((1, self.length), "int32"))  # a model that is built by its first call has its weights now
         self.fresh = [np.asarray(variable) for variable in model.trainable_variables]
 
     def __call__(self, ids: np.ndarray) -> np.ndarray:
-        result = self.model(ids, training=False)
+        result = self.run(ids, training=False)
         if isinstance(result, (list, tuple, dict)) or result is None:
             raise ContractError(f"the model returns {kind_of(result)}; expected one tensor.")
         return np.asarray(result)
+
+    def trace(self, ids: np.ndarray) -> None:
+        """From now on run the model in one graph, which is much quicker, if it has the same results there."""
+        import tensorflow as tf
+
+        graph, outside = tf.function(self.model), self(ids)
+        with contextlib.suppress(Exception):  # a model that cannot be traced goes on as it is
+            if np.abs(np.asarray(graph(ids, training=False)) - outside).max() <= APART:
+                self.run = graph
 
     def shake(self, seed: Sequence[int]) -> None:
         """Add random numbers to all fresh weights: these are so small that no part makes a difference."""
@@ -330,6 +336,8 @@ def _learning(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[]
 def _inside(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], _Classifier]) -> dict[str, Any]:
     """What the two hidden layers do with negative sums, and what is left of the words without the second one's part."""
     ids, sizes = inputs["ids"], (inputs["d_model"], inputs["d_ff"])
+    built.shake([inputs["weights"], 0])
+    built.trace(ids)
     results = list(built.looks(inputs["weights"], ids))
     alike = _first_alike(results)
     if not alike.any():  # every review has the same result, so nothing inside can be heard
@@ -363,120 +371,6 @@ def _build_classifier(namespace: Mapping[str, Any], inputs: Mapping[str, Any], m
     )
 
 
-# -- training ------------------------------------------------------------------------------------------------------
-
-
-def _small_model(inputs: Mapping[str, Any]) -> Any:
-    """The model that is handed over for training: quick, each word has its say in the mean. Not compiled."""
-    import keras
-
-    keras.utils.set_random_seed(inputs["seed"])
-    return keras.Sequential([
-        keras.Input(inputs["x"].shape[1:], dtype="int32"), keras.layers.Embedding(inputs["vocab_size"], 16),
-        keras.layers.GlobalAveragePooling1D(), keras.layers.Dense(1, activation="sigmoid"),
-    ])  # fmt: skip
-
-
-def _curves(result: Any) -> dict[str, list[float]]:
-    """The numbers of a training, epoch by epoch: of a History, or of the dictionary in it."""
-    call = "train_classifier(model, x, y, validation)"
-    if result is None:
-        raise ContractError(f"{call} returned None. Is the `return` missing?")
-    curves = getattr(result, "history", result)
-    if not isinstance(curves, Mapping) or not curves:
-        raise ContractError(f"{call} returned {kind_of(result)}; expected the History that `fit` returns.")
-    if not len(curves.get("loss", ())):
-        raise ContractError(f"the history of {call} has no `loss`.")
-    return {str(name): [float(value) for value in values] for name, values in curves.items()}
-
-
-def _turned(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Which rows changed by more than a factor: weight decay shrinks the vectors of words that no review had, too."""
-    before, after = before.astype("float64"), after.astype("float64")
-    factor = (before * after).sum(axis=1, keepdims=True) / (before * before).sum(axis=1, keepdims=True)
-    return np.linalg.norm(after - factor * before, axis=1) > 1e-5 * np.linalg.norm(after, axis=1)
-
-
-def _losses(said: np.ndarray, labels: np.ndarray) -> dict[str, float]:
-    """What several losses make of probabilities."""
-    said, labels = said.reshape(-1).astype("float64"), labels.astype("float64")
-    clipped = np.clip(said, 1e-7, 1 - 1e-7)
-    return {
-        "binary cross-entropy": -np.mean(labels * np.log(clipped) + (1 - labels) * np.log(1 - clipped)),
-        "mean squared error": np.mean((said - labels) ** 2),
-        "cross-entropy of logits": np.mean(np.logaddexp(0, said) - labels * said),
-        "cross-entropy over classes": 0.0,
-    }
-
-
-def _kept(model: Any, curves: Mapping[str, list[float]], inputs: Mapping[str, Any]) -> dict[str, str]:
-    """Whose loss the history's `val_loss` is, which loss, and of which epoch the model has the weights.
-
-    The epoch with the best accuracy counts as the best one here: which of the two was watched, `_chosen_by` says.
-    """
-    hidden = dict.fromkeys(("kept", "loss", "stops"), "not known")
-    if "val_loss" not in curves:
-        return {"watched": "nothing", **hidden}
-    watched = np.array(curves["val_loss"])
-    best = [int(np.argmin(watched))]
-    best += [int(np.argmax(values)) for name, values in curves.items() if name.startswith("val_") and "acc" in name]
-    late = "late" if len(watched) - 1 - best[0] > FEW else "soon"
-    validation = f"the {len(inputs['x_val'])} validation reviews"
-    for who, x, y, stops in ((validation, "x_val", "y_val", late), ("the training reviews", "x", "y", "not known")):
-        said = np.asarray(model(inputs[x], training=False))
-        for name, value in _losses(said, inputs[y]).items():
-            for epoch, places in (("the best epoch", best), ("the last epoch", [-1])):
-                if np.any(np.abs(watched[places] - value) <= 1e-4 * max(1.0, value)):
-                    return {"watched": who, "kept": epoch, "loss": name, "stops": stops}
-        if np.any(np.abs(watched - _losses(said, inputs[y])["binary cross-entropy"]) <= 1e-4):
-            return {"watched": who, "kept": "another epoch", "loss": "binary cross-entropy", "stops": stops}
-    return {"watched": "other reviews", **hidden}
-
-
-def _chosen_by(model: Any, curves: Mapping[str, list[float]], inputs: Mapping[str, Any]) -> str:
-    """What chose the epoch whose weights the model has, where the validation loss falls long after the accuracy is at
-    its best: "another number" if the loss of these weights stands in the history beside a clearly lower one."""
-    watched = np.array(curves.get("val_loss", ()))
-    has = _losses(np.asarray(model(inputs["x_val"], training=False)), inputs["y_val"])["binary cross-entropy"]
-    is_there = np.any(np.abs(watched - has) <= 1e-4)
-    return "another number" if is_there and watched.min() < has - CLEARLY else "the validation loss"
-
-
-def _learned(model: Any, before: np.ndarray, curves: Mapping[str, list[float]], inputs: Mapping[str, Any]) -> dict:
-    """What the training used, seen from the vectors of words that occur in one review only; and what it achieved."""
-    table = np.asarray(model.layers[0].embeddings)
-    moved = _turned(before, table)
-    share = float(np.mean(moved[inputs["only_in_x"]]))
-    complete = "complete" if any("acc" in name for name in curves) else "no accuracy"
-    said = np.asarray(model(inputs["x"], training=False))
-    steps = int(getattr(getattr(model, "optimizer", None), "iterations", 0))
-    facts = {
-        "history": complete if "val_loss" in curves else "no validation loss",
-        "training": "all reviews" if share > 0.5 else "a part of the reviews" if moved.any() else "nothing",
-        "validation": "learned from" if moved[inputs["only_in_x_val"]].any() else "looked at",
-        "epochs": "several" if len(curves["loss"]) > 1 else "one",
-        "batches": "one in each epoch" if steps == len(curves["loss"]) > 1 and share > 0.5 else "small",
-        "fits": "the training reviews",
-        "chosen by": _chosen_by(model, curves, inputs),
-    }
-    guesses = not _losses(said, inputs["y"])["binary cross-entropy"] < GUESSING
-    if facts["training"] == "all reviews" and guesses and np.mean((said.reshape(-1) >= 0.5) == inputs["y"]) < 0.75:
-        facts["fits"] = "nothing"
-    return {**facts, "probabilities": np.asarray(model(inputs["x_test"], training=False))}
-
-
-def _train_classifier(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
-    """Let the student's function train a small model, and see what became of the model. It never sees test reviews."""
-    target = function_of(namespace, "train_classifier")
-    inputs = {key: value.astype("int32") if isinstance(value, np.ndarray) else value for key, value in inputs.items()}
-    model = _small_model(inputs)
-    before = np.array(model.layers[0].embeddings)
-    x, y, x_val, y_val = (inputs[key].copy() for key in ("x", "y", "x_val", "y_val"))
-    with no_progress_bars(), optimizers_built_early():
-        curves = _curves(target(model, x, y, (x_val, y_val)))
-    return _kept(model, curves, inputs) if mode == "stopping" else _learned(model, before, curves, inputs)
-
-
 MEASURES = ("accuracy", "precision", "recall", "f1", "confusion")
 
 
@@ -493,7 +387,7 @@ PROBES = {
     "masked_mean": _masked_mean,
     "derive_loss_gradient": _derive_loss_gradient,
     "build_classifier": _build_classifier,
-    "train_classifier": _train_classifier,
+    "train_classifier": train_classifier,
     "evaluate_predictions": _evaluate_predictions,
     "linear_baseline": function("linear_baseline", "train_texts", "train_labels", "texts"),
     "find_the_bug": mended(_masked_mean, "masked_mean"),
