@@ -8,6 +8,8 @@ import pytest
 import tensorflow as tf
 from lab_matrix import namespace, solution_sources
 
+from coursekit.probes import imdb_classifier
+
 LAB = "06_imdb_classifier"
 SIZES = {"max_length": 13, "vocab_size": 31, "d_model": 6, "num_heads": 3, "d_ff": 11}
 
@@ -49,3 +51,37 @@ def test_a_saved_classifier_gives_what_it_gave(solved, reviews, tmp_path):
     model.save(tmp_path / "classifier.keras")
     again = keras.models.load_model(tmp_path / "classifier.keras")
     np.testing.assert_allclose(np.asarray(again(reviews)), np.asarray(model(reviews)), atol=1e-6)
+
+
+def _needs_numbers(model: keras.Model) -> keras.Model:
+    """The model, unless it runs in a graph: its last layer asks for numbers, which a graph has not got."""
+    last = model.layers[-1]
+    call = last.call
+
+    def with_numbers(x, training=None):
+        np.asarray(x)
+        return call(x)
+
+    last.call = with_numbers
+    return model
+
+
+def _without_relu(model: keras.Model) -> keras.Model:
+    for layer in model.layers:
+        if isinstance(layer, keras.layers.Dense) and layer.activation is keras.activations.relu:
+            layer.activation = keras.activations.linear
+    return model
+
+
+@pytest.mark.parametrize("change", [lambda model: model, _without_relu, _needs_numbers])
+def test_the_hidden_layers_are_seen_alike_in_a_graph_and_outside(solved, reviews, monkeypatch, change):
+    inputs = {**SIZES, "ids": reviews.astype("int32"), "weights": 6}
+    answer = {"build_classifier": lambda **sizes: change(solved["build_classifier"](**sizes))}
+    built = imdb_classifier._Classifier(answer, inputs)
+    built.trace(inputs["ids"])
+    assert (built.run is built.model) == (change is _needs_numbers)
+    probe = imdb_classifier.PROBES["build_classifier"]
+    quick = probe(answer, inputs, "inside")
+    monkeypatch.setattr(imdb_classifier._Classifier, "trace", lambda self, ids: None)
+    np.testing.assert_equal(probe(answer, inputs, "inside"), quick)
+    assert ("no ReLU" in map(str, quick.values())) == (change is _without_relu)
