@@ -193,14 +193,24 @@ WANTED_CALLS = "the prompt, then one id a call with the caches"
 
 def logits_after(prefix: Sequence[int], table: np.ndarray) -> np.ndarray:
     """The logits (V,) that stand in for a model: every id of the prefix decides, by its place, which row counts."""
-    return table[sum((place + 2) * (3 * number + 1) for place, number in enumerate(prefix)) % len(table)]
+    return table[_row_after(prefix, len(table))]
+
+
+def _row_after(prefix: Sequence[int], rows: int) -> int:
+    return sum((place + 2) * (3 * number + 1) for place, number in enumerate(prefix)) % rows
 
 
 class TableModel:
-    """Stands in for a language model: takes ids (1, t) and caches, and notes how it was called."""
+    """Stands in for a language model: takes ids (1, t) and caches, and notes how it was called.
 
-    def __init__(self, table: np.ndarray):
+    Args:
+        table: the rows of logits (R, V) of which the ids choose one, see `logits_after`.
+        made: results of earlier models of this table, by the numbers of their rows; it grows with each new one.
+    """
+
+    def __init__(self, table: np.ndarray, made: dict[tuple[int, ...], Any]):
         self._table = table
+        self._made = made
         self.calls: list[tuple[int, bool]] = []
 
     def __call__(self, ids: Any, caches: Any = None, **_: Any) -> tuple[Any, list[tuple[Any, Any]]]:
@@ -214,9 +224,12 @@ class TableModel:
         rows = []
         for number in given[0]:
             seen.append(int(number))
-            rows.append(logits_after(seen, self._table))
+            rows.append(_row_after(seen, len(self._table)))
+        key = tuple(rows)
+        if key not in self._made:
+            self._made[key] = tf.constant(self._table[rows][None].astype("float32"))
         kept = np.array(seen, "float32").reshape(1, 1, -1, 1)
-        return tf.constant(np.array([rows], "float32")), [(kept, kept)]  # TensorFlow itself casts far more slowly
+        return self._made[key], [(kept, kept)]
 
     def manner(self, prompt: Sequence[int]) -> str:
         """How the calls of one text went."""
@@ -241,9 +254,10 @@ def _generate(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str
     """Write with a table in the model's place: once, with one seed twice and with another one, or one token often."""
     target, shown = function_of(namespace, "generate"), "generate(model, prompt, …)"
     prompt, end_id = inputs["prompt"], inputs.get("end_id", -1)
+    made: dict[tuple[int, ...], Any] = {}
 
     def written(rng: np.random.Generator, max_new: int) -> tuple[list[int], str]:
-        model = TableModel(inputs["table"])
+        model = TableModel(inputs["table"], made)
         found = target(model, list(prompt), max_new, inputs["temperature"], inputs["p"], rng, end_id)
         if found is None:
             raise ContractError(f"{shown} returned None. Is the `return` missing?")
