@@ -93,7 +93,10 @@ def logistic(x: np.ndarray, labels: np.ndarray) -> np.ndarray:
     for _ in range(30):
         p = 1 / (1 + np.exp(-x @ weights))
         slope = x.T @ (p - labels) + penalty * weights
-        weights = weights - np.linalg.solve((x.T * (p * (1 - p))) @ x + np.diag(penalty), slope)
+        step = np.linalg.solve((x.T * (p * (1 - p))) @ x + np.diag(penalty), slope)
+        weights = weights - step
+        if np.abs(step).max() < 1e-9:  # the error that is left is of the order of its square
+            break
     return weights
 
 
