@@ -32,6 +32,9 @@ test: setup sandbox ## run the tests: the released labs are current, and pytest 
 	$(WITH) course release --check
 	$(WITH) $(PYTEST) -m 'not long and not exhaustive' tests
 
+# As many notebooks at once as there are cores, each with one thread: threads that wait for each other cost a seventh more.
+test-notebooks: export OMP_NUM_THREADS := 1
+test-notebooks: export TF_NUM_INTRAOP_THREADS := 1
 test-notebooks: setup ## run every lecture and every solution from top to bottom, with nbval
 	$(WITH) $(PYTEST) $(NBVAL)
 
