@@ -193,11 +193,7 @@ WANTED_CALLS = "the prompt, then one id a call with the caches"
 
 def logits_after(prefix: Sequence[int], table: np.ndarray) -> np.ndarray:
     """The logits (V,) that stand in for a model: every id of the prefix decides, by its place, which row counts."""
-    return table[_row_after(prefix, len(table))]
-
-
-def _row_after(prefix: Sequence[int], rows: int) -> int:
-    return sum((place + 2) * (3 * number + 1) for place, number in enumerate(prefix)) % rows
+    return table[sum((place + 2) * (3 * number + 1) for place, number in enumerate(prefix)) % len(table)]
 
 
 class TableModel:
@@ -205,10 +201,10 @@ class TableModel:
 
     Args:
         table: the rows of logits (R, V) of which the ids choose one, see `logits_after`.
-        made: results of earlier models of this table, by the numbers of their rows; it grows with each new one.
+        made: results of earlier models of this table, by the ids before and the new ones; it grows with each new one.
     """
 
-    def __init__(self, table: np.ndarray, made: dict[tuple[int, ...], Any]):
+    def __init__(self, table: np.ndarray, made: dict[tuple[tuple[int, ...], tuple[int, ...]], Any]):
         self._table = table
         self._made = made
         self.calls: list[tuple[int, bool]] = []
@@ -221,14 +217,12 @@ class TableModel:
             raise ContractError(f"the model gets ids of the shape {given.shape}; expected (1, t), a batch of one row.")
         self.calls.append((given.shape[1], caches is not None))
         seen = [] if caches is None else [int(number) for number in np.ravel(np.asarray(caches[0][0]))]
-        rows = []
-        for number in given[0]:
-            seen.append(int(number))
-            rows.append(_row_after(seen, len(self._table)))
-        key = tuple(rows)
+        new = [int(number) for number in given[0]]
+        key = (tuple(seen), tuple(new))
         if key not in self._made:
-            self._made[key] = tf.constant(self._table[rows][None].astype("float32"))
-        kept = np.array(seen, "float32").reshape(1, 1, -1, 1)
+            rows = [logits_after([*seen, *new[: place + 1]], self._table) for place in range(len(new))]
+            self._made[key] = tf.constant(np.array([rows], "float32"))
+        kept = np.array([*seen, *new], "float32").reshape(1, 1, -1, 1)
         return self._made[key], [(kept, kept)]
 
     def manner(self, prompt: Sequence[int]) -> str:
@@ -254,7 +248,7 @@ def _generate(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str
     """Write with a table in the model's place: once, with one seed twice and with another one, or one token often."""
     target, shown = function_of(namespace, "generate"), "generate(model, prompt, …)"
     prompt, end_id = inputs["prompt"], inputs.get("end_id", -1)
-    made: dict[tuple[int, ...], Any] = {}
+    made: dict[tuple[tuple[int, ...], tuple[int, ...]], Any] = {}
 
     def written(rng: np.random.Generator, max_new: int) -> tuple[list[int], str]:
         model = TableModel(inputs["table"], made)
