@@ -192,7 +192,10 @@ WANTED_CALLS = "the prompt, then one id a call with the caches"
 
 
 def logits_after(prefix: Sequence[int], table: np.ndarray) -> np.ndarray:
-    """The logits (V,) that stand in for a model: every id of the prefix decides, by its place, which row counts."""
+    """The logits (V,) that stand in for a model: every id of the prefix decides, by its place, which row counts.
+
+    The formula of `generate` calls it too, so that a change of this line changes the lab's reference files.
+    """
     return table[sum((place + 2) * (3 * number + 1) for place, number in enumerate(prefix)) % len(table)]
 
 
