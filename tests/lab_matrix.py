@@ -67,6 +67,20 @@ LONG = {
         "generate",
     ),
 }
+# Of these exercises there are 18 to 85 wrong variants, each of which builds or trains models: together a sixth of the
+# time of all long tests. Continuous integration tries every third of them, `make test-exhaustive` all.
+BY_THIRDS = {
+    "Encoder",
+    "EncoderBlock",
+    "DecoderBlock",
+    "Transformer",
+    "build_classifier",
+    "train_classifier",
+    "build_vit",
+    "GroupedAttention",
+    "LanguageModel",
+    "generate",
+}
 PRELUDE = "import keras\nimport numpy as np\nimport tensorflow as tf\nfrom keras import ops\n"
 
 
@@ -206,7 +220,25 @@ class LabTests:
     lab: str
 
     def pytest_generate_tests(self, metafunc):
-        if "name" in metafunc.fixturenames:
+        if "every" in metafunc.fixturenames:
+            long = LONG[metafunc.function.__name__]
+            each = [(name, 3 if name in BY_THIRDS else 1) for name in exercises_of(self.lab)]
+            some = [
+                pytest.param(
+                    name,
+                    every,
+                    marks=pytest.mark.long if name in long else (),
+                    id=name if every == 1 else f"{name}-every third",
+                )
+                for name, every in each
+            ]
+            whole = [
+                pytest.param(name, 1, marks=pytest.mark.exhaustive, id=f"{name}-all")
+                for name, every in each
+                if every > 1
+            ]
+            metafunc.parametrize(("name", "every"), [*some, *whole])
+        elif "name" in metafunc.fixturenames:
             long = LONG.get(metafunc.function.__name__, ())
             names = [
                 pytest.param(name, marks=pytest.mark.long) if name in long else name for name in exercises_of(self.lab)
@@ -250,8 +282,8 @@ class LabTests:
                 f"variant {number}: {judgement.status} {judgement.message} {told(judgement)}\n{source}"
             )
 
-    def test_wrong_variants_fail_and_are_named(self, name):
-        for misconception, source in variants(self.lab, name).WRONG:
+    def test_wrong_variants_fail_and_are_named(self, name, every):
+        for misconception, source in variants(self.lab, name).WRONG[::every]:
             judgement = outcome(
                 self.lab, exercises_of(self.lab)[name], namespace([*solution_sources(self.lab), source])
             )

@@ -152,7 +152,9 @@ class Formula:
 
 @lru_cache(4096)  # most functions of a formula have the same text in all its mistakes
 def _code(text: str, name: str) -> CodeType:
-    tree = ast.fix_missing_locations(_EndingLoops().visit(ast.parse(text)))
+    tree = ast.parse(text)
+    if "while" in text:
+        tree = ast.fix_missing_locations(_EndingLoops().visit(tree))
     return compile(tree, f"<{name}, edited>", "exec")
 
 
