@@ -13,6 +13,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 sys.path.insert(0, str(Path(__file__).parent))
 pytest.register_assert_rewrite("lab_matrix")
 
+import long_runs  # noqa: E402
 from site_building import site as site  # noqa: E402  a fixture
 
 settings.register_profile("course", deadline=None)  # a busy machine is no defect
@@ -29,6 +30,14 @@ def fallen_walls() -> str:
     from autograder.sandbox import check_walls
 
     return "; ".join(f"{wall.name}: {wall.why}" for wall in check_walls() if wall.required and not wall.stands)
+
+
+def pytest_addoption(parser):
+    parser.addoption("--resume", action="store_true", help="leave out what passed before in this state of the files")
+
+
+def pytest_configure(config):
+    long_runs.configure(config)
 
 
 def pytest_collection_modifyitems(items):
