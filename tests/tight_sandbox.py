@@ -2,6 +2,8 @@
 
 import contextlib
 import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +26,14 @@ TIGHT = Limits(
 )
 LAB = "02_self_attention"
 Q = np.ones((3, 2), "float32")
+
+
+def wait_until(happens: Callable[[], bool]) -> None:
+    """Wait for a state, however slow the machine is; ten minutes of nothing are a failure."""
+    until = time.monotonic() + 600
+    while not happens():
+        assert time.monotonic() < until, "it does not happen"
+        time.sleep(0.05)
 
 
 def living(worker):

@@ -27,7 +27,7 @@ def next_submission_is_unharmed(request):
     before = living(worker)
     yield
     assert sandbox._worker.process.pid == worker.pid, "the worker had to be started again"
-    deadline = time.monotonic() + 5  # the process between the worker and the runner may still be on its way out
+    deadline = time.monotonic() + 100  # the process between the worker and the runner may still be on its way out
     while left := living(worker) - before:
         assert time.monotonic() < deadline, f"processes are left: {left}"
         time.sleep(0.05)

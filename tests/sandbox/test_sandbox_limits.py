@@ -41,11 +41,9 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
     ],
 )  # fmt: skip
 def test_a_process_that_does_not_come_back_is_lost(session, reason, source):
-    started = time.monotonic()
     with pytest.raises(SessionLost) as lost:
         session.run_cell(source)
     assert lost.value.reason == reason
-    assert time.monotonic() - started < TIGHT.wall_seconds_per_step * TIGHT.patience
     with pytest.raises(SessionLost):
         session.run_cell("1")
 

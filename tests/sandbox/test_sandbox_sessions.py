@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import pytest
+from measuring import slowness
 from tight_sandbox import Q, drive, output
 
 from autograder.sandbox import Limits, Sandbox
@@ -171,14 +172,15 @@ def test_an_operation_runs_as_a_kernel_and_not_as_a_function_of_one_node(warm_sa
 
 
 def test_a_small_submission_takes_a_fraction_of_a_second(warm_sandbox):
+    """Of the processor, whatever else the machine does meanwhile."""
+
     def grade():
-        started = time.monotonic()
         with warm_sandbox.session() as session:
             session.run_cell("import keras, tensorflow as tf")
             session.run_cell("def self_attention_loops(x): return tf.nn.softmax(x @ tf.transpose(x)) @ x")
             for _ in range(5):
                 assert drive(session, "self_attention_loops", {"x": Q}, mode="tensor").outputs
-        return time.monotonic() - started
+            return session._tree.cpu_seconds()
 
     grade()
-    assert any(grade() < 2 for _ in range(10))  # as soon as the machine is not busy with something else
+    assert min(grade() for _ in range(3)) / slowness() < 2

@@ -65,9 +65,8 @@ def test_who_holds_much_when_the_machine_runs_out_of_memory_is_to_blame(session)
     process = psutil.Process(session.pid)
 
     def kill_once_it_holds_much() -> None:
-        while process.memory_info().rss < 300 << 20:
+        while not session._is_large:  # until the grader has measured it
             time.sleep(0.05)
-        time.sleep(1.5)  # in which the grader measures it
         process.kill()
 
     threading.Thread(target=kill_once_it_holds_much, daemon=True).start()
