@@ -5,8 +5,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "tests"))
 
-import notebook_kernels
-import printed_numbers
 
-notebook_kernels.install()
-printed_numbers.install()
+def pytest_configure(config):
+    if config.getoption("nbval", False) or config.getoption("nbval_lax", False):
+        import notebook_kernels
+        import printed_numbers
+
+        notebook_kernels.install(config)
+        printed_numbers.install()
