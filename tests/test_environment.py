@@ -233,8 +233,8 @@ def test_compose_keeps_the_course_outside_the_container():
 def test_ci_runs_the_command_of_the_readme():
     ci = ROOT / ".ci" / "run"
     assert ci.stat().st_mode & 0o111
-    assert ci.read_text().rstrip().endswith("exec make test-all")
-    assert re.search(r"^test-all: test test-notebooks ", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    ran = re.findall(r"^make ([\w-]+)", ci.read_text(), re.MULTILINE)
+    assert ran == ["lint", "test", "test-notebooks"]
     assert "make test" in (ROOT / "README.md").read_text()
 
 
