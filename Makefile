@@ -31,7 +31,7 @@ PYTEST  := python -m $(RUN)
 SHORT   := not long and not exhaustive
 TESTS   ?= $(SHORT)
 test: setup sandbox ## what each change must pass, ten minutes: `course release --check`, and pytest without what takes long
-	$(WITH) $(PYTEST) -m '$(TESTS)' tests
+	$(WITH) $(PYTEST) -p no:nbval -m '$(TESTS)' tests
 
 # As many notebooks at once as there are cores, each with one thread: threads that wait for each other cost a seventh more.
 NBVAL   := --nbval-lax --nbval-current-env --nbval-kernel-startup-timeout 600
@@ -44,13 +44,13 @@ test-notebooks: setup ## run the notebooks whose record is behind, with nbval, a
 
 test-long: setup sandbox ## the tests that take minutes each; goes on where it was stopped
 	@mkdir -p build/coverage
-	$(WITH) coverage run -m $(RUN) --resume -m long tests
-	$(WITH) coverage run -m $(RUN) -q -m '$(SHORT)' tests
+	$(WITH) coverage run -m $(RUN) -p no:nbval --resume -m long tests
+	$(WITH) coverage run -m $(RUN) -p no:nbval -q -m '$(SHORT)' tests
 	@echo 'A warning, no failure: branches of what decides a mark that no test takes ("12->15": from line 12 to 15).'
 	@$(WITH); coverage combine -q --append; coverage report || true
 
 test-exhaustive: setup sandbox ## an hour and more: check and grader on every answer, a hundred kills; goes on where it was stopped
-	$(WITH) $(PYTEST) --resume -m exhaustive tests
+	$(WITH) $(PYTEST) -p no:nbval --resume -m exhaustive tests
 	$(WITH) course mutants
 
 golden: setup sandbox ## judge every answer on record again and list what differs (LAB=…: one lab; half an hour for all)

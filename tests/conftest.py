@@ -1,6 +1,7 @@
 """Shared set-up of the tests."""
 
 import os
+import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -8,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# jsonschema, which reads notebooks' schema, takes seconds to make a checker of addresses out of it, and does without.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("MPLBACKEND", "Agg")
 sys.path.insert(0, str(Path(__file__).parent))
@@ -38,6 +41,17 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     long_runs.configure(config)
+
+
+ALL_LONG = re.compile(r"^pytestmark = (?:\[[^\]]*)?pytest\.mark\.(?:long|exhaustive)\b", re.MULTILINE)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """A run without long tests does not import files that hold nothing else: that would be half of what it imports."""
+    leaves_out = config.getoption("markexpr") == "not long and not exhaustive"
+    if leaves_out and collection_path.suffix == ".py" and ALL_LONG.search(collection_path.read_text("utf-8")):
+        return True
+    return None
 
 
 def pytest_collection_modifyitems(items):

@@ -105,6 +105,7 @@ def {name}(*given, **named):
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lab", LABS)
 def test_no_function_of_the_course_may_change_what_it_gets(lab):
     passing = []

@@ -98,6 +98,7 @@ def test_padding_is_not_read_and_the_same_text_is_said_the_same(encoder, preproc
     assert np.abs(long[0] - long[1]).max() > 0.01
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("trainable", [True, False])
 def test_it_learns_when_it_is_told_to(trainable, preprocess):
     rows = inputs()

@@ -75,6 +75,7 @@ def test_who_says_the_words_of_a_right_masking_has_masked_nothing():
         assert (found.outputs, found.kind) == (None, "contract")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float64", "bool", "complex64", "object"])
 def test_whatever_stands_in_place_of_masked_ids_is_read_in_seconds(dtype):
     """As many different ids as there are tokens, in every array that a probe hands over."""

@@ -86,6 +86,7 @@ def tolerance(ids: np.ndarray, weights: dict[str, np.ndarray]) -> float:
     return FEW * float(rounding)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sentence", SENTENCES)
 def test_the_weights_are_those_of_the_formulas(sentence, weights):
     pieces, ids = cut(sentence)

@@ -37,6 +37,7 @@ def test_a_job_is_plain_msgpack_and_another_seed_is_another_job(grader):
     assert name_of(data) != name_of(Job.of(LabGrader(load_course(ROOT), LAB, seed=8)).encode())
 
 
+@pytest.mark.long
 @pytest.mark.sandbox
 def test_an_instructors_own_exercises_travel_with_their_solution(tmp_path, monkeypatch):
     root = tmp_path / "statistics"

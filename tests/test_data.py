@@ -191,6 +191,7 @@ class TestWhatGoesWrong:
         with pytest.raises(data.DataError, match="is not the file it should be: it cannot be unpacked"):
             check_sum(file, CHECKSUMS[name])
 
+    @pytest.mark.long
     @needs_folder
     @pytest.mark.parametrize("name", sorted(CHECKSUMS.keys() - {ag_news.WHOLE}))  # too large to be kept here
     def test_known_checksums(self, name):

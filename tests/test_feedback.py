@@ -36,6 +36,7 @@ def text_of(markup: str) -> str:
     return html.unescape(re.sub("<[^>]*>", "", markup))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", NASTY.values(), ids=NASTY)
 @pytest.mark.parametrize("before, after", [("", ""), ("match ", "x"), ("f'", "x"), ("x =", " x")])
 def test_no_text_takes_long_to_colour(before, part, after):

@@ -48,6 +48,7 @@ def test_what_repeats_counts_once_and_ids_that_are_no_labs_hide_none():
     assert names.score(b'"grade_id": "other", ' * (MOST_SIGNS // 2 - 1) + b'"grade_id": "two"') == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "line", [b'"grade_id":"ab"', b'"grade_id"' + b" " * 300, b'"grade_i', b"check(", b"\ncheck('", b"\n", b"x"]
 )
@@ -63,6 +64,7 @@ def test_no_content_makes_the_look_for_ids_slow(line):
     assert cost.seconds < 0.8 and cost.megabytes < 300
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("line", [b"# %\n", b"\n", b"\t"])
 def test_no_content_makes_the_look_for_cells_slow(line):
     cost = cost_of(

@@ -62,12 +62,14 @@ def test_hidden_labels_are_no_fixed_group():
     assert list(fixed_groups({"free": exercise})) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lab", LABS)
 def test_every_other_group_of_this_course_says_why(lab):
     unexplained = {(group.exercise, group.group) for group in fixed_groups(exercises_of(lab)) if not group.reason}
     assert not unexplained
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lab", LABS)
 def test_replaying_what_is_released_earns_nothing_else(lab):
     """Who looks inputs up in the reference file, and otherwise returns what it holds for the same visible case."""

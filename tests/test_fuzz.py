@@ -16,6 +16,8 @@ from autograder.grading.lab_grader import grade_ids
 from autograder.integrations.similarity.documents import DocumentReader, given_grams
 from autograder.submission import Children, LabReader, Rules, Unreadable, find_submissions, read_release
 
+pytestmark = pytest.mark.long
+
 FEW = settings(max_examples=40, suppress_health_check=list(HealthCheck), derandomize=True)
 MANY = settings(max_examples=3_000, suppress_health_check=list(HealthCheck))  # ten minutes on two free cores
 seeds = st.integers(0, 2**63)

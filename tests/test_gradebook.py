@@ -271,6 +271,7 @@ def start_recorder(course, name: str, count: int) -> subprocess.Popen:
     return subprocess.Popen([sys.executable, "-c", code, name, str(count)], stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.long
 def test_two_graders_at_once_lose_nothing(course):
     """Both begin with no database at all."""
     graders = [start_recorder(course, name, 15) for name in ("a", "b")]
@@ -281,6 +282,7 @@ def test_two_graders_at_once_lose_nothing(course):
         assert {submission.score for submission in gradebook.assignment_submissions(LAB)} == {5.0}
 
 
+@pytest.mark.long
 def test_a_killed_grader_leaves_whole_verdicts(course):
     grader = start_recorder(course, "a", 10_000)
     assert grader.stdout.readline() == "ready\n"
@@ -303,6 +305,7 @@ def test_a_killed_grader_leaves_whole_verdicts(course):
     assert scores == {mark.student: 5.0 for mark in kept} | {"after": 3.5}
 
 
+@pytest.mark.long
 def test_the_database_is_nbgraders_own(course):
     """nbgrader sees a current database: nothing to upgrade, and its own code opens it."""
     with GradebookWriter(course.db_url, course):

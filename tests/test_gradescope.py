@@ -125,6 +125,7 @@ def test_the_archive_holds_what_grading_needs_and_no_secret_of_the_courses(tmp_p
         subprocess.run(["bash", "-n", tmp_path / "source" / script], check=True)
 
 
+@pytest.mark.long
 def test_the_set_up_installs_what_course_toml_adds_and_keeps_the_locked_versions(tmp_path):
     course = load_course(make_course(tmp_path / "course"))
     with zipfile.ZipFile(io.BytesIO(autograder_archive(course, LAB, seed=7))) as archive:

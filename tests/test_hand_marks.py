@@ -119,6 +119,7 @@ def test_points_and_comments_of_formgrader_are_logged_and_reach_the_page(course,
     assert "grace: bo, why: from 3 to 3, because: Say which scale." in said
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -35,6 +35,7 @@ def test_the_published_size(solved):
     assert model.count_params() == 657_737 == 646_400 + 10_656 + 660 + 21
 
 
+@pytest.mark.long
 def test_graph_xla_and_batches_of_any_size_give_what_eager_gives(solved, reviews):
     model = solved["build_classifier"](**SIZES)
     together = np.asarray(model(reviews))
@@ -73,6 +74,7 @@ def _without_relu(model: keras.Model) -> keras.Model:
     return model
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("change", [lambda model: model, _without_relu, _needs_numbers])
 def test_the_hidden_layers_are_seen_alike_in_a_graph_and_outside(solved, reviews, monkeypatch, change):
     inputs = {**SIZES, "ids": reviews.astype("int32"), "weights": 6}

@@ -10,6 +10,8 @@ import pytest
 import tensorflow as tf
 from lab_matrix import LABS, namespace, solution_sources
 
+pytestmark = pytest.mark.long
+
 # lab -> class name, constructor arguments, shapes of the inputs without the batch axis (an int: that many token ids; a
 # list: one argument that is a tuple of such inputs)
 LAYERS = {

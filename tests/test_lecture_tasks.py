@@ -7,6 +7,8 @@ import pytest
 
 from coursekit import memory_task, sorting, stacks, twins, two_questions
 
+pytestmark = pytest.mark.long
+
 
 def test_a_sorter_gives_scores_and_a_run_begins_where_it_is_told_to():
     model = sorting.sorter(lambda: lambda x: x, depth=1)

@@ -86,6 +86,7 @@ class TestFunctions:
         with pytest.raises(data.DataError, match="holds no Python functions"):
             data.library_functions(tmp_path / "not there")
 
+    @pytest.mark.long
     @pytest.mark.skipif(not Path(sysconfig.get_path("stdlib"), "ast.py").is_file(), reason="a library without sources")
     def test_the_running_interpreters_own_library(self, capsys):
         (train, train_modules), (test, test_modules) = data.library_functions()

@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.long
+
 tf = pytest.importorskip("tensorflow")
 ROOT = Path(__file__).resolve().parents[1]
 FIXED = ROOT / "tests" / "fixed_library"

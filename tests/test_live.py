@@ -74,6 +74,7 @@ def picked(**fields) -> list[dict]:
     return [fields]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("divide", [0.25, 1, 8])
 def test_sharpness_is_the_softmax_of_the_divided_scores(divide):
     weights = softmax(SCORES / divide, axis=-1)
@@ -84,6 +85,7 @@ def test_sharpness_is_the_softmax_of_the_divided_scores(divide):
     np.testing.assert_allclose(scores, SCORES[2] / divide, atol=0.005)  # two digits
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("power", [-1.7, -0.5, 0.5])
 def test_bandwidth_is_the_average_weighted_by_the_kernel(power):
     keys, values = MEASURED
@@ -93,6 +95,7 @@ def test_bandwidth_is_the_average_weighted_by_the_kernel(power):
     assert numbers(drawn, "estimate", **chosen) == pytest.approx([weights @ values], abs=1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("turn", [0, 45, 90])
 def test_heads_side_by_side_are_the_softmax_of_each_with_the_first_one_turned(turn):
     angle = np.radians(turn)
@@ -107,6 +110,7 @@ def test_heads_side_by_side_name_the_shapes_that_they_need():
         live.side_by_side(SCORES, SCORES, WORDS, asks=("nouns", "verbs"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("look_ahead", [True, False])
 @pytest.mark.parametrize("padding", ["none", "at the end", "in front"])
 @pytest.mark.parametrize("when", ["before the softmax", "after the softmax"])
@@ -122,6 +126,7 @@ def test_masks_block_what_they_say(look_ahead, padding, when):
     np.testing.assert_allclose(numbers(drawn, "row_sum", **chosen), weights.sum(axis=-1), atol=0.006)  # two digits
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "chosen",
     [
@@ -247,6 +252,7 @@ def test_the_cache_counts_what_is_computed(step, how):
     assert f"scores: {step**2 if again else step} in this step, {scores} so far" in said
 
 
+@pytest.mark.long
 def test_rollout_follows_the_blocks_from_the_first():
     mixing = np.eye(17)
     for block, weights in enumerate(MAPS, 1):
@@ -261,6 +267,7 @@ def test_rollout_follows_the_blocks_from_the_first():
         live.rollout(IMAGES, [MAPS[0][..., :16, :16]], ["one", "two"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_is_stored_as_chart_picture_and_words(name, monkeypatch):
     shown = []
@@ -284,6 +291,7 @@ def css(colour: str) -> str | tuple[float, ...]:
     return tuple(int(number) / 255 for number in re.findall(r"\d+", colour)[:3]) if colour.startswith("rgb") else colour
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_is_drawn_in_the_colours_of_the_static_ones(name):
     """Each colour of the drawing is one of the palette, one of the static maps, or a grey."""
@@ -315,6 +323,7 @@ def test_a_lecture_shows_every_figure_right_after_a_question(name):
     assert asked and all(re.search(r"\*\*(Predict|Calculate|By hand)\.\*\*", question) for question in asked)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_control_has_a_label_and_the_keyboard_reaches_it(name):
     controls = [control for control in FIGURES[name]().specification()["params"]]

@@ -106,6 +106,7 @@ def test_without_an_end_the_search_stops_at_the_length(network):
     assert network.search(endless, np.ones((1, 2), "int32"), 2, 5).tolist() == [[6] * 5]
 
 
+@pytest.mark.long
 def test_the_model_sees_neither_the_future_nor_padding(network):
     model = network.build(11)
     source, reads = np.array([[4, 5, 6, 0]]), np.array([[2, 7, 8, 9]])

@@ -198,6 +198,7 @@ def nbgrader(course, *arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run(command, cwd=course.root, env=environment, capture_output=True, text=True, timeout=300)
 
 
+@pytest.mark.long
 def test_generate_assignment_by_nbgrader_gives_the_same_bytes(tmp_path, monkeypatch):
     """Formgrader's Generate button and "course release" write the same lab."""
     course = build(tmp_path / "course", monkeypatch)

@@ -32,6 +32,8 @@ from autograder.integrations.exporting.tables import Cell, plain_table
 from autograder.marking.results_folder import bring_up_to_date
 from autograder.pages.feedback import write_feedback
 
+pytestmark = pytest.mark.long
+
 DUE = datetime(2026, 11, 2, 12, tzinfo=UTC)
 STUDENTS = st.sampled_from(["ada", "bo"])
 HALVES = st.integers(0, 4).map(lambda number: number / 2)

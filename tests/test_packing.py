@@ -38,6 +38,7 @@ def half(tmp_path_factory) -> tuple[subprocess.CompletedProcess, Path]:
     return pack(str(path)), folder / f"{LAB}-submission.ipynb"
 
 
+@pytest.mark.long
 def test_it_says_what_is_unfinished_and_packs_all_the_same(half):
     done, packed = half
     assert done.returncode == 0, done.stderr
@@ -75,6 +76,7 @@ def test_the_file_is_found_as_a_submission_whatever_it_is_called(half, tmp_path)
     assert all(json.loads(submission.read())["cells"] for submission in found)
 
 
+@pytest.mark.long
 def test_a_file_that_is_no_lab_is_refused_with_a_reason(half, tmp_path):
     lecture = pack(str(ROOT / "README.md"), "--out", str(tmp_path / "out.ipynb"))
     assert lecture.returncode == 2 and "is not a notebook" in lecture.stderr

@@ -68,16 +68,16 @@ else:
         return _wrap(_inner(*args, **kwargs))
 """
 SAMPLE = [
-    ("01_attention_intuition", "softmax"),
+    pytest.param("01_attention_intuition", "softmax", marks=pytest.mark.long),
     ("01_attention_intuition", "attend"),
-    ("01_attention_intuition", "answers"),
-    ("02_self_attention", "self_attention_loops"),
-    ("02_self_attention", "attention_cost"),
+    pytest.param("01_attention_intuition", "answers", marks=pytest.mark.long),
+    pytest.param("02_self_attention", "self_attention_loops", marks=pytest.mark.long),
+    pytest.param("02_self_attention", "attention_cost", marks=pytest.mark.long),
     pytest.param("02_self_attention", "SelfAttention", marks=pytest.mark.long),
-    ("05_positional_encoding", "sinusoidal_positions"),
-    ("06_imdb_classifier", "build_vocabulary"),
+    pytest.param("05_positional_encoding", "sinusoidal_positions", marks=pytest.mark.long),
+    pytest.param("06_imdb_classifier", "build_vocabulary", marks=pytest.mark.long),
     ("08_decoder_and_masking", "causal_mask"),
-    ("09_vision_transformer", "extract_patches"),
+    pytest.param("09_vision_transformer", "extract_patches", marks=pytest.mark.long),
 ]
 LIMITS = Limits(cpu_seconds_per_step=200, wall_seconds_per_step=2000)  # generous: training is tried, too
 

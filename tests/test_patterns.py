@@ -20,6 +20,8 @@ from re import _parser as parser
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[1]
 LENGTH = 200_000
 SECONDS = 1.5  # of processor time for a text; a pattern that is linear takes milliseconds

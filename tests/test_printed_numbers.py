@@ -68,6 +68,7 @@ def test_whole_numbers_are_compared_exactly(one, other):
     assert (Printed(f"count {one}") == Printed(f"count {other}")) == (one == other)
 
 
+@pytest.mark.long
 def test_nbval_compares_in_this_way(tmp_path):
     """Through pytest: a stored output that is off by rounding passes, one that is off by more fails."""
     for name, stored in (("near", "0.3333"), ("far", "0.3353")):

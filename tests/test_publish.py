@@ -195,6 +195,7 @@ def git(folder, *words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_what_is_published_can_be_pushed_cloned_and_installed_from_its_tag(tmp_path, monkeypatch):
     """A bare repository at a file:// address stands for the host: what Colab's cell names is installed from there."""
     bare, host = tmp_path / "students.git", "https://git.example/us"

@@ -18,6 +18,8 @@ import pytest
 
 from coursekit import recorded
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARIES = (
     sys.stdlib_module_names | packages_distributions().keys() - {"autograder", "coursekit"} | {"jax", "sacrebleu"}

@@ -10,6 +10,8 @@ import keras
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.long
+
 tf = pytest.importorskip("tensorflow")
 pytest.importorskip("tensorflow_text")
 ROOT = Path(__file__).resolve().parents[1]

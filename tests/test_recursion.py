@@ -155,6 +155,7 @@ def test_a_circle_is_returned_as_a_way():
     assert set(recursion.find_circle({1: [2], 2: [1], 3: [1]})) == {1, 2}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "text",
     [

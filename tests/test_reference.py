@@ -47,6 +47,7 @@ def make_exercise(shape: tuple[int, int]) -> Exercise:
     return exercise
 
 
+@pytest.mark.long
 @given(shape=st.tuples(st.integers(2, 9), st.integers(1, 9)))
 def test_what_is_written_comes_back(tmp_path_factory, shape):
     folder = tmp_path_factory.mktemp("reference")

@@ -310,6 +310,7 @@ def test_what_stands_in_the_text_of_a_magic_is_found():
     assert found("%time f = lambda: keras.layers.MultiHeadAttention(1, 2)\nimport keras")
 
 
+@pytest.mark.long
 def test_the_last_cells_are_read_when_there_are_too_many():
     history = ["x = 1; " * 1000] * 40
     assert found(*history, "def f(x): return [i for i in x]", no_loops=True)
@@ -332,12 +333,14 @@ HEAVY = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("texts", HEAVY.values(), ids=HEAVY)
 def test_no_notebook_takes_long_to_read(texts):
     with takes_at_most(5):
         found(*texts, "def f(x): return helper(x)", no_loops=True)
 
 
+@pytest.mark.long
 def test_the_largest_trees_take_little_memory():
     cost = cost_of(
         "rules.violations(read_cells(['a;' * 6000] * 50), 'f', no_loops=True)",

@@ -38,7 +38,7 @@ TOLD = {
     "10-cheats": {"self_attention_loops": "unchanged"},
 }
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
+pytestmark = [pytest.mark.long, pytest.mark.sandbox, pytest.mark.slow]
 
 
 def run(*words: str, cwd: Path) -> subprocess.CompletedProcess:

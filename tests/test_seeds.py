@@ -10,6 +10,8 @@ from this_course import exercises_of
 
 from autograder.declaring.exercise import Case, Exercise, differs
 
+pytestmark = pytest.mark.long
+
 SEEDS = [pytest.param(range(4), id="4 seeds"), pytest.param(range(16), id="16 seeds", marks=pytest.mark.long)]
 
 

@@ -14,6 +14,8 @@ from coursekit.probes import described, load_probe
 from coursekit.probes.driving import BuiltLayer, LayerProbe
 from coursekit.probes.sharing import LayerCache, sharing
 
+pytestmark = pytest.mark.long
+
 LAYERS = [(lab, name) for lab in LABS for name in exercises_of(lab) if name[0].isupper()]
 PRELUDE = "import keras\nfrom keras import ops\nbuilt = []\n"
 SCALE = """

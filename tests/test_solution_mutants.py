@@ -80,6 +80,7 @@ def test_of_an_exercise_that_trains_one_more_draw_is_tried(sandbox):
     assert found.left and found.made <= 20
 
 
+@pytest.mark.long
 def test_an_equivalent_one_is_right_on_200_inputs(sandbox, monkeypatch):
     """One that is wrong on the 151st is none."""
     drawn = []

@@ -14,6 +14,8 @@ from autograder.declaring import Case, Exercise
 from autograder.declaring.strength import strength
 from coursekit.generator import Generator
 
+pytestmark = pytest.mark.long
+
 LABS = [lab.name for lab in load_course(ROOT).labs]
 SEED = 40723
 LARGE = ("08_decoder_and_masking", "08b_generating_text", "09_vision_transformer", "10_language_model")

@@ -4,6 +4,7 @@ import copy
 import json
 
 import nbformat
+import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from test_submission_factory import ANSWERS, LOCKED, POINTS, STUBS, answered, as_bytes, release
@@ -78,6 +79,7 @@ def hurt(cells, kind, *how):
             cell["source"] = "".join(cell["source"]).splitlines(keepends=True)
 
 
+@pytest.mark.long
 @SLOW
 @given(st.lists(damage, max_size=12))
 def test_damaged_cells_cost_no_earned_point(wounds):

@@ -202,6 +202,7 @@ def test_hostile_sources_are_looked_through_in_no_time(source):
         names.only_checks(source)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("megabytes", [60, 120])
 def test_json_that_is_larger_to_hold_than_to_write_is_refused(megabytes):
     cost = cost_of(

@@ -10,6 +10,8 @@ from this_course import exercises_of
 
 from coursekit.probes.training import no_progress_bars, optimizers_built_early
 
+pytestmark = pytest.mark.long
+
 TRAINING = [("06_imdb_classifier", "train_classifier"), ("09_vision_transformer", "train_vit")]
 
 

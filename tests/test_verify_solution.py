@@ -41,6 +41,7 @@ def test_the_solution_finds_the_files_beside_it(monkeypatch):
     assert found == [b"1"]
 
 
+@pytest.mark.long
 def test_the_exception_of_a_cell_is_told_before_the_checks_that_fail_by_it():
     """Or an import that is missing above a class would only be told as a class that is not there."""
     lab = "02_self_attention"

@@ -12,6 +12,8 @@ import pytest
 
 from coursekit import recorded
 
+pytestmark = pytest.mark.long
+
 FILE = Path(__file__).resolve().parents[1] / "experiments" / "vit_against_convnet.py"
 
 
