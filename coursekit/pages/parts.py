@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import keras
 import numpy as np
 from keras import ops
 
+BASE, EPSILON = 10_000.0, 1e-6
+_constants: ContextVar[tuple[float, float]] = ContextVar("constants of a published model", default=(BASE, EPSILON))
+
+
+@contextmanager
+def constants(*, base: float, epsilon: float) -> Iterator[None]:
+    """Within the block, `rotated` and `PlainRMSNorm` compute with the constants of a published model."""
+    token = _constants.set((base, epsilon))
+    try:
+        yield
+    finally:
+        _constants.reset(token)
+
 
 def rotated(x, positions):
     """Turn the pair (2i, 2i + 1) of x (…, T, K) by position · 10,000^(−2i/K) (Su et al. 2021); positions (T,)."""
-    width = x.shape[-1]
-    angles = ops.cast(positions, "float32")[:, None] / 10_000.0 ** (np.arange(0, width, 2, dtype="float32") / width)
+    width, (base, _) = x.shape[-1], _constants.get()
+    angles = ops.cast(positions, "float32")[:, None] / base ** (np.arange(0, width, 2, dtype="float32") / width)
     cos, sin = ops.cos(angles), ops.sin(angles)  # (T, K/2)
     even, odd = x[..., 0::2], x[..., 1::2]
     pairs = ops.stack([even * cos - odd * sin, even * sin + odd * cos], axis=-1)  # (…, T, K/2, 2)
@@ -39,7 +54,7 @@ class PlainRMSNorm(keras.Layer):
         self.gamma = self.add_weight(shape=(shape[-1],), initializer="ones", name="gamma")
 
     def call(self, x):  # (..., D)
-        return x * ops.rsqrt(ops.mean(ops.square(x), axis=-1, keepdims=True) + 1e-6) * self.gamma
+        return x * ops.rsqrt(ops.mean(ops.square(x), axis=-1, keepdims=True) + _constants.get()[1]) * self.gamma
 
 
 def compared(yours: Mapping[str, Callable | None]) -> dict[str, str]:
