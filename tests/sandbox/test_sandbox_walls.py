@@ -21,6 +21,7 @@ import pytest
 from tight_sandbox import ROOT, TIGHT, output, wait_until
 
 from autograder.sandbox import Sandbox, SandboxUnavailable, SessionLost, bubblewrap, check_walls, warm
+from autograder.worker.walls import _ALLOWED, system_call_filter
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
@@ -154,6 +155,34 @@ def refused(name, *arguments):
 )
 def test_calls_that_break_walls_are_refused(session, call):
     assert output(session, f"{CALLS}refused({call})").split()[1] in ("1", "22")
+
+
+def test_calls_younger_than_the_library_are_refused_by_number(session):
+    """Landlock's, whose memory no limit counts; lists of mounts; and all that a future kernel may have."""
+    source = (
+        "import ctypes\nlibc, found = ctypes.CDLL(None, use_errno=True), {}\n"
+        "for number in range(425, 512):\n"
+        "    ctypes.set_errno(0)\n"
+        "    if number not in ALLOWED: found[number] = (libc.syscall(number, 0, 0, 1, 0), ctypes.get_errno())\n"
+        "print(found)"
+    )
+    found = ast.literal_eval(output(session, source.replace("ALLOWED", repr(set(_ALLOWED)))))
+    assert {444, 445, 446, 447, 457, 458, 467, 468, 469, 470} <= found.keys()
+    assert {number: said for number, said in found.items() if said != (-1, errno.ENOSYS)} == {}
+
+
+def test_newer_calls_that_programs_use_may_be_made(session):
+    assert output(session, "import os, signal; print(signal.pidfd_send_signal(os.pidfd_open(1), 0))") == "None"
+
+
+def test_a_rule_that_the_library_cannot_make_is_no_silent_gap(monkeypatch):
+    """`course doctor` says so: a filter without one of its rules does not stand."""
+    import pyseccomp
+
+    known = pyseccomp.resolve_syscall
+    monkeypatch.setattr(pyseccomp, "resolve_syscall", lambda where, name: -1 if name == "bpf" else known(where, name))
+    with pytest.raises(ImportError, match="too old: it does not know the system call bpf"):
+        system_call_filter()
 
 
 def test_a_detached_process_does_not_outlive_its_session(sandbox):
