@@ -10,7 +10,7 @@ import pytest
 
 from autograder.grading import submission_run
 from autograder.grading.lab_files import writing
-from autograder.grading.submission_run import MAX_RESTARTS, PAUSES, PreparedExercise, SubmissionRun
+from autograder.grading.submission_run import MAX_RESTARTS, MOST_AGAIN, PAUSES, PreparedExercise, SubmissionRun
 from autograder.sandbox import CellError, CellReply, Failure, Limits, ProbeReply, SessionLost, WorkerLost
 from autograder.submission import CellStep, Plan, ProbeStep, Rules
 from autograder.submission.lab_reader import with_rules
@@ -207,6 +207,13 @@ def test_who_always_runs_short_is_blamed_and_the_pauses_are_those_of_the_whole_s
     assert [seconds for seconds in waited if seconds] == list(PAUSES)
 
 
+def test_a_submission_has_few_passes_for_what_runs_short(waited):
+    own = [f"own{number}" for number in range(40)]
+    machine = Machine(**dict.fromkeys(own, CellReply(CellError("MemoryError", "", ""), "", 1.0, 2.0)))
+    assert take(machine, (*map(cell, own), *STEPS))[1] == WELL
+    assert machine.log.count("new") == 1 + MOST_AGAIN + len(PAUSES)
+
+
 def test_an_error_that_tells_of_no_shortage_is_not_tried_again(waited):
     error = CellReply(CellError("OSError", "[Errno 30] Read-only file system", ""), "", 1.0, 2.0)
     machine = Machine(own=error, answer_one=error)
@@ -311,6 +318,17 @@ def test_a_submission_that_always_loses_its_process_ends():
     run, results = take(machine)
     assert results == {"one": ("timeout", 0.0), "two": ("timeout", 0.0)}
     assert "as a whole" in run.results()["two"].message
+
+
+def test_the_start_of_a_process_counts_on_the_clock(monkeypatch):
+    """Cells that end it again and again cost more than they compute. What the machine ends is started for nothing."""
+    monkeypatch.setattr(submission_run, "START_SECONDS", 100.0)
+    own = [f"own{number}" for number in range(MAX_RESTARTS)]
+    _, results = take(Machine(**dict.fromkeys(own, lost())), (*map(cell, own), *STEPS))
+    assert results == {"one": ("timeout", 0.0), "two": ("timeout", 0.0)}
+    left, well = [WorkerLost("the warm worker ended")], ProbeReply({"output": np.ones(2)}, None, 1.0, 2.0)
+    machine = Machine(own=once(lost("memory")), two=lambda: left.pop() if left else well)
+    assert take(machine)[1] == WELL
 
 
 def test_time_that_was_lost_with_the_worker_is_not_counted():

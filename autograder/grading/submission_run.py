@@ -25,6 +25,8 @@ DEMONSTRATION_TAG = "demonstration"  # of cells that only show something; they a
 MAX_RESTARTS = 3  # of the process, by the cells of one exercise or by the student's own; then they are left out
 OWN_BUDGETS = 3  # of the student's own cells together, in budgets of one step
 LEAST_SECONDS = 0.1
+START_SECONDS = 0.5  # of the submission's clock, for each process that is started for it
+MOST_AGAIN = 8  # steps of a submission that are taken again at once, because they ran short of something
 PAUSES = (2.0, 4.0, 8.0)  # seconds, in a whole submission, before what ran short twice is taken once more
 SHORT = (errno.EAGAIN, errno.ENOMEM, errno.ENFILE, errno.EMFILE, errno.ENOSPC)
 SHORTAGES = (
@@ -72,13 +74,15 @@ class SubmissionRun:
     is one too many: the fault is the machine's, or the grader's, and there is no verdict.
 
     A step that runs short of memory, processes or threads is taken again in a fresh process before anybody is blamed,
-    for what is short may be the machine's share: the first time at once, and then as long as the submission has one of
-    the `PAUSES` left, so that who always runs short waits for no more than these.
+    for what is short may be the machine's share: the first time at once, which `MOST_AGAIN` steps of a submission may,
+    and then as long as the submission has one of the `PAUSES` left, so that who always runs short waits for no more
+    than these.
 
     Each exercise, its cells and its cases together, has one budget of CPU time and one by the clock, as `Limits` counts
     them; so has each of the student's own cells that an answer uses. Their other cells have a larger one together. A
     locked cell that runs again because of a student's cell (`%reset`) is charged to that cell. By the clock the whole
-    submission, locked cells included, may take what the budgets of the exercises and of these other cells add up to.
+    submission, locked cells and starts of processes included, may take what the budgets of the exercises and of these
+    other cells add up to.
 
     Args:
         lab: the lab's name.
@@ -173,6 +177,7 @@ class SubmissionRun:
         index = 0
         self._spent.clear()
         with self._sandbox.session() as session:
+            self._wall += START_SECONDS
             try:
                 if self._files:
                     session.run_cell(writing(self._files))
@@ -285,11 +290,12 @@ class SubmissionRun:
 
     def _goes_again(self, index: int, *, with_pauses: bool = True) -> bool:
         """Whether a step that ran short of something is taken again; then the next pass waits until it may."""
-        if index in self._short:
+        if index in self._short or len(self._short) == MOST_AGAIN:
             if not (with_pauses and self._pauses):
                 return False
             self._pause = self._pauses.pop(0)
-        self._short.add(index)
+        else:
+            self._short.add(index)
         return True
 
     # -- losses --------------------------------------------------------------------------------------------------
