@@ -56,6 +56,19 @@ def test_memory_of_one_process_counts(source):
         assert not tree.holds_more_than(250 * MEBIBYTE)
 
 
+def test_page_tables_count():
+    """Pages that are only read are one page of zeros, far apart: what holds memory is what tells where they are."""
+    source = (
+        "libc = ctypes.CDLL(None)\nlibc.mmap.restype = ctypes.c_void_p\n"
+        "libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]\n"
+        "flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS\n"
+        "for number in range(1, 16001):\n"
+        "    ctypes.string_at(libc.mmap(number << 30, mmap.PAGESIZE, mmap.PROT_READ, flags, -1, 0), 1)\n"
+    )
+    with running(source + READY) as tree:
+        assert tree.holds_more_than(50 * MEBIBYTE)
+
+
 @pytest.mark.parametrize("kind", ["private", "shared"])
 def test_memory_of_children_counts(kind):
     held = {"private": "b'x' * (60 << 20)", "shared": "mmap.mmap(-1, 60 << 20); held[:] = b'x' * len(held)"}[kind]

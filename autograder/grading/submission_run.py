@@ -16,6 +16,7 @@ from autograder.grading.keeping import kept
 from autograder.grading.lab_files import writing
 from autograder.grading.results import ExerciseResult, GroupResult
 from autograder.sandbox import CellError, CellReply, Limits, ProbeReply, Sandbox, Session, SessionLost, WorkerLost
+from autograder.sandbox.turns import turn
 from autograder.submission import CellStep, ProbeStep, Reading
 from coursekit.judge import Attempt, ExerciseSpec, Expectation, Judgement, judge, not_run, tidy_message
 from coursekit.readings import read
@@ -70,8 +71,8 @@ class SubmissionRun:
     cell or probe that lost it is left out, a new process is brought to the same point, and the rest goes on: the loss
     costs one exercise. Locked cells are never left out: where one loses the process, the student's cell before it goes.
 
-    When the process is lost by no fault of the submission, nothing is left out and nothing is counted. A second time
-    is one too many: the fault is the machine's, or the grader's, and there is no verdict.
+    When the process is lost by no fault of the submission, nothing is left out and nothing is counted, and from then on
+    it runs alone. A second time is one too many: the fault is the machine's, or the grader's, and there is no verdict.
 
     A step that runs short of memory, processes or threads is taken again in a fresh process before anybody is blamed,
     for what is short may be the machine's share: the first time at once, which `MOST_AGAIN` steps of a submission may,
@@ -176,7 +177,7 @@ class SubmissionRun:
         """Take the steps up to the `last` one in a fresh process, as far as it lives."""
         index = 0
         self._spent.clear()
-        with self._sandbox.session() as session:
+        with turn(alone=self._was_lost) as alone, self._sandbox.session(alone=alone) as session:
             self._wall += START_SECONDS
             try:
                 if self._files:

@@ -51,6 +51,7 @@ class ProcessTree:
             with contextlib.suppress(OSError):
                 self._group = groups.ControlGroup(parent, pid, memory_bytes)
         self._schedule = _schedule(pid, pid)[1:]
+        self._kernel_before = _kernel_bytes()
 
     def cpu_seconds(self) -> float:
         """Return the CPU time used so far by the whole tree, those included that have ended and been waited for.
@@ -108,6 +109,13 @@ class ProcessTree:
         return (
             sum(map(_held_at_most, processes)) + sockets > limit and sum(map(_fair_share, processes)) + sockets > limit
         )
+
+    def kernel_growth(self) -> int:
+        """Return how many bytes the kernel of the machine holds more than when the tree began, for whomever.
+
+        Some system calls make it hold memory that no process shows. It can still be asked when the tree has ended.
+        """
+        return max(_kernel_bytes() - self._kernel_before, 0)
 
     def ran_out_of_memory(self) -> bool:
         """Whether the kernel ended a process of the tree for its memory; False where the kernel does not count."""
@@ -176,7 +184,7 @@ def _held_at_most(process: psutil.Process) -> int:
     for thread in _threads(process.pid):  # the first may have ended and left the memory to the others
         fields = _sizes(f"{thread}/status")
         if "VmRSS" in fields:
-            return sum(fields.get(name, 0) for name in ("RssAnon", "RssShmem", "VmSwap"))
+            return sum(fields.get(name, 0) for name in ("RssAnon", "RssShmem", "VmSwap", "VmPTE"))
     return 0
 
 
@@ -184,11 +192,18 @@ def _fair_share(process: psutil.Process) -> int:
     """Return the bytes that one process holds, those that it shares divided by the number of sharers."""
     for thread in _threads(process.pid):
         fields = _sizes(f"{thread}/smaps_rollup")
+        tables = _sizes(f"{thread}/status").get("VmPTE", 0)
         if "Pss_Anon" in fields:  # since Linux 5.4
-            return sum(fields.get(name, 0) for name in ("Pss_Anon", "Pss_Shmem", "SwapPss"))
+            return sum(fields.get(name, 0) for name in ("Pss_Anon", "Pss_Shmem", "SwapPss")) + tables
         if "Pss" in fields:
-            return fields["Pss"] + fields.get("SwapPss", 0)
+            return fields["Pss"] + fields.get("SwapPss", 0) + tables
     return _held_at_most(process)
+
+
+def _kernel_bytes() -> int:
+    """Return what the kernel holds for everybody and cannot take back, without page tables, which processes show."""
+    sizes = _sizes("/proc/meminfo")
+    return sum(sizes.get(name, 0) for name in ("SUnreclaim", "VmallocUsed"))
 
 
 def _sizes(path: str) -> dict[str, int]:

@@ -114,12 +114,18 @@ class Session:
         limits: what the submission may take.
         signal_that_ended: asks the worker, once the runner has ended, for the signal that ended it, or 0. Raises
             WorkerLost when the worker has ended too.
+        alone: whether no other submission runs meanwhile, on a machine that had memory for it: then memory that the
+            machine lacks all the same is this one's doing, where it held a lot of it.
     """
 
-    def __init__(self, connection: socket.socket, limits: Limits, signal_that_ended: Callable[[], int]):
+    def __init__(
+        self, connection: socket.socket, limits: Limits, signal_that_ended: Callable[[], int], *, alone: bool = False
+    ):
         self._connection = connection
         self._limits = limits
         self._signal_that_ended = signal_that_ended
+        self._alone = alone
+        self._large = large_for(limits)
         self._is_large = False
         self._tree: ProcessTree | None = None
         self._lost: SessionLost | WorkerLost | None = None
@@ -262,8 +268,8 @@ class Session:
         """The runner has hung up: find out by whose doing.
 
         Behind its walls nothing can send the first process of a namespace SIGKILL but the kernel and the machine's
-        users. They do when the machine runs out of memory, which is the submission's own doing if it holds a lot, and
-        when a process reaches its limit of CPU time.
+        users. They do when the machine runs out of memory, which is the submission's own doing if it holds a lot and
+        nobody else runs, and when a process reaches its limit of CPU time.
         """
         assert self._tree is not None  # a request was under way
         if self._tree.ran_out_of_memory():
@@ -276,12 +282,24 @@ class Session:
         except WorkerLost as lost:
             self._end(lost)
         if by == signal.SIGKILL and _SEALS.issubset(wall.name for wall in self.walls if wall.stands):
-            if self._is_large:
+            if self._is_large and self._alone:
                 self._raise_lost("memory", "the machine ran out of memory, and it held a lot of it", used)
             if self._tree.cpu_seconds() > _NEARLY * self._limits.cpu_seconds_per_process:
                 self._raise_lost("timeout", "it used up the seconds of computing that one process has", used)
             self._end(WorkerLost("its process was killed from outside"))
         self._end(SessionLost("crashed", "the process ended", used.cpu, used.wall, by_signal=by != 0))
+
+    def _lose_to_the_kernel(self, grown: int, used: _Used) -> NoReturn:
+        """The kernel holds much more than before: it is for this submission if it goes when nothing else does."""
+        assert self._tree is not None
+        tree, held = self._tree, f"{grown / (1 << 30):.2g} GiB of the kernel's memory"
+        self.close()
+        deadline = time.monotonic() + _ENDING_SECONDS
+        while self._alone and tree.kernel_growth() > grown / 2 and time.monotonic() < deadline:
+            time.sleep(_LONGEST_LOOK)
+        if self._alone and tree.kernel_growth() <= grown / 2:
+            self._raise_lost("memory", held, used)
+        self._end(WorkerLost(f"while it ran, somebody came to hold {held}"))
 
     def _end(self, lost: SessionLost | WorkerLost) -> NoReturn:
         self._lost = lost
@@ -318,7 +336,9 @@ class Session:
                 if self._tree.holds_more_than(self._limits.memory_bytes):
                     limit = self._limits.memory_bytes / (1 << 30)
                     self._raise_lost("memory", f"more than {limit:.3g} GiB of memory", used)
-                self._is_large = self._is_large or self._tree.holds_more_than(_large(self._limits))
+                self._is_large = self._is_large or self._tree.holds_more_than(self._large)
+                if (grown := self._tree.kernel_growth()) > self._large:
+                    self._lose_to_the_kernel(grown, used)
                 look = min(look * 1.5, _LONGEST_LOOK)
             used = meter.finish()
             reply = protocol.decode(exchange.body())
@@ -426,8 +446,8 @@ class _Exchange:
         return len(self.incoming) == whole
 
 
-def _large(limits: Limits) -> int:
-    """Bytes beyond which a submission is taken to be the reason when the machine runs out of memory."""
+def large_for(limits: Limits) -> int:
+    """Bytes beyond which a submission that runs alone is taken to be the reason when the machine runs out of memory."""
     return min(limits.memory_bytes, psutil.virtual_memory().total) // 4
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import socket
 import subprocess
@@ -16,12 +17,16 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
+import psutil
+
 from autograder.sandbox import bubblewrap
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.other_user import OtherUser
-from autograder.sandbox.session import Session, WorkerLost, pair
+from autograder.sandbox.session import Session, WorkerLost, large_for, pair
 from autograder.worker import protocol
 from autograder.worker.walls import WallReport
+
+log = logging.getLogger(__name__)
 
 PRELOAD = (
     "numpy", "tensorflow", "keras", "matplotlib.pyplot", "coursekit.plots", "coursekit.probes",
@@ -36,6 +41,7 @@ _UBUNTU = "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
 _START_SECONDS = 600.0  # it loads TensorFlow, on a machine that may be busy; one that dies is noticed at once
 _ANSWER_SECONDS = 120.0
 _STOP_SECONDS = 60.0
+_MEMORY_SECONDS = 60.0  # that a submission waits for memory of the machine
 _PAUSES = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)  # seconds, before a process is asked for again
 
 
@@ -96,22 +102,27 @@ class Sandbox:
             self.close()
             raise
 
-    def session(self) -> Session:
+    def session(self, *, alone: bool = False) -> Session:
         """Return a fresh process behind walls of its own.
 
         A worker that has died is started again. Where the machine has no process or no memory to give, it is asked
         again for half a minute, as long as it has given one before.
 
+        Args:
+            alone: no other submission runs on this machine until it is closed; see `turns`. It waits for a minute, and
+                says so, until the machine has the memory that it may use.
+
         Raises:
             SandboxUnavailable: a required wall does not stand, or no process can be had.
         """
+        alone = alone and self._waits_for_memory()
         for pause in _PAUSES if self._stood else _PAUSES[:1]:
             try:
-                return self._open()
+                return self._open(alone=alone)
             except (WorkerLost, SandboxUnavailable):
                 time.sleep(pause)
         try:
-            return self._open()
+            return self._open(alone=alone)
         except WorkerLost as lost:
             raise SandboxUnavailable(str(lost)) from lost
 
@@ -124,10 +135,25 @@ class Sandbox:
                 self._worker.stop()
                 self._worker = None
 
-    def _open(self) -> Session:
+    def _waits_for_memory(self) -> bool:
+        """Wait until the machine has memory for what a submission may take; return whether it has."""
+        wanted = 2 * large_for(self.limits)  # less than a submission may take, on a small machine half of what it has
+        deadline = time.monotonic() + _MEMORY_SECONDS
+        while (free := psutil.virtual_memory().available) < wanted:
+            if time.monotonic() > deadline:
+                return False
+            log.warning(
+                "The machine is short of memory: %.1f GiB are free, and a submission may need %.1f. Grading waits.",
+                free / (1 << 30),
+                wanted / (1 << 30),
+            )
+            time.sleep(_MEMORY_SECONDS / 4)
+        return True
+
+    def _open(self, *, alone: bool) -> Session:
         worker = self._living()
         try:
-            session = worker.fork(self.limits, self._probes)
+            session = worker.fork(self.limits, self._probes, alone=alone)
         except WorkerLost:
             with self._lock:
                 if self._worker is worker and (worker.has_ended() or not worker.serves()):
@@ -225,8 +251,8 @@ class _Worker:
             said = self._complaints.read().decode("utf-8", "replace").strip().splitlines()[-5:]
             raise WorkerLost(f"the worker does not start: {' | '.join(said) or error}") from error
 
-    def fork(self, limits: Limits, probes: str) -> Session:
-        """Return a fresh process, greeted.
+    def fork(self, limits: Limits, probes: str, *, alone: bool = False) -> Session:
+        """Return a fresh process, greeted; whether it is `alone`, `Session` wants to know.
 
         Raises:
             WorkerLost: the worker cannot fork, or has ended.
@@ -252,7 +278,7 @@ class _Worker:
         except WorkerLost:
             ours.close()
             raise
-        session = Session(ours, limits, partial(self._signal_that_ended, answer["child"]))
+        session = Session(ours, limits, partial(self._signal_that_ended, answer["child"]), alone=alone)
         session.greet()
         self._sessions.add(session)
         return session

@@ -2,18 +2,22 @@
 
 import contextlib
 import errno
+import fcntl
 import os
+import queue
 import shutil
 import subprocess
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
 from tight_sandbox import TIGHT, line_of_descent, output
 
-from autograder.sandbox import Sandbox, SandboxUnavailable, SessionLost, WorkerLost, warm
+from autograder.sandbox import Sandbox, SandboxUnavailable, SessionLost, WorkerLost, meter, turns, warm
+from autograder.sandbox import session as session_module
 from autograder.sandbox.meter import ProcessTree
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
@@ -61,18 +65,83 @@ def test_a_runner_that_is_killed_from_outside_is_not_to_blame(session):
         session.run_cell("import time; time.sleep(60)")
 
 
-def test_who_holds_much_when_the_machine_runs_out_of_memory_is_to_blame(session):
-    process = psutil.Process(session.pid)
+@pytest.mark.parametrize("alone", [True, False])
+def test_who_holds_much_alone_when_the_machine_runs_out_of_memory_is_to_blame(sandbox, alone):
+    """Beside others nobody is: they may hold more. Then everybody goes again alone."""
+    with sandbox.session(alone=alone) as session:
+        process = psutil.Process(session.pid)
 
-    def kill_once_it_holds_much() -> None:
-        while not session._is_large:  # until the grader has measured it
-            time.sleep(0.05)
-        process.kill()
+        def kill_once_it_holds_much() -> None:
+            while not session._is_large:  # as the grader measures it
+                time.sleep(0.05)
+            process.kill()
 
-    threading.Thread(target=kill_once_it_holds_much, daemon=True).start()
-    with pytest.raises(SessionLost) as lost:
-        session.run_cell("x = b'x' * (300 << 20); import time; time.sleep(60)", cpu_seconds=30)
-    assert lost.value.reason == "memory"
+        threading.Thread(target=kill_once_it_holds_much, daemon=True).start()
+        with pytest.raises(SessionLost if alone else WorkerLost) as lost:
+            session.run_cell("x = b'x' * (300 << 20); import time; time.sleep(60)", cpu_seconds=30)
+    assert getattr(lost.value, "reason", None) == ("memory" if alone else None)
+
+
+@pytest.mark.parametrize(
+    ("alone", "gives_back", "by"),
+    [(True, True, SessionLost), (True, False, WorkerLost), (False, True, WorkerLost)],
+    ids=["its own", "somebody else's", "beside others"],
+)
+def test_memory_of_the_kernel_is_the_doing_of_who_gives_it_back(sandbox, monkeypatch, alone, gives_back, by):
+    """No process shows such memory. Whether a process runs is all that decides here on what the kernel holds."""
+    monkeypatch.setattr(session_module, "_ENDING_SECONDS", 0.5)
+    with sandbox.session(alone=alone) as session:
+        process = psutil.Process(session.pid)
+        monkeypatch.setattr(meter, "_kernel_bytes", lambda: 1 << 40 if process.is_running() or not gives_back else 0)
+        with pytest.raises(by, match="the kernel's memory"):
+            session.run_cell("import time; time.sleep(60)")
+
+
+def test_a_machine_short_of_memory_is_waited_for_and_nobody_is_alone_there(sandbox, monkeypatch, caplog):
+    monkeypatch.setattr(warm, "_MEMORY_SECONDS", 0.2)
+    monkeypatch.setattr(warm.psutil, "virtual_memory", lambda: SimpleNamespace(available=1 << 20, total=1 << 40))
+    with sandbox.session(alone=True) as session:
+        assert not session._alone
+    assert "The machine is short of memory: 0.0 GiB are free" in caplog.text
+
+
+def test_who_is_alone_runs_when_all_others_have_ended_and_before_those_that_come_later(monkeypatch, tmp_path):
+    monkeypatch.setattr(turns.tempfile, "gettempdir", lambda: str(tmp_path))
+    began: queue.Queue[tuple[str, bool]] = queue.Queue()
+
+    def run(name: str, end: threading.Event, alone: bool) -> None:
+        with turns.turn(alone=alone) as only:
+            began.put((name, only))
+            end.wait(60)
+
+    ends = {name: threading.Event() for name in ("first", "second", "only", "later")}
+    for name in ("first", "second"):
+        threading.Thread(target=run, args=(name, ends[name], False), daemon=True).start()
+    assert {began.get(timeout=60) for _ in range(2)} == {("first", False), ("second", False)}
+    threading.Thread(target=run, args=("only", ends["only"], True), daemon=True).start()
+    with turns._file("door") as door, contextlib.suppress(BlockingIOError):
+        while True:  # until who wants to be alone has the door
+            fcntl.flock(door, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            fcntl.flock(door, fcntl.LOCK_UN)
+            time.sleep(0.01)
+    threading.Thread(target=run, args=("later", ends["later"], False), daemon=True).start()
+    ends["first"].set()
+    with pytest.raises(queue.Empty):
+        began.get(timeout=0.3)
+    ends["second"].set()
+    assert began.get(timeout=60) == ("only", True)
+    ends["only"].set()
+    assert began.get(timeout=60) == ("later", False)
+    ends["later"].set()
+
+
+def test_a_folder_of_another_account_is_no_place_for_turns(monkeypatch, tmp_path):
+    monkeypatch.setattr(turns.tempfile, "gettempdir", lambda: str(tmp_path))
+    with turns.turn(alone=True) as only:
+        assert only
+    (tmp_path / f"course-grader-{os.getuid()}").chmod(0o777)
+    with turns.turn(alone=True) as only:
+        assert not only
 
 
 @pytest.mark.parametrize(
