@@ -25,6 +25,8 @@ LABS = '[[labs]]\nname = "a"\n'
         (HEAD, "labs: there are none"),
         (HEAD + LABS + "typo = 1", r"labs\.typo: is not a known key"),
         (HEAD + LABS + "due = 2026-01-01", r"labs\.due: needs"),
+        (HEAD + LABS + "due = 27.11.2026  # Friday", r"line 8: due needs .* as in 2026-.*, and is 27\.11\.2026$"),
+        (HEAD + LABS + "due = 27 Nov 23:59", r"line 8: due needs a date, .*, and is 27 Nov 23:59$"),
         (HEAD + LABS + "weight = -1", r"labs\.weight: needs"),
         (HEAD + LABS + 'preload = ["os; x"]', r"labs\.preload: needs names of modules"),
         (HEAD + LABS + LABS, r'labs\.name: "a" appears twice'),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections import Counter
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 FILE_NAME = "course.toml"
 ROOT_VARIABLE = "COURSE_ROOT"
+_DUE_DATE = "needs a date, a time and a time zone, as in 2026-12-04T23:59:00+01:00"
+_DUE = re.compile(r"\s*due\s*=\s*([^\s#][^#]*?)\s*(?:#.*)?$")
 LEAST_MEMORY_MB = 3072  # of address space
 
 
@@ -196,7 +199,7 @@ class Course:
 
     def zone_of(self, lab: str) -> tzinfo:
         """The time zone of times of a lab that name none: the course's, else that of the lab's due date, else UTC."""
-        due = self.lab(lab).due
+        due = next((each.due for each in self.labs if each.name == lab), None)
         return self.time_zone or (due.tzinfo if due is not None else None) or UTC
 
     def solution_notebook(self, lab: str) -> Path:
@@ -237,7 +240,9 @@ def load_course(start: Path | None = None) -> Course:
     path = root / FILE_NAME
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except tomllib.TOMLDecodeError as error:
+        raise CourseError(f"{path}: {_not_toml(path, error)}") from error
+    except UnicodeDecodeError as error:
         raise CourseError(f"{path}: this is not TOML: {error}") from error
 
     try:
@@ -277,6 +282,19 @@ def load_course(start: Path | None = None) -> Course:
         hidden_cases=grading.hidden_cases,
         packages=tuple(course.packages),
     )
+
+
+def _not_toml(path: Path, error: tomllib.TOMLDecodeError) -> str:
+    """What is wrong with a file that is no TOML: a date as people write it, or else what the parser says."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        found = _DUE.match(line)
+        if found is None:
+            continue
+        try:
+            tomllib.loads(line)
+        except tomllib.TOMLDecodeError:
+            return f"line {number}: due {_DUE_DATE}, and is {found[1]}"
+    return f"this is not TOML: {error}"
 
 
 def _extensions(path: Path, tables: _CourseFile) -> tuple[tuple[str, str, datetime], ...]:
@@ -442,9 +460,7 @@ class _LabTable(_Table):
     )
     title: str = Field("", description="needs a text in quotes")
     weight: float = Field(1.0, ge=0, description="needs a number of at least 0")
-    due: AwareDatetime | None = Field(
-        None, description="needs a date, a time and a time zone, as in 2026-12-04T23:59:00+01:00"
-    )
+    due: AwareDatetime | None = Field(None, description=_DUE_DATE)
     preload: list[Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*$")]] = Field(
         [], description='needs names of modules, as in ["sklearn.linear_model"]'
     )
@@ -453,9 +469,7 @@ class _LabTable(_Table):
 class _ExtensionTable(_Table):
     student: str = Field(pattern=r"\S", description="needs the student's id in quotes")
     lab: str | None = Field(None, pattern=r"\S", description="should be the name of a lab")
-    due: AwareDatetime | None = Field(
-        None, description="needs a date, a time and a time zone, as in 2026-12-11T23:59:00+01:00"
-    )
+    due: AwareDatetime | None = Field(None, description=_DUE_DATE)
     days: float | None = Field(None, gt=0, le=1000, description="needs a number of days after the due date")
 
 
