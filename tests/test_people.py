@@ -8,6 +8,7 @@ import pytest
 from test_cli import course, run  # noqa: F401  a course of one lab in the working folder, and the command
 from tiny_course import LAB, TOML
 
+from autograder.course.near import near
 from autograder.course.settings import load_course
 from autograder.grading.gradebook import GradebookWriter
 from autograder.grading.results import LabResult
@@ -144,3 +145,20 @@ def test_an_export_of_only_the_roster_lists_whom_it_left_out(course, run):  # no
     write(course, roster=ROSTER.replace("ada", "cyd").replace("2002", "2003"))
     code, said = run("export", "csv", LAB, "--only-roster")
     assert code == 2 and f"{LAB}: no student is left after --without and --only-roster" in said
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("daniel", ["Daniel Kovac_501009"]),
+        ("okafor ben", ["Ben Okafor_501002"]),
+        ("501002", ["Ben Okafor_501002"]),
+        ("anna", ["schmidtanna_1028", "Anna Schmidt_501010"]),
+        ("zhangwie_1023", ["zhangwei_1023"]),
+        ("braunuwe_1021", []),  # whose number alone is like others
+        ("02", []),
+    ],
+)
+def test_the_names_that_are_most_like_what_was_typed(typed, meant):
+    known = ["Daniel Kovac_501009", "Ben Okafor_501002", "zhangwei_1023", "schmidtanna_1028", "Anna Schmidt_501010"]
+    assert near(typed, known) == meant
