@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from tiny_course import LAB, TOML, build, details, export_points, released, solution_notebook, write_notebook
 
+from autograder.course.earlier_cells import ABSENT, earlier_cells, earlier_file, text_hash
 from autograder.course.settings import CourseError, load_course
 from autograder.course.text_pairs import check_pair, read_pair, write_pair
 from autograder.declaring import Case, Exercise
@@ -134,6 +135,30 @@ def test_files_beside_the_solution_are_released_without_the_text_pair(course):
     (course.solutions / LAB / "picture.svg").write_text("<svg/>")
     release(course)
     assert sorted(path.name for path in (course.releases / LAB).iterdir()) == [f"{LAB}.ipynb", "picture.svg"]
+
+
+def test_a_release_remembers_what_cells_said_before(course):
+    release(course)
+    assert earlier_cells(course, LAB) == {}
+    edit_solution(course, lambda notebook: setattr(notebook.cells[2], "source", "check = repr"))
+    release(course)
+    assert earlier_cells(course, LAB) == {"imports": [text_hash("check = print")]}
+    assert release(course, check=True).changed == () and not list(course.releases.rglob("*earlier*"))
+
+    def change(notebook):
+        notebook.cells[2].source = "check = print"
+        notebook.cells.insert(3, nbformat.v4.new_code_cell("pass", metadata=details("helper", locked=True)))
+
+    edit_solution(course, change)
+    release(course)
+    assert earlier_cells(course, LAB) == {
+        "imports": [text_hash("check = print"), text_hash("check = repr")],
+        "helper": [ABSENT],
+    }
+    earlier_file(course, LAB).write_text("[1]")
+    edit_solution(course, lambda notebook: setattr(notebook.cells[2], "source", "check = repr"))
+    with pytest.raises(ReleaseRefused, match=r"earlier_cells\.json: cannot be read"):
+        release(course)
 
 
 def test_the_summary_says_what_students_notice(course):

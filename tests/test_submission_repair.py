@@ -25,7 +25,8 @@ from test_submission_factory import (
     release,
 )
 
-from autograder.submission import CellStep, ProbeStep, Unreadable, read_notebook, read_plan, repair
+from autograder.course.earlier_cells import ABSENT, text_hash
+from autograder.submission import CellStep, ProbeStep, Unreadable, read_notebook, read_plan, read_release, repair
 
 RELEASE = release()
 
@@ -67,6 +68,26 @@ def assert_answered(plan, *exercises):
     for exercise in exercises or POINTS:
         assert ANSWERS[exercise] in sources_before(plan, exercise)
         assert exercise not in plan.missing | plan.untouched
+
+
+def test_what_the_instructor_changed_is_not_laid_to_the_student():
+    """The student has the lab of last week: another helper, and an exercise fewer."""
+    old = "def show(x):\n    print(x)"
+    earlier = {"helper": [text_hash(f"{old}  \n")], "attend": [ABSENT], "attend-code": [ABSENT]}
+    lab = read_release(RELEASE, earlier)
+    notebook = answered()
+    cell_of(notebook, "helper").source = old
+    notebook.cells = [cell for cell in notebook.cells if cell.id not in ("attend", "attend-code")]
+    plan = read_plan(as_bytes(notebook), lab)
+    assert_sound(plan)
+    assert plan.repairs == (
+        "Your instructor changed the lab since you got it. These cells are now as in the new version: "
+        "“helper”, “attend-code”, “attend”.",
+    )
+    assert plan.reasons == {"attend": "Your instructor added it after you got the lab."}
+    cell_of(notebook, "helper").source = f"{old}\nprint(1)"
+    (own, _) = read_plan(as_bytes(notebook), lab).repairs
+    assert own.startswith("The locked cell “helper” was changed"), "this one the student has written"
 
 
 def test_whole_notebook_runs_in_order_without_repairs():

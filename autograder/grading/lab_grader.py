@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import autograder
 import coursekit
 from autograder.course import cells as nbgrader_cells
+from autograder.course.earlier_cells import earlier_cells
 from autograder.course.printable import printable
 from autograder.course.released import parse_notebook, read_released
 from autograder.course.settings import Course, CourseError
@@ -119,6 +120,7 @@ class LabGrader:
         released = course.release_notebook(self.lab).read_bytes()
         self.files = files_in(course.releases / self.lab)
         self.known = known_cells(course)
+        self.earlier = earlier_cells(course, self.lab)
         self._demonstrations = {
             cell.source for cell in self.release.cells if DEMONSTRATION_TAG in cell.metadata.get("tags", ())
         }
@@ -139,7 +141,7 @@ class LabGrader:
         specs = {name: exercise.spec for name, exercise in self._prepared.items()}
         specs |= {name: exercise.spec for name, exercise in self._own.items()}
         rules = {name: Rules(tuple(spec.forbidden), spec.no_loops) for name, spec in specs.items()}
-        self._readers = Children(LabReader(read_release(self.release), self.known, rules))
+        self._readers = Children(LabReader(read_release(self.release, self.earlier), self.known, rules))
         self._own_prepared: dict[str, PreparedExercise] | None = None
         self._preparing = Lock()
         libraries = [version(name) for name in LIBRARIES]

@@ -21,6 +21,7 @@ from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 
 from autograder.course.cells import details, is_in_words, is_test, points
+from autograder.course.earlier_cells import earlier_cells, earlier_file, remembered
 from autograder.course.files import write_atomically
 from autograder.course.released import read_released
 from autograder.course.settings import Course, CourseError, load_nbgrader_config
@@ -219,6 +220,13 @@ def _plan_lab(course: Course, lab: str) -> _LabPlan:
     with suppress(CourseError):  # not there yet, or not whole: then all of it is new
         old = read_released(course, lab)
     new = nbformat.reads(wanted[release_path].decode(), as_version=4)
+    if old is not None and release_path in planned:
+        try:
+            memory = remembered(earlier_cells(course, lab), old, new)
+        except CourseError as error:
+            raise ReleaseRefused([str(error)]) from error
+        if memory:
+            planned[earlier_file(course, lab)] = memory
     students = student_changes(lab, old, new) if release_path in planned else []
     if any(path.parent in folders for path in planned):
         shipped = {path.name: path.read_bytes() for path in folders[-1].glob(f"{lab}.*")}

@@ -11,13 +11,16 @@ from itertools import pairwise
 from nbformat import NotebookNode, from_dict
 
 from autograder.course.cells import grade_id
+from autograder.course.earlier_cells import bare
 from autograder.submission.names import checked_exercise, defined_names, only_checks
 from autograder.submission.reading import SubmittedNotebook, Unreadable, free_id, read_notebook, tidy
-from autograder.submission.skeleton import PRELUDE, Release, ReleaseCell, Role, bare, read_release
+from autograder.submission.skeleton import PRELUDE, Release, ReleaseCell, Role, read_release
 
 MAX_CELL_BYTES = 2**20
 _START_LAB = re.compile(r"""start_lab\(\s*["']([\w.-]+)["']""")
 _RESET = re.compile(r"^[^\S\n]*%reset\b|magic\(\s*[\"']%?reset\b", re.MULTILINE)
+CHANGED_SINCE = "Your instructor changed the lab since you got it."
+TOO_NEW = "Your instructor added it after you got the lab."
 _FIXED = (Role.LOCKED, Role.TEST, Role.TASK)
 
 
@@ -147,6 +150,8 @@ class _Repair:
         self.release = release
         self.solutions = release.with_role(Role.SOLUTION)
         self.notes = list(notebook.repairs)
+        self.renewed: list[str] = []
+        self.too_new: dict[str, str] = {}
         self.too_long: dict[str, str] = {}
         self.missing: set[str] = set()
         self.untouched: set[str] = set()
@@ -246,6 +251,9 @@ class _Repair:
     def _addition(self, entry: _Entry) -> list[_Entry]:
         """Return what a student wrote into a locked cell as a cell of the student's own, if it may do anything."""
         label = entry.released
+        if self.release.said_before(label, entry.source):
+            self.renewed.append(label.grade_id)
+            return []
         own = _Entry(entry.source, entry.cell, None, entry.number, altered=True, is_code=entry.is_code)
         holds_answer = any(own.defines(solution) for solution in self.solutions)
         if label.is_code:
@@ -400,7 +408,10 @@ class _Repair:
             if present is None and cell.role is not Role.PLAIN:
                 present = _Entry(cell.source, None, cell, restored=True, is_code=cell.is_code)
                 self.entries.insert(self._place_of(cell, previous, where), present)
-                if cell.role is not Role.SOLUTION or self.missing.intersection(cell.exercises):
+                if self.release.is_new(cell):
+                    self.renewed.append(cell.grade_id)
+                    self.too_new.update(dict.fromkeys(cell.exercises, TOO_NEW))
+                elif cell.role is not Role.SOLUTION or self.missing.intersection(cell.exercises):
                     self.notes.append(f"The cell “{cell.grade_id}” was missing; it was put back.")
             previous = present or previous
 
@@ -452,12 +463,15 @@ class _Repair:
                 elif _RESET.search(entry.source):  # on top of a notebook it cost nothing at home
                     steps += prelude
         metadata = from_dict(self.release.notebook["metadata"])
+        if self.renewed:
+            names = ", ".join(f"“{name}”" for name in dict.fromkeys(self.renewed))
+            self.notes.append(f"{CHANGED_SINCE} These cells are now as in the new version: {names}.")
         return Plan(
             steps=tuple(steps),
             exercises={test.grade_id: test.points for test in self.release.with_role(Role.TEST)},
             missing=frozenset(self.missing),
             untouched=frozenset(self.untouched),
-            reasons={name: reason for name, reason in self.too_long.items() if name in self.missing},
+            reasons={name: why for name, why in (self.too_new | self.too_long).items() if name in self.missing},
             repairs=tuple(dict.fromkeys(self.notes)),
             manual=tuple(self._manual()),
             notebook=NotebookNode(nbformat=4, nbformat_minor=5, metadata=metadata, cells=cells),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 
 from nbformat import NotebookNode
 
 from autograder.course.cells import details, grade_id
+from autograder.course.earlier_cells import ABSENT, EarlierCells, bare, text_hash
 from autograder.submission.names import defined_names
 
 PRELUDE = ("setup", "imports")
@@ -56,11 +57,24 @@ class ReleaseCell:
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """The cells of a release notebook in order, and the ones with an nbgrader role by grade_id."""
+    """The cells of a release notebook in order, and the ones with an nbgrader role by grade_id.
+
+    `earlier` has hashes of what cells said in earlier releases, which students may still have.
+    """
 
     notebook: NotebookNode
     cells: tuple[ReleaseCell, ...]
     named: dict[str, ReleaseCell]
+    earlier: EarlierCells = field(default_factory=dict)
+
+    def said_before(self, cell: ReleaseCell, source: str) -> bool:
+        """Say whether a cell had this text in an earlier release."""
+        hashes = self.earlier.get(cell.grade_id, ())
+        return bool(hashes) and text_hash(source) in hashes
+
+    def is_new(self, cell: ReleaseCell) -> bool:
+        """Say whether an earlier release did not have a cell."""
+        return ABSENT in self.earlier.get(cell.grade_id, ())
 
     def with_role(self, *roles: Role) -> list[ReleaseCell]:
         return [cell for cell in self.cells if cell.role in roles]
@@ -69,16 +83,11 @@ class Release:
         return next((cell for cell in self.with_role(Role.SOLUTION) if exercise in cell.exercises), None)
 
 
-def bare(source: str) -> str:
-    """Return a source without white space at the ends of its lines and of itself."""
-    return "\n".join(line.rstrip() for line in source.strip().splitlines())
-
-
-def read_release(notebook: NotebookNode) -> Release:
+def read_release(notebook: NotebookNode, earlier: EarlierCells | None = None) -> Release:
     """Return the roles of a release notebook's cells.
 
     An exercise NAME is a locked test cell with grade_id `NAME`; its solution cell has grade_id `NAME-code`, or, where
-    there is none, is the solution cell nearest above the test.
+    there is none, is the solution cell nearest above the test. `earlier` is what `earlier_cells` remembers of the lab.
     """
     cells = list(notebook["cells"])
     roles = [_role(cell) for cell in cells]
@@ -91,7 +100,7 @@ def read_release(notebook: NotebookNode) -> Release:
         answered, key = exercises.get(position, ()), keys.get(position, frozenset())
         described.append(ReleaseCell(position, name, role, cell, points, answered, key))
     named = {cell.grade_id: cell for cell in described if cell.role is not Role.PLAIN}
-    return Release(notebook, tuple(described), named)
+    return Release(notebook, tuple(described), named, earlier or {})
 
 
 def _role(cell: NotebookNode) -> Role:

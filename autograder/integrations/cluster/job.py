@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -13,6 +14,7 @@ from typing import Any
 import msgpack
 import nbformat
 
+from autograder.course.earlier_cells import earlier_file
 from autograder.course.settings import Course, CourseError, CourseLab, CourseLimits
 from autograder.declaring.course_exercises import course_files
 from autograder.grading.lab_grader import LIBRARIES, LabGrader, sources
@@ -36,6 +38,7 @@ class Job:
         own: the files of the instructor's own exercises, by name.
         solution: her solution, where there are such exercises.
         files: what lies beside the notebook, by path.
+        earlier: hashes of what the lab's cells said in earlier releases.
     """
 
     lab: str
@@ -49,6 +52,7 @@ class Job:
     exercises: dict[str, bytes]
     solution: bytes | None
     files: dict[str, bytes]
+    earlier: dict[str, list[str]]
 
     @classmethod
     def of(cls, grader: LabGrader) -> Job:
@@ -66,6 +70,7 @@ class Job:
             exercises={str(path.relative_to(course.root)): path.read_bytes() for path in course_files(course)},
             solution=nbformat.writes(grader.solution).encode() if grader.solution is not None else None,
             files=grader.files,
+            earlier=grader.earlier,
         )
 
     @classmethod
@@ -106,6 +111,7 @@ class Job:
                 _write(_inside(root, f"labs/{self.lab}/{file}"), content)
             if self.solution is not None:
                 _write(course.solution_notebook(self.lab), self.solution)
+            _write(earlier_file(course, self.lab), json.dumps(self.earlier).encode())
             grader = LabGrader(course, self.lab, seed=self.seed)
         grader.known = {lab: frozenset(ids) for lab, ids in self.known.items()}
         return grader

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import autograder
 import coursekit
+from autograder.course.earlier_cells import earlier_file
 from autograder.course.released import read_released
 from autograder.course.settings import FILE_NAME, Course, CourseError
 from autograder.declaring.course_exercises import course_files, declared_exercises, own_exercises
@@ -73,6 +74,8 @@ def _files(course: Course, lab: str) -> Iterator[tuple[str, Path]]:
     wanted = [*_in(course.releases / lab), *course_files(course)]
     if own_exercises(declared_exercises(course, lab)):  # their references are the solution's results
         wanted += _in(course.solutions / lab)
+    if (memory := earlier_file(course, lab)).is_file():
+        wanted.append(memory)
     for path in dict.fromkeys(wanted):
         yield f"course/{path.relative_to(course.root)}", path
 
