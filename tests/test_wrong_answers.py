@@ -1,4 +1,4 @@
-"""Wrong answers to an instructor's own exercise: a release is refused when the cases let one pass."""
+"""Wrong answers to an exercise: a release is refused when the cases let one pass, or when another mistake is named."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def refusals(tmp_path, monkeypatch):
     path = course.root / "exercises" / "first_lab" / "centre.py"
     text = path.read_text()
 
-    def said(*answers: str) -> list[str]:
-        path.write_text(f"{text}\nexercise.must_fail({', '.join(map(repr, answers))})\n")
+    def said(*answers: str, text: str = text) -> list[str]:
+        path.write_text(f"{text}\n" + (f"exercise.must_fail({', '.join(map(repr, answers))})\n" if answers else ""))
         try:
             release(course, check=True)
         except ReleaseRefused as refusal:
@@ -31,6 +31,65 @@ def refusals(tmp_path, monkeypatch):
         return []
 
     return said
+
+
+FORMULA = """
+import numpy as np
+from autograder.declaring import Case, Exercise, wrong
+
+exercise = Exercise("centre", call=("x",))
+
+
+@exercise.formula
+def formula(x):
+    return x - np.mean(x, axis=0, keepdims=True)
+
+
+exercise.mistakes(
+    over_rows=wrong("The mean is that of each row.", ("axis=0", "axis=1")),
+    added=wrong("The mean is added.", ("x - np.mean", "x + np.mean")),
+)
+
+
+@exercise.group("values", points=1)
+def values(rng):
+    return [Case({"x": rng.normal(size=(5, 7))})]
+
+
+"""
+
+
+def test_a_wrong_answer_that_hears_another_name_is_refused(refusals):
+    rows = "def centre(x):\n    return x - x.mean(axis=1, keepdims=True)"
+    named = "exercise.must_fail({!r}, names={!r})".format
+    assert refusals(text=FORMULA + named(rows, "over_rows")) == []
+    said = refusals(
+        text=FORMULA
+        + "\n".join(
+            [
+                named(rows, "added"),
+                named("def centre(x):\n    return 2 * x", "added"),
+                named("def centre(x):\n    return x - x.mean(axis=0)", "added"),
+                named(rows, "over_row"),
+                named("def centre(x):\n    return y", "added"),
+                "exercise.must_fail('def centre(x):\\n    return x - x.mean(axis=0)')",
+            ]
+        )
+    )
+    assert [line.partition(": ")[0] for line in said] == ["01_first_lab, centre"] * 6
+    for line, told in zip(
+        said,
+        [
+            "1 fails values, and is to be named added: over_rows.",
+            "2 fails values, and is to be named added: no mistake is named.",
+            "3 passes all cases, and is to be named added",
+            "4 is to be named over_row, which is no mistake of the exercise; these are over_rows, added",
+            "5 fails values, and is to be named added: no mistake is named.",
+            "6 passes all 1 cases",
+        ],
+        strict=True,
+    ):
+        assert told in line
 
 
 def test_wrong_answers_that_pass_or_are_no_code_are_named(refusals):

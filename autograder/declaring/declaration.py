@@ -69,6 +69,14 @@ class Group:
     fixed: str = ""
 
 
+@dataclass(frozen=True)
+class WrongAnswer:
+    """The source of a cell that may not pass all groups; `names` is the mistake that has to be named for it, if any."""
+
+    source: str
+    names: str = ""
+
+
 @dataclass
 class Declaration:
     """What every exercise of a lab declares, wherever its references come from.
@@ -82,6 +90,7 @@ class Declaration:
         cpu_seconds: CPU time for the exercise where it trains something; None for the course's limit.
         uses: other exercises of the lab that the solution calls, by name.
         groups: the groups of cases, in the order of their declaration.
+        wrong_answers: what may not pass; see `must_fail`.
         hint_texts: by group, hints of rising strength for who fails it; none states the answer.
     """
 
@@ -95,6 +104,7 @@ class Declaration:
     uses: tuple[str, ...] = ()
     groups: list[Group] = field(default_factory=list, init=False)
     hint_texts: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False)
+    wrong_answers: list[WrongAnswer] = field(default_factory=list, init=False)
 
     def group(
         self,
@@ -153,6 +163,18 @@ class Declaration:
         if name not in names or name in self.hint_texts:
             raise ValueError(f"{self.name}: hints for {name!r}, but the groups without hints so far are {names}")
         self.hint_texts[name] = texts
+
+    def must_fail(self, *answers: str, names: str = "") -> None:
+        """Declare wrong answers, each the source of a cell that stands in the place of the solution's.
+
+        `course release` runs them in the sandbox on the visible cases.
+
+        Args:
+            answers: the sources. A release is refused when one of them passes all cases.
+            names: the id of the mistake that the check has to name for each of them; it is refused, too, when another
+                one is named, or none.
+        """
+        self.wrong_answers += (WrongAnswer(answer, names) for answer in answers)
 
     @property
     def spec(self) -> ExerciseSpec:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -28,18 +28,12 @@ class OwnExercise(Declaration):
             value: a variable of that name, or with inputs ``{"entry": key}`` an entry of a dictionary of that name.
         optional: inputs that the function gets by keyword, in the cases that have them.
         returns: names of the function's results; a tuple is expected when there are several.
-        wrong_answers: sources of cells that may not pass all groups.
     """
 
     _: KW_ONLY
     call: tuple[str, ...] | None = None
     optional: tuple[str, ...] = ()
     returns: tuple[str, ...] = ("output",)
-    wrong_answers: list[str] = field(default_factory=list, init=False)
-
-    def must_fail(self, *answers: str) -> None:
-        """Declare wrong answers, each the source of a cell: `course release` refuses when one passes all cases."""
-        self.wrong_answers += answers
 
     @property
     def probe(self) -> Mapping[str, Any]:

@@ -18,12 +18,11 @@ from autograder.course.settings import CourseError
 from autograder.declaring.declaration import Declaration
 from autograder.declaring.exercise import Exercise
 from autograder.declaring.mutants import Mutant, in_turns, mutants
-from autograder.declaring.own import OwnExercise
 from autograder.declaring.strength import FRESH_SEED, fresh_inputs
 from autograder.grading.lab_files import writing
 from autograder.grading.submission_run import DEMONSTRATION_TAG, attempt_of
 from autograder.sandbox import Sandbox, Session, SessionLost
-from coursekit.judge import Expectation, problem
+from coursekit.judge import Attempt, Expectation, Judgement, judge, problem
 from coursekit.readings import read
 
 MOST_OF_TRAINING = 20  # mutants of an exercise that trains a model
@@ -150,13 +149,13 @@ class _FreshInputs:
 
 def too_good(
     lab: str,
-    exercise: OwnExercise,
+    exercise: Declaration,
     solution: NotebookNode,
     cases: Sequence[Expectation],
     sandbox: Sandbox,
     files: Mapping[str, bytes],
 ) -> list[str]:
-    """What is wrong with the wrong answers to an instructor's own exercise, a sentence each: they pass, or are no code.
+    """What is wrong with an exercise's wrong answers, a sentence each: they pass, are no code, or hear another name.
 
     Args:
         lab: name of the lab.
@@ -172,14 +171,38 @@ def too_good(
     for number, answer in enumerate(exercise.wrong_answers, start=1):
         which = f"{lab}, {exercise.name}: wrong answer {number}"
         try:
-            ast.parse(answer)
+            ast.parse(answer.source)
         except SyntaxError as error:
             found.append(f"{which} is not Python ({error})")
             continue
-        if trial.failing(answer, cases) is None:
+        if answer.names and answer.names not in exercise.spec.sentences:
+            known = ", ".join(exercise.spec.sentences) or "none"
+            found.append(
+                f"{which} is to be named {answer.names}, which is no mistake of the exercise; these are {known}"
+            )
+        elif answer.names:
+            if said := _other_name(answer.names, trial.judged(answer.source, cases)):
+                found.append(f"{which} {said}")
+        elif trial.failing(answer.source, cases) is None:
             found.append(f"{which} passes all {len(cases)} cases: add a case in which it fails")
     trial.end()
     return found
+
+
+def _other_name(wanted: str, judgement: Judgement | str) -> str:
+    """What was found in the place of the mistake that has to be named; nothing where it was."""
+    if isinstance(judgement, str):
+        return f"stops before a case can tell that it is {wanted}: {judgement}"
+    if judgement.passed:
+        return f"passes all cases, and is to be named {wanted}: add a case in which it fails"
+    if judgement.misconceptions == (wanted,):
+        return ""
+    failed = ", ".join(group.spec.name for group in judgement.groups if not group.passed)
+    named = " and ".join(judgement.misconceptions) or "no mistake is named"
+    return (
+        f"fails {failed}, and is to be named {wanted}: {named}. Compare what the mistake's edit changes (course "
+        "mistake) with what the answer does"
+    )
 
 
 def _wrong_solutions(source: str, name: str) -> Iterator[tuple[str, str]]:
@@ -236,6 +259,21 @@ class _Trial:
             self.end()
             return lost.message
 
+    def judged(self, source: str, cases: Sequence[Expectation]) -> Judgement | str:
+        """What a check says of the object that `source` defines, or in a sentence why it cannot say anything."""
+        try:
+            session = self._session or self._opened()
+            reply = session.run_cell(source, cpu_seconds=self._exercise.cpu_seconds)
+            if reply.error:
+                return f"{reply.error.type}: {reply.error.message}"
+            attempts = [self._attempt(session, case) for case in cases]
+            if session.is_exhausted():
+                self.end()
+        except SessionLost as lost:
+            self.end()
+            return lost.message
+        return judge(self._exercise.spec, cases, attempts)
+
     def passed(self, source: str, cases: Sequence[Expectation]) -> list[Expectation]:
         """The cases in which the object that `source` defines is right; none after one that ends the process."""
         found: list[Expectation] = []
@@ -250,6 +288,9 @@ class _Trial:
         return found
 
     def _problem(self, session: Session, case: Expectation) -> str | None:
+        return problem(self._exercise.spec, case, self._attempt(session, case))
+
+    def _attempt(self, session: Session, case: Expectation) -> Attempt:
         spec = self._exercise.spec
         reply = session.probe(
             self._lab,
@@ -260,8 +301,7 @@ class _Trial:
             probe=spec.probe,
             cpu_seconds=self._exercise.cpu_seconds,
         )
-        found = read(self._lab, self._exercise.name, case.inputs, case.mode, attempt_of(reply))
-        return problem(spec, case, found)
+        return read(self._lab, self._exercise.name, case.inputs, case.mode, attempt_of(reply))
 
     def _opened(self) -> Session:
         self._context = self._sandbox.session()

@@ -28,7 +28,7 @@ from autograder.course.settings import Course, CourseError, load_nbgrader_config
 from autograder.course.text_pairs import PairError, check_pair, paired_notebooks, read_pair, text_of
 from autograder.declaring.course_exercises import FOLDER, declared_exercises, own_exercises
 from autograder.declaring.declaration import Declaration
-from autograder.declaring.exercise import VISIBLE_SEED
+from autograder.declaring.exercise import VISIBLE_SEED, Exercise
 from autograder.declaring.rubrics import rubrics
 from autograder.grading.lab_files import data_files
 from autograder.grading.preloading import limits_of, preload_of
@@ -46,6 +46,7 @@ from autograder.releasing.sections import referred_sections
 from autograder.releasing.unfinished import missing_parts, variants_left
 from autograder.sandbox import Sandbox
 from coursekit import quiet
+from coursekit.judge import Expectation
 
 
 class ReleaseRefused(ValueError):
@@ -284,16 +285,11 @@ def _references(
     """The reference files by name; the instructor's own exercises take theirs from the solution, run in the sandbox."""
     visible = {}
     if own := own_exercises(declared):
-        # It is the instructor's own code: where no walls can be built it runs all the same.
-        with Sandbox(limits_of(course), unsafe=True, preload=preload_of(course, lab)) as sandbox:
+        with _sandbox(course, lab) as sandbox:
             try:
                 visible = own_expectations(lab, solution, own, VISIBLE_SEED, sandbox, files, tell)
             except CourseError as error:
                 raise ReleaseRefused([str(error)]) from error
-            tried = [(exercise, visible[name]) for name, exercise in own.items() if exercise.wrong_answers]
-            passed = [too_good(lab, exercise, solution, cases, sandbox, files) for exercise, cases in tried]
-            if any(passed):
-                raise ReleaseRefused(line for lines in passed for line in lines)
     try:
         sections = referred_sections(course, declared)
     except CourseError as error:
@@ -301,13 +297,33 @@ def _references(
     starting = nullcontext() if "tensorflow" in sys.modules else quiet.no_messages()  # a formula may start it
     try:
         with starting:
-            return reference_export.export(lab, course.lab(lab).title, points(solution), declared, visible, sections)
+            exported = reference_export.export(
+                lab, course.lab(lab).title, points(solution), declared, visible, sections
+            )
     except CourseError as error:
         raise ReleaseRefused([f"{lab}: {error}"]) from error
     except Exception as error:  # whatever a formula, or a function that draws cases, can raise
         if place := _declared_at(course, error):
             raise ReleaseRefused([f"{place}: {type(error).__name__}: {error}; correct it"]) from error
         raise
+    if tried := [exercise for exercise in declared.values() if exercise.wrong_answers]:
+        with _sandbox(course, lab) as sandbox:
+            passed = [
+                too_good(lab, exercise, solution, _visible_cases(exercise, visible), sandbox, files)
+                for exercise in tried
+            ]
+        if any(passed):
+            raise ReleaseRefused(line for lines in passed for line in lines)
+    return exported
+
+
+def _sandbox(course: Course, lab: str) -> Sandbox:
+    """Where the instructor's own code runs: where no walls can be built it does so all the same."""
+    return Sandbox(limits_of(course), unsafe=True, preload=preload_of(course, lab))
+
+
+def _visible_cases(exercise: Declaration, of_own: Mapping[str, list[Expectation]]) -> list[Expectation]:
+    return exercise.expectations(VISIBLE_SEED) if isinstance(exercise, Exercise) else of_own[exercise.name]
 
 
 def _declared_at(course: Course, error: Exception) -> str:
