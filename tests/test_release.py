@@ -265,12 +265,14 @@ def test_a_solution_edited_as_text_is_a_secret_at_once(course):
 def test_a_group_that_expects_the_same_for_every_seed_needs_a_reason(course, monkeypatch):
     """Whoever copies what a lab ships would earn its points."""
 
-    def declaring(fixed: str) -> None:
+    def declaring(fixed: str, groups: int = 1) -> None:
         exercise = Exercise("double", oracle=lambda x: {"output": 2 * x})
 
-        @exercise.group("two zeros", points=2, name="zeros", fixed=fixed)
-        def zeros(rng):
-            return [Case({"x": np.zeros(2)})]
+        for name in ("zeros", "nulls")[:groups]:
+
+            @exercise.group("two zeros", points=1, name=name, fixed=fixed)
+            def zeros(rng):
+                return [Case({"x": np.zeros(2)})]
 
         declared = {"double": exercise, "square": Exercise("square")}
         monkeypatch.setattr("autograder.releasing.release.declared_exercises", lambda course, lab: declared)
@@ -281,7 +283,10 @@ def test_a_group_that_expects_the_same_for_every_seed_needs_a_reason(course, mon
         release(course)
     assert tree(course) == before
     declaring("zero is the same twice")
-    assert release(course).fixed == (f"{LAB}, double, group zeros, 2 points: zero is the same twice",)
+    assert release(course, check=True).fixed == (f"{LAB}, double, group zeros, 2 points: zero is the same twice",)
+    declaring("zero is the same twice", groups=2)
+    named = "double, group zeros; double, group nulls"
+    assert release(course).fixed == (f"{LAB}, {named}, 2 points: zero is the same twice",)
 
 
 def test_a_missing_lab_and_an_unknown_lab_are_named(course):

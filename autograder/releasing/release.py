@@ -9,6 +9,7 @@ import shutil
 import sys
 import tempfile
 import traceback
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
@@ -36,7 +37,7 @@ from autograder.grading.solution_mutants import too_good
 from autograder.grading.solution_run import own_expectations
 from autograder.releasing import reference_export, verify_solution
 from autograder.releasing.course_cells import write_course_cells
-from autograder.releasing.fixed_groups import fixed_groups
+from autograder.releasing.fixed_groups import FixedGroup, fixed_groups
 from autograder.releasing.leaks import find_leaks
 from autograder.releasing.lint_lab import structure_problems
 from autograder.releasing.numbering import renumber, texts_left
@@ -61,7 +62,7 @@ class ReleaseRefused(ValueError):
 class ReleaseSummary:
     """What a release changed, or would change: files, relative to the course, and what students will notice.
 
-    `fixed` has a line for each group of a changed lab that expects the same for every seed, see `fixed_groups`;
+    `fixed` has a line for each reason why groups of a changed lab expect the same for every seed, see `fixed_groups`;
     `numbered` says what became of sections, table and references of a lab that lost, got or moved an exercise;
     `left` which texts of dropped exercises are still there; `failing` which given cells fail in the sandbox.
     `totals` has the points of a lab whose sum changed: before and now.
@@ -137,11 +138,15 @@ def release(
 
 
 def _fixed_points(course: Course, lab: str) -> Iterator[str]:
-    """Of a lab, the points that a copy of what is released would earn, and why."""
+    """Of a lab, the points that a copy of what is released would earn, and why: a line for each reason."""
     worth = points(read_pair(course.solution_notebook(lab)))
+    by_reason: dict[str, list[FixedGroup]] = defaultdict(list)
     for group in fixed_groups(declared_exercises(course, lab)):
-        earned = group.share * worth[group.exercise]
-        yield f"{lab}, {group.exercise}, group {group.group}, {earned:.2g} points: {group.reason}"
+        by_reason[group.reason].append(group)
+    for reason, groups in by_reason.items():
+        earned = math.fsum(group.share * worth[group.exercise] for group in groups)
+        named = "; ".join(f"{group.exercise}, group {group.group}" for group in groups)
+        yield f"{lab}, {named}, {earned:.2g} points: {reason}"
 
 
 def _unexplained(lab: str, declared: Mapping[str, Declaration]) -> list[str]:
