@@ -64,6 +64,17 @@ def test_students_are_told_the_packages_of_the_course(course, tmp_path):
     assert {"polars>=1.0", "einops"} < {*tomllib.loads(read["pyproject.toml"])["project"]["dependencies"]}
 
 
+def test_a_course_without_lectures_is_not_told_of_any(course, tmp_path):
+    publish(course, tmp_path / "with")
+    shutil.rmtree(course.lectures)
+    publish(course, tmp_path / "without")
+    with_them, without = ((tmp_path / name / "README.md").read_text() for name in ("with", "without"))
+    for text in ("Lectures to read", "## Lectures", "TensorFlow Text", "conda activate transformers-course"):
+        assert text in with_them and text not in without
+    assert "ecture" not in without.partition("## The data")[0] and "conda activate tiny\n" in without
+    assert (tmp_path / "without" / "environment.yml").read_text().startswith("name: tiny\n")
+
+
 def add_point(course) -> None:
     """Make the lab's first exercise worth a point more, and release it."""
     path = course.solution_notebook(LAB)

@@ -47,6 +47,7 @@ def project_files(course: Course, files: Mapping[str, bytes]) -> dict[str, bytes
         "course": course,
         "package": PACKAGE,
         "project": project,
+        "environment": "transformers-course" if lectures else course.course_id,
         "requirements": LOCK if LOCK in files else "requirements.txt",
         "tools": [requirement for requirement in instructor if re.match(r"(jupyterlab|nbgrader)\b", requirement)],
         "lectures": [{"path": name, "title": _title(name, files[name])} for name in lectures],
