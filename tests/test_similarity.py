@@ -159,6 +159,28 @@ def test_what_many_write_counts_for_nobody():
     assert len(compare(many, pairs=9, most=11).pairs) == 9
 
 
+def test_submissions_that_are_the_same_are_told_however_many():
+    many = [of(f"s{at:02}", COPIED if at % 2 else RENAMED) for at in range(14)] + [of("other", INDEPENDENT)]
+    found = compare(many, pairs=9)
+    assert [[document.student for document in same] for same in found.same] == [[f"s{at:02}" for at in range(14)]]
+    assert not compare([of("ada", "x = 1"), of("bo", "x = 1")], pairs=9).same, "what is short is alike by chance"
+    before = [of(f"e{at}", COPIED, earlier=True) for at in range(2)]
+    assert not compare([*before, of("ada", INDEPENDENT)], pairs=9).same
+    assert [len(same) for same in compare([*before, of("ada", RENAMED)], pairs=9).same] == [3]
+
+
+def test_what_the_class_shares_does_not_silence_an_earlier_source():
+    """Each of many adds lines of their own to one solution of last year; ten others of last year wrote their own."""
+    own = [f"a{at} = [np.exp(each * {at}) for each in range({at})]" for at in range(14)]
+    many = [of(f"s{at:02}", COPIED, own[at]) for at in range(14)]
+    before = [of(f"e{at:02}", INDEPENDENT, earlier=True) for at in range(12)]
+    found = compare([*many, of("source", RENAMED, earlier=True), *before], pairs=99)
+    assert {(pair.first.student, pair.second.student) for pair in found.pairs} == {
+        (f"s{at:02}", "source") for at in range(14)
+    }
+    assert all(pair.of_second == 1 for pair in found.pairs)
+
+
 def test_earlier_ones_are_not_compared_with_each_other():
     found = compare(
         [of("ada", COPIED), of("x", RENAMED, earlier=True), of("y", RENAMED, earlier=True), of("bo", INDEPENDENT)],

@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.progress import track
 
 SAID_IN_TERMINAL = 10
+MOST_NAMED = 40
 
 
 def similar(
@@ -32,8 +33,9 @@ def similar(
 ) -> None:
     """Find similar submissions, and write a page with pairs side by side. Similarity is no proof of anything.
 
-    The comparison leaves out the lab's own code, and passages that many students wrote. Changed names, changed comments
-    and another order of cells do not hide a copy. Short answers are often similar by chance: read the passages. The
+    Submissions that are the same as a whole are named first, however many there are. Otherwise the comparison leaves
+    out the lab's own code, and passages that many students wrote. Changed names, changed comments and another order of
+    cells do not hide a copy. Short answers are often similar by chance: read the passages. The
     page shows how long each one is, but not who copied from whom, or whether both used the same source.
 
       course similar 02_self_attention submissions.zip
@@ -78,12 +80,20 @@ def similar(
         if document.cut
     ]
     write_atomically(out, similar_page(course, course.lab(lab), documents, comparison, [*unread, *cut], reading))
+    for same in comparison.same:
+        names = ", ".join(f"{document.student}{' (earlier)' * document.earlier}" for document in same[:MOST_NAMED])
+        more = f" and {len(same) - MOST_NAMED} more" if len(same) > MOST_NAMED else ""
+        terminal.print(
+            f"{len(same)} submissions are the same but for names, comments and order: {escape(names)}{more}",
+            highlight=False,
+            soft_wrap=True,
+        )
     for pair in comparison.pairs[:SAID_IN_TERMINAL]:
         names = " and ".join(
             escape(f"{document.student}{' (earlier)' * document.earlier}") for document in (pair.first, pair.second)
         )
         terminal.print(f"{100 * pair.likeness:3.0f} %  {names}: {pair.tokens} tokens alike", highlight=False)
-    if not comparison.pairs:
+    if not comparison.pairs and not comparison.same:
         terminal.print("No two submissions share more than the lab's own code and what much of the class wrote.")
     if unread:
         terminal.print(f"{len(unread)} submissions cannot be read; the page names them", highlight=False)

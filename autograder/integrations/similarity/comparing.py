@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,39 +36,67 @@ class Pair:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The pairs that are most alike; `common` passages count for nobody, as more than `most` submissions have them."""
+    """The pairs that are most alike; `common` passages count for nobody, as more than `most` submissions have them.
+
+    `same` has each set of submissions of which all own code is the same but for names, comments and order.
+    """
 
     pairs: list[Pair]
     common: int
     most: int
+    same: list[list[Document]]
 
 
 def compare(documents: Sequence[Document], *, pairs: int, most: int | None = None) -> Comparison:
     """Return the pairs that are most alike, the most alike first.
 
     A passage that more than `most` submissions have (a tenth of them, and ten at least, where nothing is said) counts
-    for nobody. Memory grows with the square of the number of documents, four bytes a pair.
+    for nobody. Between a submission and an earlier one, what counts is how many earlier ones have it: what much of the
+    class took from one of them is what is looked for. Memory grows with the square of the number of documents, four
+    bytes a pair.
     """
-    most = max(LEAST_COMMON, math.ceil(COMMON_SHARE * len(documents))) if most is None else most
-    rare, common = _rare(documents, most)
-    counts = np.zeros((len(documents), len(documents)), dtype=np.int32)
-    for owners in rare:
-        counts[np.ix_(owners, owners)] += 1
     earlier = np.array([document.earlier for document in documents], dtype=bool)
-    counts[np.ix_(earlier, earlier)] = 0
+    most_of = [
+        max(LEAST_COMMON, math.ceil(COMMON_SHARE * int(number))) if most is None else most
+        for number in (np.sum(~earlier), np.sum(earlier))
+    ]
+    counts = np.zeros((len(documents), len(documents)), dtype=np.int32)
+    common: list[list[int]] = [[], []]
+    for number, owners in _shared_numbers(documents):
+        now, before = owners[~earlier[owners]], owners[earlier[owners]]
+        for kind, those in enumerate((now, before)):
+            if len(those) > most_of[kind]:
+                common[kind].append(number)
+            elif kind == 0:
+                counts[np.ix_(now, now)] += 1
+            else:
+                counts[np.ix_(now, before)] += 1
+                counts[np.ix_(before, now)] += 1
+    usual = [np.array(numbers, dtype=np.int64) for numbers in common]
     firsts, seconds = np.nonzero(np.triu(counts, 1))
     order = np.argsort(-counts[firsts, seconds], kind="stable")[: _EXAMINED * pairs]
     found = []
     for first, second in zip(firsts[order], seconds[order], strict=True):
-        pair = _pair(documents[first], documents[second], common)
+        is_of_two_years = earlier[first] or earlier[second]
+        pair = _pair(documents[first], documents[second], usual[int(is_of_two_years)])
         if pair.tokens >= LEAST_TOKENS:
             found.append(pair)
     found.sort(key=lambda pair: (-pair.likeness, -pair.tokens, pair.first.student, pair.second.student))
-    return Comparison(found[:pairs], len(common), most)
+    return Comparison(found[:pairs], len(usual[0]), most_of[0], _same(documents))
 
 
-def _rare(documents: Sequence[Document], most: int) -> tuple[list[np.ndarray], np.ndarray]:
-    """Return who has each number that two to `most` documents have, and the numbers that more have."""
+def _same(documents: Sequence[Document]) -> list[list[Document]]:
+    """The sets of documents with the same fingerprints, the largest first; not those of earlier ones alone."""
+    sets: dict[bytes, list[Document]] = {}
+    for document in documents:
+        if _covered(document, np.ones(len(document.numbers), dtype=bool)) >= LEAST_TOKENS:
+            sets.setdefault(np.sort(document.numbers).tobytes(), []).append(document)
+    found = [each for each in sets.values() if len(each) > 1 and not all(document.earlier for document in each)]
+    return sorted(found, key=len, reverse=True)
+
+
+def _shared_numbers(documents: Sequence[Document]) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield each number that two documents or more have, and who has it."""
     unique = [np.unique(document.numbers) for document in documents]
     numbers = np.concatenate([np.zeros(0, dtype=np.int64), *unique])
     owners = np.repeat(np.arange(len(documents)), [len(fingerprints) for fingerprints in unique])
@@ -76,8 +104,9 @@ def _rare(documents: Sequence[Document], most: int) -> tuple[list[np.ndarray], n
     numbers, owners = numbers[order], owners[order]
     begins = np.flatnonzero(np.diff(numbers, prepend=-1))
     sizes = np.diff(np.append(begins, len(numbers)))
-    rare = [owners[at : at + size] for at, size in zip(begins, sizes, strict=True) if 2 <= size <= most]
-    return rare, numbers[begins[sizes > most]]
+    for at, size in zip(begins, sizes, strict=True):
+        if size > 1:
+            yield int(numbers[at]), owners[at : at + size]
 
 
 def _pair(first: Document, second: Document, common: np.ndarray) -> Pair:
