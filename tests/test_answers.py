@@ -35,8 +35,8 @@ def test_the_queue_has_who_waits_the_rubric_and_what_to_type(course, run, rubric
     code, said = run("answers", LAB)
     assert code == 0, said
     assert "why: 3 of 3 wait item 1 (3): Names the scale item 2 (1): Says what it changes" in said
-    assert f"ada: <b>It</b> is scaled. course mark {LAB} ada why --item 1 --item 2 --because" in said
-    assert f"course mark {LAB} 'Bo B_7' why --item 1" in said
+    assert f"ada: <b>It</b> is scaled. course mark {LAB} ada why --item NUMBER --because" in said
+    assert f"course mark {LAB} 'Bo B_7' why --item NUMBER" in said
     html = (course.root / PAGE).read_text("utf-8")
     assert "&lt;b&gt;It&lt;/b&gt; is scaled." in html and "<b>It</b>" not in html
     assert "Because." in html and "It is scaled." in html and "Names the scale (3)" in html

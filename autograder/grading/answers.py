@@ -61,9 +61,8 @@ class QuestionInWords:
         return tuple(answer for answer in self.answers if answer.waits)
 
     def command(self, lab: str, answer: Answer) -> str:
-        """What to type to mark an answer: by the items of the rubric, where there is one."""
-        items = [f"--item {number}" for number in range(1, len(self.rubric.items) + 1)] if self.rubric else []
-        how = items or (["POINTS"] if self.points else [])
+        """What to type to mark an answer: by the items of the rubric, where there is one. No mark is set in it yet."""
+        how = ["--item NUMBER"] if self.rubric else ["POINTS"] if self.points else []
         return " ".join(["course mark", lab, shlex.quote(answer.student), self.part, *how, '--because "…"'])
 
 
