@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from types import SimpleNamespace
+from zoneinfo import ZoneInfo
 
 import pytest
 from lms import CANVAS_FILES, MOODLE_FILES, MOODLE_WORKSHEET, packed
@@ -16,6 +17,7 @@ from test_command import course  # noqa: F401  a course of two labs; every submi
 from tiny_course import LAB, TOML
 
 from autograder.course.settings import CourseError, load_course
+from autograder.course.times import shown_time
 from autograder.grading.gradebook import recorded_marks
 from autograder.grading.lab_grader import of_submission
 from autograder.grading.results import ExerciseResult, LabResult
@@ -82,7 +84,10 @@ def test_moodles_worksheet_says_who_was_late_before_grading_or_after_it(late):
         student: score for student, (score, _) in expected.items()
     }
     page = Path(f"grades/feedback/George Boole_502/{LAB}.html").read_text("utf-8")
-    assert "handed in late, which costs 1 of the 5 points" in page and "handed in 2026-11-03 12:00 UTC" in page
+    assert (
+        "handed in late, which costs 1 of the 5 points" in page
+        and "handed in 2026-11-03 13:00 UTC+01:00 (12:00 UTC)" in page
+    )
     (mark,) = [mark for mark in recorded_marks(late, late.db_url, LAB) if mark.student == "George Boole_502"]
     assert mark.timestamp == NOON + timedelta(days=1)
     (late.root / "gradebook.db").unlink()
@@ -113,6 +118,13 @@ def test_canvas_calls_work_late_and_its_list_says_how_late(late):
     assert "by course.toml it is in time: boolegeorge_12346; compare" in sentence
     (first, second) = grade(late, archive, json.dumps(users[:1])).sentences_on_lateness()
     assert first == "no time of handing in is given for boolegeorge_12346" and "in time" in second
+
+
+def test_a_time_is_said_in_the_zone_of_the_course_with_utc_beside_it():
+    summer = datetime(2026, 7, 1, 22, 30, 5, tzinfo=UTC)
+    assert shown_time(NOON, ZoneInfo("Europe/Berlin")) == "2026-11-02 13:00 CET (12:00 UTC)"
+    assert shown_time(summer, ZoneInfo("Europe/Berlin")) == "2026-07-02 00:30 CEST (2026-07-01 22:30 UTC)"
+    assert shown_time(summer, UTC, seconds=True) == "2026-07-01 22:30:05 UTC"
 
 
 def test_the_later_of_two_times_counts():
@@ -178,7 +190,7 @@ def test_the_page_is_a_receipt(late):
     )
     grade(late, archive, MOODLE)
     page = Path(f"grades/feedback/Ada Lovelace_501/{LAB}.html").read_text("utf-8")
-    assert "handed in 2026-11-02 11:59:00 UTC. SHA-256" in page
+    assert "handed in 2026-11-02 12:59:00 UTC+01:00 (11:59:00 UTC). SHA-256" in page
     names = {"lovelaceada_12345_900101_my <b>work.ipynb": "ada"}
     grade(late, archive_of(late, names))
     page = Path(f"grades/feedback/lovelaceada_12345/{LAB}.html").read_text("utf-8")

@@ -12,7 +12,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from autograder.course.times import shown_time
+
 if TYPE_CHECKING:
+    from datetime import tzinfo
+
     from autograder.course.settings import Course
     from autograder.grading.hand_marks import MarkChange
     from autograder.grading.marks import Mark
@@ -179,13 +183,13 @@ def _show(mark: Mark, out: Console) -> None:
     out.print(f"counts: {mark.score:g} of {mark.max_score:g}{late}{state}", highlight=False)
 
 
-def _show_log(log: list[MarkChange], lab: str, student: str | None, out: Console) -> None:
+def _show_log(log: list[MarkChange], lab: str, student: str | None, zone: tzinfo, out: Console) -> None:
     if not log:
         out.print(f"Nothing was changed by hand{'' if student else f' in {lab}'}.", highlight=False)
     for entry in log:
         out.print(
             escape(
-                f"{entry.changed_at:%Y-%m-%d %H:%M} UTC  {entry.by}: {_what(entry)}, because: "
+                f"{shown_time(entry.changed_at, zone)}  {entry.by}: {_what(entry)}, because: "
                 f"{entry.because.replace(chr(10), '; ') or 'no reason was given'}"
             ),
             highlight=False,

@@ -17,6 +17,7 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingErr
 from autograder.course.printable import printable
 from autograder.course.roster import Roster
 from autograder.course.settings import Course, CourseError
+from autograder.course.times import shown_time
 from autograder.grading.database import shown_url
 from autograder.grading.gradebook import GradebookWriter
 from autograder.grading.hidden_inputs import HiddenInputs
@@ -115,7 +116,7 @@ class Marking:
         if seen is None:
             self.without_time.append(submission.student)
             return submission
-        submission = dated(submission, seen)
+        submission = dated(submission, seen, self._course.zone_of(self.lab))
         if submission.timestamp is not None:
             self._times[submission.student] = submission.timestamp
         return submission
@@ -169,6 +170,35 @@ class Marking:
                 f"stopped, because a result cannot be written: {reason}. What was recorded stays in "
                 f"{shown_url(self.db_url)}; correct that and run it again; it continues from there"
             ) from error
+
+    def _stays_out(
+        self, submission: FoundSubmission, removed: Removed | None, attempt: tuple[datetime, str] | None
+    ) -> str | None:
+        """Why a submission is not graded, though it is somebody's; None for all others.
+
+        Args:
+            submission: what was found.
+            removed: what was removed of the student.
+            attempt: when the recorded attempt was handed in, and its hash.
+        """
+        try:
+            found = content_hash(submission.read())
+        except Exception:  # whatever it is, it is no file that was graded before
+            found = ""
+        if removed is not None and removed.content_hash in ("", found):
+            return removed.sentence
+        if attempt is None or found == attempt[1] or self._keep_best:
+            return None
+        if submission.timestamp is None:
+            self._without_order.append(submission.student)
+            return None
+        if submission.timestamp >= attempt[0]:
+            return None
+        newer, older = (shown_time(when, self._course.zone_of(self.lab)) for when in (attempt[0], submission.timestamp))
+        return (
+            f"a newer attempt of “{submission.student}” is recorded, of {newer}, and this one is of {older}; to grade "
+            f"this one in its place, type first: course remove attempt {self.lab} {quote(submission.student)}"
+        )
 
     def _batches(
         self, new: Sequence[FoundSubmission], warm: Future[Sandbox] | Cluster, workers: int

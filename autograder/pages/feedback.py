@@ -19,6 +19,7 @@ from pygments.lexers import PythonLexer
 from autograder.course.cells import grade_id, is_solution
 from autograder.course.files import write_atomically
 from autograder.course.settings import Course
+from autograder.course.times import shown_time
 from autograder.grading.marks import ExerciseMark, Mark, PartMark
 from autograder.grading.results import GroupResult, round_score
 from autograder.pages.mending import MOST, to_mend
@@ -87,6 +88,7 @@ def write_feedback(
         code=_code_cells(mark.result.notebook),
         words=_answers_in_words(mark.result.notebook),
         status_words=STATUS_WORDS,
+        time=functools.partial(shown_time, zone=course.zone_of(mark.lab)),
         points=_group_points,
         style=Markup(_formatter().get_style_defs(".code")),
         dark_style=Markup(_formatter("github-dark").get_style_defs(".code")),

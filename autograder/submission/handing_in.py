@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
 
 from autograder.course.roster import MOST_BYTES, Roster, read_roster
 from autograder.course.settings import CourseError
+from autograder.course.times import shown_time
 from autograder.submission.choosing import FoundSubmission
 from autograder.submission.times import as_platform_time
 
@@ -33,12 +34,18 @@ def later(said: datetime | None, seen: datetime | None) -> datetime | None:
     return seen if seen - said > SLACK else said
 
 
-def dated(submission: FoundSubmission, seen: datetime) -> FoundSubmission:
-    """The submission with the time that counts, and with a note for its page where it says an earlier one itself."""
+def dated(submission: FoundSubmission, seen: datetime, zone: tzinfo = UTC) -> FoundSubmission:
+    """The submission with the time that counts, and with a note for its page where it says an earlier one itself.
+
+    Args:
+        submission: the submission, with the time that it says itself.
+        seen: what somebody else saw.
+        zone: the time zone of the note.
+    """
     said, counts = submission.timestamp, later(submission.timestamp, seen)
     if said is None or counts is None or said == counts:
         return replace(submission, timestamp=counts)
-    told = f"It is dated {said:%Y-%m-%d %H:%M} UTC and came at {counts:%Y-%m-%d %H:%M} UTC, which counts."
+    told = f"It is dated {shown_time(said, zone)} and came at {shown_time(counts, zone)}, which counts."
     return replace(submission, timestamp=counts, note=" ".join(filter(None, [submission.note, told])))
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from autograder.course.settings import Course
+from autograder.course.times import shown_time
 from autograder.pages.rendering import render
 from autograder.submission import PassedOver
 
@@ -51,4 +52,5 @@ def status_page(
         passed_over=passed_over[:MOST_SHOWN],
         failures=failures,
         most=MOST_SHOWN,
+        time=lambda moment, lab: shown_time(moment, course.zone_of(lab), seconds=True),
     )

@@ -233,7 +233,7 @@ class Watcher:
         written, timed, noted = self._journal.handed_in(attempts), list[HandedIn](), dict[str, HandedIn]()
         for key, attempt in attempts.items():
             with self._losing_only(attempt, "it cannot be taken in"):
-                timed.append(_dated(attempt, written.get(key) or _came(attempt, now)))
+                timed.append(self._dated(attempt, written.get(key) or _came(attempt, now)))
         try:
             self.last_round.arrived = self._journal.note(timed, now)
             return {attempt.key: attempt for attempt in timed}
@@ -245,6 +245,12 @@ class Watcher:
                     self.last_round.arrived += self._journal.note([attempt], now)
                     noted[attempt.key] = attempt
             return noted
+
+    def _dated(self, attempt: HandedIn, when: datetime) -> HandedIn:
+        """The attempt as handed in at a time, which its verdict and its page say; with a note where it says another."""
+        zone = self._course.zone_of(attempt.lab)
+        submission = dated(replace(attempt.submission, timestamp=attempt.handed_in), when, zone)
+        return replace(attempt, handed_in=when, submission=replace(submission, timestamp=when))
 
     def _grade_all_that_can_be(self, lab: str, attempts: Sequence[HandedIn]) -> Iterator[Mark]:
         """Grade attempts together, and where that fails, each of those without a verdict by itself."""
@@ -358,9 +364,3 @@ def _came(attempt: HandedIn, now: datetime) -> datetime:
             changed = os.stat(attempt.submission.path, follow_symlinks=False).st_ctime
             came = min(now, datetime.fromtimestamp(changed, UTC))
     return later(attempt.handed_in, came) or came
-
-
-def _dated(attempt: HandedIn, when: datetime) -> HandedIn:
-    """The attempt as handed in at a time, which its verdict and its page say; with a note where it says another."""
-    submission = dated(replace(attempt.submission, timestamp=attempt.handed_in), when)
-    return replace(attempt, handed_in=when, submission=replace(submission, timestamp=when))
