@@ -328,3 +328,30 @@ def test_a_machine_with_no_thread_left_is_a_sentence(run, course, monkeypatch):
     code, said = run(*GRADE)
     assert code == 3
     assert "lets no further thread" in said and "the next run continues" in said
+
+
+LOADED = """
+import sys
+from autograder.cli.app import main
+
+def loaded(*words):
+    sys.argv = ["course", *words]
+    try:
+        main()
+    except SystemExit:
+        slow = ("nbgrader", "nbformat", "tensorflow", "alembic", "rfc3987_syntax")
+        print([name for name in slow if sys.modules.get(name)])
+
+for words in (("mark",), ("answers",), ("explain",), ("export", "csv")):
+    loaded(*words, "01_tinny", *(["ada"] if words == ("explain",) else []))
+loaded("mark", "01_tiny", "ada")
+loaded("explain", "01_tiny", "ada")
+"""
+
+
+def test_what_is_slow_to_import_waits_until_it_is_needed(tmp_path, monkeypatch):
+    """Each of these modules takes half a second of the processor, or two, before a sentence can be said."""
+    (tmp_path / "course.toml").write_text(TOML)
+    monkeypatch.delenv("COURSE_ROOT", raising=False)
+    done = subprocess.run([sys.executable, "-c", LOADED], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[]"] * 4 + ["['nbgrader', 'nbformat']"] * 2, done.stderr

@@ -44,13 +44,15 @@ def answers(
     """
     from autograder.course.files import write_atomically
     from autograder.course.settings import CourseError, load_course
+
+    course = load_course()
+    lab = course.lab(lab).name  # a misspelt one is told before what is slow to import
+
     from autograder.grading.answers import questions
     from autograder.grading.database import shown_url
     from autograder.grading.gradebook import recorded_marks
     from autograder.pages.answers import answers_page
 
-    course = load_course()
-    lab = course.lab(lab).name
     url = course.gradebook_at(db)
     marks = recorded_marks(course, url, lab)
     if not marks:

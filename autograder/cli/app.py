@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 LONGEST_TABLE = 60
 MOST_PASSED_OVER = 20
+UNUSED = "rfc3987_syntax"  # jsonschema imports it to check addresses, and it makes a grammar for that in two seconds
 NO_THREAD = "can't start new thread"  # what Python says where the machine's table of processes is full
 
 app = typer.Typer(
@@ -67,6 +68,7 @@ err = Console(stderr=True)
 def main() -> None:
     """Run the command. An error that a person can correct becomes a sentence, without a traceback."""
     logging.getLogger("alembic").setLevel(logging.WARNING)
+    sys.modules.setdefault(UNUSED, None)  # type: ignore[arg-type]  # not to be found: no notebook has such addresses
     send_again_what_is_lost()
     if (word := no_text(sys.argv[1:])) is not None:
         _stop(f"“{word}” has bytes that are no UTF-8, or control characters: type it without them", 2)

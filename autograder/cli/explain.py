@@ -55,14 +55,16 @@ def explain(
     The work is looked for in submitted/, then in autograded/. Where it is gone, name it with --from.
     """
     from autograder.course.settings import CourseError, load_course
-    from autograder.grading.preloading import start_sandbox
-    from autograder.sandbox import SandboxUnavailable, WorkerLost
-    from autograder.submission import ReaderLost
 
     course = load_course()
     lab = course.lab(lab).name
     mark = _recorded(course, lab, student, course.gradebook_at(db))
     _check_exercise(course, mark, exercise)
+
+    from autograder.grading.preloading import start_sandbox  # slow to import: what is misspelt is told before
+    from autograder.sandbox import SandboxUnavailable, WorkerLost
+    from autograder.submission import ReaderLost
+
     try:
         with start_sandbox(course, lab, unsafe=unsafe) as warm:
             from autograder.grading import explaining  # slow to import: meanwhile the sandbox warms up

@@ -80,8 +80,6 @@ def canvas(
       course export canvas 02_self_attention --roster Grades.csv --feedback pages.zip --download submissions.zip
     """
     from autograder.course.settings import CourseError
-    from autograder.integrations.exporting.feedback_archives import canvas_names
-    from autograder.integrations.exporting.tables import canvas_table
 
     if feedback and download is None:
         raise CourseError(
@@ -89,6 +87,10 @@ def canvas(
             "the names of the files in it"
         )
     made = _Export(labs, _Chosen(roster, without, only_roster), column, zeros, db, pages)
+
+    from autograder.integrations.exporting.feedback_archives import canvas_names
+    from autograder.integrations.exporting.tables import canvas_table
+
     table = made.table(canvas_table)
     archive = None
     if feedback and download:
@@ -123,10 +125,11 @@ def moodle(
 
       course export moodle 02_self_attention --roster "Grades-Lab 2.csv" --feedback pages.zip
     """
+    made = _Export(labs, _Chosen(roster, without, only_roster), column, zeros, db, pages)
+
     from autograder.integrations.exporting.feedback_archives import moodle_names
     from autograder.integrations.exporting.tables import moodle_table
 
-    made = _Export(labs, _Chosen(roster, without, only_roster), column, zeros, db, pages)
     table = made.table(moodle_table)
     archive = None
     if feedback:
@@ -156,9 +159,10 @@ def csv_(
 
       course export csv 01_attention_intuition 02_self_attention --roster people.csv
     """
+    made = _Export(labs, _Chosen(roster, without, only_roster), None, zeros, db, PAGES)
+
     from autograder.integrations.exporting.tables import plain_table
 
-    made = _Export(labs, _Chosen(roster, without, only_roster), None, zeros, db, PAGES)
     made.write(plain_table(made.marks, made.own_roster, made.people, made.cell), out)
 
 
@@ -194,9 +198,10 @@ def term(
     """
     from datetime import UTC, datetime
 
+    made = _Export(labs or [], _Chosen(roster, without, only_roster), None, True, db, PAGES)
+
     from autograder.integrations.exporting.term import TermRules, term_table, weights_of
 
-    made = _Export(labs or [], _Chosen(roster, without, only_roster), None, True, db, PAGES)
     rules = TermRules(weights_of(made.course, [*made.marks], weight or ()), drop, datetime.now(UTC))
     table = term_table(made.course, made.marks, made.own_roster, made.people, rules)
     over = [] if labs else [lab.name for lab in made.course.labs if lab.due is not None and lab.due < rules.now]
@@ -270,16 +275,18 @@ class _Export:
     ):
         from autograder.course.roster import read_roster
         from autograder.course.settings import CourseError, load_course
+
+        self.course: Course = load_course()
+        self.headings = dict(column.partition("=")[::2] for column in columns or ())
+        for lab in (*labs, *self.headings):
+            self.course.lab(lab)  # a misspelt one is told before what is slow to import
+
         from autograder.grading.database import shown_url
         from autograder.grading.people import course_roster, unknown_names
         from autograder.integrations.exporting.tables import Cell
         from autograder.marking.results_folder import current_marks
 
-        self.course: Course = load_course()
         self.cell = Cell(zeros)
-        self.headings = dict(column.partition("=")[::2] for column in columns or ())
-        for lab in (*labs, *self.headings):
-            self.course.lab(lab)
         if empty := [lab for lab, heading in self.headings.items() if not heading]:
             raise CourseError(f"--column {empty[0]} has no heading; write --column {empty[0]}='HEADING'")
         self.own_roster: Roster | None = read_roster(chosen.roster) if chosen.roster else None

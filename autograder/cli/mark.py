@@ -77,14 +77,16 @@ def mark(
     """
     from autograder.course.near import did_you_mean
     from autograder.course.settings import CourseError, load_course
+
+    course = load_course()
+    lab = course.lab(lab).name  # a misspelt one is told before what is slow to import
+
     from autograder.grading.database import shown_url
     from autograder.grading.gradebook import GradebookWriter, recorded_marks
     from autograder.grading.people import unknown_names
     from autograder.marking.results_folder import bring_up_to_date
     from autograder.pages.feedback import feedback_path
 
-    course = load_course()
-    lab = course.lab(lab).name
     url = course.gradebook_at(db)
     out = Console()
     notes = unknown_names(course, url)
@@ -111,7 +113,7 @@ def mark(
         out.print(f"note:  {escape(sentence)}", highlight=False, soft_wrap=True)
     for mark in found:
         _show(mark, out)
-    _show_log(log[-1:] if exercise else log, lab, student, out)
+    _show_log(log[-1:] if exercise else log, lab, student, course.zone_of(lab), out)
     for mark in found if exercise else ():
         page = feedback_path(folder / "feedback", mark)
         there = f"The page says so: {page}" if page.exists() else f"There is no page {page}; name its folder with --out"

@@ -6,9 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import nbgrader
-from alembic.config import Config as AlembicConfig
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
@@ -84,6 +81,10 @@ def open_engine(db_url: str) -> Engine:
 
 def schema_head() -> str:
     """The version of nbgrader's tables, as alembic names it."""
+    import nbgrader  # only a new database needs them, and they are slow to import
+    from alembic.config import Config as AlembicConfig
+    from alembic.script import ScriptDirectory
+
     config = AlembicConfig()
     config.set_main_option("script_location", str(Path(nbgrader.__file__).parent / "alembic"))
     head = ScriptDirectory.from_config(config).get_current_head()
