@@ -9,6 +9,8 @@ import os
 import shutil
 import stat
 from concurrent.futures import Future
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,6 +20,7 @@ from nbgrader.api import Gradebook
 from rich.console import Console
 from sqlalchemy.exc import DataError, OperationalError
 from tiny_course import LAB, TOML, released
+from typer.testing import CliRunner
 
 from autograder.cli import app as cli
 from autograder.course.settings import CourseError, load_course
@@ -25,10 +28,12 @@ from autograder.grading.gradebook import recorded_marks
 from autograder.grading.results import ExerciseResult, LabResult
 from autograder.marking import run as command
 from autograder.marking.results_folder import write_passed_over
+from autograder.releasing import graded_before as graded_before_module
 from autograder.sandbox import SandboxUnavailable
 from autograder.submission import PassedOver
 
 SECOND = "02_tiny"
+STATE: dict[str, str] = {}  # what the grader is, and a digest of its cases of one exercise
 
 
 @pytest.fixture
@@ -41,17 +46,24 @@ def course(tmp_path, monkeypatch):
 
     class Grader:
         def __init__(self, course, lab, seed=None):
-            self.version, self.known = "g1", {}
+            self.version, self.known = STATE["version"], {}
             self.lab = lab
             self.release = nbformat.read(course.release_notebook(lab), as_version=4)
 
+        def case_digests(self):
+            return {"double": "1", "square": STATE["square"]}
+
     def grade_all(grader, submissions, sandbox, workers):
         exercises = (ExerciseResult("double", 2, 2, "graded"), ExerciseResult("square", 0, 3, "graded"))
-        for submission in submissions:
-            digest = command.content_hash(submission.read())
-            yield [LabResult(submission.student, grader.lab, exercises, content_hash=digest, grader_version="g1")]
+        for found in submissions:
+            digest = command.content_hash(found.read())
+            result = LabResult(found.student, grader.lab, exercises, grader_version=grader.version)
+            yield [replace(result, content_hash=digest, timestamp=found.timestamp)]
 
+    monkeypatch.setitem(STATE, "version", "g1")
+    monkeypatch.setitem(STATE, "square", "1")
     monkeypatch.setattr(command, "LabGrader", Grader)
+    monkeypatch.setattr(graded_before_module, "LabGrader", Grader)
     monkeypatch.setattr(command, "grade_all", grade_all)
     monkeypatch.chdir(root)
     return load_course(root)
@@ -139,6 +151,114 @@ def test_the_better_attempt_of_two_archives_counts_where_the_course_says_so(cour
     assert attempt("first", keep_best=True, again=True)[0] == 2, "the same work graded again is no other attempt"
     assert attempt("third", keep_best=True)[0] == 4
     assert attempt("second")[0] == 3, "else the newest counts"
+
+
+def said(*words: str) -> str:
+    done = CliRunner(env={"COLUMNS": "300"}).invoke(cli.app, list(words))
+    return " ".join(f"{done.output} {done.exception or ''}".split())
+
+
+def test_two_marks_for_one_file_never_stand_side_by_side_without_a_word(course):
+    """A hidden case changed between two students; then the lab is released anew; then everybody is graded again."""
+    again = f"grade again, with course grade {LAB} PATH on the same files"
+    mark(course, LAB, "ada", "bob")
+    assert "graded with" not in said("export", "csv", LAB)
+    STATE.update(version="g2", square="2")
+    mark(course, LAB, "cyd")
+    told = f"{LAB}: 2 submissions were graded with other cases of square than are used now: {again}"
+    for words in (("export", "csv", LAB), ("export", "term"), ("report",)):
+        assert told in said(*words), words
+    assert told in Path("grades/report.html").read_text("utf-8")
+    STATE.update(version="g3", square="3")
+    assert list(graded_before_module.graded_before(course, [LAB], {})) == [told.replace("2 subm", "3 subm")]
+    STATE.update(version="g4")  # what is not a case of an exercise: all are behind it alike, and nothing is said
+    assert "graded with another" not in said("export", "csv", LAB)
+    mark(course, LAB, "ada", "bob", "cyd")
+    assert "graded with" not in said("export", "csv", LAB)
+    STATE.update(version="g5")
+    mark(course, LAB, "dan")
+    assert f"{LAB}: 3 submissions were graded with another state of the lab or the grader" in said("export", "csv", LAB)
+
+
+def test_a_seed_of_its_own_is_not_what_the_others_are_compared_with(course):
+    mark(course, LAB, "ada")
+    STATE.update(version="seed 5", square="5")
+    mark(course, LAB, "bob", seed=5)
+    assert f"{LAB}: 1 submission was graded with other cases of square" in said("export", "csv", LAB)
+
+
+def attempt(course, words: str, when: datetime | None, **more) -> command.Marking:
+    """Grade a file of ada's that was handed in at a time; she says `words` in it."""
+    notebook = nbformat.read(course.release_notebook(LAB), as_version=4)
+    notebook.cells.append(nbformat.v4.new_markdown_cell(words))
+    path = course.root / words / "ada" / f"{LAB}.ipynb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        nbformat.write(notebook, path)
+    run = command.Marking(course, LAB, Path("grades"), db_url=course.db_url, **more)
+    warm: Future = Future()
+    warm.set_result(SimpleNamespace())
+    list(run.run([replace(found, timestamp=when) for found in run.find([course.root / words])], warm))
+    return run
+
+
+def counting(course) -> str:
+    """The hash of the file of ada's that counts."""
+    (found,) = recorded_marks(course, course.db_url, LAB)
+    return found.result.content_hash
+
+
+def test_an_older_attempt_does_not_replace_a_newer_one(course):
+    noon, day = datetime(2026, 11, 27, 12, tzinfo=UTC), timedelta(days=1)
+    attempt(course, "newer", noon)
+    newer = counting(course)
+    run = attempt(course, "older", noon - day)
+    (over,) = run.passed_over
+    assert "a newer attempt of “ada” is recorded, of 2026-11-27 12:00 UTC, and this one is of 2026-11-26" in over.reason
+    assert f"course remove attempt {LAB} ada" in over.reason and "older" in over.path
+    assert counting(course) == newer and not run.results
+    assert "a newer attempt" in Path("grades/passed_over.csv").read_text("utf-8")
+    STATE.update(version="g2")
+    assert attempt(course, "newer", noon - day).results, "the same file is graded again, whatever time it is given"
+    assert said("remove", "attempt", LAB, "ada", "--yes")
+    attempt(course, "older", noon - day)
+    assert counting(course) != newer, "as the line says"
+    attempt(course, "newest", noon + day)
+    newest = counting(course)
+    run = attempt(course, "of no time", None)
+    assert counting(course) != newest and "nothing says that this one is newer" in run.sentences_on_lateness()[0]
+
+
+def test_an_older_attempt_is_graded_where_the_best_one_counts(course):
+    noon = datetime(2026, 11, 27, 12, tzinfo=UTC)
+    attempt(course, "newer", noon, keep_best=True)
+    assert attempt(course, "older", noon - timedelta(days=1), keep_best=True).results
+
+
+def test_who_was_removed_stays_removed_until_he_is_taken_back(course):
+    mark(course, LAB, "ada", "bob")
+    said("remove", "student", "bob", "--yes", "--because", "has left")
+    run = mark(course, LAB, "ada", "bob")
+    assert told("grades/grades.csv") == [("ada", LAB)]
+    (over,) = run.passed_over
+    assert over.reason.startswith("“bob” was removed on ") and "type: course remove undo bob" in over.reason
+    assert not mark(course, SECOND, "bob").results, "in no other lab either"
+    assert "nothing of ada was removed" in said("remove", "undo", "ada")
+    assert f"nothing of bob was removed from {LAB} alone" in said("remove", "undo", "bob", LAB)
+    said("remove", "undo", "bob")
+    mark(course, LAB, "ada", "bob")
+    assert told("grades/grades.csv") == [("ada", LAB), ("bob", LAB)]
+
+
+def test_a_removed_attempt_stays_removed_and_another_file_takes_its_place(course):
+    attempt(course, "somebody else's", None)
+    said("remove", "attempt", LAB, "ada", "--yes")
+    run = attempt(course, "somebody else's", None)
+    assert "this attempt of “ada” was removed on" in run.left_out["ada"] and not told("grades/grades.csv")
+    assert f"course remove undo ada {LAB}" in run.left_out["ada"]
+    assert attempt(course, "her own", None).results and told("grades/grades.csv") == [("ada", LAB)]
+    assert f"course grade {LAB} PATH" in said("remove", "undo", "ada", LAB)
+    assert attempt(course, "somebody else's", None).results
 
 
 def test_marks_have_the_mode_that_the_umask_asks_for(course):

@@ -449,6 +449,7 @@ def report(
     tests, mistake, submission and student. The page names students. With --project there is a second one to show in
     class: for each lab the three commonest mistakes as pictures, and what failed most, without a name.
     """
+    from autograder.grading.case_states import sentences_on_cases
     from autograder.grading.database import shown_url
     from autograder.grading.gradebook import known_students
     from autograder.grading.marks import sentences_on_waiting
@@ -469,7 +470,7 @@ def report(
 
         write_projection(course, results, target.with_name("project.html"))
         out.print(f"{target.with_name('project.html')}: to show in class; it names nobody", highlight=False)
-    for sentence in (*notes, *sentences_on_waiting(results)):
+    for sentence in (*notes, *sentences_on_waiting(results), *sentences_on_cases(results)):
         out.print(f"note:  {escape(sentence)}", highlight=False, soft_wrap=True)
 
 

@@ -357,6 +357,7 @@ class _Export:
         self, table: Table, target: Path, archive: tuple[bytes, int] | None = None, feedback: Path | None = None
     ) -> None:
         from autograder.course.files import write_atomically
+        from autograder.grading.case_states import sentences_on_cases
         from autograder.grading.marks import sentences_on_waiting
         from autograder.integrations.exporting.term import NOT_DUE
 
@@ -370,8 +371,11 @@ class _Export:
             out.print(f"wrote  {escape(str(feedback))}: {archive[1]} pages", highlight=False, soft_wrap=True)
         for note in (*self.notes, *table.notes):
             out.print(f"note:  {escape(note)}", highlight=False, soft_wrap=True)
-        for sentence in sentences_on_waiting(mark for of_lab in self.marks.values() for mark in of_lab.values()):
+        marks = [mark for of_lab in self.marks.values() for mark in of_lab.values()]
+        for sentence in sentences_on_waiting(marks):
             out.print(f"note:  {escape(sentence)}; the cell is empty", highlight=False, soft_wrap=True)
+        for sentence in sentences_on_cases(marks):
+            out.print(f"note:  {escape(sentence)}", highlight=False, soft_wrap=True)
         for lab, of_lab in self.marks.items():
             later = sum(row.get(f"{lab} counts") == NOT_DUE for row in table.rows)
             if self.own_roster and (absent := self.own_roster.people - len(of_lab) - later) > 0:

@@ -21,7 +21,8 @@ app = typer.Typer(
     help="Remove what was graded by mistake, or a student who has left the course.\n\n"
     "The commands remove marks and comments from the gradebook, and the pages and the copies that grading made. They "
     "leave alone what was handed in, and everybody else's marks, and they bring the tables up to date. The log of the "
-    "lab keeps who removed what, and why: see **course mark LAB**.",
+    "lab keeps who removed what, and why: see **course mark LAB**. Grading leaves out what was removed; **course "
+    "remove undo** takes it back.",
 )
 
 GRADES = Path("grades")
@@ -47,7 +48,8 @@ def attempt(
 
       course remove attempt 02_self_attention ada_1815 --because "she handed in somebody else's file"
 
-    The gradebook holds one attempt of a student for each lab. Grade another file to put it in its place.
+    The gradebook holds one attempt of a student for each lab. Grade another file to put it in its place; the removed
+    file itself is left out from now on.
     """
     _remove(student, lab, _Asked(because, by, yes), folder, db)
 
@@ -61,11 +63,38 @@ def student_(
     folder: Folder = GRADES,
     db: Database = None,
 ) -> None:
-    """Remove a student with everything that is graded of them.
+    """Remove a student with everything that is graded of them. Grading leaves out their work from now on.
 
     course remove student ada_1815 --because "has left the course"
     """
     _remove(student, None, _Asked(because, by, yes), folder, db)
+
+
+@app.command()
+def undo(
+    student: Student,
+    lab: Annotated[
+        str | None, typer.Argument(metavar="[LAB]", help="Take back the removed attempt at this lab only.")
+    ] = None,
+    db: Database = None,
+) -> None:
+    """Let grading take again what was removed. It brings back no marks: grade the work again.
+
+    course remove undo ada_1815
+
+    course remove undo ada_1815 02_self_attention
+    """
+    from autograder.course.settings import CourseError, load_course
+
+    course = load_course()
+    name = course.lab(lab).name if lab is not None else None
+
+    from autograder.grading.gradebook import GradebookWriter
+
+    with GradebookWriter(course.gradebook_at(db), course) as gradebook:
+        if not gradebook.take_back(student, name):
+            raise CourseError(f"nothing of {student} was removed{f' from {name} alone' if name else ''}")
+    _say(f"taken back  {student}: grade the work again, with course grade {name or 'LAB'} PATH")
 
 
 class _Asked:

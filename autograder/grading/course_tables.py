@@ -37,3 +37,19 @@ change_table = Table(
     Column("after", Float),
     Column("because", Text, nullable=False),
 )
+case_table = Table(
+    "course_cases",  # by which hidden cases a version of the grader has graded: see case_states.py
+    metadata,
+    Column("lab", String(128), primary_key=True),
+    Column("version", String(128), primary_key=True),
+    Column("digests", Text, nullable=False),  # JSON: exercise -> digest
+    Column("used_at", DateTime),  # UTC; NULL: with a seed that is not the course's
+)
+removed_table = Table(
+    "course_removed",  # who, or which file, is not graded again
+    metadata,
+    Column("student", String(128), primary_key=True),
+    Column("lab", String(128), primary_key=True),  # empty: the student has left, and every lab is meant
+    Column("content_hash", String(128), nullable=False),  # of the removed attempt; empty: every file is meant
+    Column("removed_at", DateTime, nullable=False),  # UTC
+)

@@ -23,6 +23,7 @@ from autograder.course.cells import cells_by_id
 from autograder.course.near import did_you_mean
 from autograder.course.settings import Course
 from autograder.grading.autograded_notebook import check_path_part, write_autograded
+from autograder.grading.case_states import Digests, note_state
 from autograder.grading.course_tables import metadata, result_table
 from autograder.grading.database import GradebookError, explained, open_engine, reading, schema_head
 from autograder.grading.gradebook_cells import (
@@ -34,7 +35,7 @@ from autograder.grading.gradebook_submissions import SubmissionRows
 from autograder.grading.hand_marks import WHO, MarkChange, account, changes, log_changes, set_by_hand, store_penalties
 from autograder.grading.lab_dates import LabDates
 from autograder.grading.marks import Mark, MarkReader
-from autograder.grading.removing import labs_of, remove_student, remove_submission
+from autograder.grading.removing import Removed, labs_of, remove_student, remove_submission, removed, take_back
 from autograder.grading.results import LabResult, cut, round_score
 
 ATTEMPTS = 5
@@ -119,6 +120,17 @@ class GradebookWriter:
         """What counts, without notebooks: of one lab or all, by student and lab."""
         with reading(self._engine) as connection:
             return self._reader.read(connection, lab, students) if lab else self._reader.read_all(connection)
+
+    def note_cases(self, lab: str, version: str, digests: Digests, *, is_now: bool = True) -> None:
+        """Note the hidden cases with which a version of the grader grades, so that marks can be compared.
+
+        Args:
+            lab: the lab's name.
+            version: that of the grader.
+            digests: of each exercise's cases.
+            is_now: whether marks of other versions are compared with these; not those of a seed of its own.
+        """
+        self._in_one_transaction(lambda session: note_state(session.connection(), lab, version, digests, is_now=is_now))
 
     def labs(self) -> list[str]:
         """The labs of the course that something was recorded of."""
@@ -248,6 +260,27 @@ class GradebookWriter:
                 remove_student(connection, student)
 
         self._in_one_transaction(work)
+
+    def take_back(self, student: str, lab: str | None = None) -> int:
+        """Let grading take again what was removed of a student, in one lab or all; return how much that is."""
+        return self._in_one_transaction(lambda session: take_back(session.connection(), student, lab))
+
+    def removed(self, lab: str) -> dict[str, Removed]:
+        """What grading of a lab leaves out because it was removed, by student."""
+        with reading(self._engine) as connection:
+            return removed(connection, lab)
+
+    def attempts(self, lab: str) -> dict[str, tuple[datetime, str]]:
+        """Of each recorded attempt of a lab whose time is known, when it was handed in, and its hash; by student."""
+        handed_in, result = api.SubmittedAssignment, result_table.c
+        query = (
+            select(handed_in.student_id, handed_in.timestamp, result.content_hash)
+            .join(api.Assignment, api.Assignment.id == handed_in.assignment_id)
+            .join(result_table, (result.student == handed_in.student_id) & (result.lab == api.Assignment.name))
+            .where(api.Assignment.name == lab, handed_in.timestamp.is_not(None))
+        )
+        with reading(self._engine) as connection:
+            return {name: (when.replace(tzinfo=UTC), digest) for name, when, digest in connection.execute(query)}
 
     def changes(self, lab: str, student: str | None = None) -> list[MarkChange]:
         """What was changed by hand in a lab, of one student or of all, the oldest change first."""

@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,7 @@ from autograder.course.settings import Course, CourseError
 from autograder.course.text_pairs import PairError, read_pair
 from autograder.declaring.course_exercises import course_files, declared_exercises, own_exercises
 from autograder.declaring.exercise import Exercise
+from autograder.grading.case_states import digest
 from autograder.grading.lab_files import files_in
 from autograder.grading.preloading import limits_of, preload_of
 from autograder.grading.results import ExerciseResult, LabResult
@@ -241,6 +242,19 @@ class LabGrader:
                     for name, drawn in cases.items()
                 }
             return self._prepared | self._own_prepared
+
+    def case_digests(self) -> dict[str, str]:
+        """Of each exercise a text that changes when its hidden cases do. Nothing runs for it."""
+        found = {name: digest(prepared.spec, prepared.cases) for name, prepared in self._prepared.items()}
+        for name, exercise in self._own.items():  # what their cases expect comes from the solution
+            found[name] = digest(exercise.spec, [self._solution_of(name), *exercise.inputs(self.seed)])
+        return found
+
+    def _solution_of(self, name: str) -> list[str]:
+        """The code of the instructor's solution down to that of an exercise."""
+        cells = self.solution.cells if self.solution is not None else []
+        above = takewhile(lambda cell: nbgrader_cells.grade_id(cell) != name, cells)
+        return [cell.source for cell in above if cell.cell_type == "code"]
 
     def hidden_inputs(self) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
         """The inputs of the hidden cases: exercise, group, and inputs by name. Nothing runs for it."""

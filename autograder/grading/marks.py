@@ -21,6 +21,7 @@ from sqlalchemy import Connection, Row, select
 
 from autograder.course.released import released_names
 from autograder.course.settings import Course, CourseError
+from autograder.grading.case_states import read_states
 from autograder.grading.course_tables import result_table
 from autograder.grading.lab_dates import LabDates
 from autograder.grading.lateness import LatePenalties
@@ -95,6 +96,8 @@ class Mark:
         penalty: the points that lateness costs.
         seconds_late: after the student's due date, the extension included; None where no time is known, or none is due.
         excused: course.toml excuses the student from this lab.
+        other_cases: the exercises that were graded with other hidden cases than are used now.
+        other_grader: whether it was graded with another state of lab or grader, and nobody knows what differs.
     """
 
     result: LabResult
@@ -102,6 +105,8 @@ class Mark:
     penalty: float = 0.0
     seconds_late: float | None = None
     excused: bool = False
+    other_cases: tuple[str, ...] = ()
+    other_grader: bool = False
 
     @property
     def student(self) -> str:
@@ -226,6 +231,8 @@ class MarkReader:
         query = query.where(handed_in.student_id.in_(students)) if students is not None else query
         submissions = connection.execute(query.order_by(handed_in.student_id)).all()
         results = _results(connection, lab, students)
+        states = read_states(connection, lab)
+        versions = _versions(connection, lab)
         grades = _by_student(connection, assignment.id, api.Grade, students)
         comments = _by_student(connection, assignment.id, api.Comment, students)
         marks = []
@@ -242,6 +249,8 @@ class MarkReader:
                 tuple(parts),
                 seconds_late=seconds,
                 excused=self._course.lateness.is_excused(student, lab),
+                other_cases=states.others(result.grader_version, [exercise.exercise for exercise in result.exercises]),
+                other_grader=states.may_differ(result.grader_version, versions),
             )
             penalty = round_score(self._late.penalty(student, mark.earned, seconds or 0.0) or 0.0)
             marks.append(replace(mark, penalty=penalty))
@@ -285,6 +294,11 @@ def _results(connection: Connection, lab: str, students: Collection[str] | None)
     query = query.where(result_table.c.student.in_(students)) if students is not None else query
     found = [LabResult.from_dict(json.loads(text)) for text in connection.scalars(query)]
     return {mark.student: mark for mark in found}
+
+
+def _versions(connection: Connection, lab: str) -> set[str]:
+    """The versions of the grader by which the submissions of a lab were graded."""
+    return {*connection.scalars(select(result_table.c.grader_version).where(result_table.c.lab == lab).distinct())}
 
 
 def _by_student(

@@ -10,6 +10,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
@@ -24,11 +25,13 @@ from autograder.grading.hidden_inputs import HiddenInputs
 from autograder.grading.lab_grader import GradingFailed, LabGrader, content_hash, grade_all
 from autograder.grading.marks import Mark, automatic_mark
 from autograder.grading.people import of_roster, unknown_names
+from autograder.grading.removing import Removed
 from autograder.grading.results import LabResult
 from autograder.marking.results_folder import bring_up_to_date, write_passed_over
 from autograder.pages.feedback import feedback_path, write_feedback
 from autograder.sandbox import Sandbox, SandboxUnavailable
 from autograder.submission import FoundSubmission, PassedOver, find_submissions
+from autograder.submission.file_names import shown_place
 from autograder.submission.handing_in import PlatformTimes, dated
 
 if TYPE_CHECKING:
@@ -74,14 +77,17 @@ class Marking:
         self.failures: dict[str, str] = {}
         self.passed_over: list[PassedOver] = []
         self.claimed_twice: list[str] = []
+        self.left_out: dict[str, str] = {}  # by student, why what was handed in is not graded
         self.marked_late: set[str] = set()
         self.without_time: list[str] = []
         self.unknown_names: list[str] = []
         self._hidden: HiddenInputs | None = None  # while there is a gradebook
         self._times: dict[str, datetime] = {}  # by student, where the platform says one
+        self._without_order: list[str] = []  # students whose file replaces another one, though it has no time
         self._looked_at: Sequence[Path] = ()
         self._course = course
         self._again = again
+        self._is_courses_seed = seed is None
         self._keep_best = keep_best
 
     def find(
@@ -140,7 +146,14 @@ class Marking:
             with GradebookWriter(self.db_url, self._course) as gradebook:
                 self._hidden = HiddenInputs(self._course, gradebook, self.grader)
                 new, known = [], {}
+                removed, attempts = gradebook.removed(self.lab), gradebook.attempts(self.lab)
                 for submission in found:
+                    before = removed.get(submission.student), attempts.get(submission.student)
+                    if any(before) and (why := self._stays_out(submission, *before)) is not None:
+                        self.left_out[submission.student] = why
+                        place = shown_place(str(submission.path or submission.student))
+                        self.passed_over.append(PassedOver(place, f"{why}."))
+                        continue
                     recorded = None
                     with self._losing_only(submission.student):
                         recorded = None if self._again else self._recorded(gradebook, submission)
@@ -154,6 +167,9 @@ class Marking:
                     with self._losing_only(mark.student):
                         self._write_missing_page(mark, known[mark.student])
                         yield self._keep(mark)
+                if new:
+                    state = self.grader.version, self.grader.case_digests()
+                    gradebook.note_cases(self.lab, *state, is_now=self._is_courses_seed)
                 unavailable = None
                 try:
                     for batch in self._batches(new, warm, workers) if new else ():
@@ -249,6 +265,11 @@ class Marking:
         sentences = []
         if self.without_time:
             sentences.append(f"no time of handing in is given for {', '.join(sorted(self.without_time))}")
+        if self._without_order:
+            sentences.append(
+                "another file was graded before, and nothing says that this one is newer, which counts now: "
+                f"{', '.join(sorted(self._without_order))}; give the times with --times FILE"
+            )
         late = [mark for mark in self.results if mark.student in self.marked_late and not mark.seconds_late]
         unknown = sorted(mark.student for mark in late if mark.seconds_late is None)
         in_time = sorted(mark.student for mark in late if mark.seconds_late is not None)

@@ -13,6 +13,7 @@ from urllib.parse import quote
 from autograder.course.files import write_atomically
 from autograder.course.settings import Course, CourseLab
 from autograder.declaring.course_exercises import declared_exercises
+from autograder.grading.case_states import sentences_on_cases
 from autograder.grading.marks import Mark, sentences_on_waiting
 from autograder.pages import class_figures, class_tables
 from autograder.pages.class_numbers import (
@@ -68,7 +69,7 @@ def write_report(
         progress=class_figures.progress({lab.name: lab.percents for lab in labs}),
         least=LEAST_FOR_CORRELATION,
         compared=last_year is not None,
-        waiting=sentences_on_waiting(results),
+        waiting=[*sentences_on_waiting(results), *sentences_on_cases(results)],
         tables=folder.name,
         names=class_tables.NAMES,
         script=script,

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from autograder.course.settings import Course, CourseError
+from autograder.grading.case_states import sentences_on_cases
 from autograder.grading.gradebook import GradebookWriter, recorded_marks
+from autograder.grading.lab_grader import LabGrader
 from autograder.grading.marks import sentences_on_waiting
 
 
@@ -26,8 +28,12 @@ def graded_before(
             for lab in gradebook.labs():
                 if not labs or lab in labs:
                     gradebook.settle(lab)
-                    behind = [mark for mark in gradebook.marks(lab) if mark.waiting_for("grader")]
+                    grader = LabGrader(course, lab)
+                    gradebook.note_cases(lab, grader.version, grader.case_digests())
+                    marks = gradebook.marks(lab)
+                    behind = [mark for mark in marks if mark.waiting_for("grader")]
                     yield from sentences_on_waiting(behind)
+                    yield from sentences_on_cases(marks)
                     if lab in totals:
                         yield _export_again(lab, *totals[lab], behind=bool(behind))
     except CourseError as error:

@@ -14,7 +14,7 @@ from sqlalchemy.exc import DatabaseError
 from autograder.course.settings import CourseError
 from autograder.integrations.watching.arrivals import HandedIn
 
-WAITING, GRADED, REPLACED = "waiting", "graded", "replaced"
+WAITING, GRADED, REPLACED, LEFT_OUT = "waiting", "graded", "replaced", "left out"
 
 _metadata = MetaData()
 _attempts = Table(
@@ -141,6 +141,11 @@ class Journal:
         with self._engine.begin() as connection:
             values = {"score": score, "max_score": max_score, "note": note}
             self._set(connection, key, state=GRADED, finished_at=_naive(now), **values)
+
+    def leave_out(self, key: str, now: datetime, reason: str) -> None:
+        """Write down that an attempt is not graded, such as that of a student who was removed."""
+        with self._engine.begin() as connection:
+            self._set(connection, key, state=LEFT_OUT, finished_at=_naive(now), note=reason)
 
     def fail(self, key: str, reason: str) -> None:
         """Write down that the grader failed at an attempt, which keeps waiting."""

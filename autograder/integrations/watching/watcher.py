@@ -289,6 +289,9 @@ class Watcher:
                     self._resting.succeeded(attempt.key)
                 self.last_round.graded.append(result)
                 yield result
+        for student, reason in marking.left_out.items():
+            self._journal.leave_out(by_student[student].key, self._clock(), reason)
+        self.last_round.passed_over += marking.passed_over
         for student, reason in marking.failures.items():
             self._fail(by_student[student], reason)
 
