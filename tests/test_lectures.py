@@ -165,6 +165,18 @@ def test_the_stored_words_of_a_figure_are_those_of_its_source(path):
             assert not literal or any(all(part in words for part in literal) for words in stored), literal
 
 
+@pytest.mark.parametrize(
+    "path", [ROOT / "lectures" / f"{name}.ipynb" for name in LECTURES] + EVIDENCE, ids=lambda path: path.stem
+)
+def test_the_stored_picture_of_a_live_figure_is_on_white(path):
+    """Half transparent marks are grey in a picture without a ground, and a picture of 64 colours merges pale ones."""
+    for cell in nbformat.read(path, as_version=4).cells:
+        for output in cell.get("outputs", ()):
+            if "application/vnd.vegalite.v5+json" in output.get("data", {}):
+                picture = Image.open(io.BytesIO(base64.b64decode(output.data["image/png"])))
+                assert picture.mode == "RGB" and picture.getpixel((0, 0)) == (255, 255, 255), cell.id
+
+
 def test_it_asks_before_it_answers(lecture):
     _, notebook = lecture
     text = prose(notebook)

@@ -12,6 +12,7 @@ from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
 
+import altair as alt
 import nbformat
 import numpy as np
 import pytest
@@ -281,9 +282,18 @@ def test_a_figure_is_stored_as_chart_picture_and_words(name, monkeypatch):
     assert "figure-caption" in folded["text/html"]
     assert len(json.dumps(forms)) < 150_000
     picture = Image.open(io.BytesIO(base64.b64decode(forms["image/png"])))
-    assert picture.width > 300 and len(picture.convert("RGB").getcolors(100)) > 3
+    assert picture.width > 300 and len(picture.getcolors(picture.width * picture.height)) > 3
     for panel in forms[figures.MIME]["concat"]:
         assert panel.get("width", 0) <= 340
+
+
+def test_what_is_half_transparent_keeps_its_colour_in_the_picture():
+    """Orange at one half on white; twelve maps of heads were grey tiles once."""
+    chart = alt.Chart(alt.Data(values=[{"x": 1}]), width=60, height=60).mark_rect(color="#ff8000", opacity=0.5)
+    drawn = live.LiveFigure(chart.encode(x=alt.X("x:O", axis=None)), "an orange square on white")
+    picture = Image.open(io.BytesIO(drawn.picture()))
+    assert picture.mode == "RGB"  # on white, so that it is readable on every page
+    np.testing.assert_allclose(picture.getpixel((picture.width // 2, picture.height // 2)), (255, 191, 127), atol=2)
 
 
 def css(colour: str) -> str | tuple[float, ...]:

@@ -90,17 +90,18 @@ class LiveFigure:
         return drawn
 
     def picture(self) -> bytes | None:
-        """The figure at its start as PNG; None where vl-convert-python is not installed."""
+        """The figure at its start as PNG on white, so on any page; None where vl-convert-python is not installed."""
         if importlib.util.find_spec("vl_convert") is None:
             return None
         import vl_convert
         from PIL import Image
 
-        drawn = vl_convert.vegalite_to_png(self.specification(), vl_version=_CONVERTER, scale=1.5)
-        small = io.BytesIO()  # of few colours: a fifth of the bytes
-        Image.open(io.BytesIO(drawn)).convert("RGBA").quantize(64, Image.Quantize.FASTOCTREE).save(
-            small, "png", optimize=True
-        )
+        drawn = self.specification()
+        # on a transparent ground vl-convert 1.9 turns what is half transparent into grey
+        drawn["config"] = {**_STYLE, "background": "white"}
+        png = vl_convert.vegalite_to_png(drawn, vl_version=_CONVERTER, scale=1.5)
+        small = io.BytesIO()
+        Image.open(io.BytesIO(png)).convert("RGB").save(small, "png", optimize=True)
         return small.getvalue()
 
     def bundle(self) -> tuple[dict[str, Any], dict[str, Any]]:
