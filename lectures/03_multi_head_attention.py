@@ -15,14 +15,14 @@
 # %% [markdown]
 # # 3 · Multi-head attention
 #
-# **One softmax gives one average; two questions need two heads.**
+# **One softmax gives one average: in one layer, two answers in the same feature need two heads.**
 #
 # [← 2b · What attention costs](02b_what_attention_costs.ipynb) · [Lab 3](../labs/03_multi_head_attention/03_multi_head_attention.ipynb) · [4 · The encoder block →](04_encoder_block.ipynb)
 #
 # > *a brown dog is running after the black dog*
 #
-# In lecture 2 "dog" looked for a colour. It also has a part in the scene: which dog runs after the other?
-# **"dog" needs its colour *and* its role. Can one row of attention weights fetch both?** Write down your guess.
+# In lecture 2 "dog" looked for a colour. Now it looks for its verb as well: what does the dog do?
+# **"dog" needs its colour *and* its verb. Can one row of attention weights fetch both?** Write down your guess.
 #
 # **Afterwards you can**
 #
@@ -129,7 +129,7 @@ figure, ax = diagrams.canvas(11.8, 3.6)
 x_box = diagrams.box(ax, 0.8, 1.8, "X", detail="(T, D)", width=1.2)
 merged = diagrams.box(ax, 7.5, 1.8, "merge", detail="(T, H·K)", width=1.3)
 w_o = diagrams.box(ax, 9.25, 1.8, "$W_O$", detail="(H·K, D)", width=1.2)
-for y, name in ((2.9, "head 0: colour"), (0.7, "head 1: role")):
+for y, name in ((2.9, "head 0: colour"), (0.7, "head 1: verb")):
     parts = [
         diagrams.box(ax, 2.9, y + shift, label, role=role, width=0.9, height=0.3, fontsize=9)
         for shift, label, role in ((0.36, "query", "query"), (0, "key", "key"), (-0.36, "value", "value"))
@@ -145,7 +145,7 @@ diagrams.arrow(ax, w_o, output)
 plots.show(
     ax,
     alt="""Each head has its own projections and its own softmax; the output projection is where they meet. X goes
-to two heads, one for the colour and one for the role. Each has a query, a key and a value projection and gives an
+to two heads, one for the colour and one for the verb. Each has a query, a key and a value projection and gives an
 array (T, K).
 The heads are merged to (T, H·K) and multiplied by the output matrix, which gives (T, D).""",
 )
@@ -220,7 +220,7 @@ print("one head of width 6  ", one(x)[2])
 # %% [markdown]
 # Each head spends nearly all its weight on its own question; the single head shares one row among three tokens, and so
 # does head 0 when you turn it half way: its weights must sum to 1, whatever it asks.
-# In this table its average can still be taken apart, since colours and verbs have columns of their own. In section 4
+# So here one row *does* fetch both, 0.31 of each: colours and verbs have columns of their own, so its average can be taken apart. In section 4
 # both answers are numbers in the same column, and then it cannot. (Both dogs still get the same: positions come in
 # lecture 5.)
 
@@ -243,7 +243,7 @@ origin = 10 * np.arange(3)[:, None] + np.arange(6)  # (T, D)
 print("(a) head 0\n", origin.reshape(2, 3, 3)[0], "\n(b) head 0\n", origin.reshape(3, 2, 3).transpose(1, 0, 2)[0])
 
 # %% [markdown]
-# **H heads are H softmaxes: they answer up to H questions, with the parameters of one head of width D.**
+# **H heads are H softmaxes: each can ask a question of its own, and together they have the parameters of one head of width D.**
 
 # %% [markdown]
 # <a id="key-dim"></a>
@@ -359,8 +359,7 @@ shared less cleanly. One head, twice: the two layers have one job each in most s
 #
 # ## 5 · A head of a real model
 #
-# The small BERT that comes with the course has three blocks of four heads. It reads the caption with its capital letter and its
-# full stop, as in the data set, and the twin, in which the colours are swapped. Here is head 2 of its first block:
+# The small BERT that comes with the course has three blocks of four heads. It reads the caption with its full stop, as in the data set, and the twin, in which the colours are swapped. Here is head 2 of its first block:
 
 # %% tags=["drawing"]
 figure, panels = plt.subplots(1, 2, figsize=(10, 4.4))
@@ -578,7 +577,7 @@ for name, shaped in {"mask[:, None]": mask[:, None], "mask": mask}.items():
 # 8b](08b_generating_text.ipynb); [lab 3](../labs/03_multi_head_attention/03_multi_head_attention.ipynb) builds
 # it). [Lecture 4](04_encoder_block.ipynb) puts the heads into a block.
 #
-# **One softmax gives one average; two questions need two heads.**
+# **One softmax gives one average: in one layer, two answers in the same feature need two heads.**
 #
 # ## References
 #
@@ -588,7 +587,7 @@ for name, shaped in {"mask[:, None]": mask[:, None], "mask": mask}.items():
 # * N. Elhage et al., *A mathematical framework for Transformer circuits*, 2021. C. Olsson et al., *In-context
 #   learning and induction heads*, 2022.
 # * D. Elliott et al., *Multi30K: multilingual English-German image descriptions*, 2016: the caption (validation, line
-#   7, without its capital and its full stop; the small BERT reads it with both).
+#   7, without its capital and its full stop; the small BERT reads it with the full stop).
 #
 # <details><summary>If something looks wrong, runs slowly, or you want more</summary>
 #

@@ -23,7 +23,10 @@ def claims(page) -> None:
 def kept(page) -> None:
     """The sentences to keep."""
     page.says("of two answers in the same feature, the shares that it explains sum to at most one.")
-    page.says("H heads are H softmaxes: they answer up to H questions, with the parameters of one head of width D.")
+    page.says(
+        "H heads are H softmaxes: each can ask a question of its own, and together they have the parameters of one "
+        "head of width D."
+    )
     page.says("Ablation shows whether the model needs a head")
     page.says("A head is two matrices: where it looks, and what it writes.")
     page.says("this one looks one token back, and so each dog finds its own colour")
@@ -69,6 +72,7 @@ def heads(page) -> None:
         "whatever it asks.",
         holds=[two[3] > 0.9, one[3] < 0.4],
     )
+    page.says("So here one row does fetch both, {:.2f} of each", one[0], holds=one[0] == one[1] == one[3])
     page.given(
         "Here is an array of T = 3 tokens with D = 6 numbers",
         "24 is token 2, feature 4",
@@ -110,6 +114,10 @@ def two_jobs(page, runs) -> None:
         holds=sum(lossless) == 4,
     )
     means = {version: np.mean([run["unexplained"] for run in seeds], axis=1) for version, seeds in runs.items()}
+    page.says(
+        "One softmax gives one average: in one layer, two answers in the same feature need two heads.",
+        holds=max(means["two heads"]) < 0.01 < 0.4 < min(*means["one head"], *means["one wide head"]),
+    )
     page.says("One head reaches ½ at both widths. Two heads reach 0", holds=[
         np.allclose(means["one head"], 0.5, atol=0.02),
         np.allclose(means["one wide head"], 0.5, atol=0.02),
