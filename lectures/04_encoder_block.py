@@ -244,12 +244,15 @@ matrix keeps its size without them and falls to about a third with them.""",
 )
 
 # %% [markdown]
-# Attention averages tokens, and an average lies between what it averages. So layer after layer the tokens come closer,
+# Attention averages tokens, and an average lies between what it averages. Layer after layer the tokens come closer,
 # until all rows are the same vector: **rank collapse** (Dong et al., 2021). Then the weights of the average do not
 # matter any more, and $W_q$ and $W_k$, which only make weights, get no gradient. Values still pass, so $W_v$ gets one.
 #
 # So in this stack the difference between the tokens fails first: after three blocks it is gone, and the gradient of
 # $W_q$ goes with it. The scale cannot fail here, since the norms keep it (section 3).
+#
+# The stack of the opening question has no norms either, and there it goes faster: after *two* blocks the cosine is 1, in
+# block 5 the gradient of $W_q$ is exactly 0. The scale fails as well, but slowly: the numbers shrink to 0.002 in twelve blocks ([evidence](evidence/04.ipynb#start)).
 #
 # With the sums the cosine rises slowly, to 0.76 after twelve blocks. The sum keeps what each token was, and it gives
 # the gradient a direct path: the derivative of $x + f(x)$ is $1 + f'(x)$. Two sub-layers in a row make four **paths**

@@ -81,7 +81,7 @@ show({f"{name}, rate {rate}": run for name, table in runs["parts"].items() for r
 #
 # ## Fresh stacks of twelve blocks
 #
-# **Claim:** without residual connections all tokens become alike; without a norm the tokens grow; in post-norm the tokens
+# **Claim:** without residual connections all tokens become alike; without a norm the tokens grow; without either the tokens become alike sooner, and shrink; in post-norm the tokens
 # are nearly alike. **Changed:** residual connections, or the norm's position; the weights, the
 # tokens and the direction are the same for each seed. The gradient is that of a random direction of the normalised
 # output.
@@ -108,8 +108,14 @@ for precision in ("float64", "float32"):
     seeds = [stacks.at_the_start(12, seed, residual=False).query for seed in (1, 2, 3)]
     print(f"pre-norm, no residual, {precision}: gradient of W_q, block 5:", *(f"{query[4]:.0e}" for query in seeds), "  block 12:", *(f"{query[11]:.0e}" for query in seeds))
 
+# %%
+bare = [stacks.at_the_start(12, seed, residual=False, norm="none") for seed in (1, 2, 3)]
+for part, blocks in (("cosine", (1, 2, 12)), ("size", (1, 2, 12)), ("query", (0, 2, 4))):
+    values = np.median([getattr(seed, part)[list(blocks)] for seed in bare], axis=0)
+    print(f"neither, {part:6}", *(f"{value:.2g}" for value in values), f"  after blocks {blocks}" if part != "query" else "  gradient in blocks 1, 3, 5")
+
 # %% [markdown]
-# Without residual connections the gradient of W_q at block 12 is smaller than float32 can show: from block 5 on it
+# With norms and without residual connections the gradient of W_q at block 12 is smaller than float32 can show: from block 5 on it
 # is the rounding of the tokens that is measured. In float64 the tokens are other ones (a seed draws others), and by block 5
 # the gradient is four to eight powers of ten smaller.
 #

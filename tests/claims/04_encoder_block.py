@@ -66,6 +66,18 @@ def without_residual(page, parts) -> None:
     page.says("falls by seven powers of ten", holds=6.5 < np.log10(cells[0] / cells[2]) < 7.5)
     cosines = page.numbers("gradients", r"without cosine of two tokens +blocks 1, 3, 12: +(\S+) +(\S+)")
     page.says("without residual connections it reaches 1 after three blocks", holds=cosines[1] > 0.995)
+    bare = {
+        part: page.evidence("04").numbers("bare", rf"neither, {part} +(\S+) (\S+) (\S+)")
+        for part in ("cosine", "size", "query")
+    }
+    page.says(
+        "after two blocks the cosine is {:.0f}, in block 5 the gradient of $W_q$ is exactly {:.0f}.",
+        bare["cosine"][1], bare["query"][2],
+        holds=[bare["cosine"][1] == 1 > bare["cosine"][0], bare["query"][2] == 0 < bare["query"][1]],
+    )  # fmt: skip
+    page.says(
+        "the numbers shrink to {:.3f} in twelve blocks", bare["size"][2], holds=bare["size"][0] > 100 * bare["size"][2]
+    )
     page.says(
         "With the sums the cosine rises slowly, to {:.2f} after twelve blocks.",
         page.number("gradients", r"with    cosine of two tokens +blocks 1, 3, 12: +\S+ +\S+ +(\S+)"),
