@@ -175,8 +175,7 @@ live.masks(np.random.default_rng(3).normal(size=(5, 5)), reads[:5])
 
 
 # %% [markdown]
-# How do you know that a mask is correct in a model with many layers? Not by looking at weights. Change one token that the decoder reads, and look at which predictions move. Section 3
-# does this for the whole Transformer.
+# How do you know that a mask is correct in a model with many layers? Not by looking at weights. Change one token that the decoder reads, and look at which predictions move.
 #
 # **A mask hides the future if no prediction moves when a later token changes.**
 
@@ -216,8 +215,7 @@ class PlainDecoderBlock(keras.Layer):
 
 
 # %% [markdown]
-# > **If you come from PyTorch:** `nn.MultiheadAttention` takes query, key, value; Keras's layer takes query, **value**, key. Passed by position, keys and values are swapped without an error
-# > (second mistake below). Always use keywords. In this PyTorch layer True means *blocked*, so invert boolean masks. `tgt_mask` of `nn.Transformer` does the work of `use_causal_mask=True`.
+# > **If you come from PyTorch:** `nn.MultiheadAttention` takes query, key, value; Keras's layer takes query, **value**, key (second mistake below): always use keywords. In this PyTorch layer True means *blocked*, so invert boolean masks. `tgt_mask` of `nn.Transformer` does the work of `use_causal_mask=True`.
 #
 # The whole model: source and target share one table of embeddings, and the same table, transposed, turns the last vectors into logits (Press and Wolf, 2017). `ScaledPositions` multiplies by $\sqrt{D}$ and adds
 # the sinusoids of lecture 5. The paper's model has a dropout of 0.1 behind every part and behind the sum of embeddings and positions; ours has none, and lab 8 adds it.
@@ -283,7 +281,7 @@ feed-forward. On top are the logits (B, T, V), computed with the embedding table
 
 
 # %% [markdown]
-# Now the test of section 2, for the whole model, before any training. Each token that the decoder reads is changed once.
+# Now the test of section 2, for the whole model, before any training. 
 
 # %%
 def influence(model, source, reads):
@@ -325,7 +323,7 @@ that is read changes. With the mask only the lower triangle with its diagonal is
 #
 # ## 4 · Train it, and type a date
 #
-# A date in one of six formats becomes eight digits: *27.3.1994* becomes 19940327. We train with Adam, the paper's label smoothing (section 7) and a short warm-up. One pass over the lines is one epoch.
+# A date in one of six formats becomes eight digits: *27.3.1994* becomes 19940327. We train with Adam, the paper's label smoothing (section 7) and a short warm-up. 
 
 # %%
 EPOCHS = 5
@@ -440,7 +438,7 @@ for seed, run in leaks.items():
 
 
 # %% [markdown]
-# Without the mask the model copies the first digit in 7 to 17 % of the dates, the second in 18 to 53 %, and each later one in 91 to 100 % (the range of three seeds). The base rate comes from the model with the mask: it cannot see the false digit, and predicts it in at most 0.4 %. So from the third digit on the leaky model copies. A loss that reaches its floor too early can make you suspicious, but it cannot show the copying. Two tests do: let it write, or change a later token (section 3).
+# Without the mask the model copies the first digit in 7 to 17 % of the dates, the second in 18 to 53 %, and each later one in 91 to 100 % (the range of three seeds). The base rate comes from the model with the mask: it cannot see the false digit, and predicts it in at most 0.4 %.  A loss that reaches its floor too early can make you suspicious, but it cannot show the copying. Two tests do: let it write, or change a later token (section 3).
 #
 # **A model that leaks can be perfect while it reads the target, and wrong when it writes.**
 
@@ -449,8 +447,7 @@ for seed, run in leaks.items():
 #
 # ## 6 · Exposure bias
 #
-# Teacher forcing has a price. In training the model reads only correct prefixes; when it writes, it reads its own prefixes, mistakes included. This difference is called **exposure bias** (Ranzato et al., 2016). To measure
-# it, put one false digit into the prefix. Everything else is correct, and the source still says what to write.
+# Teacher forcing has a price. In training the model reads only correct prefixes; when it writes, it reads its own prefixes, mistakes included. This difference is called **exposure bias** (Ranzato et al., 2016). How much can one mistake cost? Put a false digit into the prefix. Everything else is correct, and the source still says what to write.
 
 # %% [markdown]
 # **Predict.** The model with the mask writes nearly every unseen date correctly. After *one* false digit in its prefix, how often is the next digit correct?
@@ -466,7 +463,7 @@ for seed, run in leaks.items():
 # </details>
 
 # %% [markdown]
-# Is training on correct prefixes the cause? Then training with some false prefixes should cure it. The control replaces a tenth of the digits that the decoder *reads*, and changes nothing else:
+# Is training on correct prefixes the cause? The control replaces a tenth of the digits that the decoder *reads*, and changes nothing else:
 
 # %%
 def corrupted(reads, share, rng):
@@ -508,7 +505,7 @@ for name, shares in after.items():
     print(f"   whole dates written alone: {', '.join(f'{share:.2%}' for share in alone)}")
 
 # %% [markdown]
-# The correct prefixes are the cause: with false digits in training, 99 % of the next digits are correct with each of three seeds. Whole dates gain only 0.2 to 1.7 points: this model seldom makes a mistake that it could then read. In longer text a first mistake is more likely; how much it costs there is disputed (He et al., 2021).
+# The correct prefixes are the cause: with false digits in training, 99 % of the next digits are correct with each of three seeds. Whole dates, written after its *own* prefixes, gain only 0.2 to 1.7 points: this model seldom makes a mistake that it could then read. In longer text a first mistake is more likely; how much it costs there is disputed (He et al., 2021).
 #
 # **A model learns to continue after mistakes if its training contains mistakes.**
 
@@ -534,8 +531,10 @@ for step in range(301):
 print("entropy of the people:", -(people[:5] * np.log(people[:5])).sum().round(3))
 
 # %% [markdown]
-# A translator's target is one-hot: its entropy is 0, and the loss comes ever closer to 0 while the correct logit grows. **Label smoothing** (Szegedy et al., 2016; ε = 0.1 in the paper) takes away this reward for growing certainty. It takes ε of the probability and
-# spreads it over all V words: the correct one gets $1 - \varepsilon + \varepsilon/V$, every other $\varepsilon/V$. Now the floor is the entropy of this target.
+# A line of a translator's text has a one-hot target. Where each source has one correct target, as our dates have, the floor is 0, and the loss comes ever closer to 0 while the correct logit grows. A sentence with several good translations is like the hundred people: its floor is the entropy of what follows the *same source and prefix*.
+#
+# **Label smoothing** (Szegedy et al., 2016; ε = 0.1 in the paper) takes away the reward for growing certainty. It takes ε of the probability and
+# spreads it over all V words: the correct one gets $1 - \varepsilon + \varepsilon/V$, every other $\varepsilon/V$. For our dates the floor is now the entropy of this target.
 
 # %% [markdown]
 # **By hand.** What is the smallest loss for ε = 0.1 and V = 35? (ln 0.90286 = −0.1022; ln 0.002857 = −5.858)
@@ -571,9 +570,9 @@ with smoothing 0.1 it has its minimum, the floor of 0.661, near a gap of 5.8, an
 )
 
 # %% [markdown]
-# All trainings end near the floor, the leaky ones included. A loss near its floor says that a model has almost nothing left to learn from *this* task. It does not say that this is the task you meant.
+# All trainings end near the floor: with the mask 0.009 to 0.017 above it, the leaky ones 0.001. A loss near its floor says that a model has almost nothing left to learn from *this* task. It does not say that this is the task you meant.
 #
-# **The smallest possible loss is the entropy of the target, which is 0 only if the target is certain.**
+# **The smallest possible loss is the entropy of the target, given what the model reads: it is 0 only if that makes the target certain.**
 
 # %% [markdown]
 # ## Two mistakes
@@ -636,7 +635,7 @@ print("shapes", meant.shape, by_position.shape, "  equal:", np.allclose(meant, b
 # | padding mask | (B, 1, S) | one row for all queries; in the target a key must be open in both masks |
 # | cross-attention | weights (B, H, T, S) | queries from the target, keys and values from the memory |
 # | logits | (B, T, V) | softmax over the vocabulary |
-# | loss | scalar | its floor is the entropy of the target |
+# | loss | scalar | its floor is the entropy of the target, given what is read |
 #
 # Build the masks, the block and the Transformer in [lab 8](../labs/08_decoder_and_masking/08_decoder_and_masking.ipynb), then let it write in [8b · Generating text](08b_generating_text.ipynb). The paper's learning rate, the parameters of its base model,
 # divergences and untracked variables are in the [evidence](evidence/08.ipynb).

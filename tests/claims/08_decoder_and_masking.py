@@ -101,7 +101,6 @@ def leak(page: Page, leaks: dict) -> None:
         *(edge(share) for share in (first, second, later) for edge in (np.min, np.max)),
     )
     page.says("it cannot see the false digit, and predicts it in at most {:.1f} %.", 100 * base.max())
-    page.says("So from the third digit on the leaky model copies.", holds=copied[:, 2:].min() > 0.8)
     page.says("from the third digit on the model copies", holds=copied[:, 2:].min() > 0.8)
     page.says("with the mask almost never", holds=base.max() < 0.05)
     losses, leaky_losses = (np.array([run["losses"] for run in runs]) for runs in (masked, leaky))
@@ -135,7 +134,7 @@ def exposure(page: Page, leaks: dict) -> None:
         for run in leaks.values()
     ]
     page.says(
-        "Whole dates gain only {:.1f} to {:.1f} points:",
+        "Whole dates, written after its *own* prefixes, gain only {:.1f} to {:.1f} points",
         min(gains),
         max(gains),
         holds=0 < min(gains) <= max(gains) < 10,
@@ -162,8 +161,16 @@ def loss(page: Page, leaks: dict) -> None:
     floor, last = page.numbers("d8-floor", r"floor ([\d.]+); loss of the last epoch ([\d.]+)")[:2]
     page.says("with smoothing 0.1 it has its minimum, the floor of {:.3f}, near a gap of 5.8, and rises again", floor)
     every = [run[name]["losses"][-1] for run in leaks.values() for name in ("mask", "no mask")]
-    page.says("All trainings end near the floor, the leaky ones included.", holds=max(*every, last) < floor + 0.05)
-    page.says("The smallest possible loss is the entropy of the target, which is 0 only if the target is certain.")
+    masked, leaky = every[::2], every[1::2]
+    page.says(
+        "All trainings end near the floor: with the mask {:.3f} to {:.3f} above it, the leaky ones {:.3f}.",
+        min(masked) - floor, max(masked) - floor, max(leaky) - floor,
+        holds=[max(*every, last) < floor + 0.05, round(min(leaky) - floor, 3) == round(max(leaky) - floor, 3)],
+    )  # fmt: skip
+    page.says(
+        "The smallest possible loss is the entropy of the target, given what the model reads: it is 0 only if that "
+        "makes the target certain."
+    )
     reached, entropy = page.number("d8-six", r"step 300: loss ([\d.]+)"), page.number("d8-six", r"the people: ([\d.]+)")
     page.says("Its smallest value, at $q = p$, is the entropy of", holds=entropy < reached < entropy + 0.02)
 
@@ -205,8 +212,8 @@ def given(page: Page) -> None:
         "so position 0 could fetch its answer",
         "because token 50 needs token 49",
         "Its smallest value, at $q = p$, is the entropy of $p$, not 0",
-        "its entropy is 0, and the loss comes ever closer to 0",
-        "which is 0 only if the target is certain",
+        "the floor is 0, and the loss comes ever closer to 0",
+        "it is 0 only if that makes the target certain",
         "Without smoothing it falls towards 0;",
         because="by definition",
     )
