@@ -328,7 +328,7 @@ plots.show(
 )
 
 # %% [markdown]
-# The most probable caption is “a man .”: two words and a full stop. It is more probable than each of 300 drawn captions and each of 693 captions of people. It is not only shorter: *per token* it has −2.2, and a drawn caption −3.2. The drawn captions are the control: they come from the model itself, so the distance is not just the model misjudging people.
+# The most probable caption is “a man .”. It is more probable than each of 300 drawn captions and each of 693 captions of people. *Per token*, too, it is more probable than a drawn caption: −2.2 against −3.2. Among the captions found by search it is the least probable per token (greedy −1.2, beam of 64 −1.0), and wins by its length alone. The drawn captions are the control: they come from the model itself, so the distance is not just the model misjudging people.
 #
 # How can the most probable caption be so rare? Its probability is $e^{-8.77}$: it is drawn once in 6,400 captions. A typical caption has about $e^{-40}$, but there are so many of them that together they get nearly all of the probability. Translators show the same: the exact best translation is the *empty* one for more than half of a test set (Stahlberg and Byrne, 2019). Here, too, a wider search writes a shorter caption: a beam of 4 writes 13 tokens, one of 64 writes 10, and the exact search 4. A length penalty divides log p by a number that grows with the length; with it the beam of 4 writes 15 ([evidence](evidence/08.ipynb#length-penalty)).
 #
@@ -521,7 +521,7 @@ print("signature:", translations["signature"])
 # %% [markdown]
 # The same 15 translations (of five captions, with three seeds) gain 1.3 BLEU when punctuation is split off; lower case adds nothing here. Post (2018) finds differences of up to 1.8 between common settings. The tool sacreBLEU therefore fixes these choices, and writes them into a **signature**: *case:mixed* says that case counts, *tok:13a* how words were split.
 #
-# The model is the English–German Transformer of lecture 8, section 4. With each of three seeds a beam of 4 with the length penalty is ahead of greedy search, by 0.4 to 0.9 BLEU. So here search helps.
+# The model is the English–German Transformer of lecture 8, section 4. With each of three seeds a beam of 4 with the length penalty is ahead of greedy search, by 0.4 to 0.9 BLEU.  The record does not tell the two apart.
 #
 # **A BLEU is comparable only with the same test set, the same splitting and the same case: its signature.**
 

@@ -1,5 +1,7 @@
 """What lecture 8b says of its numbers, and which outputs the numbers come from."""
 
+import re
+
 import numpy as np
 from claims.page import Page
 
@@ -115,7 +117,19 @@ def search(page: Page) -> None:
         holds=tokens[0] > tokens[1] > tokens[2],
     )
     page.says("with it the beam of 4 writes {:.0f}", seed["searched"]["beam 4, alpha 0.6"]["tokens"])
-    page.says("per token it has −{:.1f}, and a drawn caption −{:.1f}.", -best_token, -token)
+    page.says(
+        "*Per token*, too, it is more probable than a drawn caption: −{:.1f} against −{:.1f}.",
+        -best_token, -token,
+        holds=best_token > token,
+    )  # fmt: skip
+    found = re.findall(r"beam +\d+: log p +(-[\d.]+)  (.+)", output)
+    searched = [float(log_p) / (len(text.split()) + 1) for log_p, text in found]  # with the end token
+    page.says(
+        "Among the captions found by search it is the least probable per token (greedy −{:.1f}, beam of 64 −{:.1f}), "
+        "and wins by its length alone.",
+        -searched[0], -searched[-1],
+        holds=[len(searched) == 4, min(searched) > best_token],
+    )  # fmt: skip
     page.says("it is drawn once in {:,.0f} captions.", round(np.exp(-best), -2))
     page.says("The most probable caption lies far from all typical ones.", holds=best > max(people) + 3)
     page.says("Section 2 has an example with a beam of 64.", holds=best > beam)
@@ -211,7 +225,7 @@ def bleu(page: Page) -> None:
     exact = [
         run["bleu"]["beam 4"] - run["bleu"]["greedy"] for run in page.recorded("multi30k")["results"]["seeds"].values()
     ]
-    page.says("by {:.1f} to {:.1f} BLEU. So here search helps.", min(exact), max(exact), holds=min(exact) > 0)
+    page.says("is ahead of greedy search, by {:.1f} to {:.1f} BLEU.", min(exact), max(exact), holds=min(exact) > 0)
     page.says("A BLEU is comparable only with the same test set, the same splitting and the same case: its signature.")
     flat = page.numbers("mistake-temperature", r"divided: \[([\d.]+).*multiplied: \[([\d.]+)")
     page.says("What should become sharper becomes flatter.", holds=flat[0] > 0.5 > flat[1])
