@@ -439,7 +439,7 @@ def low_rank(page: Page, results: dict) -> None:
         ],
     )
     page.says(
-        "here, at equal cost to other modules, training all parameters fits better.",
+        "here, in attention alone, it fits less well than all parameters at equal cost elsewhere.",
         holds=abs(means["low rank, 0.01"][1] - means["full, 0.0003"][1]) < 0.02,
     )
     page.says(

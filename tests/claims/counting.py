@@ -65,7 +65,7 @@ def equal_text(page: Page, results: dict, counting: dict) -> None:
     behind = [max(found) < min(network[tokens]) for tokens, found in better.items()]
     behind += [best < min(graphics[0.003]), best < np.mean(graphics[0.006])]
     page.says(
-        "Witten–Bell is passed near {:.1f} million tokens.",
+        "At {:.1f} million the two are equal",
         more / 1e6,
         holds=[*leads, abs(ahead[more]) < 0.03],
     )

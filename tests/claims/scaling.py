@@ -88,6 +88,14 @@ def equal_operations(page: Page, runs: list[dict]) -> None:
         )
         means = [_at_the_best_rate(run) for run in near]
         place = int(np.argmin(means))
+        if steps == 5120:
+            circled, larger = (_seeds_at_the_best_rate(run) for run in near[place : place + 2])
+            page.says(
+                "At 70.4 trillion the circle is uncertain: its seeds have {:.2f} to {:.2f} bits, the next size {:.2f} "
+                "to {:.2f}.",
+                min(circled), max(circled), min(larger), max(larger),
+                holds=[round(ours["operations"] / 1e12, 1) == 70.4, max(circled) > min(larger)],
+            )  # fmt: skip
         assert 0 < place < len(near) - 1, "the best size has smaller and larger ones beside it"
         best.append(near[place])
         equal = [run for run, mean in zip(near, means, strict=True) if mean < min(means) + 0.001]
@@ -95,7 +103,8 @@ def equal_operations(page: Page, runs: list[dict]) -> None:
         plain.append(near[int(np.argmin([_at_the_best_rate(run, (0.003,)) for run in near]))])
     first, last = best[0], best[-1]
     page.says(
-        "From first to last line: {:.0f} times the operations, {:.0f} times the parameters, {:.0f} times the tokens",
+        "From first to last line: {:.0f} times the operations, about {:.0f} times the parameters and {:.0f} times the "
+        "tokens",
         *(last[what] / first[what] for what in ("operations", "parameters", "tokens")),
     )
     more = [plain[-1][what] / plain[0][what] for what in ("parameters", "tokens")]
