@@ -410,7 +410,7 @@ for name, row in zip(design, accuracy, strict=True):
 # Guessing between the two meanings of a word gives 0.5. Each seed has other embeddings, so compare the markers of one seed. For all three seeds each change
 # costs accuracy. Both together are not always worse than one: see seed 0. This is one task at one learning rate; a smaller one was not tried.
 #
-# **Without $\sqrt{d_k}$ the start is sharp and the steps are large: in our model, each of the two costs accuracy.**
+# **Without $\sqrt{d_k}$ the start is sharp and the steps are large: in our model, at one learning rate, each of the two alone costs accuracy.**
 
 # %% [markdown]
 # <a id="let-it-learn"></a>

@@ -106,8 +106,8 @@ def scaling(page: Page) -> None:
     below = [run["accuracy"] < top for name in OTHERS for run, top in zip(runs[name], best, strict=True)]
     page.says("Each seed reads best with a soft start and small steps", holds=below)
     page.says(
-        "Without $\\sqrt{d_k}$ the start is sharp and the steps are large: in our model, each of the two costs "
-        "accuracy.",
+        "Without $\\sqrt{d_k}$ the start is sharp and the steps are large: in our model, at one learning rate, each "
+        "of the two alone costs accuracy.",
         holds=below,
     )
     page.says("For all three seeds each change costs accuracy.", holds=below[:6])
