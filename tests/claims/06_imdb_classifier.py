@@ -92,9 +92,8 @@ def brakes(page: Page) -> None:
         "After epoch 2 it is {:.3f} without brakes and {:.4f} with them, after six epochs {:.3f} and {:.3f}",
         *second.values(), *last.values(), holds=[abs(last["no brakes"] - free[5]) < 1e-3, long[5] == 0.833],
     )  # fmt: skip
-    page.says("A run of two epochs with brakes, in which the rate falls to 0, ends at {:.3f}.", short[5])
     page.says(
-        "The ranges of the three final values overlap.",
+        "The ranges of the final values overlap.",
         holds=max(free[6], long[6], short[6]) <= min(free[7], long[7], short[7]),
     )
     page.says("So after epoch 2 the loss rises, and the accuracy ends no lower.", holds=[
@@ -102,8 +101,9 @@ def brakes(page: Page) -> None:
         free[1] < free[3], long[1] < long[3],
     ])  # fmt: skip
     page.says(
-        "Brakes slow overfitting; early stopping keeps the weights of the lowest validation loss.",
-        holds=free[1] < long[3] < free[3],
+        "Brakes slow overfitting; early stopping keeps the weights of the lowest validation loss, and here those of "
+        "the last epoch were correct no less often.",
+        holds=[free[1] < long[3] < free[3], all(second[name] <= last[name] for name in last)],
     )
 
 
@@ -119,8 +119,6 @@ def padding(page: Page) -> None:
         page.number("padding-figure", r"mean only: .*?([\d.]+) at 200"),
         page.number("padding-figure", r"nowhere: .*?([\d.]+) at 200"),
     )
-    published = page.recorded("imdb_classifier")["results"]["published"]["seed 0"]["history"]["val_accuracy"]
-    page.says("the published network has {:.3f} and {:.3f} after one and two epochs, one seed", *published)
     page.says(
         "For one negative review the probability of “positive” goes from {:.2f} to {:.2f}.",
         *page.numbers("padding-figure", r"label 0, .* ([\d.]+) at width 40, ([\d.]+) at width 200"),
@@ -177,20 +175,23 @@ def verdict(page: Page) -> None:
         pairs,
         holds=max(map(np.max, tests.values())) < words,
     )
-    linear = page.recorded("imdb_classifier")["results"]["linear"]
-    cut = page.numbers("ladder", r"last 200: ([\d.]+)")
+    record = page.recorded("imdb_classifier")["results"]
+    linear = record["linear"]
+    alike = np.mean([run["test_accuracy"] for run in record["transformer, 200 words, by file number"].values()])
+    pairs_cut, words_cut = (linear[f"{name}, last 200"]["test_accuracy"] for name in ("words and pairs", "words"))
     page.says(
-        "In another record, with more training reviews, the last 200 words alone cost them a point: {:.4f} → {:.4f} "
-        "and {:.4f} → {:.4f}",
-        *(
-            linear[f"{name}, {part}"]["test_accuracy"]
-            for name in ("words", "words and pairs")
-            for part in ("whole review", "last 200")
-        ),
-        holds=[linear[f"{name}, last 200"]["test_accuracy"] in cut for name in ("words", "words and pairs")],
+        "But it read whole reviews, and the Transformer only the last 200 words. In another record all read the last "
+        "200: there pairs of words win by {:.1f} points and single words by {:.1f} ({:.4f} and {:.4f} against {:.4f}, "
+        "the mean of three seeds;",
+        *(100 * (counted - alike) for counted in (pairs_cut, words_cut)), pairs_cut, words_cut, alike,
+        holds=len(record["transformer, 200 words, by file number"]) == 3,
+    )  # fmt: skip
+    page.says(
+        "Counting, which reads whole reviews, is ahead of every network",
+        holds=page.numbers("ladder", r"last 200: ([\d.]+)") == [words_cut, pairs_cut],
     )
     ratio = page.number("rule", r"= (\d+)")
-    page.says("here it is about 100, and counting wins", holds=abs(ratio - 100) < 10)
+    page.says("on the real reviews it is about 100, and counting wins", holds=abs(ratio - 100) < 10)
     page.says("On the real reviews that is about 100, far below 1,500", holds=ratio < 150)
 
 
@@ -246,6 +247,10 @@ def givens(page: Page) -> None:
         "With brakes the training loss is that of reviews of which 30 % of the words are hidden.",
         "(B, D) → (B, 1) |",
         because="a setting, an example, or a number shown in the cell above",
+    )
+    page.given(
+        "there the ratio is about 150, and the Transformer wins, 0.97 to 0.76",
+        because="this page, run on the sample",
     )
     page.given(
         "646,400 parameters, encoder block with 10,656, mean with none, head with 660 and 21",
