@@ -55,7 +55,8 @@ def relation(
     results_alone = {key: cases for key, cases in wrong.items() if not key.startswith(GRADIENT)}
     for key, cases in (results_alone or wrong).items():
         several = sum(_wrong_numbers(case) for case in cases) > 1
-        first, *others = (dict.fromkeys(_phrases(case, several)) for case in cases)
+        with np.errstate(all="ignore"):  # whoever chose the numbers, nothing is said beside the sentence
+            first, *others = (dict.fromkeys(_phrases(case, several)) for case in cases)
         common = [phrase for phrase in first if all(phrase in other for other in others)]
         if common:
             where = "wherever it is wrong" if len(cases) > 1 else "where it is wrong"
@@ -75,7 +76,7 @@ def _wrong_numbers(case: Wrong) -> int:
         return 1
     if actual is None or actual.shape != right.shape:
         return int(right.size)
-    with np.errstate(invalid="ignore"):  # an infinite number minus itself
+    with np.errstate(all="ignore"):  # an infinite number minus itself, and a wider type made narrow
         return int(right.size - np.sum(np.abs(actual.astype("float64") - right) <= case.tolerance))
 
 
@@ -193,7 +194,7 @@ def _scaled(case: Wrong, several: bool, *, is_count: bool) -> Iterator[str]:
     if not length:
         return
     factor = float(np.sum(actual * right)) / length
-    if abs(factor) > 1e-6 and _same(actual, factor * right, tolerance * max(1.0, abs(factor))):
+    if 1e-6 < abs(factor) < math.inf and _same(actual, factor * right, tolerance * max(1.0, abs(factor))):
         for name, size in _sizes(case.inputs):
             yield from _looks_like(factor, size, name)
         if not is_count and f"{factor:.4g}" != "1" and (several or _is_small_fraction(factor)):
@@ -259,7 +260,8 @@ def _row_by_row(case: Wrong) -> Iterator[str]:
         whose, own = (f"each {what} is", "of its own") if right.ndim > 1 else ("it is", "that depends on the case")
         lengths = (right * right).sum(axis=axis, keepdims=True)
         factors = (actual * right).sum(axis=axis, keepdims=True) / np.where(lengths > 0, lengths, 1.0)
-        if np.any(factors) and _same(actual, factors * right, tolerance * max(1.0, float(np.abs(factors).max()))):
+        largest = float(np.abs(factors).max(initial=0.0))
+        if 0 < largest < math.inf and _same(actual, factors * right, tolerance * max(1.0, largest)):
             yield f"{whose} a multiple of the right one, with a factor {own}"
         offsets = (actual - right).mean(axis=axis, keepdims=True)
         if _same(actual, right + offsets, tolerance):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -288,6 +289,23 @@ def test_any_factor_fits_one_number_and_is_no_fact():
     assert "all its numbers" not in related(np.array([1, 1]), np.array([3, 1]))
     twice = [{"y": 1.773}, {"y": 3.546}], [{"y": 1.0}, {"y": 2.0}]
     assert "the right one times 1.773" in relation([{}, {}], *twice, [{"y": 1e-5}] * 2)
+
+
+@pytest.mark.parametrize(
+    "actual",
+    [
+        np.full((3, 4), 1e300),
+        np.full((3, 4), np.inf),
+        np.full((3, 4), np.finfo("longdouble").max),
+        np.full((4, 3), 1e300),
+        np.array([[1e308, -1e308, 1.0, 2.0]] * 3),
+    ],
+)
+def test_of_numbers_that_cannot_be_added_nothing_false_is_said_and_no_warning(actual):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        said = related(actual, RIGHT)
+    assert said == "" or "all its numbers are" in said
 
 
 def test_a_relation_holds_wherever_the_result_is_wrong():
