@@ -116,13 +116,11 @@ def _is_spelt_out(value: ast.expr) -> bool:
     for node in ast.walk(value):
         if not isinstance(node, _WRITTEN) or (isinstance(node, ast.BinOp) and _repeats(node)):
             return False
-        if isinstance(node, ast.Call) and _is_huge(node):
-            return False
         if isinstance(node, ast.Name) and node.id not in _LIBRARIES | _PLAIN:
             return False
         if isinstance(node, ast.Attribute) and node.attr not in _OF_LIBRARIES:
             return False
-    return True
+    return _entries(value) <= LARGEST
 
 
 def _repeats(node: ast.BinOp) -> bool:
@@ -146,9 +144,33 @@ def _plain_name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) and node.id in _PLAIN else ""
 
 
-def _is_huge(call: ast.Call) -> bool:
-    """Whether a call that makes as many entries as its numbers say makes more than `LARGEST`, or cannot be counted."""
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+def _entries(node: ast.AST) -> float:
+    """At most how many entries an expression has; infinity where its numbers do not say it.
+
+    Where two arrays meet, in a sum or in a place that is asked for, each entry of one may meet each of the other.
+    """
+    match node:
+        case ast.Call(func=func, args=args, keywords=keywords):
+            name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+            if name in _SHAPED | _COUNTING:
+                return _made(name, node)
+            parts = [func, *args, *(keyword.value for keyword in keywords)]
+            return math.prod(map(_entries, parts)) ** (2 if name == "diag" else 1)
+        case ast.BinOp(left=one, right=other) | ast.Subscript(value=one, slice=other):
+            return _entries(one) * _entries(other)
+        case ast.List(elts=parts) | ast.Tuple(elts=parts):
+            return max(1.0, sum(map(_entries, parts)))
+        case ast.Dict(keys=keys, values=values):
+            return max(1.0, sum(_entries(part) for part in (*keys, *values) if part is not None))
+        case ast.UnaryOp(operand=inner) | ast.Attribute(value=inner):
+            return _entries(inner)
+        case ast.Constant(value=str(text)):
+            return max(1.0, len(text))
+    return 1.0
+
+
+def _made(name: str, call: ast.Call) -> float:
+    """How many entries a call makes that makes as many as its numbers say."""
     given = [
         *call.args,
         *(keyword.value for keyword in call.keywords if keyword.arg in ("shape", "N", "M", "num", "step")),
@@ -161,13 +183,16 @@ def _is_huge(call: ast.Call) -> bool:
             for dimension in (size.elts if isinstance(size, ast.Tuple | ast.List) else [size])
         ]
         values = [_number(number) for number in numbers]
-        return None in values or math.prod(max(1.0, abs(value)) for value in values if value is not None) > LARGEST
-    if name in _COUNTING:
-        values = [_number(element) for element in given]
-        counted = [abs(value) for value in values if value is not None]
-        steps = counted[2:] if name != "linspace" else []
-        return None in values or max(counted, default=0) > LARGEST or any(0 < step < 1 / 100 for step in steps)
-    return False
+        if None in values:
+            return math.inf
+        many = math.prod(max(1.0, abs(value)) for value in values if value is not None)
+        return many**2 if name in ("eye", "identity") and len(values) == 1 else many
+    values = [_number(element) for element in given]
+    counted = [abs(value) for value in values if value is not None]
+    steps = counted[2:] if name != "linspace" else []
+    if None in values or any(0 < step < 1 / 100 for step in steps):
+        return math.inf
+    return max(1.0, *counted) if counted else 1.0
 
 
 def _number(node: ast.expr) -> float | None:
