@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fnmatch import fnmatch
 from functools import cache
@@ -14,6 +15,7 @@ from nbconvert.exporters import NotebookExporter
 from nbconvert.filters import markdown2html
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
+from pygments.token import STANDARD_TYPES
 from traitlets import Unicode
 from traitlets.config import Application
 
@@ -34,7 +36,12 @@ _SAFE_TAGS = {
     *("h5", "h6", "hr", "i", "img", "kbd", "li", "ol", "p", "pre", "s", "span", "strong", "sub", "summary", "sup"),
     *("table", "tbody", "td", "th", "thead", "tr", "tt", "u", "ul"),
 }
-_SAFE_ATTRIBUTES = {"*": {"class", "id", "title"}, "a": {"href"}, "img": {"alt", "src"}, "ol": {"start"}}
+_SAFE_ATTRIBUTES: dict[str, set[str]] = {
+    **{"*": {"class", "title"}, "a": {"href"}, "img": {"alt", "src"}, "ol": {"start"}},
+    **{f"h{level}": {"id"} for level in range(1, 7)},
+}
+_SAFE_CLASSES = {*STANDARD_TYPES.values(), "highlight", "anchor-link"} - {""}
+_BESIDE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ ./-]*")
 _SAFE_SCHEMES = {"http", "https", "mailto"}
 
 
@@ -132,10 +139,25 @@ def grade_file(course: Course, student: str, lab: str, path: Path) -> LabResult:
 
 
 def safe_markdown(source: str) -> str:
-    """HTML of a text cell, for feedback and Formgrader, without anything that runs.
+    """HTML of a text cell, for feedback and Formgrader, without anything that runs or tells who looks at it.
 
     nbgrader's templates know nothing of nbconvert's `sanitize_html`, and a submission's text cells may hold scripts.
+    Of a picture that does not lie beside the notebook its text is left, and of classes those of coloured code.
     """
     return nh3.clean(
-        markdown2html(source), tags=_SAFE_TAGS, attributes=_SAFE_ATTRIBUTES, url_schemes=_SAFE_SCHEMES, link_rel=None
+        markdown2html(source),
+        tags=_SAFE_TAGS,
+        attributes=_SAFE_ATTRIBUTES,
+        attribute_filter=_harmless,
+        url_schemes=_SAFE_SCHEMES,
+        link_rel=None,
     )
+
+
+def _harmless(tag: str, attribute: str, value: str) -> str | None:
+    match attribute:
+        case "src":
+            return value if _BESIDE.fullmatch(value) and ".." not in value else None
+        case "class":
+            return " ".join(name for name in value.split() if name in _SAFE_CLASSES) or None
+    return value
