@@ -6,6 +6,7 @@ import subprocess
 
 import jupytext
 import pytest
+from measuring import takes_at_most
 from test_submission_factory import ANSWERS, POINTS, SETUP, answered, as_bytes, release
 
 from autograder.submission import (
@@ -19,7 +20,7 @@ from autograder.submission import (
     read_release,
 )
 from autograder.submission import reading as reading_module
-from autograder.submission.percent import has_cells
+from autograder.submission.percent import cells_of, has_cells
 
 READ = "The file is a Python script with cells (# %%); it was read as a notebook."
 
@@ -121,6 +122,12 @@ def test_a_hostile_script_ends_in_a_sentence(children, name):
     with pytest.raises(Unreadable, match=told):
         children.ask("read", text.encode("utf-8", "surrogatepass"))
     assert not children.ask("plan", script().encode()).missing  # the next one
+
+
+def test_the_options_of_a_cell_do_not_cost_the_square_of_their_length():
+    with takes_at_most(5):
+        (cell,) = cells_of("# %% " + "a=b " * 23_000 + "\nx = 1\n")
+    assert cell["source"] == "x = 1"
 
 
 def test_a_reader_that_fails_is_no_crash(monkeypatch):

@@ -8,6 +8,7 @@ from typing import Any
 MAX_SCRIPT = 16 * 2**20  # characters; a larger one is not read
 _MARK = r"[ \t]*#[ \t]*(?:%%+(?:[ \t].*)?|<codecell>|In\[[0-9 ]*\]:?)[ \t]*\r?$"
 _CELL = re.compile(rf"^{_MARK}", re.MULTILINE)
+_LONG_MARK = re.compile(r"^([ \t]*#[ \t]*%%.{1000}).+", re.MULTILINE)  # jupytext takes the square of the length
 _CELL_BYTES = re.compile(_CELL.pattern.encode(), re.MULTILINE)
 _FORMAT = {"extension": ".py", "format_name": "percent", "comment_magics": False}  # a comment stays a comment
 
@@ -35,6 +36,7 @@ def cells_of(text: str) -> list[dict[str, Any]]:
     from jupytext.magics import uncomment_magic
 
     text = _without_header(text.replace("\r\n", "\n").replace("\r", "\n"))
+    text = _LONG_MARK.sub(r"\1", text)
     if _CELL.match(text) is None:
         text = f"# %%\n{text}"  # so that nothing before the first cell is taken for a header
     cells = []
