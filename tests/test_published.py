@@ -3,9 +3,11 @@ architecture in a course's class gives what float64 formulas give."""
 
 import hashlib
 import json
+import os
 import struct
 import zipfile
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -369,3 +371,45 @@ def test_word_pieces_are_those_of_tensorflow_text():
     ours = [WordPieces(words).encode(text)[1:-1] for text in texts]
     for text, row in zip(texts, ours, strict=True):
         assert row == np.asarray(theirs.tokenize([text]).flat_values).tolist(), text
+
+
+# -- the published numbers themselves ----------------------------------------------------------------------------------
+
+PARITY = json.loads((Path(__file__).parent / "published_parity.json").read_text("utf-8"))
+REQUIRED = os.environ.get("REQUIRE_MODELS", "0") not in ("", "0")
+
+
+def need(name):
+    """Skip the test where a model is not here; `.ci/run` asks for it, and then it is fetched."""
+    if not REQUIRED and not published_models.is_here(name):
+        pytest.skip(f"the published model {name} is not here: course data {name}")
+
+
+@pytest.mark.long
+@pytest.mark.tried_first
+def test_minilm_in_lab_04s_blocks_gives_its_makers_vectors():
+    from lab_matrix import namespace, solution_sources
+
+    from coursekit.published import load_published
+
+    need("minilm")
+    block = namespace(solution_sources("04_encoder_block"))["EncoderBlock"]
+    encoder = load_published(block, "minilm")
+    texts = [each["text"] for each in PARITY["minilm"]]
+    np.testing.assert_allclose(encoder(texts), [each["vector"] for each in PARITY["minilm"]], atol=1e-4)
+
+
+@pytest.mark.long
+@pytest.mark.tried_first
+def test_smollm2_in_lab_10s_class_gives_its_makers_logits_and_answers(lab_10, capsys):
+    from coursekit.published import chat, load_published
+
+    need("smollm2")
+    model = load_published(lab_10["LanguageModel"], "smollm2")
+    assert model.prepare() == ""
+    for each in PARITY["smollm2"]:
+        assert model.tokens.encode(each["text"]) == each["ids"] and model.tokens.decode(each["ids"]) == each["text"]
+        logits = np.asarray(model(np.array([each["ids"]]))[0])[0, -1]
+        np.testing.assert_allclose(logits[::997], each["logits"], atol=1e-3)
+    assert chat(model, lab_10["generate"], "What is the capital of France?") == "The capital of France is Paris."
+    assert "it ended by itself" in capsys.readouterr().out

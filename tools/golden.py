@@ -38,7 +38,8 @@ SUBMISSIONS = "submissions"  # the part with what is graded as whole notebooks
 
 def digest(text: str, length: int = 8) -> str:
     """A short hash of a text without its numbers, addresses, and the numbers in names of layers."""
-    plain = re.sub(r"0x[0-9a-f]+|(?<=[a-z])(_\d+)+|-?\d[\d.,]*(e[-+]?\d+)?|_Mkl", "#", text)
+    unnumbered = re.sub(r"(?<=[a-z])(_\d+)+", "", text)  # the first layer of a kind has no number
+    plain = re.sub(r"0x[0-9a-f]+|-?\d[\d.,]*(e[-+]?\d+)?|_Mkl", "#", unnumbered)
     return hashlib.sha256(plain.encode("utf-8", "replace")).hexdigest()[:length]
 
 
