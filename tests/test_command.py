@@ -24,6 +24,8 @@ from typer.testing import CliRunner
 
 from autograder.cli import app as cli
 from autograder.course.settings import CourseError, load_course
+from autograder.declaring import Case, Exercise
+from autograder.grading.case_digest import digest
 from autograder.grading.gradebook import recorded_marks
 from autograder.grading.results import ExerciseResult, LabResult
 from autograder.marking import run as command
@@ -185,6 +187,22 @@ def test_a_seed_of_its_own_is_not_what_the_others_are_compared_with(course):
     STATE.update(version="seed 5", square="5")
     mark(course, LAB, "bob", seed=5)
     assert f"{LAB}: 1 submission was graded with other cases of square" in said("export", "csv", LAB)
+
+
+def test_a_digest_tells_cases_and_what_they_expect_but_no_words():
+    def digest_of(seed=1, factor=2.0, size=3, points=1, hint="A hint."):
+        exercise = Exercise("double", oracle=lambda x: {"output": factor * x})
+
+        @exercise.group("values", points=points)
+        def values(rng):
+            return [Case({"x": rng.normal(size=size)})]
+
+        exercise.hints(hint)
+        return digest(exercise.spec, exercise.expectations(seed))
+
+    assert digest_of() == digest_of(hint="Another one.") == digest_of(factor=2 + 1e-13)
+    others = [digest_of(seed=2), digest_of(factor=2.001), digest_of(size=4), digest_of(points=2)]
+    assert len({digest_of(), *others}) == 5
 
 
 def attempt(course, words: str, when: datetime | None, **more) -> command.Marking:

@@ -29,6 +29,7 @@ from typer.testing import CliRunner
 
 from autograder.cli.app import app
 from autograder.course.settings import CourseError, load_course
+from autograder.grading.gradebook import GradebookWriter
 from autograder.grading.lab_grader import GradingFailed
 from autograder.grading.marks import automatic_mark
 from autograder.grading.results import ExerciseResult, LabResult
@@ -128,6 +129,21 @@ class School:
 @pytest.fixture
 def school(tmp_path, monkeypatch):
     return School(tmp_path, monkeypatch)
+
+
+def test_who_was_removed_stays_out_and_is_told_once(school, monkeypatch):
+    school.hand_in("ada", 5, monkeypatch)
+    with school.watcher() as watcher:
+        list(watcher.round())
+        with GradebookWriter(school.course.db_url, school.course) as gradebook:
+            gradebook.remove("ada", gradebook.labs_of("ada"), everything=True)
+        school.clock.now += timedelta(hours=1)
+        school.hand_in("ada", 4, monkeypatch)
+        assert list(watcher.round()) == [] and school.graded == ["ada"]
+        (over,) = watcher.last_round.passed_over
+        assert "“ada” was removed on" in over.reason and "course remove undo ada" in over.reason
+        assert list(watcher.round()) == [] and watcher.last_round.passed_over == []
+    assert "<b>0</b> attempts wait" in (school.course.root / "grades" / "status.html").read_text("utf-8")
 
 
 def test_an_attempt_is_graded_once_and_its_page_comes_back_through_the_exchange(school, monkeypatch):

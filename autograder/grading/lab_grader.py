@@ -31,7 +31,7 @@ from autograder.course.settings import Course, CourseError
 from autograder.course.text_pairs import PairError, read_pair
 from autograder.declaring.course_exercises import course_files, declared_exercises, own_exercises
 from autograder.declaring.exercise import Exercise
-from autograder.grading.case_states import digest
+from autograder.grading.case_digest import digest
 from autograder.grading.lab_files import files_in
 from autograder.grading.preloading import limits_of, preload_of
 from autograder.grading.results import ExerciseResult, LabResult
