@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,12 @@ class Faults:
     def burn(self):
         while True:
             pass
+
+    def compute(self, seconds):
+        until = time.process_time() + seconds
+        while time.process_time() < until:
+            pass
+        return "read"
 
     def swallow(self):
         return bytearray(2**34)

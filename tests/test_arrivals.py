@@ -10,6 +10,7 @@ import shutil
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -237,12 +238,12 @@ def test_a_dropped_file_that_the_look_fails_at_is_named_and_the_others_are_taken
     """A file may bear a date that no calendar has."""
     for who in ("ada", "eve"):
         (tmp_path / f"{who}.ipynb").write_text("{}")
-    real = FileSource.read_with_time
+    real = FileSource.read_with_status
 
     def dated(source):
-        return real(source)[0], 1e15 if "eve" in source.path.name else 0.0
+        return real(source)[0], SimpleNamespace(st_mtime=1e15 if "eve" in source.path.name else 0.0)
 
-    monkeypatch.setattr(FileSource, "read_with_time", dated)
+    monkeypatch.setattr(FileSource, "read_with_status", dated)
     arrived = in_folder(tmp_path, [LAB], {LAB: frozenset()})
     assert [attempt.student for attempt in arrived.attempts] == ["ada"]
     (passed,) = arrived.passed_over

@@ -77,6 +77,12 @@ def test_the_end_of_a_child_is_the_submissions_sentence(faults, what, told):
     assert faults.ask("fine") == "read"  # the next one
 
 
+def test_what_finding_took_is_taken_from_the_time_for_reading(faults):
+    assert faults.ask("compute", 2.1) == "read"
+    with pytest.raises(Unreadable, match="more than 3 seconds"):
+        faults.ask("compute", 2.1, spent=2.9)
+
+
 def test_an_error_of_ours_is_no_verdict(faults):
     with pytest.raises(RuntimeError, match="KeyError") as error:
         faults.ask("stumble")

@@ -2,6 +2,7 @@
 
 import io
 import os
+import pwd
 import re
 import stat
 import unicodedata
@@ -97,6 +98,34 @@ def test_exchange_takes_the_newest_attempt(tmp_path):
     assert "2 attempts" in found["ada"].note
 
 
+def test_an_entry_of_the_exchange_counts_where_it_is_its_students_own(tmp_path, monkeypatch):
+    """Into an inbound folder anybody can put a folder, or an archive, with anybody's name on it."""
+    mine = pwd.getpwuid(os.getuid()).pw_name
+    monkeypatch.setattr("autograder.submission.opening.os.getuid", lambda: 12345)  # another account grades
+    entries = [f"{who}+{LAB}+2026-01-0{day} 10:00:00 UTC+r" for who, day in ((mine, 2), ("ada", 3), ("ada", 4))]
+    files = {f"{entries[0]}/{LAB}.ipynb": "mine", f"{entries[1]}/{LAB}.ipynb": "forged"}
+    write(tmp_path / "inbound", files | {f"{entries[2]}.zip": pack({f"{LAB}.ipynb": "forged, too"})})
+    for paths in ([tmp_path / "inbound"], sorted((tmp_path / "inbound").iterdir()), [tmp_path]):
+        found = find_submissions(paths, LAB, KNOWN)
+        assert {each.student: each.read().decode() for each in found.submissions} == {mine: "mine"}
+        assert [passed.reason for passed in found.passed_over] == [f"It is in ada's name and belongs to {mine}."] * 2
+    unchecked = find_submissions([tmp_path / "inbound"], LAB, KNOWN, check_owner=False).submissions
+    assert {each.student for each in unchecked} == {mine, "ada"}
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to another account")
+def test_what_lies_in_an_entry_of_the_exchange_belongs_to_its_student(tmp_path):
+    """A hard link to somebody's file, say."""
+    entry = f"nobody+{LAB}+2026-01-02 10:00:00 UTC+r"
+    write(tmp_path / "in", {f"{entry}/{LAB}.ipynb": "another's", f"bob+{LAB}+2026-01-02 10:00:00 UTC/{LAB}.ipynb": "b"})
+    os.chown(tmp_path / "in" / entry, pwd.getpwnam("nobody").pw_uid, -1)
+    found = find(tmp_path / "in")
+    with pytest.raises(Unreadable, match="another account"):
+        found["nobody"].read()
+    os.chown(tmp_path / "in" / entry / f"{LAB}.ipynb", pwd.getpwnam("nobody").pw_uid, -1)
+    assert read(find(tmp_path / "in"))["nobody"] == "another's"
+
+
 @pytest.mark.parametrize(
     "names",
     [
@@ -165,6 +194,36 @@ def test_canvas_users_with_short_numbers_are_recognised_and_groups_with_numbers_
     works |= {"team_2_8": "a group with a short number", f"dee_1_{LAB}": "named by the student"}
     assert read(found) == works
     assert "text.html" in found["cy_9"].problem
+
+
+@pytest.mark.parametrize("form", ["{0}_/work.ipynb", "{0}_work.ipynb", f"{{0}}_/{LAB}/{LAB}.ipynb", "{0}_/work.zip"])
+def test_a_full_name_that_holds_moodles_sign_takes_nobodys_place(tmp_path, form):
+    sign = "_assignsubmission_file"
+    eve = f"Vic Tim_100{sign}_x_200{sign}"
+    files = {
+        form.format(name): pack({f"{LAB}.ipynb": name}) if form.endswith("zip") else name
+        for name in (f"Vic Tim_100{sign}", eve, f"Ada_300{sign}")
+    }
+    write(tmp_path, {"moodle.zip": pack(files)})
+    found = find_submissions([tmp_path / "moodle.zip"], LAB, KNOWN)
+    assert {each.student: each.read().decode() for each in found.submissions} == {
+        "Vic Tim_100": f"Vic Tim_100{sign}",
+        "Ada_300": f"Ada_300{sign}",
+    }
+    (passed,) = found.passed_over
+    assert "_200_" in passed.path and "two students" in passed.reason
+
+
+def test_in_canvas_a_name_that_ends_in_anothers_number_adds_nothing_to_anothers_work(tmp_path):
+    lab = '{"metadata": {"nbgrader": {"grade_id": "softmax"}}}'
+    files = {
+        "vic_12345_6001_homework.ipynb": f"{lab} vic",
+        "vic_12345_777_6002_homework.ipynb": f'{lab} eve "grade_id": "softmax-code"',  # the user vic_12345, number 777
+        "ada_888_6003_2026_homework.ipynb": f"{lab} ada",  # a file name that begins with a number
+    }
+    write(tmp_path, {"canvas.zip": pack(files)})
+    found = find(tmp_path / "canvas.zip")
+    assert read(found) == {"vic_12345": f"{lab} vic", "ada_888": f"{lab} ada"}
 
 
 def test_moodle_archive_with_text_typed_in_and_blind_marking(tmp_path):

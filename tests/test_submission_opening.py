@@ -14,7 +14,7 @@ import pytest
 from measuring import cost_of
 from test_submission_finding import GOOD, KNOWN, LAB, find, pack, read, write
 
-from autograder.submission import FileSource, KeptSource, Unreadable, find_submissions
+from autograder.submission import FileSource, KeptSource, Unreadable, budget, find_submissions
 
 
 @pytest.fixture
@@ -187,6 +187,68 @@ def test_names_by_the_thousand_are_a_sentence(tmp_path):
     write(tmp_path / "in", {f"ada/{LAB}.ipynb": "ada", "eve.zip": archive_of(files)})
     spent = cost(tmp_path / "in")
     assert spent.said == ["ada", "eve"] and spent.seconds < 10
+
+
+def test_folders_in_folders_fill_no_memory(tmp_path):
+    """Thirty-eight new folders for each file; the list of names is repetitive, and packs to little."""
+    inner = archive_of({"/".join([f"{n:05}" + "d" * 20] * 38) + "/x.ipynb": b"" for n in range(1_500)})
+    write(tmp_path / "in", {f"ada/{LAB}.ipynb": "ada", "eve.zip": archive_of({"a.zip": inner})})
+    spent = cost(tmp_path / "in")
+    assert spent.said == ["ada", "eve"] and spent.seconds < 5 and spent.megabytes < 200
+    assert "too many files" in find(tmp_path / "in")["eve"].problem
+
+
+def test_ten_thousand_names_like_the_labs_are_looked_at_in_little_time(tmp_path):
+    files = {f"{LAB}{'_1' * 100}_{n}.ipynb": b"" for n in range(10_000)}
+    write(tmp_path / "in", {f"ada/{LAB}.ipynb": "ada", "eve.zip": archive_of(files)})
+    spent = cost(tmp_path / "in")
+    assert spent.said == ["ada", "eve"] and spent.seconds < 4
+
+
+def test_of_many_notebooks_that_do_not_count_some_are_named(tmp_path):
+    write(tmp_path / "in", {"eve.zip": archive_of({f"{LAB}-{n}.ipynb": b"" for n in range(1_000)})})
+    found = find_submissions([tmp_path / "in"], LAB, KNOWN)
+    assert len(found.passed_over) == 21 and "979 more" in found.passed_over[-1].reason
+
+
+@pytest.mark.parametrize("where", ["folder", "archive", "archive in a folder"])
+def test_what_takes_too_long_to_look_through_costs_its_owner_alone(tmp_path, monkeypatch, where):
+    """A hundred thousand files in some kilobytes."""
+    from hostile.heavy import endless_directory
+
+    monkeypatch.setattr(budget, "SECONDS", 100 if where == "archive in a folder" else 0.2)
+    monkeypatch.setattr(budget, "INNER_SECONDS", 0.02)
+    heavy = archive_of({f"{n}.zip": endless_directory(19_000) for n in range(5)})
+    good = {f"{who}.zip": archive_of({f"{LAB}.ipynb": who.encode()}) for who in ("ada", "zoe")}
+    files = {"eve.zip": heavy} | good
+    root = tmp_path / "in"
+    if where == "folder":
+        write(root, files)
+    else:
+        write(root, {"all.zip": archive_of(files), "notes.txt": "x"})
+    found = find(root / "all.zip" if where == "archive" else root)
+    assert read(found) == {"ada": "ada", "zoe": "zoe"}
+    assert "seconds of computing" in found["eve"].problem
+
+
+def test_a_look_for_several_labs_lists_once_and_who_spent_all_stays_refused(tmp_path, monkeypatch):
+    write(tmp_path / "in", {"eve.zip": archive_of({f"{LAB}.ipynb": b"x"}), f"ada/{LAB}.ipynb": "ada"})
+    listed = {}
+    find_submissions([tmp_path / "in"], LAB, KNOWN, listed=listed)
+    listed[tmp_path / "in"].folders["eve.zip"].budget.spent = 1e9
+    monkeypatch.setattr(zipfile, "ZipFile", None)
+    again = find_submissions([tmp_path / "in"], "05_other", KNOWN, listed=listed)
+    assert "seconds of computing" in next(each.problem for each in again.submissions if each.student == "eve")
+
+
+def test_a_class_is_told_from_a_student_by_few_notebooks_each_read_once(tmp_path, monkeypatch):
+    files = {f"wrap/{number:02}/work.ipynb": "x" * number for number in range(40)}
+    write(tmp_path / "in", files)
+    reads = []
+    real = FileSource.read
+    monkeypatch.setattr(FileSource, "read", lambda source: reads.append(source.path) or real(source))
+    find_submissions([tmp_path / "in"], LAB, KNOWN)
+    assert len(reads) == len(set(reads)) <= 40
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])

@@ -90,7 +90,8 @@ def _handed_in(lab: str, student: str, path: Path, known: Mapping[str, frozenset
         raise CourseError(f"{path} does not exist; name a notebook, a folder or an archive with --from")
     if path.is_file() and is_work(path.name):
         return path.read_bytes()
-    found = {submission.student: submission for submission in find_submissions([path], lab, known).submissions}
+    submissions = find_submissions([path], lab, known, check_owner=False).submissions  # its hash is compared
+    found = {submission.student: submission for submission in submissions}
     if student not in found:
         raise CourseError(f"{path} holds nothing of {student} for {lab}; name the student's own notebook with --from")
     try:

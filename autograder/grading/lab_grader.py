@@ -172,7 +172,7 @@ class LabGrader:
             ReaderLost: no process could read it, through no fault of its own.
         """
         try:
-            return self._open(found.read())
+            return self._open(found.read(), found.spent)
         except Unreadable as error:
             return Opened(reason=error.reason)
 
@@ -184,9 +184,9 @@ class LabGrader:
         """Give a verdict on the bytes of a notebook, whatever they are."""
         return self._verdict(self._open(data), student, sandbox)
 
-    def _open(self, data: bytes) -> Opened:
+    def _open(self, data: bytes, spent: float = 0.0) -> Opened:
         try:
-            return Opened(content_hash(data), self.read(data))
+            return Opened(content_hash(data), self.read(data, spent))
         except Unreadable as error:
             return Opened(content_hash(data), reason=error.reason)
 
@@ -197,14 +197,18 @@ class LabGrader:
             result = self.grade_reading(opened.reading, student, sandbox)
         return replace(result, content_hash=opened.content_hash)
 
-    def read(self, data: bytes) -> Reading:
+    def read(self, data: bytes, spent: float = 0.0) -> Reading:
         """How the bytes of a notebook are graded. They are read in a child process, under limits.
+
+        Args:
+            data: the notebook.
+            spent: the processor seconds that it took to find it.
 
         Raises:
             Unreadable: nothing can be made of them, or they take more than they may.
             ReaderLost: no process could read them, through no fault of theirs.
         """
-        reading: Reading = self._readers.ask("read", data)
+        reading: Reading = self._readers.ask("read", data, spent=spent)
         return reading
 
     def plan(self, data: bytes) -> Plan:

@@ -17,7 +17,7 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingErr
 
 from autograder.course.printable import printable
 from autograder.course.roster import Roster
-from autograder.course.settings import Course, CourseError
+from autograder.course.settings import Course, CourseError, load_nbgrader_config
 from autograder.course.times import shown_time
 from autograder.grading.database import shown_url
 from autograder.grading.gradebook import GradebookWriter
@@ -106,7 +106,8 @@ class Marking:
             CourseError: course.toml has an extension or an excuse for nobody in the course's roster.
         """
         self._looked_at = paths
-        found = find_submissions(paths, self.lab, self.grader.known)
+        check_owner = bool(load_nbgrader_config(self._course).ExchangeCollect.get("check_owner", True))
+        found = find_submissions(paths, self.lab, self.grader.known, check_owner=check_owner)
         submissions, strangers = found.submissions, list[PassedOver]()
         if only is not None:
             submissions, strangers = of_roster(only, submissions)

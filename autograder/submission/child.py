@@ -27,9 +27,9 @@ from typing import Any
 import psutil
 
 import autograder
+from autograder.submission.budget import SECONDS
 from autograder.submission.reading import Unreadable
 
-CPU_SECONDS = 20  # for one submission; an honest one takes tenths of a second
 MEMORY_BYTES = 2 * 2**30
 WORN_BYTES = 512 * 2**20  # a child that still holds more after an answer gives it back by ending
 # nbformat's validator would build a grammar of web addresses, which takes two seconds and is not used here.
@@ -56,15 +56,20 @@ class Children:
         memory_bytes: address space of a child.
     """
 
-    def __init__(self, work: object, *, cpu_seconds: int = CPU_SECONDS, memory_bytes: int = MEMORY_BYTES):
-        self._work = pickle.dumps((work, cpu_seconds, memory_bytes))
+    def __init__(self, work: object, *, cpu_seconds: int = SECONDS, memory_bytes: int = MEMORY_BYTES):
+        self._work = pickle.dumps((work, memory_bytes))
         self._cpu_seconds = cpu_seconds
         self._idle: list[_Child] = []
         self._lock = threading.Lock()
         self._closing = weakref.finalize(self, _close, self._idle)
 
-    def ask(self, method: str, *arguments: Any) -> Any:
+    def ask(self, method: str, *arguments: Any, spent: float = 0.0) -> Any:
         """Return what the method returns, called in a child.
+
+        Args:
+            method: the name of the method.
+            arguments: what it takes.
+            spent: the part of the processor time that was used up before.
 
         Raises:
             Unreadable: the method says so, or reading takes more time or memory than it may.
@@ -73,7 +78,7 @@ class Children:
         for attempt in (1, 2):
             child = self._free()
             try:
-                kind, answer, worn = child.ask(method, arguments)
+                kind, answer, worn = child.ask(method, arguments, max(1, math.ceil(self._cpu_seconds - spent)))
             except (EOFError, OSError):
                 code = child.close()
                 if code == -signal.SIGXCPU:
@@ -137,8 +142,8 @@ class _Child:
         except (EOFError, OSError):
             raise ReaderLost(f"the process that reads submissions does not start (code {self.close()})") from None
 
-    def ask(self, method: str, arguments: tuple[Any, ...]) -> tuple[str, Any, bool]:
-        self._connection.send((method, arguments))
+    def ask(self, method: str, arguments: tuple[Any, ...], seconds: int) -> tuple[str, Any, bool]:
+        self._connection.send((method, arguments, seconds))
         answer: tuple[str, Any, bool] = self._connection.recv()
         return answer
 
@@ -167,14 +172,14 @@ def _close(children: list[_Child]) -> None:
 def serve(descriptor: int) -> None:
     """Answer questions until nobody is left to ask."""
     with Connection(descriptor) as connection:
-        work, cpu_seconds, memory_bytes = pickle.loads(connection.recv_bytes())
+        work, memory_bytes = pickle.loads(connection.recv_bytes())
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
         connection.send_bytes(b"ready")
         try:
             while True:
-                method, arguments = connection.recv()
-                limit = math.ceil(time.process_time()) + cpu_seconds
+                method, arguments, seconds = connection.recv()
+                limit = math.ceil(time.process_time()) + seconds
                 resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
                 kind, answer = _answer(work, method, arguments)
                 del arguments

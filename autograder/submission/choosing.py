@@ -10,10 +10,13 @@ from pathlib import Path
 
 from autograder.course.ids import student_id
 from autograder.course.printable import on_one_line, printable
+from autograder.submission.budget import Budget, Spent
 from autograder.submission.file_names import (
     ATTEMPT,
+    PACKED,
     LabNames,
     is_marked_late,
+    may_be_anothers,
     place_of,
     shown_place,
     stem_of,
@@ -24,6 +27,8 @@ from autograder.submission.reading import Unreadable
 from autograder.submission.times import time_in
 from autograder.submission.tree import Item, Tree, is_notebook, is_script, is_work, read_each
 
+MOST_TOLD = 20  # notebooks of one student that do not count, each in a line of its own
+SAME_SECONDS = 2.0  # two times are the same: an archive's are even numbers
 MAX_CANDIDATES = 20  # notebooks of one student that are read to find the lab's among them
 MAX_CANDIDATES_BYTES = 256 * 2**20  # of all of them: the one with which that is reached is the last
 
@@ -34,7 +39,7 @@ class FoundSubmission:
 
     `path` is the file on disk: the notebook, or the archive that holds it. `note` tells the instructor of a choice that
     was made (an id that two claimed, the newest of several attempts). `is_marked_late` where Canvas wrote so into its
-    name.
+    name. `spent` is the processor time that it took to find it.
     """
 
     student: str
@@ -45,6 +50,7 @@ class FoundSubmission:
     timestamp: datetime | None = None
     note: str | None = None
     is_marked_late: bool = False
+    spent: float = field(default=0.0, compare=False)
 
     @property
     def file_name(self) -> str:
@@ -130,26 +136,39 @@ class Chooser:
         """Return a student's submission: the notebook among their files that counts."""
         submission = FoundSubmission(student_id(claim.student), self.names.lab, None, note=claim.note)
         submission = replace(submission, timestamp=claim.timestamp)
+        budget = claim.tree.budget
+        inside = {folder.budget for _, folder in claim.tree.walk_folders()} - {budget}
+        listing = sum(other.spent for other in inside)
+        try:
+            with budget.paying():
+                budget.check(besides=listing)
+                submission = self._chosen(claim, submission)
+        except Spent as spent:
+            submission = replace(submission, problem=spent.reason)
+        return replace(submission, spent=budget.spent + listing)
+
+    def _chosen(self, claim: Claim, submission: FoundSubmission) -> FoundSubmission:
         if claim.tree.problem:
             return replace(submission, problem=claim.tree.problem)
         candidates = self._candidates(claim)
-        named = [candidate for candidate in candidates if self.names.is_lab(candidate.stem)]
-        named = (
-            named
-            if named and not claim.in_attempts
-            else [candidate for candidate in candidates if self.names.is_copy(candidate.stem)]
-        )
+        copies = [candidate for candidate in candidates if self.names.is_copy(candidate.stem)]
+        named = [copy for copy in copies if self.names.is_lab(copy.stem)]
+        named = named if named and not claim.in_attempts else copies
         sound = [candidate for candidate in named or candidates if candidate.item.source]
         if not sound:
             refused = [candidate.item.problem for candidate in named]
             return replace(submission, problem=refused[0] if refused else _why_nothing(claim.tree))
-        chosen = self._best_named(claim, sound) if named else self._best_by_content(claim, sound)
+        chosen: _Candidate | str
+        if named:
+            chosen, why, beside = self._best_named(claim, sound, copies)
+        else:
+            chosen, why, beside = self._best_by_content(claim, sound), "", []
         if isinstance(chosen, str):
             return replace(submission, problem=chosen)
         source = chosen.item.source
         assert source is not None  # it is a sound one
         time = claim.timestamp or self._time_beside(claim, chosen)
-        note = self._note_on_others(claim, chosen, candidates, submission)
+        note = self._note_on_others(chosen, why, beside if claim.in_attempts else copies, submission)
         for _, folder in claim.tree.walk_folders():
             if folder.problem:  # a notebook in it could be meant, too
                 self.passed_over.append(PassedOver(shown_place(folder.place), folder.problem))
@@ -169,7 +188,8 @@ class Chooser:
             return notebooks
         scripts = [file for file in files if is_script(file.item.name)]
         scripts = sorted(scripts, key=lambda script: not self.names.is_copy(script.stem))[:MAX_CANDIDATES]
-        contents = _until_much(read_each(script.item.source for script in scripts if script.item.source))
+        sources = (script.item.source for script in scripts if script.item.source)
+        contents = _until_much(read_each(sources), claim.tree.budget)
         with_cells = [script for script in scripts if script.item.problem or has_cells(next(contents, b""))]
         named = [script for script in with_cells if self.names.is_copy(script.stem)]
         return named or notebooks or with_cells
@@ -183,35 +203,61 @@ class Chooser:
         return f"{problem}; none is named {wanted}, and more than one or none of them holds cells of the lab."
 
     def _note_on_others(
-        self, claim: Claim, chosen: _Candidate, candidates: list[_Candidate], submission: FoundSubmission
+        self, chosen: _Candidate, why: str, candidates: list[_Candidate], submission: FoundSubmission
     ) -> str | None:
         """Name the other notebooks that could be meant as this lab's, here and in `passed_over`."""
-        if claim.in_attempts:
-            return submission.note
-        others = [
-            candidate for candidate in candidates if candidate is not chosen and self.names.is_copy(candidate.stem)
-        ]
+        others = [candidate for candidate in candidates if candidate is not chosen]
         if not others:
             return submission.note
         counts = "/".join((*chosen.above, chosen.item.name))
-        for other in others:
-            reason = other.item.problem or f"“{counts}” counts as the notebook of “{submission.student}”."
-            self.passed_over.append(PassedOver(shown_place(place_of(other.home, other.item)), reason))
+        why = why or self._why(chosen, others)
+        for other in others[:MOST_TOLD]:
+            reason = f"“{counts}” counts as the notebook of “{submission.student}”{why}."
+            self.passed_over.append(
+                PassedOver(shown_place(place_of(other.home, other.item)), other.item.problem or reason)
+            )
+        if len(others) > MOST_TOLD:
+            more = f"There are {len(others) - MOST_TOLD} more notebooks of “{submission.student}” that do not count."
+            self.passed_over.append(PassedOver(shown_place(place_of(chosen.home, chosen.item)), more))
         names = ", ".join(f"“{'/'.join((*other.above, other.item.name))}”" for other in others[:3])
-        note = f"“{counts}” was graded; passed over: {names}{' and more' if len(others) > 3 else ''}."
+        note = f"“{counts}” was graded{why}; passed over: {names}{' and more' if len(others) > 3 else ''}."
         return " ".join(filter(None, [submission.note, note]))
 
-    def _best_named(self, claim: Claim, named: list[_Candidate]) -> _Candidate:
+    def _why(self, chosen: _Candidate, others: list[_Candidate]) -> str:
+        if any(other.home is chosen.home for other in others):
+            return ", because its name is nearest to the lab's"
+        if self._in_lab_folder(chosen):
+            return ", because it lies in the lab's folder"
+        return ", because it lies nearest to the top"
+
+    def _best_named(
+        self, claim: Claim, named: list[_Candidate], copies: list[_Candidate]
+    ) -> tuple[_Candidate, str, list[_Candidate]]:
+        """Return the notebook that counts, in words why, and those beside it among which it was chosen."""
         if claim.in_attempts:
-            return max(named, key=lambda candidate: candidate.attempt)
-        return min(
-            named,
-            key=lambda candidate: (
-                not self._in_lab_folder(candidate),
-                len(candidate.above),
-                len(candidate.stem),
-                candidate.stem,
-            ),
+            last = max(candidate.attempt for candidate in named)
+            beside = [candidate for candidate in named if candidate.attempt == last]
+        else:
+            home = min(named, key=self._order).home
+            beside = [candidate for candidate in copies if candidate.home is home and candidate.item.source]
+        times = [candidate.item.time for candidate in beside]
+        known = [time for time in times if time is not None]
+        left, why = beside, ""
+        if len(known) == len(beside):
+            left = [candidate for candidate in beside if max(known) - (candidate.item.time or 0) <= SAME_SECONDS]
+            why = ", because it is the newest" if len(left) < len(beside) else ""
+        packed = [candidate for candidate in left if PACKED in candidate.item.name.casefold()]
+        if 0 < len(packed) < len(left):
+            left, why = packed, ", because it is the one that packing made"
+        return min(left, key=self._order), why, beside
+
+    def _order(self, candidate: _Candidate) -> tuple[bool, int, int, str]:
+        """Order notebooks named like the lab, the likeliest first."""
+        return (
+            not self._in_lab_folder(candidate),
+            len(candidate.above),
+            len(candidate.item.name),
+            candidate.item.name.casefold(),
         )
 
     def _in_lab_folder(self, candidate: _Candidate) -> bool:
@@ -222,12 +268,15 @@ class Chooser:
         if len(notebooks) == 1:
             return notebooks[0]
         sources = (notebook.item.source for notebook in notebooks[:MAX_CANDIDATES])
-        contents = _until_much(read_each(source for source in sources if source is not None))
+        contents = _until_much(read_each(source for source in sources if source is not None), claim.tree.budget)
         scored = [
             (candidate, self.names.score(data), hashlib.sha256(data).digest())
             for candidate, data in zip(notebooks, contents, strict=False)
         ]
         problem = self._which_of(notebooks, len(scored))
+        if claim.in_attempts:
+            own = [each for each in scored if each[1] and not may_be_anothers(each[0].item.name)]
+            scored = own or scored
         highest = max(score for _, score, _ in scored)
         if not highest and len(notebooks) > len(scored):
             return problem
@@ -250,10 +299,11 @@ class Chooser:
         return None
 
 
-def _until_much(contents: Iterable[bytes]) -> Iterator[bytes]:
+def _until_much(contents: Iterable[bytes], budget: Budget) -> Iterator[bytes]:
     """Yield the contents of a student's files until they are more than are looked into."""
     left = MAX_CANDIDATES_BYTES
     for data in contents:
+        budget.check()
         yield data
         left -= len(data)
         if left <= 0:

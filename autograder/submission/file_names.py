@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 
 from autograder.course.printable import on_one_line
 from autograder.submission.reading import MAX_CELLS
 from autograder.submission.tree import Item, Tree, is_work
 
+_MOODLE_SIGN = re.compile(r"_\d+_assignsubmission_(?:file|onlinetext)")
 _MOODLE = re.compile(r"(?P<who>.+?_\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)", re.DOTALL)
 # Canvas: name, LATE, user number, upload number and file, joined by `_`. A text or a link handed in instead of a file
 # has no upload number, an anonymous assignment has no name, and a group's name may hold `_` and numbers itself: so a
@@ -27,9 +29,16 @@ INBOUND = re.compile(r"(?P<who>[^+]+)\+(?P<lab>[^+]+)\+(?P<time>[^+]+)(?:\+.*)?"
 # `-submission` is what packing adds to a notebook's name
 ENDING = re.compile(r"(?i)(-submission)?(\.ipynb(\.txt|\.json)?|\.py(\.txt)?)$")
 _COPY = re.compile(r"(?i)(?:\(\d+\)|-copy\d*|[-_]v?\d+| - copy|-submission)$")
+COPIED = 3  # times, at most: `LAB-submission-1 (2)` is the third
+LONGEST_NAME = 100  # of a copy, without its ending
+PACKED = "-submission"
 ATTEMPT = re.compile(r"-(\d+)$")
 _GRADE_ID = re.compile(rb'"grade_id"\s*:\s*"([^"\\]{1,200})"')
 _CHECKED = re.compile(rb"""^check\(\s*["']([^"'\\]{1,200})["']""", re.MULTILINE)  # in a script; JSON has no such line
+
+_asked_often = lru_cache(
+    maxsize=2**15
+)  # of each name several times for each lab, and `course watch` asks in each round
 
 MOST_SIGNS = 2 * MAX_CELLS  # of a grade_id in a file that are looked at
 LONGEST_SIGN = 500  # bytes, with the id itself
@@ -48,8 +57,13 @@ class LabNames:
         return name.casefold() == self.lab.casefold()
 
     def is_copy(self, stem: str) -> bool:
-        """Say whether a notebook is named like the lab, but for what copying adds (`-1`, ` (2)`, `-Copy1`)."""
-        while not self.is_lab(stem) and (copied := _COPY.search(stem)):
+        """Say whether a notebook is named like the lab, but for what copying adds (`-1`, ` (2)`, `-Copy1`).
+
+        Strangers choose names, and it is asked of each several times: what it costs does not grow with their length.
+        """
+        for _ in range(COPIED if len(stem) <= LONGEST_NAME else 0):
+            if self.is_lab(stem) or (copied := _COPY.search(stem)) is None:
+                break
             stem = stem[: copied.start()].rstrip()
         return self.is_lab(stem) or self.is_lab(stem.removeprefix("copy of ").strip())
 
@@ -78,8 +92,14 @@ def _behind(sign: bytes, pattern: re.Pattern[bytes], data: bytes) -> Iterator[by
         at = data.find(sign, at + len(sign))
 
 
+@_asked_often
 def student_by_lms(name: str) -> tuple[str, str, bool] | None:
-    """Return student, file name and whether attempts are numbered, from a name that Moodle or Canvas made."""
+    """Return student, file name and whether attempts are numbered, from a name that Moodle or Canvas made.
+
+    None where there is none, or the name can be read as that of two students.
+    """
+    if is_of_two(name):
+        return None
     if moodle := _MOODLE.fullmatch(name):
         return moodle["who"], moodle["rest"], False
     if canvas := next(filter(None, (names.fullmatch(name) for names in _CANVAS)), None):
@@ -88,12 +108,26 @@ def student_by_lms(name: str) -> tuple[str, str, bool] | None:
     return None
 
 
+def is_of_two(name: str) -> bool:
+    """Say whether a name holds Moodle's sign twice: who may choose a full name can put another's name before it."""
+    return len(_MOODLE_SIGN.findall(name)) > 1
+
+
+def may_be_anothers(file: str) -> bool:
+    """Say whether the file's name, as Canvas's was read, begins with a number, which may be that of the upload.
+
+    Then the number before it would be the user's, and what was taken for the user's would end somebody's name.
+    """
+    return re.match(r"[1-9]\d{2,}_", file) is not None
+
+
 def is_marked_late(name: str) -> bool:
     """Say whether Canvas made this name for work that was late by its own due date."""
     canvas = next(filter(None, (names.fullmatch(name) for names in _CANVAS)), None)
     return canvas is not None and bool(canvas["late"] or canvas["first"])
 
 
+@_asked_often
 def stem_of(name: str) -> str:
     """Return a notebook's name without its ending, in small letters."""
     return ENDING.sub("", name).casefold()
@@ -101,17 +135,16 @@ def stem_of(name: str) -> str:
 
 def is_named_by_system(name: str) -> bool:
     """Say whether an LMS or the exchange made this name."""
-    return student_by_lms(name) is not None or INBOUND.fullmatch(name) is not None
+    return is_of_two(name) or student_by_lms(name) is not None or INBOUND.fullmatch(name) is not None
 
 
 def named_by_system(tree: Tree) -> set[str]:
     """Return the students whom an LMS or the exchange names at this level, by what can be a submission."""
     names = [item.name for item in tree.items if is_work(item.name)]
     names += (folder.name for folder in tree.folders.values())
-    found = {lms[0] for lms in map(student_by_lms, names) if lms} | {
-        at["who"] for at in map(INBOUND.fullmatch, names) if at
-    }
-    return found | {at["who"] for at in (_MOODLE.fullmatch(item.name) for item in tree.items) if at}
+    names += (item.name for item in tree.items if _MOODLE.fullmatch(item.name))
+    found = {lms[0] for lms in map(student_by_lms, names) if lms}
+    return found | {at["who"] for at in map(INBOUND.fullmatch, names) if at}
 
 
 def place_of(tree: Tree, item: Item) -> str:

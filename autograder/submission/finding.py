@@ -5,30 +5,34 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 
+from autograder.submission.budget import Budget, Spent
 from autograder.submission.choosing import MAX_CANDIDATES, Chooser, Claim, FoundSubmission, PassedOver
 from autograder.submission.file_names import (
     ENDING,
     INBOUND,
     LabNames,
     is_named_by_system,
+    is_of_two,
     named_by_system,
     place_of,
     shown_place,
     stem_of,
     student_by_lms,
 )
-from autograder.submission.opening import FileSource, Source
+from autograder.submission.opening import FileSource, Source, another_owner
 from autograder.submission.percent import has_cells
+from autograder.submission.reading import Unreadable
 from autograder.submission.times import as_time
 from autograder.submission.tree import (
+    FoundSource,
     Item,
     Tree,
+    ZipSource,
     is_archive,
     is_notebook,
     is_script,
@@ -40,6 +44,7 @@ from autograder.submission.tree import (
 
 MAX_SCRIPTS = 1_000  # of one folder that are looked into
 _SUFFIX_DIGITS = 8
+_OF_TWO = "Its name can be read as that of two students, so nothing says whose it is; grade it by itself."
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,14 @@ class Found:
     claimed_twice: list[str]
 
 
-def find_submissions(paths: Iterable[Path], lab: str, known: Mapping[str, Collection[str]] | None = None) -> Found:
+def find_submissions(
+    paths: Iterable[Path],
+    lab: str,
+    known: Mapping[str, Collection[str]] | None = None,
+    *,
+    check_owner: bool = True,
+    listed: dict[Path, Tree | None] | None = None,
+) -> Found:
     """Return one submission for every student found in `paths`, those with nothing to grade included.
 
     One path is a notebook, a folder or a zip archive, laid out as nbgrader does (`<student>/<lab>/<lab>.ipynb`,
@@ -73,19 +85,22 @@ def find_submissions(paths: Iterable[Path], lab: str, known: Mapping[str, Collec
     digest of where it lies, `ada~1f2e3d4c`, and none of them gets the id itself.
 
     A Python script with cells (`# %%`) stands for a notebook where the student has none of that lab.
-    Of several notebooks of a student the one named like the lab counts, the newest attempt in a Canvas download; else
-    the one with most of the lab's grade_ids; else the student has a problem to be solved by hand. What nobody's name
-    is on, and other notebooks named like the lab, are passed over, and named.
+    Of several notebooks of a student that are named like the lab, the newest in the folder counts, the newest attempt
+    in a Canvas download; where none is, the one with most of the lab's grade_ids; else the student has a problem to be
+    solved by hand. What nobody's name is on, and other notebooks named like the lab, are passed over, and named.
 
     Args:
         paths: what to search, in order.
         lab: the lab's name, such as `02_self_attention`.
         known: grade_ids of each lab of the course by name.
+        check_owner: pass over an entry of an exchange that belongs to another account than its student's; those of the
+            account that grades are taken as they are named.
+        listed: what was listed for another lab, by path; who looks for several labs gives one dictionary to all.
 
     Raises:
         FileNotFoundError: a path does not exist.
     """
-    search = _Search(lab, known or {})
+    search = _Search(lab, known or {}, check_owner, {} if listed is None else listed)
     claims = search.claims(list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths)))
     chooser = Chooser(search.names)
     found = [(chooser.chosen(claim), claim.tree.place) for claim in claims]
@@ -94,11 +109,21 @@ def find_submissions(paths: Iterable[Path], lab: str, known: Mapping[str, Collec
 
 
 class _Search:
-    """Looks for one lab's submissions."""
+    """Looks for one lab's submissions.
 
-    def __init__(self, lab: str, known: Mapping[str, Collection[str]]):
+    Who hands in what is asked of the folders of a class one by one, and what a question takes is counted against the
+    folder that it is asked of.
+    """
+
+    def __init__(
+        self, lab: str, known: Mapping[str, Collection[str]], check_owner: bool, listed: dict[Path, Tree | None]
+    ):
         self.names = LabNames(lab, known)
         self.passed_over: list[PassedOver] = []
+        self._check_owner = check_owner
+        self._listed = listed
+        self._payer: Budget | None = None
+        self._scores: dict[FoundSource, int] = {}
 
     def claims(self, paths: list[Path]) -> list[Claim]:
         """Return who hands something in; what is nobody's is noted in `passed_over`."""
@@ -110,7 +135,7 @@ class _Search:
             if not path.exists():
                 raise FileNotFoundError(f"{path}: there is no such file or folder")
         if len(paths) == 1 and not is_named_by_system(paths[0].name):
-            tree = _read(paths[0], None)
+            tree = self._read(paths[0], None)
             if tree is not None:
                 return self._claims_of_one(tree, paths[0])
         return self._claims_of_several(direct, above)
@@ -134,7 +159,7 @@ class _Search:
         collected = Tree("", place="")
         parents = Counter(path.parent for path in paths)
         for path in paths:
-            tree = _read(path, trusted)
+            tree = self._read(path, trusted)
             item = Item(path.name, _named(path, trusted))
             if not self.names.is_lab(tree.name if tree else stem_of(path.name)):
                 if tree is None:
@@ -179,6 +204,8 @@ class _Search:
             stem = stem_of(item.name)
             if (lms := student_by_lms(item.name)) is not None:
                 group(lms).items.append(replace(item, name=lms[1]))
+            elif is_of_two(item.name):
+                pass_over(place_of(tree, item), _OF_TWO)
             elif not is_notebook(item.name) and item.name not in scripts:
                 pass_over(place_of(tree, item), item.problem or self._why_no_work(tree, item))
             elif self.names.is_copy(stem):
@@ -191,11 +218,17 @@ class _Search:
         for key, folder in tree.folders.items():
             if (inbound := INBOUND.fullmatch(folder.name)) is not None:
                 if self.names.is_lab(inbound["lab"]):
-                    attempts.setdefault(inbound["who"], []).append((as_time(inbound["time"]), folder))
+                    if other := self._another_owner(folder, inbound["who"]):
+                        pass_over(folder.place, f"It is in {inbound['who']}'s name and belongs to {other}.")
+                    else:
+                        attempts.setdefault(inbound["who"], []).append((as_time(inbound["time"]), folder))
                 elif inbound["lab"].casefold() not in self.names.other_labs:
                     pass_over(folder.place, f"It was handed in for {inbound['lab']}, which is no lab of this course.")
             elif (lms := student_by_lms(folder.name)) is not None:
+                _part(folder, tree)
                 group(lms).folders[key] = folder
+            elif is_of_two(folder.name):
+                pass_over(folder.place, _OF_TWO)
             elif folder.name.casefold() in self.names.other_labs:
                 pass_over(folder.place, "It is named like another lab.")
             elif self.names.is_lab(folder.name):
@@ -209,8 +242,8 @@ class _Search:
                 plain.append(folder)
         claims += grouped.values()
         claims += (_newest(who, tries) for who, tries in attempts.items())
-        classes = [folder for folder in plain if self._is_class(folder)]
-        if apart and not claims and len(plain) > 1 and all(self._may_be_class(folder) for folder in plain):
+        classes = [folder for folder in plain if self._ask(folder, self._is_class)]
+        if apart and not claims and len(plain) > 1 and all(self._ask(folder, self._may_be_class) for folder in plain):
             classes = plain
         if plain and len(classes) == len(plain) and not claims:
             for folder in plain:
@@ -225,8 +258,48 @@ class _Search:
                 )
                 pass_over(folder.place, reason)
             else:
+                _part(folder, tree)
                 claims.append(Claim(folder.name, folder, tree.archives))
         return claims, over
+
+    def _ask(self, folder: Tree, question: Callable[[Tree], bool]) -> bool:
+        """Return the answer to a question about a folder; no where it takes more time than its student has."""
+        try:
+            if self._payer is not None:
+                self._payer.check()
+                return question(folder)
+            self._payer = folder.budget
+            try:
+                with folder.budget.paying():
+                    folder.budget.check()
+                    return question(folder)
+            finally:
+                self._payer = None
+        except Spent as spent:
+            if self._payer is not None:
+                raise
+            folder.problem = spent.reason
+            return False
+
+    def _read(self, path: Path, trusted: Path | None) -> Tree | None:
+        """Return the tree of a folder or an archive by its name on the command line, None for any other file."""
+        if path not in self._listed:
+            self._listed[path] = _read(path, trusted)
+        return self._listed[path]
+
+    def _another_owner(self, entry: Tree, student: str) -> str:
+        """Return whose an entry of the exchange is in place of the student's; nothing where it is the student's own.
+
+        From then on it is read only where all in it belongs to this account.
+        """
+        if entry.owner is None or not self._check_owner:
+            return ""
+        if other := another_owner(entry.owner, student):
+            return other
+        for _, item in entry.walk():
+            if item.source is not None:
+                item.source = _owned(item.source, Path(entry.place).parent, entry.owner)
+        return ""
 
     def _scripts_of_lab(self, tree: Tree) -> set[str]:
         """Return the names of the scripts at this level that have cells and check exercises of the lab."""
@@ -284,10 +357,19 @@ class _Search:
         """
         labs = {self.names.lab.casefold(), *self.names.other_labs}
         folders = [folder for folder in tree.folders.values() if folder.name.casefold() not in labs]
-        unnamed = [folder for folder in folders if not self._holds_lab(folder)]
-        notebooks = ([item.source for item in folder.items if is_work(item.name) and item.source] for folder in unnamed)
-        looked_into = islice((sources[0] for sources in notebooks if sources), MAX_CANDIDATES)
-        return len(folders) - len(unnamed) + sum(self.names.score(data) > 0 for data in read_each(looked_into))
+        named = [self._ask(folder, self._holds_lab) for folder in folders]
+        unnamed = [folder for folder, is_named in zip(folders, named, strict=True) if not is_named]
+        looked_into = [folder for folder in unnamed if any(_works(folder))][:MAX_CANDIDATES]
+        return sum(named) + sum(self._ask(folder, self._begins_with_lab) for folder in looked_into)
+
+    def _begins_with_lab(self, folder: Tree) -> bool:
+        source = next(_works(folder))
+        if source not in self._scores:
+            try:
+                self._scores[source] = self.names.score(source.read())
+            except Unreadable:
+                self._scores[source] = 0
+        return self._scores[source] > 0
 
     def _is_class(self, tree: Tree) -> bool:
         """Say whether a folder in a class's is, against its place, not one student's but several students'."""
@@ -323,9 +405,33 @@ class _Search:
             bool(named_by_system(tree))
             or len(set(self._others(tree))) > 1
             or self._homes(tree) > 0
-            or sum(any(is_notebook(item.name) for _, item in folder.walk()) for folder in tree.folders.values()) > 1
-            or any(self._is_container(folder) for folder in tree.folders.values())
+            or sum(self._ask(folder, _has_notebook) for folder in tree.folders.values()) > 1
+            or any(self._ask(folder, self._is_container) for folder in tree.folders.values())
         )
+
+
+def _part(folder: Tree, around: Tree) -> None:
+    """Give a student's folder a budget of its own where it had that of its class's archive."""
+    if folder.budget is not around.budget:
+        return
+    own, shared = Budget(), around.budget
+    for _, tree in folder.walk_folders():
+        if tree.budget is shared:
+            tree.budget = own
+
+
+def _works(folder: Tree) -> Iterator[FoundSource]:
+    return (item.source for item in folder.items if is_work(item.name) and item.source)
+
+
+def _has_notebook(folder: Tree) -> bool:
+    return any(is_notebook(item.name) for _, item in folder.walk())
+
+
+def _owned(source: FoundSource, root: Path, owner: int) -> FoundSource:
+    """Return a source below `root` that is read only where all from there on belongs to one account."""
+    file = FileSource(root, source.path.relative_to(root).parts, owner)
+    return replace(source, file=file) if isinstance(source, ZipSource) else file
 
 
 def _newest(who: str, tries: list[tuple[datetime | None, Tree]]) -> Claim:
@@ -348,7 +454,6 @@ def _is_behind_link(path: Path, above: Path) -> bool:
 
 
 def _read(path: Path, trusted: Path | None) -> Tree | None:
-    """Return the tree of a folder or an archive by its name on the command line, None for any other file."""
     named = _named(path, trusted)
     if path.is_dir():
         tree = read_folder(named.root, named.parts)

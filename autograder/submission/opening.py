@@ -32,8 +32,8 @@ class Source(Protocol):
     def read(self) -> bytes:
         """Return the bytes. Raises Unreadable where they cannot be had."""
 
-    def read_with_time(self) -> tuple[bytes, float]:
-        """Return the bytes, and when the file was changed, in seconds since 1970. Raises Unreadable, as `read` does."""
+    def read_with_status(self) -> tuple[bytes, os.stat_result]:
+        """Return the bytes, and what the file on disk was after they were read. Raises Unreadable, as `read` does."""
 
 
 @dataclass(frozen=True)
@@ -60,13 +60,13 @@ class FileSource:
         Raises:
             Unreadable: it is gone, no regular file, behind a link, too large or not permitted.
         """
-        return self.read_with_time()[0]
+        return self.read_with_status()[0]
 
-    def read_with_time(self) -> tuple[bytes, float]:
-        """Return the bytes, and when the file was changed, in seconds since 1970. Raises Unreadable, as `read` does."""
+    def read_with_status(self) -> tuple[bytes, os.stat_result]:
+        """Return the bytes, and what the file was after they were read. Raises Unreadable, as `read` does."""
         try:
             with self.opened() as file:
-                return limited(file), os.fstat(file.fileno()).st_mtime
+                return limited(file), os.fstat(file.fileno())
         except OSError as error:
             raise Unreadable(f"The file cannot be read ({error.strerror}).") from None
 
@@ -92,7 +92,7 @@ class KeptSource:
         self._source = source
         self._lock = threading.Lock()
         self._kept = tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES)  # noqa: SIM115  it is closed with this object
-        self._changed: float | None = None
+        self._status: os.stat_result | None = None
         self._refused = ""
 
     @property
@@ -107,21 +107,21 @@ class KeptSource:
 
     def read(self) -> bytes:
         """Return the bytes. Raises Unreadable where they could not be had the first time."""
-        return self.read_with_time()[0]
+        return self.read_with_status()[0]
 
-    def read_with_time(self) -> tuple[bytes, float]:
-        """Return the bytes, and when the file had been changed. Raises Unreadable, as `read` does."""
+    def read_with_status(self) -> tuple[bytes, os.stat_result]:
+        """Return the bytes, and what the file was then. Raises Unreadable, as `read` does."""
         with self._lock:
-            if self._changed is None and not self._refused:
+            if self._status is None and not self._refused:
                 try:
-                    data, self._changed = self._source.read_with_time()
+                    data, self._status = self._source.read_with_status()
                     self._kept.write(data)
                 except Unreadable as error:
                     self._refused = error.reason
-            if self._changed is None:
+            if self._status is None:
                 raise Unreadable(self._refused)
             self._kept.seek(0)
-            return self._kept.read(), self._changed
+            return self._kept.read(), self._status
 
 
 @contextmanager
@@ -143,6 +143,21 @@ def descriptor(root: Path, parts: tuple[str, ...] = (), owner: int | None = None
         yield found
     finally:
         os.close(found)
+
+
+def another_owner(owner: int, student: str) -> str:
+    """Return the name of an account that is neither the student's nor the one that grades; else nothing."""
+    try:
+        import pwd
+    except ImportError:  # no accounts of this kind here
+        return ""
+    if owner == os.getuid():
+        return ""
+    try:
+        name = pwd.getpwuid(owner).pw_name
+    except KeyError:
+        name = f"account {owner}"
+    return "" if name == student else name
 
 
 def limited(file: IO[bytes]) -> bytes:

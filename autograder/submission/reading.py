@@ -5,9 +5,12 @@ from __future__ import annotations
 import codecs
 import contextlib
 import json
+import math
 import re
+import resource
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -176,9 +179,14 @@ def _parse_elsewhere(text: str, notes: list[str]) -> Any:
     """Return what is needed of the JSON value in `text`, parsed by a process with limits."""
     text = text.lstrip(" \t\r\n\ufeff\0")
     command = [sys.executable, "-I", "-S", slimming.__file__]
+    before = _seconds_of_children()
     ran = subprocess.run(
         command, input=text.encode("utf-8", "surrogatepass"), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
+    soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    if soft != resource.RLIM_INFINITY:  # what the process took is taken from what this one may take
+        left = soft - round(_seconds_of_children() - before)
+        resource.setrlimit(resource.RLIMIT_CPU, (max(left, math.ceil(time.process_time()) + 1), hard))
     answer: dict[str, Any] = json.loads(ran.stdout) if ran.returncode == 0 else {"error": "MemoryError"}
     match answer:
         case {"error": "RecursionError"}:
@@ -192,6 +200,11 @@ def _parse_elsewhere(text: str, notes: list[str]) -> Any:
     if text[answer["end"] :].strip(" \t\r\n\0"):
         notes.append("The file has more text after the end of the notebook; that text was ignored.")
     return answer["value"]
+
+
+def _seconds_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _why_no_json(text: str, error: ValueError) -> str:

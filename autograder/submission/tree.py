@@ -10,10 +10,12 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from autograder.submission.budget import Budget
 from autograder.submission.opening import FileSource, descriptor, limited
 from autograder.submission.reading import MAX_FILE_BYTES, Unreadable
 
@@ -25,9 +27,11 @@ RATIO_FROM_BYTES = 2**20
 MAX_NESTING = 3
 MAX_DEPTH = 40
 MAX_NAME = 255
+MAX_PATH = 1_024
 _LEFT_BY_PROGRAMS = ("__MACOSX", "__pycache__", "Thumbs.db")
 _DRIVE = re.compile(r"[A-Za-z]:")
 _DIRECTORY_ENTRY = b"PK\x01\x02"
+_NO_TIME = (1980, 1, 1, 0, 0, 0)  # what an archive says where its maker knew none
 _UNPACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others' unpackers are large, and nobody needs them
 
 
@@ -49,16 +53,16 @@ class ZipSource:
         Raises:
             Unreadable: the archive or the member is damaged, encrypted or too large.
         """
-        return self.read_with_time()[0]
+        return self.read_with_status()[0]
 
-    def read_with_time(self) -> tuple[bytes, float]:
-        """Return the bytes, and when the archive on disk was changed. Raises Unreadable, as `read` does."""
+    def read_with_status(self) -> tuple[bytes, os.stat_result]:
+        """Return the bytes, and what the archive on disk was then. Raises Unreadable, as `read` does."""
         with _sentence("The file cannot be unpacked"), self.file.opened() as outermost:
-            changed, data = os.fstat(outermost.fileno()).st_mtime, b""
+            data = b""
             for depth, member in enumerate(self.members):
                 with zipfile.ZipFile(io.BytesIO(data) if depth else outermost) as archive:
                     data = _unpacked(archive, member)
-            return data, changed
+            return data, os.fstat(outermost.fileno())
 
 
 FoundSource = FileSource | ZipSource
@@ -112,11 +116,15 @@ def read_each(sources: Iterable[FoundSource]) -> Iterator[bytes]:
 
 @dataclass
 class Item:
-    """A file of a tree, or in `problem` why it must not be opened."""
+    """A file of a tree, or in `problem` why it must not be opened.
+
+    `time` is when a notebook was changed, in seconds, by its folder or archive; it compares with those beside it only.
+    """
 
     name: str
     source: FoundSource | None = None
     problem: str | None = None
+    time: float | None = None
 
 
 @dataclass
@@ -124,28 +132,30 @@ class Tree:
     """A folder, or an archive read as one, by its name without `.zip`.
 
     `problem` says why it could not be listed, `strays` what in an archive points to no place inside it. `place` is
-    where it lies, through the archives around it, and `archives` how many these are, itself included.
+    where it lies, through the archives around it, and `archives` how many these are, itself included. `owner` is the
+    account of what lies on disk.
+
+    An archive that may be one student's has a `budget` for all inside it. Of a class's folders each has its own.
     """
 
     name: str
     place: str = ""
     archives: int = 0
+    owner: int | None = None
+    budget: Budget = field(default_factory=Budget, compare=False, repr=False)
+    shares_budget: bool = False
     items: list[Item] = field(default_factory=list)
     folders: dict[str, Tree] = field(default_factory=dict)
     problem: str | None = None
     strays: list[str] = field(default_factory=list)
 
-    def folder(self, *names: str) -> Tree:
-        """Return the folder of that path, which is made where there is none."""
-        tree = self
-        for name in names:
-            tree = tree.folders.setdefault(name, tree.inner(name))
-        return tree
-
     def inner(self, name: str, problem: str | None = None) -> Tree:
         """Return an empty folder or archive that lies in this one under that file name."""
         stem = PurePosixPath(name).stem if is_archive(name) else name
-        return Tree(stem, f"{self.place}/{name}", self.archives + is_archive(name), problem=problem)
+        tree = Tree(stem, f"{self.place}/{name}", self.archives + is_archive(name), problem=problem)
+        if self.shares_budget:
+            tree.budget, tree.shares_budget = self.budget, True
+        return tree
 
     def walk(self) -> Iterator[tuple[tuple[str, ...], Item]]:
         """Yield every file with the names of the folders above it, the highest files first."""
@@ -247,6 +257,7 @@ class _Lister:
         tree = Tree(path.name, str(path))
         try:
             with descriptor(root, parts) as here, os.scandir(here) as scan:
+                tree.owner = os.fstat(here).st_uid
                 kept = (entry for entry in scan if not _is_hidden(entry.name))
                 entries = sorted(islice(kept, max(self.members_left, 0) + 1), key=lambda entry: entry.name)
                 self._take(members=len(entries))
@@ -285,7 +296,7 @@ class _Lister:
             inner = tree.folders[entry.name] = tree.inner(entry.name)
             _Lister().archive(inner, source, None, members=())
         else:
-            tree.items.append(Item(entry.name, source))
+            tree.items.append(Item(entry.name, source, time=_changed(entry)))
 
     # -- archives ------------------------------------------------------------------------------------------------
 
@@ -294,16 +305,25 @@ class _Lister:
         if len(members) >= MAX_NESTING:
             tree.problem = "The archive is packed inside too many others."
             return
+        if not self._is_class:
+            tree.shares_budget = True
         try:
-            with _sentence("The archive cannot be opened"), ExitStack() as stack:
-                file = stack.enter_context(source.opened()) if data is None else io.BytesIO(data)
+            with _sentence("The archive cannot be opened"), tree.budget.paying(), ExitStack() as stack:
+                file: IO[bytes] = io.BytesIO(data or b"")
+                if data is None:
+                    file = stack.enter_context(source.opened())
+                    tree.owner = os.fstat(file.fileno()).st_uid
                 archive = stack.enter_context(zipfile.ZipFile(_Listed(file, self.members_left)))
                 infos = {info.filename: info for info in archive.infolist()}
                 self._take(members=len(infos))
                 for info in infos.values():
+                    if not self._is_class:
+                        tree.budget.check()
                     self._add_member(tree, archive, info, source, members)
-        except Unreadable as error:
+        except Unreadable as error:  # half of it says nothing
             tree.problem = error.reason
+            tree.items.clear()
+            tree.folders.clear()
 
     def _add_member(
         self, tree: Tree, archive: zipfile.ZipFile, info: zipfile.ZipInfo, source: FileSource, members: tuple[str, ...]
@@ -316,12 +336,12 @@ class _Lister:
             if _is_anchored(info.filename) or not inside:
                 tree.strays.append(trick)
             else:
-                tree.folder(inside[0][:MAX_NAME]).strays.append(trick)
+                self._made(tree, inside[0][:MAX_NAME]).strays.append(trick)
             return
         if not parts or info.is_dir() or info.filename.endswith("\\"):
-            tree.folder(*parts)
+            self._made(tree, *parts)
             return
-        home, name = tree.folder(*parts[:-1]), parts[-1]
+        home, name = self._made(tree, *parts[:-1]), parts[-1]
         if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
             _refuse(home, name, f"“{name}” is a link or device in the archive, no file.")
         elif not (is_work(name) or is_archive(name)):
@@ -329,16 +349,30 @@ class _Lister:
         elif danger := self._danger(info):
             _refuse(home, name, f"“{name}” {danger}.")
         elif is_work(name):
-            home.items.append(Item(name, ZipSource(source, (*members, info.filename))))
+            home.items.append(Item(name, ZipSource(source, (*members, info.filename)), time=_packed_time(info)))
         else:
             inner = home.folders[name] = home.inner(name)
+            if not (self._is_class or members):
+                inner.budget = Budget(within=home.budget)
             try:
-                with _sentence(f"The archive “{name}” cannot be opened"):
+                with _sentence(f"The archive “{name}” cannot be opened"), inner.budget.paying():
+                    inner.budget.check()
                     data = _unpacked(archive, info)
             except Unreadable as error:
                 inner.problem = error.reason
                 return
             self._inside(members).archive(inner, source, data, (*members, info.filename))
+
+    def _made(self, tree: Tree, *names: str) -> Tree:
+        """Return the folder of that path, which is made where there is none; one of a student's counts as a file."""
+        for name in names:
+            if name not in tree.folders:
+                self._take(members=0 if self._is_class else 1)
+                if self.members_left < 0:
+                    raise Unreadable("The archive cannot be opened (it holds too many files).")
+                tree.folders[name] = tree.inner(name)
+            tree = tree.folders[name]
+        return tree
 
     def _inside(self, members: tuple[str, ...]) -> _Lister:
         """The lister of an archive inside this one."""
@@ -390,6 +424,18 @@ def _is_file(root: Path, parts: tuple[str, ...]) -> bool:
         return False
 
 
+def _changed(entry: os.DirEntry) -> float | None:
+    """When a notebook on disk was changed; nothing of a link, which says it of itself."""
+    return entry.stat(follow_symlinks=False).st_mtime if is_work(entry.name) and not entry.is_symlink() else None
+
+
+def _packed_time(info: zipfile.ZipInfo) -> float | None:
+    """When a member was changed, by the archive, which names no time zone."""
+    with suppress(ValueError, OverflowError):
+        return datetime(*info.date_time, tzinfo=UTC).timestamp() if info.date_time != _NO_TIME else None
+    return None
+
+
 def _is_hidden(name: str) -> bool:
     return name.startswith(".") or name in _LEFT_BY_PROGRAMS
 
@@ -420,6 +466,6 @@ def _is_anchored(filename: str) -> bool:
 def _trick(info: zipfile.ZipInfo, parts: tuple[str, ...]) -> str | None:
     if ".." in parts or _is_anchored(info.filename):
         return f"The archive holds a path that leads out of it: “{info.filename[:200]}”."
-    if len(parts) > MAX_DEPTH or any(len(part) > MAX_NAME for part in parts):
+    if len(parts) > MAX_DEPTH or any(len(part) > MAX_NAME for part in parts) or sum(map(len, parts)) > MAX_PATH:
         return f"The archive holds a path that is too long: “{info.filename[:100]}…”."
     return None

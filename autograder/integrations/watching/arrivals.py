@@ -26,8 +26,9 @@ from autograder.submission import (
     find_submissions,
 )
 from autograder.submission.file_names import INBOUND
-from autograder.submission.opening import descriptor
+from autograder.submission.opening import another_owner, descriptor
 from autograder.submission.times import as_time
+from autograder.submission.tree import Tree
 
 SETTLED_SECONDS = 2.0  # a file that changed later than this may still be on its way
 COMPLETED_SECONDS = 60.0  # and one without its end is waited for until then: an upload may stop for a while
@@ -123,7 +124,7 @@ def _attempt(inbound: Path, named: re.Match[str], *, check_owner: bool) -> Hande
         return PassedOver(shown, "no student can have this name")
     if when is None:
         return PassedOver(shown, "its name has no time")
-    if check_owner and (other := _another_owner(status.st_uid, student)):
+    if check_owner and (other := another_owner(status.st_uid, student)):
         return PassedOver(shown, f"it is in {student}'s name and belongs to {other}")
     owner = status.st_uid if check_owner else None
     source = KeptSource(FileSource(inbound, (entry, file), owner))
@@ -150,8 +151,9 @@ def in_folder(
     attempts, passed_over = list[HandedIn](), list[PassedOver]()
     whole, refused = set[str](), dict[str, str]()  # students with a notebook for some lab; and why there is none
     now = time.time() if now is None else now
+    listed = dict[Path, Tree | None]()
     for lab in labs:
-        found = find_submissions([folder], lab, known)
+        found = find_submissions([folder], lab, known, listed=listed)
         passed_over += found.passed_over
         for submission in found.submissions:
             if submission.source is None:
@@ -174,9 +176,10 @@ def _dropped(folder: Path, submission: FoundSubmission, now: float) -> HandedIn 
     """The attempt that a notebook in a drop folder is, or why it waits; nothing for one that is still on its way."""
     assert submission.source is not None
     try:
-        data, changed = submission.source.read_with_time()
+        data, status = submission.source.read_with_status()
     except Unreadable:
         return None  # it is being replaced: the next round sees what came
+    changed = status.st_mtime
     if 0 <= now - changed < SETTLED_SECONDS:
         return None
     if 0 <= now - changed < COMPLETED_SECONDS and _has_no_end(data):
@@ -210,18 +213,3 @@ def _notebook_in(folder: int, lab: str) -> str:
     except OSError:  # no folder: what it is, is said elsewhere
         return notebook
     return script if script in names and notebook not in names else notebook
-
-
-def _another_owner(owner: int, student: str) -> str:
-    """The name of an account that is neither the student's nor the one that grades; else nothing."""
-    try:
-        import pwd
-    except ImportError:  # no accounts of this kind here
-        return ""
-    if owner == os.getuid():
-        return ""
-    try:
-        name = pwd.getpwuid(owner).pw_name
-    except KeyError:
-        name = f"account {owner}"
-    return "" if name == student else name
