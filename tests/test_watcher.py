@@ -432,6 +432,31 @@ def test_of_the_time_that_an_attempt_bears_and_its_coming_the_later_counts(schoo
     assert stamp.startswith(f"{result.timestamp:%Y-%m-%d %H:%M}")
 
 
+def test_what_is_changed_while_it_waits_is_as_old_as_its_last_change(school, tmp_path, monkeypatch):
+    """A stub before the due date, and the answers after it; an attempt that waits keeps its place and is read later."""
+    now = datetime.now(UTC)
+    early = now - timedelta(days=3)
+    school.clock.now = early + timedelta(minutes=1)
+    inbound = school.exchange / school.course.course_id / "inbound"
+    with school.watcher() as watcher:
+        for number in range(4):
+            school.hand_in("eve", number, monkeypatch)
+            (entry,) = (each for each in inbound.iterdir() if str(early.date()) not in each.name)
+            entry.rename(inbound / f"eve+{LAB}+{early + timedelta(seconds=number):%Y-%m-%d %H:%M:%S} UTC+{number}")
+            results = list(watcher.round())
+        assert results == [] and len(school.graded) == 3, "the fourth waits"
+        (waits,) = (each for each in inbound.iterdir() if each.name.endswith("+3"))
+        path = waits / f"{LAB}.ipynb"
+        path.write_text(path.read_text("utf-8").replace("ask for 3 points", "ask for 5 points"), "utf-8")
+        os.utime(path, (early.timestamp(), early.timestamp()))
+        school.clock.now = now + timedelta(minutes=1)
+        (result,) = watcher.round()
+        assert "was changed at" in watcher._journal.latest(1)[0].note
+    assert result.score == 5 and abs(result.timestamp - now) < timedelta(minutes=2)
+    stamp = (school.course.submitted / "eve" / LAB / "timestamp.txt").read_text()
+    assert stamp.startswith(f"{result.timestamp:%Y-%m-%d %H:%M}")
+
+
 def test_work_from_a_drop_folder_has_its_time_at_once_and_when_it_is_graded_again(school, tmp_path):
     school.clock.now = datetime.now(UTC) + timedelta(seconds=30)
     path = drop(tmp_path / "drop", "ada.ipynb", school.course, 5)

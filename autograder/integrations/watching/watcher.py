@@ -276,7 +276,8 @@ class Watcher:
         by_student = {attempt.student: attempt for attempt in attempts}
         best = self._course.attempts.counts == "best"
         marking = Marking(self._course, lab, self._out_dir, db_url=self._db_url, keep_best=best)
-        found = [self._taken_in(attempt).submission for attempt in by_student.values()]
+        by_student = {student: self._taken_in(attempt) for student, attempt in by_student.items()}
+        found = [attempt.submission for attempt in by_student.values()]
         cluster, unsafe = self._graders.cluster, self._graders.unsafe
         here = nullcontext(cluster) if cluster else start_sandbox(self._course, lab, unsafe=unsafe)
         with here as grading:
@@ -296,13 +297,14 @@ class Watcher:
             self._fail(by_student[student], reason)
 
     def _taken_in(self, attempt: HandedIn) -> HandedIn:
-        """The attempt, a copy of it where nbgrader and Formgrader look for what was handed in."""
+        """The attempt as it was read, a copy of it where nbgrader and Formgrader look for what was handed in."""
         folder = self._course.submitted / attempt.student / attempt.lab
         with self._losing_only(attempt, f"it cannot be copied to {folder}"):
             try:
                 data = attempt.submission.read()
             except Unreadable:
                 return attempt  # its verdict says so
+            attempt = _as_read(attempt, self._clock())
             write_atomically(folder / f"{attempt.lab}.ipynb", data)
             write_atomically(folder / "timestamp.txt", written_time(attempt).encode())
             if attempt.secret:
@@ -367,3 +369,21 @@ def _came(attempt: HandedIn, now: datetime) -> datetime:
             changed = os.stat(attempt.submission.path, follow_symlinks=False).st_ctime
             came = min(now, datetime.fromtimestamp(changed, UTC))
     return later(attempt.handed_in, came) or came
+
+
+def _as_read(attempt: HandedIn, now: datetime) -> HandedIn:
+    """The attempt with the time of its last change, where that is later: it may have waited, and its owner may write.
+
+    The kernel wrote this time down for the file that was read.
+    """
+    source = attempt.submission.source
+    if source is None:
+        return attempt
+    changed = min(now, datetime.fromtimestamp(source.read_with_status()[1].st_ctime, UTC))
+    counts = later(attempt.handed_in, changed)
+    if counts is None or counts == attempt.handed_in:
+        return attempt
+    before, after = (f"{when:%Y-%m-%d %H:%M} UTC" for when in (attempt.handed_in, counts))
+    told = f"It came at {before} and was changed at {after}, which counts."
+    note = " ".join(filter(None, [attempt.submission.note, told]))
+    return replace(attempt, handed_in=counts, submission=replace(attempt.submission, timestamp=counts, note=note))
