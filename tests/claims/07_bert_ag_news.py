@@ -28,7 +28,10 @@ def first_fit(page: Page) -> None:
     counted = page.number("b7-first", r"same labels: ([\d.]+)%")
     page.says("(c) It is {:.0f} %, after about ten seconds of training.", tuned, holds=70 < tuned < 90)
     page.says("Counting words and pairs of words in the same 240 texts gives {:.0f} %.", counted)
-    page.says("The encoder brings the language; the labels only have to teach the four classes.", holds=tuned > counted)
+    page.says(
+        "The encoder comes with what it learned without labels; the labels teach the four classes.",
+        holds=tuned > counted,
+    )
 
 
 def pieces(page: Page, beside: Page) -> None:
@@ -109,7 +112,8 @@ def three_ways(page: Page) -> None:
     )
     mean = {kind: shares for kind, (_, shares) in rows.items()}
     page.says(
-        "The same network from scratch is {:.1f} points behind the fine-tuned one",
+        "The same network from scratch is {:.1f} points behind the fine-tuned one, but eight epochs are too few for "
+        "it.",
         mean["fine-tuned"] - mean["scratch"],
         holds=max(seeds["scratch"]) < min(seeds["frozen"]) < max(seeds["frozen"]) < min(seeds["fine-tuned"]),
     )
@@ -135,9 +139,9 @@ def three_ways(page: Page) -> None:
     page.says("and most of it comes from one seed", holds=apart[-1] > 2 * abs(apart[:-1]).sum())
     page.says(
         "With {:.1f} % of the numbers LoRA is about two points behind full fine-tuning; "
-        "without pre-training the same network is more than thirty points behind.",
+        "without pre-training the same network is far behind, even when it is trained until it fits its texts.",
         100 * low_rank / everything,
-        holds=[abs(pairs["LoRA"][0] - 2) < 0.5, mean["fine-tuned"] - mean["scratch"] > 30],
+        holds=abs(pairs["LoRA"][0] - 2) < 0.5,
     )
     page.says(
         "With 240 labels the fine-tuned encoder is {:.1f} points ahead of LSA and {:.1f} ahead of linear",
@@ -153,9 +157,14 @@ def three_ways(page: Page) -> None:
     linear = page.number("b7-leads", r"240 labels:.* linear ([\d.]+)%")
     page.says(
         "Correct with 240 labels: fine-tuned {:.1f} %, LoRA {:.1f} %, LSA {:.1f} %, linear {:.1f} %, frozen {:.1f} %, "
-        "from scratch {:.1f} %.",
+        "from scratch, in as many epochs, {:.1f} %.",
         mean["fine-tuned"], mean["LoRA"], lsa, linear, mean["frozen"], mean["scratch"],
     )  # fmt: skip
+    page.given(
+        "Trained until it fits its 240 texts, it is still about 20 points behind; if it keeps the pre-trained table of "
+        "pieces, and nothing else, about 10",
+        because="single runs, told in the evidence: 22 and 18, 9 and 11 points",
+    )
     page.given("128 numbers that were trained for next sentence prediction", because="the width of the encoder")
 
 
@@ -199,7 +208,7 @@ def by_labels(page: Page, beside: Page) -> None:
     )
     page.says(
         "With 10,000 labels of this task, nearly: the same network from scratch is {:.1f} points behind (one seed). "
-        "With 100 labels it is {:.1f} points behind.",
+        "With 100 labels it is {:.1f} points behind after as many epochs.",
         leads["scratch"][3],
         leads["scratch"][0],
     )
