@@ -180,6 +180,22 @@ def test_memory_that_hides_is_found(session, source):
     assert lost.value.reason == "memory"
 
 
+def test_memory_that_the_kernel_holds_for_a_chain_of_processes_is_found(sandbox):
+    """Each process has a note on every mapping of all those above it. No process shows that memory."""
+    source = (
+        "import ctypes, mmap, os, time\nlibc = ctypes.CDLL(None)\nlibc.mmap.restype = ctypes.c_void_p\n"
+        "libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]\n"
+        "for number in range(20000):\n"
+        "    place = (1 << 44) + 2 * number * mmap.PAGESIZE\n"
+        "    place = libc.mmap(place, mmap.PAGESIZE, 3, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, 0)\n"
+        "    ctypes.memset(place, 1, 1)\n"
+        "depth = 0\nwhile depth < 30 and os.fork() == 0: depth += 1\ntime.sleep(60)"
+    )
+    with sandbox.session(alone=True) as session, pytest.raises(SessionLost, match="of the kernel's memory") as lost:
+        session.run_cell(source, cpu_seconds=30, wall_seconds=300)
+    assert lost.value.reason == "memory"
+
+
 def test_a_socket_holds_no_more_than_the_meter_thinks(session):
     source = (
         "import socket\na, b = socket.socketpair()\na.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 24)\n"
