@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
+import zipfile
 
 import nbformat
+import numpy as np
 import pytest
 from tiny_course import with_secrets, write_notebook
 
@@ -51,6 +55,87 @@ def test_leaks_are_found_wherever_they_hide(course, tmp_path, text, found):
     with pytest.raises(PublishRefused):
         publish(course, tmp_path / "public")
     assert not (tmp_path / "public").exists()
+
+
+LINE = "doubled_carefully = x + x"
+SOLUTION = nbformat.writes(
+    nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(f"def double(x):\n    {LINE}\n    return 0")])
+)
+COLOURED = LINE.replace(" ", "\x1b[49m ")
+TRACEBACK = f"\x1b[32m      2\x1b[39m x = 1\n\x1b[32m----> 3\x1b[39m \x1b[43m{COLOURED}\x1b[39m"
+
+
+def stored_array(*lines: str) -> bytes:
+    target = io.BytesIO()
+    np.save(target, np.array(lines))
+    return target.getvalue()
+
+
+def archived(name: str, content: bytes) -> bytes:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        archive.writestr(name, content)
+    return target.getvalue()
+
+
+def notebook(*outputs, **cell) -> bytes:
+    cells = [nbformat.v4.new_code_cell("1", outputs=list(outputs)), nbformat.v4.new_markdown_cell("a", **cell)]
+    return nbformat.writes(nbformat.v4.new_notebook(cells=cells)).encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("labs/a.ipynb.bak", SOLUTION.encode()),
+        ("labs/a.ipynb.bak", SOLUTION.encode("utf-16")),
+        ("coursekit/a.py.orig", f"def double(x):\n    {LINE}\n".encode()),
+        *((f"data/a{end}", f"one\n{LINE}\n".encode()) for end in (".log", ".js", ".svg", ".pyi", "", "~", ".png")),
+        ("data/a.jsonl", (json.dumps({"a": 1}) + "\n" + json.dumps({"b": f"x\n    {LINE}\n"})).encode()),
+        ("data/a.json", json.dumps({"b": {LINE: 1}}).encode()),
+        ("data/a.json", json.dumps({"b": SOLUTION}).encode()),
+        ("data/a.json", f"{{broken\n{LINE}\n".encode()),
+        ("data/a.npy", stored_array("one", LINE)),
+        ("data/a.csv.gz", gzip.compress(LINE.encode())),
+        ("data/a.tar.gz", gzip.compress(b"\0" * 512 + b"\n" + LINE.encode() + b"\n")),
+        ("data/a.whl", archived("a.py", LINE.encode())),
+        ("data/a.xlsx", archived(f"{LINE}.xml", b"")),
+        (f"data/{LINE}.txt", b""),
+        *(("data/a.txt", LINE.encode(encoding)) for encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-32")),
+        ("labs/a.ipynb", notebook(nbformat.v4.new_output("error", ename="E", evalue="", traceback=[TRACEBACK]))),
+        ("labs/a.ipynb", notebook(attachments={f"{LINE}": {"image/png": "aGk="}})),
+        ("labs/a.ipynb", notebook(nbformat.v4.new_output("display_data", data={"image/svg+xml": f"a\n{LINE}\n"}))),
+        *(
+            ("data/a.md", f"one\n{line}\ntwo".encode())
+            for line in (
+                f" 12  {LINE}", f"12: {LINE}", f"12|{LINE}", f"+    {LINE}", f"| 3 | `{LINE}` |", f"> > {LINE}",
+                f"x = 1; {LINE}; y = 2", LINE.replace(" ", "&nbsp;"), f"&gt; {LINE}", f"    * {LINE}",
+            )
+        ),
+    ],
+)  # fmt: skip
+def test_a_line_is_found_in_every_kind_of_file_and_in_every_dress(course, name, content):
+    (leak,) = find_leaks({name: content}, course)
+    assert "a line of solutions" in leak and leak.startswith(name.removesuffix(".gz"))
+
+
+def test_a_marker_is_found_in_every_dress(course):
+    for text in ("\x1b[1mBEGIN\x1b[0m SOLUTION", "BEGIN&#32;SOLUTION"):
+        (leak,) = find_leaks({"a.log": text.encode()}, course)
+        assert "BEGIN SOLUTION" in leak
+
+
+def test_an_archive_that_cannot_be_opened_is_no_place_to_hide(course):
+    whole = archived("a.txt", b"nothing")
+    for name, content in (("a.zip", whole.replace(b"nothing", b"changed")), ("a.gz", gzip.compress(b"nothing")[:-9])):
+        (leak,) = find_leaks({name: content}, course)
+        assert leak.startswith(f"{name}: cannot be opened")
+
+
+def test_numbers_and_pictures_are_no_leak(course):
+    array = io.BytesIO()
+    np.save(array, np.arange(3))
+    files = {"a.npy": array.getvalue(), "a.png": b"\x89PNG\0\xff" + LINE.encode(), "a.csv": b"1 2 3\n4;5|6\n"}
+    assert find_leaks(files, course) == []
 
 
 def test_what_a_lecture_shows_is_no_secret(course):

@@ -54,6 +54,33 @@ def test_the_students_repository(course, tmp_path):
     assert b"autograder" not in everything and b"carefully" not in everything
 
 
+@pytest.mark.parametrize(
+    "left",
+    [
+        "labs/{LAB}/{LAB}.ipynb.bak",
+        "coursekit/notes.py.orig",
+        "coursekit/a.py~",
+        "data/notes~",
+        "data/old.rej",
+        "data/x",
+    ],
+)
+def test_files_of_unknown_kinds_are_not_published_and_not_left_out_in_silence(course, tmp_path, left):
+    path = course.root / left.format(LAB=LAB)
+    path.write_text("nothing secret")
+    with pytest.raises(PublishRefused) as refusal:
+        publish(course, tmp_path / "public")
+    (reason,) = refusal.value.reasons
+    assert reason.startswith(f"{left.format(LAB=LAB)}: ") and "Delete it or move it out of" in reason
+    assert not (tmp_path / "public").exists()
+
+
+def test_a_solution_beside_the_lab_is_not_published(course, tmp_path):
+    shutil.copy(course.solution_notebook(LAB), course.root / "labs" / LAB / "notes.txt")
+    with pytest.raises(PublishRefused, match="BEGIN SOLUTION"):
+        publish(course, tmp_path / "public")
+
+
 def test_students_are_told_the_packages_of_the_course(course, tmp_path):
     publish(replace(course, packages=("polars>=1.0", "einops")), tmp_path / "public")
     read = {

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import ast
+import gzip
+import html
 import io
 import json
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from html.parser import HTMLParser
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+
+import numpy as np
 
 from autograder.course.cells import answers_in_words, is_solution
 from autograder.course.released import parse_notebook
@@ -19,6 +25,7 @@ from autograder.declaring.rubrics import rubric_texts
 from autograder.releasing.planned_files import NOTHING_PLANNED, Planned, contents
 
 _MARKS = ("BEGIN SOLUTION", "END SOLUTION", "HIDDEN TESTS")
+_SHORTEST = min(map(len, _MARKS))
 _IMPORT = re.compile(
     r"^\s*(?:(?:from|import)\s+(autograder|solutions)\b|from\s+(exercises)\b[\w.]*\s+import\b|import\s+(exercises)\b)",
     re.MULTILINE,
@@ -32,40 +39,57 @@ _LEAST_SOLUTION, _LEAST_ORACLE, _LEAST_PROSE = 16, 40, 40
 # Tags that stand within a line, and attributes whose values are text.
 _INLINE = {"a", "b", "code", "em", "i", "small", "span", "strong", "sub", "sup"}
 _SPOKEN = {"alt", "content", "title"}
-_TEXT_SUFFIXES = {
-    *("", ".cfg", ".css", ".csv", ".html", ".ini", ".md", ".py"),
-    *(".rst", ".sh", ".toml", ".tsv", ".txt", ".yaml", ".yml"),
-}
+# Kinds of files in which nobody looks for lines. What can be read as text is read all the same, whatever its name says.
+BINARY = frozenset({
+    ".bin", ".eot", ".gif", ".h5", ".hdf5", ".ico", ".index", ".jpeg", ".jpg", ".mp3", ".mp4", ".ogg", ".parquet",
+    ".pb", ".pdf", ".png", ".ttf", ".wav", ".webm", ".webp", ".woff", ".woff2",
+})  # fmt: skip
+_SHARD = re.compile(r"\.data-\d+-of-\d+")  # of a model's parameters
+_ENCODED = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_COLOUR = re.compile(r"\x1b\[[\d;?]*[A-Za-z]")
+_ESCAPED = re.compile(r"\\+([nrt\"'])")
+# What stands before a line in a diff, a table, a traceback or a listing: signs, and numbers with a blank behind them.
+_BEFORE = re.compile(r"^[^\S\n]*(?:(?:[-+|>*]+|\d+[:.|)\]]?(?=\s))[^\S\n]*)+", re.MULTILINE)
+
+
+class Unopened(ValueError):
+    """An archive that cannot be opened; the text says which."""
 
 
 def find_leaks(files: Mapping[str, bytes], course: Course, planned: Planned = NOTHING_PLANNED) -> list[str]:
     """What students must not see in `files` (path -> content), one sentence for each place.
 
-    Looked for are whole lines, without regard to white space and comment signs: lines of the solutions that neither a
-    lecture nor the given code of a lab shows, lines of oracles and of the code that draws hidden cases, lines of
-    rubrics and of the instructor's own answers in words; besides solution markers and imports of `autograder`.
-    `planned` files of the course are taken as they will be.
+    Looked for are whole lines, without regard to white space, comment signs, and what a diff, a table, a listing or a
+    terminal adds to them: lines of the solutions that neither a lecture nor the given code of a lab shows, lines of
+    oracles and of the code that draws hidden cases, lines of rubrics and of the instructor's own answers in words;
+    besides solution markers and imports of `autograder`. `planned` files of the course are taken as they will be.
     """
     leaks = []
     for name, content in files.items():
-        for where, text in _texts(name, content):
-            leaks += [f'{where}: holds the marker "{mark}"' for mark in _MARKS if mark in text]
-            if found := _IMPORT.search(text):
-                leaks.append(f"{where}: imports {found[found.lastindex or 0]}, which students do not have")
+        try:
+            for where, text in _readings(name, content):
+                leaks += [f'{where}: holds the marker "{mark}"' for mark in _MARKS if mark in text]
+                if found := _IMPORT.search(text):
+                    leaks.append(f"{where}: imports {found[found.lastindex or 0]}, which students do not have")
+        except Unopened as error:
+            leaks.append(str(error))
     return list(dict.fromkeys(leaks + find_secret_lines(files, course, planned)))
 
 
 def find_secret_lines(files: Mapping[str, bytes], course: Course, planned: Planned = NOTHING_PLANNED) -> list[str]:
     """Lines in `files` that give an answer away, one sentence for each place; what `find_leaks` finds besides marks."""
     secrets = secret_lines(course, planned)
-    leaks = []
+    leaks: dict[tuple[str, str], str] = {}
     for name, content in files.items():
-        for where, text in _texts(name, content):
-            for line in text.splitlines():
-                source = secrets.get(_normal(line))
-                if source is not None:
-                    leaks.append(f"{where}: holds a line of {source}: {line.strip()[:80]}")
-    return list(dict.fromkeys(leaks))
+        with suppress(Unopened):
+            for where, text in _readings(name, content):
+                for line in text.splitlines():
+                    parts = (line, *re.split("[;|]", line)) if ";" in line or "|" in line else (line,)
+                    for part in map(_normal, parts):
+                        if part in secrets:
+                            said = f"{where}: holds a line of {secrets[part]}: {line.strip()[:80]}"
+                            leaks.setdefault((where, part), said)
+    return list(leaks.values())
 
 
 def secret_lines(course: Course, planned: Planned = NOTHING_PLANNED) -> dict[str, str]:
@@ -168,23 +192,74 @@ def _named_texts(source: str) -> dict[str, str]:
     }
 
 
+def is_binary(name: str) -> bool:
+    """Whether a file of this name is of a kind in which there are no lines to look for."""
+    suffix = PurePosixPath(name).suffix.lower()
+    return suffix in BINARY or _SHARD.fullmatch(suffix) is not None
+
+
+def _readings(name: str, content: bytes) -> Iterator[tuple[str, str]]:
+    """The texts in a file, each with where it is: as they are, and without what may stand around their lines."""
+    for where, text in _texts(name, content):
+        if len(text) < _SHORTEST:
+            continue
+        cleaned = _ESCAPED.sub(_meant, html.unescape(_COLOUR.sub("", text)))
+        yield from ((where, reading) for reading in dict.fromkeys((text, cleaned, _BEFORE.sub("", cleaned))))
+
+
+def _meant(escaped: re.Match[str]) -> str:
+    return {"n": "\n", "r": "\n", "t": " "}.get(escaped[1], escaped[1])
+
+
 def _texts(name: str, content: bytes) -> Iterator[tuple[str, str]]:
-    """The texts in a file, each with where it is: lines of text, strings of JSON and notebooks, members of archives."""
-    if name.endswith((".npz", ".zip")):
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            for member in archive.namelist():
-                yield from _texts(f"{name}/{member}", archive.read(member))
-    elif name.endswith((".ipynb", ".json")):
-        for text in _strings(json.loads(content)):
+    """The texts in a file, each with where it is: its name, its lines, strings of JSON, members of archives."""
+    last = PurePosixPath(name)
+    yield name, f"{last.name}\n{last.stem}"
+    if (packed := _members(name, content)) is not None:
+        for member, unpacked in packed.items():
+            yield from _texts(member, unpacked)
+    elif (text := _decoded(name, content)) is not None:
+        try:
+            yield from ((name, found) for found in _strings(json.loads(text)))
+        except (ValueError, RecursionError):
             yield name, text
-    elif Path(name).suffix in _TEXT_SUFFIXES:
-        text = content.decode("utf-8", "replace")
-        yield name, text
-        if name.endswith(".html"):
+        if name.endswith((".html", ".svg")):
             page = _Text()
             page.feed(text)
             page.close()
             yield name, "".join(page.pieces)
+
+
+def _members(name: str, content: bytes) -> dict[str, bytes] | None:
+    """What is packed in an archive, or stored as text in an array; None for any other file.
+
+    Raises Unopened for an archive in which nobody can look.
+    """
+    try:
+        if zipfile.is_zipfile(io.BytesIO(content)):
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                return {f"{name}/{member}": archive.read(member) for member in archive.namelist()}
+        if content.startswith(b"\x1f\x8b"):
+            return {name.removesuffix(".gz"): gzip.decompress(content)}
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, zlib.error) as error:
+        raise Unopened(f"{name}: cannot be opened ({error}), so nobody knows what it holds; pack it again") from error
+    if content.startswith(b"\x93NUMPY"):
+        with suppress(ValueError):  # objects, which are pickled: read as text
+            array = np.load(io.BytesIO(content), allow_pickle=False)
+            texts = "\n".join(array.astype("U").ravel()) if array.dtype.kind in "SU" else ""
+            return {name: texts.encode()}
+    return None
+
+
+def _decoded(name: str, content: bytes) -> str | None:
+    """The text of a file in whichever encoding; None if its kind is binary and it is no text."""
+    encoding = next((encoding for mark, encoding in _ENCODED.items() if content.startswith(mark)), "utf-8-sig")
+    if encoding == "utf-8-sig" and not is_binary(name):
+        content = content.replace(b"\0", b"")  # UTF-16 or UTF-32 without a mark at its beginning
+    try:
+        return content.decode(encoding)
+    except UnicodeError:
+        return None if is_binary(name) else content.decode(encoding, "replace")
 
 
 class _Text(HTMLParser):
@@ -217,6 +292,7 @@ def _strings(value: object) -> Iterator[str]:
             for item in value:
                 yield from _strings(item)
     elif isinstance(value, dict):
+        yield "\n".join(key for key in map(str, value) if len(key) >= _LEAST_SOLUTION)
         for key, item in value.items():
-            if not str(key).startswith("image/"):
+            if not str(key).startswith("image/") or str(key) == "image/svg+xml":
                 yield from _strings(item)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-_SKIPPED_PARTS = {"__pycache__", ".ipynb_checkpoints", ".git", "real"}
+_SKIPPED_PARTS = {"__pycache__", ".ipynb_checkpoints", ".git", ".DS_Store", "real"}
 
 Planned = Mapping[Path, bytes | None]  # files that are about to be written, or to go
 NOTHING_PLANNED: Planned = {}

@@ -14,12 +14,23 @@ import coursekit
 from autograder.course.files import write_atomically
 from autograder.course.settings import Course
 from autograder.releasing.absent_links import without_absent_links
-from autograder.releasing.leaks import find_leaks
+from autograder.releasing.leaks import find_leaks, is_binary
 from autograder.releasing.planned_files import NOTHING_PLANNED, Planned, contents, files_in
 from autograder.releasing.release_notes import check_changes, student_changes
 from autograder.releasing.student_project import LOCK, project_files
 
 MARKER = ".course-publish.json"
+# What students may get: text, tables, archives, and what the scan for answers takes for binary.
+_KINDS = frozenset({
+    ".bib", ".c", ".cfg", ".conf", ".cpp", ".css", ".csv", ".dat", ".geojson", ".gz", ".h", ".htm", ".html", ".ini",
+    ".ipynb", ".java", ".jl", ".js", ".json", ".jsonl", ".keras", ".m", ".markdown", ".md", ".mjs", ".npy", ".npz",
+    ".pickle", ".pkl", ".py", ".pyi", ".r", ".rst", ".sh", ".sql", ".srt", ".svg", ".tex", ".toml", ".ts", ".tsv",
+    ".txt", ".xlsx", ".xml", ".yaml", ".yml", ".zip",
+})  # fmt: skip
+_NAMES = frozenset({
+    ".gitattributes", ".gitignore", ".gitkeep", "LICENCE", "LICENSE", "LICENSE-CONTENT", "Makefile", "NOTICE", "README",
+    "py.typed",
+})  # fmt: skip
 
 
 class PublishRefused(ValueError):
@@ -47,8 +58,8 @@ def publish(course: Course, directory: Path) -> PublishSummary:
     """Write the student repository into `directory`: lectures, labs, coursekit, data, experiments, what installs them.
 
     The folder has to be new, empty, an empty git clone, or an earlier publication, in which files that this function
-    did not write stay as they are. Raises PublishRefused when it is not, when a lab is not released, or when a file
-    holds a line of a solution, an oracle or a hidden case; then nothing is written.
+    did not write stay as they are. Raises PublishRefused when it is not, when a lab is not released, when a file is of
+    an unknown kind, or when one holds a line of a solution, an oracle or a hidden case; then nothing is written.
     """
     if problems := publication_problems(course, directory):
         raise PublishRefused(problems)
@@ -86,6 +97,12 @@ def publication_problems(course: Course, directory: Path, planned: Planned = NOT
         for lab in course.labs
         if f"labs/{lab.name}/{lab.name}.ipynb" not in files
     ]
+    problems += [
+        f"{name}: is of a kind that students do not get. Delete it or move it out of {PurePosixPath(name).parent}; "
+        "if students need it, give it a known ending, such as .txt, .csv or .zip"
+        for name in files
+        if not _may_be_published(PurePosixPath(name))
+    ]
     problems += find_leaks(files, course, planned)
     if directory == course.root or course.root.is_relative_to(directory):
         problems.append(f"{directory}: the course itself is in it; choose another folder")
@@ -94,6 +111,11 @@ def publication_problems(course: Course, directory: Path, planned: Planned = NOT
     except PublishRefused as refusal:
         problems += refusal.reasons
     return problems
+
+
+def _may_be_published(path: PurePosixPath) -> bool:
+    """Whether a file is of a known kind. What an editor leaves behind, such as `.bak` and `~`, is of none."""
+    return path.name in _NAMES or path.suffix.lower() in _KINDS or is_binary(path.name)
 
 
 def _student_changes(course: Course, directory: Path, files: Mapping[str, bytes]) -> list[str]:
