@@ -22,6 +22,9 @@ READY_NORMS = (
     "keras.ops.nn.layer_normalization",
     "keras.ops.rms_normalization",
     "keras.ops.nn.rms_normalization",
+    "keras.ops.batch_normalization",
+    "keras.ops.nn.batch_normalization",
+    "tensorflow.nn.batch_normalization",
 )
 
 Dropout = Callable[[np.ndarray, int], np.ndarray]

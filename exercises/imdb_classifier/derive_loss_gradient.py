@@ -7,7 +7,11 @@ from coursekit.generator import Generator
 from exercises.drawing import drawn_until, normal
 from exercises.imdb_classifier.shared import padded, with_one_word
 
-exercise = Exercise("derive_loss_gradient", returns=("by_logit", "by_token"), forbidden=("tensorflow.GradientTape",))
+exercise = Exercise(
+    "derive_loss_gradient",
+    returns=("by_logit", "by_token"),
+    forbidden=("tensorflow.GradientTape", "tensorflow.gradients", "tensorflow.autodiff.ForwardAccumulator"),
+)
 
 
 @exercise.formula

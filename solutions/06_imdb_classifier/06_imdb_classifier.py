@@ -359,7 +359,7 @@ else:
 #
 # - Padding is id 0, and may stand anywhere. A review without words has a zero gradient by all its tokens.
 # - Logits go up to ±1000, and every result is a finite number.
-# - `tf.GradientTape` is forbidden in this function. The cell below compares your result with it.
+# - Automatic gradients (`tf.GradientTape`, `tf.gradients`, `tf.autodiff.ForwardAccumulator`) are forbidden in this function. The cell below compares your result with the tape's.
 #
 # **By hand:** logits 0 and 0, labels 1 and 0, ids (5, 6) and (7, 0), v = (4).
 # <details><summary>Answer</summary>By the logits −¼ and ¼. By the tokens −½ and −½ in the first review, 1 and 0 in the second.</details>
