@@ -72,7 +72,7 @@ def test_every_other_group_of_this_course_says_why(lab):
 @pytest.mark.long
 @pytest.mark.parametrize("lab", LABS)
 def test_replaying_what_is_released_earns_nothing_else(lab):
-    """Who looks inputs up in the reference file, and otherwise returns what it holds for the same visible case."""
+    """Who returns what the reference file holds for the visible case whose inputs are the nearest."""
     exercises = exercises_of(lab)
     fixed = {(group.exercise, group.group) for group in fixed_groups(exercises)}
     worth = points(nbformat.read(ROOT / "solutions" / lab / f"{lab}.ipynb", as_version=4))
@@ -102,8 +102,8 @@ def test_values_are_worth_at_most_a_sixth_of_a_lab_and_a_quarter_with_a_design(l
 
 def replayed(visible: list[Expectation], hidden: list[Expectation]) -> list[Attempt]:
     attempts = []
-    for index, case in enumerate(hidden):
-        at_hand = next((shown for shown in visible if same_inputs(shown, case)), visible[min(index, len(visible) - 1)])
+    for case in hidden:
+        at_hand = min(visible, key=lambda shown: distance(shown, case))
         outputs = {
             key: np.nan_to_num(value) if isinstance(value, np.ndarray) and value.dtype.kind == "f" else value
             for key, value in at_hand.expected.items()
@@ -112,13 +112,24 @@ def replayed(visible: list[Expectation], hidden: list[Expectation]) -> list[Atte
     return attempts
 
 
-def same_inputs(one: Expectation, other: Expectation) -> bool:
-    return (
-        one.mode == other.mode
-        and one.inputs.keys() == other.inputs.keys()
-        and all(same(one.inputs[key], other.inputs[key]) for key in one.inputs)
-    )
+def distance(shown: Expectation, case: Expectation) -> tuple[bool, int, int, float]:
+    """How far two cases are apart: by mode, by which inputs there are and of which shapes, by texts, by numbers."""
+    keys = shown.inputs.keys() & case.inputs.keys()
+    pairs = [(shown.inputs[key], case.inputs[key]) for key in keys]
+    odd = len(shown.inputs.keys() ^ case.inputs.keys()) + sum(np.shape(one) != np.shape(other) for one, other in pairs)
+    numbers = [(one, other) for one, other in pairs if is_numeric(one) and is_numeric(other)]
+    texts = sum(not (is_numeric(one) and is_numeric(other)) and repr(one) != repr(other) for one, other in pairs)
+    return shown.mode != case.mode, odd, texts, sum(apart(one, other) for one, other in numbers)
 
 
-def same(one: Any, other: Any) -> bool:
-    return type(one) is type(other) and (one == other if isinstance(one, (list, dict)) else np.array_equal(one, other))
+def is_numeric(value: Any) -> bool:
+    return isinstance(value, (bool, int, float)) or (isinstance(value, np.ndarray) and value.dtype.kind in "biuf")
+
+
+def apart(one: Any, other: Any) -> float:
+    """The root of the mean squared difference, as a share of the numbers' size."""
+    if np.shape(one) != np.shape(other) or np.size(one) == 0:
+        return 0.0
+    one, other = np.nan_to_num(np.asarray(one, float)), np.nan_to_num(np.asarray(other, float))
+    size = np.abs(one).mean() + np.abs(other).mean()
+    return float(np.sqrt(((one - other) ** 2).mean()) / size) if size else 0.0

@@ -15,17 +15,19 @@ from coursekit.probes.keeping import function_of
 from coursekit.probes.naming import kind_of
 
 
-def token_map(name: str, width: int) -> Callable[[Any], Any]:
-    """Return the map called `name` from tokens (B, T, D) to (B, T, …): the `fn` that a student's function judges.
+def token_map(name: str, added: np.ndarray) -> Callable[[Any], Any]:
+    """Return the map called `name` from tokens (B, T, D) to (B, T, E), to whose result `added` (B, T, E) is added.
 
-    It computes in float64, and returns the float type and the kind (array or tensor) of what it was given.
+    It is the `fn` that a student's function judges, and only the numbers of `added` say what is right. It computes in
+    float64, and returns the float type and the kind (array or tensor) of what it was given.
     """
-    weights = Generator(width).normal(size=(width, width + 2)) / width**0.5
     compute = TOKEN_MAPS[name]
 
     def fn(x: Any) -> Any:
         given = np.asarray(x)
-        result = compute(given.astype("float64"), weights).astype(given.dtype)
+        result = compute(given.astype("float64"))
+        rows, places = np.arange(result.shape[0]) % len(added), np.arange(result.shape[1]) % added.shape[1]
+        result = (result + added[rows][:, places]).astype(given.dtype)
         if isinstance(x, np.ndarray):
             return result
         import tensorflow as tf
@@ -35,72 +37,29 @@ def token_map(name: str, width: int) -> Callable[[Any], Any]:
     return fn
 
 
-def _attention(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _weights(width: int) -> np.ndarray:
+    return Generator(width).normal(size=(width, width + 2)) / width**0.5
+
+
+def _attention(x: np.ndarray) -> np.ndarray:
+    weights = _weights(x.shape[-1])
     scores = np.einsum("btd,bsd->bts", x @ weights, x @ weights[:, ::-1])
     return np.einsum("bts,bsd->btd", softmax(scores, axis=-1), x)
 
 
-def _places(x: np.ndarray) -> np.ndarray:
-    return np.sin(1.0 + np.arange(x.shape[1]))[:, None]
-
-
-def _one_feature_of_one_sequence(sequence: int, feature: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    def compute(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        result = x.copy()
-        result[sequence : sequence + 1, :, feature] += _places(x)[:, 0]  # nothing, if there are fewer
-        return result
-
-    return compute
-
-
-def _one_token(token: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    def compute(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        result = x.copy()
-        result[:, token] += 0.5
-        return result
-
-    return compute
-
-
-def _place_appended(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    return np.concatenate([x, np.broadcast_to(_places(x), (*x.shape[:-1], 1))], axis=-1)
-
-
-def _first_entry_only(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    result = x.copy()
-    result[:, 0, 0] += 0.5
-    return result
-
-
-def _second_half(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    result = x.copy()
-    result[:, x.shape[1] // 2 :] += 1.0
-    return result
-
-
-TOKEN_MAPS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+TOKEN_MAPS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "the tokens themselves": lambda x: x,
     "self-attention": _attention,
-    "each token by itself": lambda x, weights: np.tanh(x @ weights),
-    "distance from the mean token": lambda x, weights: x - x.mean(axis=1, keepdims=True),
-    "positions added": lambda x, weights: np.tanh(x + _places(x)),
-    "each token plus its predecessor": lambda x, weights: x + np.roll(x, 1, axis=1),
-    "running sum": lambda x, weights: np.cumsum(x, axis=1),
-    "features sorted over the tokens": lambda x, weights: np.sort(x, axis=1),
-    "the mean token at every place": lambda x, weights: np.broadcast_to(x.mean(axis=1, keepdims=True), x.shape),
-    "positions added, a thousandth of them": lambda x, weights: x + 1e-3 * _places(x),
-    "100,000 added": lambda x, weights: x + 1e5,
-    "100,000 and half the positions added": lambda x, weights: x + 1e5 + 0.5 * _places(x),
-    "a thousandth of each token, and 0.00001 of the positions": lambda x, weights: 1e-3 * x + 1e-5 * _places(x),
-    "the position appended as a feature": _place_appended,
-    **{
-        f"positions added to feature {feature} of sequence {sequence}": _one_feature_of_one_sequence(sequence, feature)
-        for sequence in range(3)
-        for feature in range(2)
-    },
-    **{f"0.5 added to token {token}": _one_token(token) for token in range(3)},
-    "0.5 added to the first feature of the first token": _first_entry_only,
-    "one added to the second half of the tokens": _second_half,
-    "the first token's first feature added everywhere": lambda x, weights: x + x[:, :1, :1],
+    "each token by itself": lambda x: np.tanh(x @ _weights(x.shape[-1])),
+    "distance from the mean token": lambda x: x - x.mean(axis=1, keepdims=True),
+    "the mean token at every place": lambda x: np.broadcast_to(x.mean(axis=1, keepdims=True), x.shape),
+    "the tokens with a zero behind them": lambda x: np.pad(x, ((0, 0), (0, 0), (0, 1))),
+    "a thousandth of each token": lambda x: 1e-3 * x,
+    "100,000 and the tokens": lambda x: x + 1e5,
+    "each token plus its predecessor": lambda x: x + np.roll(x, 1, axis=1),
+    "running sum": lambda x: np.cumsum(x, axis=1),
+    "features sorted over the tokens": lambda x: np.sort(x, axis=1),
+    "the first token's first feature added everywhere": lambda x: x + x[:, :1, :1],
 }
 
 
@@ -113,7 +72,7 @@ def _is_permutation_equivariant(namespace: Mapping[str, Any], inputs: Mapping[st
 
         x, permutation = tf.convert_to_tensor(x), tf.convert_to_tensor(permutation)
     keywords = {"tolerance": inputs["tolerance"]} if "tolerance" in inputs else {}
-    verdict = target(token_map(inputs["fn"], inputs["x"].shape[-1]), x, permutation, **keywords)
+    verdict = target(token_map(inputs["fn"], inputs["added"].copy()), x, permutation, **keywords)
     return unpack(verdict, ("output",), "is_permutation_equivariant(fn, x, permutation)")
 
 

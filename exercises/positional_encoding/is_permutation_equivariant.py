@@ -1,12 +1,13 @@
 """Lab 05, exercise `is_permutation_equivariant`."""
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
-from coursekit.probes.positional_encoding import token_map
+from coursekit.probes.positional_encoding import TOKEN_MAPS, token_map
 from exercises.drawing import drawn_until, normal
 
 
@@ -23,39 +24,95 @@ def _neighbours_kept(permutation: np.ndarray) -> np.ndarray:
     return (permutation - np.roll(permutation, 1)) % len(permutation) == 1
 
 
+Rows = Callable[[Generator, tuple[int, ...]], np.ndarray]  # draws numbers (B, T, E) that are added to a map's result
+
+
+def _of_feature(sequence: int, feature: int) -> Rows:
+    def draw(rng: Generator, shape: tuple[int, ...]) -> np.ndarray:
+        rows = np.zeros(shape)
+        rows[sequence, :, feature] = rng.normal(size=shape[1])
+        return rows
+
+    return draw
+
+
+def _half(which: tuple[slice | int, ...]) -> Rows:
+    def draw(rng: Generator, shape: tuple[int, ...]) -> np.ndarray:
+        rows = np.zeros(shape)
+        rows[which] = 0.5
+        return rows
+
+    return draw
+
+
+SAME = "the same row at every position"
+ROWS = "a row for each position"
+FEATURES = {
+    f"a number for each position in feature {feature} of sequence {sequence}": _of_feature(sequence, feature)
+    for sequence in range(3)
+    for feature in range(3)
+}
+TOKENS = {f"0.5 at position {token}": _half((slice(None), token)) for token in range(3)}
+ADDED: dict[str, Rows] = {
+    SAME: lambda rng, shape: np.zeros(shape),
+    ROWS: lambda rng, shape: np.broadcast_to(rng.normal(size=shape[1:]), shape),
+    **FEATURES,
+    **TOKENS,
+    "0.5 at the first feature of position 0": _half((slice(None), 0, 0)),
+    "0.5 at positions 3 to 5": _half((slice(None), slice(3, 6))),
+}
+
+
 def _judged(
-    rng: Generator, *names: str, shape: tuple[int, ...] = (2, 5, 3), mode: str = "call", **settings
-) -> list[Case]:
+    rng: Generator,
+    fn: str,
+    added: str = SAME,
+    *,
+    shape: tuple[int, ...] = (2, 5, 3),
+    mode: str = "call",
+    apart: float | None = None,
+    tolerance: float | None = None,
+    permutation: np.ndarray | None = None,
+    level: float = 1.0,
+) -> Case:
+    """A case whose map adds a row to every token of a sequence, and what `added` says.
+
+    The name of the map does not say what is right, and the rows are drawn: nobody finds the answer in what is released.
+    `apart` is the largest difference that the rows make, in units of the tolerance, `level` the size of the same row.
+    """
+    x, permutation = normal(rng, *shape), cycle(rng, shape[1]) if permutation is None else permutation
+    result = TOKEN_MAPS[fn](x.astype("float64"))
+    same = level * rng.normal(size=(len(x), 1, result.shape[-1]))
+    rows = ADDED[added](rng, result.shape)
+    if apart is not None:
+        apart *= 1e-5 if tolerance is None else tolerance
+        rows = rows * apart / np.abs(rows[:, permutation] - rows).max()
+        added += f" that makes results up to {apart:.2g} apart"
+    settings = {} if tolerance is None else {"tolerance": tolerance}
     kind = "TensorFlow tensors, " if mode == "tensor" else ""
     wording = "".join(f", {key}={value:g}" for key, value in settings.items())
-    return [
-        Case(
-            {"fn": name, "x": normal(rng, *shape), "permutation": cycle(rng, shape[1]), **settings},
-            mode=mode,
-            description=f"{kind}fn = “{name}”, x {shape}{wording}",
-        )
-        for name in names
-    ]
+    return Case(
+        {"fn": fn, "added": same + rows, "x": x, "permutation": permutation, **settings},
+        mode=mode,
+        description=f"{kind}fn = “{fn}, plus {added}”, x {shape}{wording}",
+    )
 
 
-def _given_permutation(rng: Generator) -> list[Case]:
-    """Shuffles that keep each token on its side of the middle, and a map that sees the side only."""
-    cases = _judged(rng, "one added to the second half of the tokens", "self-attention", shape=(2, 6, 3))
-    for case in cases:
-        case.inputs["permutation"] = np.array([1, 2, 0, 5, 3, 4])
-    return cases
+def _both(rng: Generator, *names: str, **settings) -> list[Case]:
+    """Each map twice: equivariant, and not."""
+    return [_judged(rng, fn, added, **settings) for fn in names for added in (SAME, ROWS)]
 
 
 def _one_sided(rng: Generator) -> list[Case]:
     """A map whose two results differ by numbers of one sign, once positive and once negative."""
-    cases = _judged(rng, *["the first token's first feature added everywhere"] * 2, shape=(3, 5, 2))
+    cases = [_judged(rng, "the first token's first feature added everywhere", shape=(3, 5, 2)) for _ in range(2)]
     for case, sign in zip(cases, (1, -1), strict=True):
         case.inputs["x"][:, 0, 0] = 9 * sign
     return cases
 
 
 def _in_any_order(rng: Generator, cases: list[Case]) -> list[Case]:
-    """The cases shuffled: the answer is True or False and belongs to the map, so which map comes when is drawn."""
+    """The cases shuffled: the answer is True or False, so which map comes when is drawn."""
     return [cases[at] for at in rng.permutation(len(cases))]
 
 
@@ -66,17 +123,18 @@ def _default_after_a_large_one(cases: list[Case]) -> bool:
     return given[0] >= LARGE and any(limit and limit >= LARGE and then is None for limit, then in pairwise(limits))
 
 
-LARGE = 0.02  # a tolerance ten times as large as a thousandth of the positions
+LARGE = 0.02  # a tolerance ten times as large as what the maps of calls without one are apart
+DECADES = ((LARGE, 0.1), (2e-3, LARGE), (2e-4, 2e-3))  # from which tolerances are drawn
 
 exercise = Exercise("is_permutation_equivariant")
 
 
 @exercise.formula
 def is_permutation_equivariant(
-    fn: str, x: np.ndarray, permutation: np.ndarray, tolerance: float = 1e-5
+    fn: str, added: np.ndarray, x: np.ndarray, permutation: np.ndarray, tolerance: float = 1e-5
 ) -> dict[str, bool]:
     """Whether fn(x[:, permutation]) equals fn(x)[:, permutation], entry by entry, within the tolerance. x (B, T, D)."""
-    compute = token_map(fn, x.shape[-1])
+    compute = token_map(fn, added)
     apart = compute(x[:, permutation]) - compute(x)[:, permutation]
     return {"output": bool(np.abs(apart).max() <= tolerance)}
 
@@ -91,21 +149,11 @@ ONE_FEATURE = "Only one feature of each token is compared."
 
 @exercise.group("equivariant maps, and others", points=2, must_fail_for=("first_token_only",))
 def values(rng: Generator) -> list[Case]:
-    cases = _judged(
-        rng,
-        "self-attention",
-        "positions added",
-        "each token by itself",
-        "each token plus its predecessor",
-        "distance from the mean token",
-        "running sum",
-    )
     # A map of neighbours hardly notices a shift of all tokens: some neighbours stay together, and some do not.
-    permutation = drawn_until(
-        lambda drawn: 0 < _neighbours_kept(drawn).sum() < len(drawn), lambda: cycle(rng, cases[0].inputs["x"].shape[1])
-    )
-    for case in cases:
-        case.inputs["permutation"] = permutation
+    permutation = drawn_until(lambda drawn: 0 < _neighbours_kept(drawn).sum() < len(drawn), lambda: cycle(rng, 5))
+    maps = ("self-attention", "each token by itself", "distance from the mean token")
+    cases = _both(rng, *maps, permutation=permutation)
+    cases += [_judged(rng, fn, permutation=permutation) for fn in ("each token plus its predecessor", "running sum")]
     return _in_any_order(rng, cases)
 
 
@@ -116,8 +164,8 @@ def values(rng: Generator) -> list[Case]:
     "all its rows are equal, the map is both.",
 )
 def invariant(rng: Generator) -> list[Case]:
-    names = ("features sorted over the tokens", "self-attention", "the mean token at every place") * 2
-    return _in_any_order(rng, _judged(rng, *names, shape=(3, 7, 2)))
+    cases = _both(rng, *("the mean token at every place", "self-attention") * 2, shape=(3, 7, 2))
+    return _in_any_order(rng, [*cases, _judged(rng, "features sorted over the tokens", shape=(3, 7, 2))])
 
 
 @exercise.group(
@@ -127,13 +175,20 @@ def invariant(rng: Generator) -> list[Case]:
     advice="A map counts as equivariant when no entry differs by more than `tolerance`.",
 )
 def tolerance(rng: Generator) -> list[Case]:
-    faint = "positions added, a thousandth of them"
+    def pair(fn: str, limits: tuple[float, float], **settings) -> list[Case]:
+        """Two cases around a tolerance: a little below it, and a little above."""
+        return [
+            _judged(rng, fn, ROWS, tolerance=float(f"{rng.uniform(*limits):.2g}"), apart=rng.uniform(*by), **settings)
+            for by in ((0.2, 0.5), (2.5, 8.0))
+        ]
+
+    faint = "the tokens themselves"
     cases = [
-        *[case for limit in (1e-1, 5e-2, LARGE, 1e-4, 3e-5, 1e-6) for case in _judged(rng, faint, tolerance=limit)],
-        *_judged(rng, faint, faint),
-        *_judged(rng, faint, shape=(3, 13, 7), tolerance=2.5e-3),  # many differences, each below the tolerance
-        *_judged(rng, "100,000 added", "100,000 and half the positions added", tolerance=0.05),
-        *_judged(rng, "a thousandth of each token, and 0.00001 of the positions", tolerance=1e-3),
+        *[case for limits in DECADES for case in pair(faint, limits)],
+        *[_judged(rng, faint, ROWS, apart=rng.uniform(100, 200)) for _ in range(2)],
+        _judged(rng, faint, ROWS, shape=(3, 13, 7), tolerance=2.5e-3, apart=0.8),  # many, each below it
+        *[_judged(rng, "100,000 and the tokens", added, tolerance=0.05) for added in (SAME, ROWS)],
+        *pair("a thousandth of each token", (1e-3, 2e-3), level=1e-3),
     ]
     return drawn_until(_default_after_a_large_one, lambda: _in_any_order(rng, cases))
 
@@ -145,13 +200,17 @@ def tolerance(rng: Generator) -> list[Case]:
     advice="A single entry that differs too much is enough for False: look at the largest absolute difference.",
 )
 def corners(rng: Generator) -> list[Case]:
-    single = "0.5 added to the first feature of the first token"
-    parts = [f"positions added to feature {d} of sequence {b}" for b in range(3) for d in range(2)]
-    parts += [f"0.5 added to token {t}" for t in range(3)]  # seen at two places: one token alone misses one of them
-    same = ("self-attention", "each token by itself", "distance from the mean token")
+    tokens, shape = "the tokens themselves", (3, 5, 2)
+    same = (tokens, "self-attention", "each token by itself", "distance from the mean token")
+    wide = "the tokens with a zero behind them"
     cases = [
-        *_judged(rng, *same, *parts, "the position appended as a feature", shape=(3, 5, 2)),
-        *_judged(rng, single, shape=(3, 13, 7), tolerance=0.1),
+        *[_judged(rng, fn, shape=shape) for fn in (*same, wide)],
+        *[_judged(rng, wide, added, shape=shape) for added in FEATURES],
+        *[_judged(rng, tokens, added, shape=shape) for added in TOKENS],
+        *[
+            _judged(rng, tokens, added, shape=(3, 13, 7), tolerance=0.1)
+            for added in (SAME, "0.5 at the first feature of position 0")
+        ],
         *_one_sided(rng),
     ]
     return _in_any_order(rng, cases)
@@ -159,13 +218,21 @@ def corners(rng: Generator) -> list[Case]:
 
 @exercise.group("the tokens are shuffled, in the order given", points=1)
 def axes(rng: Generator) -> list[Case]:
-    names = (
-        "self-attention",
-        "positions added",
-        "distance from the mean token",
-        "positions added to feature 1 of sequence 2",
+    """Some shuffles keep each token on its side of the middle, and one of their maps sees the side only."""
+    cases = _both(rng, "self-attention", "distance from the mean token", shape=(5, 5, 5))
+    cases.append(
+        _judged(rng, "the tokens themselves", "a number for each position in feature 1 of sequence 2", shape=(5, 5, 5))
     )
-    return _in_any_order(rng, [*_judged(rng, *names, shape=(5, 5, 5)), *_given_permutation(rng)])
+    sides = np.array([1, 2, 0, 5, 3, 4])
+    cases += [
+        _judged(rng, fn, added, shape=(2, 6, 3), permutation=sides)
+        for fn, added in (
+            ("the tokens themselves", "0.5 at positions 3 to 5"),
+            ("the tokens themselves", ROWS),
+            ("self-attention", SAME),
+        )
+    ]
+    return _in_any_order(rng, cases)
 
 
 @exercise.group(
@@ -174,8 +241,8 @@ def axes(rng: Generator) -> list[Case]:
     advice="A tensor cannot be indexed with an array: `ops.take(x, permutation, axis=1)` works for both.",
 )
 def tensors(rng: Generator) -> list[Case]:
-    names = ("self-attention", "running sum", "each token by itself", "positions added")
-    return _in_any_order(rng, _judged(rng, *names, mode="tensor"))
+    cases = _both(rng, "self-attention", "each token by itself", mode="tensor")
+    return _in_any_order(rng, [*cases, _judged(rng, "running sum", mode="tensor")])
 
 
 exercise.mistakes(
