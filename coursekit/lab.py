@@ -102,7 +102,8 @@ class Lab:
     def _judge(self, exercise: str, namespace: Mapping[str, Any], trees: Sequence[Cell]) -> Judgement:
         """Try an exercise on its visible cases, and judge it for itself."""
         spec, expectations = self.reference.specs[exercise], self.reference.expectations[exercise]
-        broken = rules.violations(trees, exercise, forbidden=spec.forbidden, no_loops=spec.no_loops)
+        given = self.reference.imports
+        broken = rules.violations(trees, exercise, forbidden=spec.forbidden, no_loops=spec.no_loops, given=given)
         with guard(spec.forbidden), _calm_tensorflow():
             attempts = not_run(spec, expectations, broken) or run_cases(
                 self.reference.lab, exercise, expectations, namespace, spec.probe

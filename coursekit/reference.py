@@ -25,13 +25,17 @@ BESIDE = "reference"  # folder beside a lab's notebook
 
 @dataclass(frozen=True)
 class LabReference:
-    """A lab as the student's side knows it: title, and for each exercise its spec and the visible cases."""
+    """A lab as the student's side knows it: title, and for each exercise its spec and the visible cases.
+
+    `imports` are the names that the lab's own cells import, None where an older release does not say.
+    """
 
     lab: str
     title: str
     points: Mapping[str, float]
     specs: Mapping[str, ExerciseSpec]
     expectations: Mapping[str, list[Expectation]]
+    imports: tuple[str, ...] | None = None
 
 
 def load_reference(lab: str) -> LabReference:
@@ -77,7 +81,8 @@ def _load(lab: str, folder: Path) -> LabReference:
         for name, entry in entries.items()
     }
     visible = _VisibleCases(entries, arrays)
-    return LabReference(lab, description["title"], description["points"], specs, visible)
+    imports = tuple(description["imports"]) if "imports" in description else None
+    return LabReference(lab, description["title"], description["points"], specs, visible, imports)
 
 
 def changes_of(entry: Mapping[str, Any]) -> dict[str, Change]:

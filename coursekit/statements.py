@@ -17,6 +17,7 @@ from coursekit.recursion import COMPREHENSIONS, Function, Recursion, bound_names
 # They run or fetch what is not written in the cell, so that nobody can say what it is; these define names as well.
 WRITING = frozenset({"exec", "eval", "globals", "__main__"})
 WRITING_METHODS = frozenset({"run_cell", "run_cell_async", "run_code", "ex", "user_ns", "user_global_ns", "__main__"})
+IMPORTING = frozenset({"__import__", "import_module"})  # they import what a text names
 _HARMLESS_MAGICS = frozenset({
     "autoreload", "bash", "cat", "cd", "colors", "conda", "config", "env", "html", "javascript", "latex", "load_ext",
     "ls", "lsmagic", "magic", "markdown", "matplotlib", "mkdir", "pfile", "pinfo", "pinfo2", "pip", "precision",
@@ -28,6 +29,7 @@ _LONGEST_PATH = 8  # parts of a dotted name that is looked at
 _SHORT = 5_000  # characters of a cell that is remembered
 
 _SORTING = frozenset({"sorted", "sort", "min", "max", "nlargest", "nsmallest"})  # they call their `key`
+_CERTAIN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.Import, ast.ImportFrom)
 _LOOPS = (ast.For, ast.While, ast.AsyncFor, *COMPREHENSIONS)
 
 
@@ -44,6 +46,10 @@ class Statement:
         dotted: all of these, and dotted names such as ``np.linalg.norm``, as they are written.
         words: names of attributes, whatever they belong to.
         imports: what imports make of a name; stars: modules of which everything is imported.
+        means: (name, dotted name) for each import, however many there are of one name.
+        bare: names that are used by themselves, and not for an attribute alone.
+        fetched: modules that are imported by text, "" where the text is not written out.
+        certain: whether it binds its names whatever happens: a definition, an assignment or an import, in no block.
         loops: whether it holds a loop or a comprehension.
         recursion: how its functions may come back to themselves.
         functions: names that stand for functions or classes that it defines, inner ones included.
@@ -63,6 +69,10 @@ class Statement:
     words: set[str] = field(default_factory=set)
     imports: dict[str, str] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
+    means: set[tuple[str, str]] = field(default_factory=set)
+    bare: set[str] = field(default_factory=set)
+    fetched: set[str] = field(default_factory=set)
+    certain: bool = False
     loops: bool = False
     recursion: Recursion = field(default_factory=Recursion)
     functions: set[str] = field(default_factory=set)
@@ -137,10 +147,12 @@ class _Reader:
     def __init__(self) -> None:
         self.found = Statement()
         self.inner: set[str] = set()
+        self.bases: set[int] = set()  # names of which an attribute is taken
         self.waiting: list[tuple[ast.AST, _Scope]] = []
 
     def statement(self, node: ast.stmt) -> Statement:
         self.found.recursion = recursion(node)
+        self.found.certain = isinstance(node, _CERTAIN)
         self.waiting.append((node, _Scope()))
         while self.waiting:
             self._read_node(*self.waiting.pop())
@@ -162,6 +174,8 @@ class _Reader:
                 scope = replace(scope, private=True)
             case ast.Name(id=name, ctx=ast.Load()):
                 self._load(name, scope)
+                if id(node) not in self.bases and name not in scope.hidden:
+                    found.bare.add(name)
             case ast.Name(id=name):
                 self._bind(name, scope)
             case ast.Attribute():
@@ -223,6 +237,7 @@ class _Reader:
 
     def _attribute(self, node: ast.Attribute, scope: _Scope) -> None:
         self.found.words.add(node.attr)
+        self.bases.add(id(node.value))
         self._path(node.value, [node.attr], scope)
         if not isinstance(node.ctx, ast.Load):
             self._change(node, scope)
@@ -247,6 +262,11 @@ class _Reader:
                 self.found.words.add(name)
                 self._path(value, [name], scope)
                 node.func = ast.Constant(value=None)  # it is written out: `getattr` hides nothing here
+            case ast.Call(func=ast.Name(id="getattr" | "vars"), args=[value, *_]):
+                self._path(value, ["__dict__"], scope)
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args) if name in IMPORTING:
+                named = args[0].value if args and isinstance(args[0], ast.Constant) else ""
+                self.found.fetched.add(named if isinstance(named, str) else "")
             case ast.Call(func=ast.Name(id="setattr"), args=[value, *_]):
                 self._change(value, scope)
             case ast.Call(func=ast.Attribute(attr="run_line_magic" | "run_cell_magic"), args=[name, *_]):
@@ -287,6 +307,7 @@ class _Reader:
                 self.found.stars.append(node.module or "")
                 continue
             self.found.imports[name] = full
+            self.found.means.add((name, full))
             self._bind(name, scope)
 
 

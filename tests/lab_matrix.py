@@ -113,6 +113,13 @@ def namespace(sources: list[str]) -> dict:
     return names
 
 
+@cache
+def imports(lab: str) -> tuple[str, ...]:
+    """The names that the lab's own cells import."""
+    notebook = nbformat.read(ROOT / "labs" / lab / f"{lab}.ipynb", as_version=4)
+    return rules.imported_names([cell.source for cell in notebook.cells if cell.cell_type == "code"])
+
+
 def solution_sources(lab: str) -> list[str]:
     return [code_cells(lab)["imports"].replace("check = ", "# check = "), *answer_cells(lab)]
 
@@ -120,7 +127,9 @@ def solution_sources(lab: str) -> list[str]:
 def outcome(lab: str, exercise: Exercise, names: dict, seed: int = SEED) -> Judgement:
     spec = exercise.spec
     cases = expectations(lab, exercise.name, seed)
-    broken = rules.violations(read_cells(names["In"]), exercise.name, forbidden=spec.forbidden, no_loops=spec.no_loops)
+    broken = rules.violations(
+        read_cells(names["In"]), exercise.name, forbidden=spec.forbidden, no_loops=spec.no_loops, given=imports(lab)
+    )
     with guard(spec.forbidden):
         attempts = not_run(spec, cases, broken) or run_cases(lab, exercise.name, cases, names, spec.probe)
         return judge(spec, cases, attempts, broken)

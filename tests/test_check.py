@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import re
+from dataclasses import replace
 
 import keras
 import numpy as np
@@ -35,6 +36,15 @@ def test_a_right_answer_passes_and_counts(lab):
     report = lab.report("attention_cost", {"attention_cost": cost(2)})
     assert report.judgement.passed and lab.progress["attention_cost"]
     assert f"1 of {len(lab.progress)} exercises pass" in str(report)
+
+
+def test_what_the_lab_does_not_import_of_the_course_is_no_answer():
+    cell = "from coursekit.captions import waves\ndef attention_cost(length, d_model):\n    return waves(length)"
+    namespace = {"attention_cost": cost(2), "In": [cell]}
+    report = Lab(replace(load_reference(LAB), imports=("coursekit.plots",))).report("attention_cost", namespace)
+    assert report.judgement.status == "forbidden" and "`coursekit.captions.waves`" in str(report)
+    older = Lab(replace(load_reference(LAB), imports=None))
+    assert older.report("attention_cost", namespace).judgement.passed
 
 
 def test_a_mistake_is_named_without_hints_and_hints_grow_where_none_is(lab):

@@ -11,10 +11,11 @@ from pathlib import Path
 import psutil
 import pytest
 from reading_faults import Faults
-from test_submission_factory import POINTS, answered, as_bytes, code, release
+from test_submission_factory import ANSWERS, POINTS, answered, as_bytes, code, release
 from tight_sandbox import wait_until
 
 from autograder.submission import Children, LabReader, ReaderLost, Rules, Unreadable, read_release
+from coursekit.rules import imported_names
 
 GOOD = as_bytes(answered())
 
@@ -35,6 +36,18 @@ def test_a_submission_is_read_as_in_this_process(children):
     here = LabReader(read_release(release()), {}, {name: Rules() for name in POINTS}).read(GOOD)
     assert reading == here and set(reading.broken) == set(POINTS)
     assert reading.plan.notebook.cells[0].source == here.plan.notebook.cells[0].source
+
+
+def test_an_answer_takes_from_the_course_what_the_release_imports_and_no_more():
+    given = imported_names([cell.source for cell in release().cells if cell.cell_type == "code"])
+    assert given == ("coursekit.start_lab", "google")
+    reader = LabReader(read_release(release()), {}, {name: Rules() for name in POINTS}, given)
+    attend = (
+        "from coursekit.pages.parts import rotated\ndef attend(scores, values):\n    return rotated(scores, values)"
+    )
+    broken = reader.read(as_bytes(answered(ANSWERS | {"attend": attend}))).broken
+    assert {name for name, sentences in broken.items() if sentences} == {"attend", "SelfAttention"}
+    assert "`coursekit.pages.parts.rotated`" in broken["attend"][0]
 
 
 def test_one_child_serves_many_and_threads_have_their_own(children):

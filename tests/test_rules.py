@@ -76,6 +76,104 @@ def test_loops_are_found(cells):
     assert len(found(*cells, no_loops=True)) == 1
 
 
+GIVEN = ("coursekit.memory_task", "coursekit.pages.positions.PlainPositions", "matplotlib.pyplot")
+NOT_ALLOWED = {
+    "inside Keras": "import keras\ndef f(q): return keras.src.backend.nn.dot_product_attention(q, q, q)",
+    "a method inside": "from keras.src.layers import Attention as A\ndef f(q): return A()._calculate_scores(q, q)",
+    "inside tf.keras": "import tensorflow as tf\ndef f(q): return tf.keras.src.ops.softmax(q)",
+    "inside TensorFlow": "from tensorflow.python.ops import nn_ops as n\ndef f(q): return n.softmax(q)",
+    "with a star": "from keras.src.ops import *\ndef f(q): return softmax(q)",
+    "Keras 2": "import tf_keras\ndef f(q): return tf_keras.activations.exponential(q)",
+    "compat": "import tensorflow as tf\ndef f(q): return tf.compat.v1.gradients(q, q)",
+    "raw operations": "import tensorflow as tf\ndef f(q): return tf.raw_ops.Softmax(logits=q)",
+    "raw operations by another name": "import tensorflow as tf\ndef f(q):\n    t = tf\n    return t.raw_ops.Exp(q)",
+    "another name": "import keras\nk = keras\ndef f(q): return k.src.ops.softmax(q)",
+    "a default": "import keras\ndef f(q, k=keras): return k.src.ops.softmax(q)",
+    "a loop": "import keras\ndef f(q):\n    for k in [keras]: return k.src.ops.softmax(q)",
+    "imported twice": "import numpy as n\ndef f(q):\n    from keras.src import ops as n\n    return n.softmax(q)",
+    "imported in vain": "from keras.src import ops as n\nif 0:\n    import math as n\ndef f(q): return n.softmax(q)",
+    "glued getattr": "import keras\ndef f(q): return getattr(keras, 's' + 'rc').ops.softmax(q)",
+    "vars": "import keras\ndef f(q): return vars(keras)['s' + 'rc'].ops.softmax(q)",
+    "another library": "import jax\ndef f(q): return jax.nn.softmax(q)",
+    "__import__": "def f(q): return __import__('tf_keras').layers.Softmax()(q)",
+    "importlib": "import importlib\ndef f(q): return importlib.import_module('keras.' + 'src')",
+    "sys.modules": "import sys\ndef f(q): return sys.modules['keras.' + 'src']",
+    "pydoc": "from pydoc import locate\ndef f(q): return locate('keras.src.ops.softmax')(q)",
+    "eval": "import builtins as b\ndef f(q): return b.eval('q')",
+    "exec": "exec('import keras.src as h')\ndef f(q): return h.ops.softmax(q)",
+    "globals of a function": "def f(q): return f.__globals__['keras'].src.ops.softmax(q)",
+    "Keras by the course": "from coursekit import memory_task as m\ndef f(q): return m.keras.layers.Softmax()(q)",
+}  # fmt: skip
+OF_THE_COURSE = {
+    "a function": "from coursekit.captions import waves\ndef f(q): return waves(q)",
+    "a function by the exercise's name": "from coursekit.captions import waves as f",
+    "a method": "class f:\n    from coursekit.captions import waves as call",
+    "a cell that cannot be read": "def f(q): return h(q)\nfrom coursekit.captions import waves as h\nx = "
+    + "0+" * 30_000
+    + "1",
+    "a module": "import coursekit.pages.parts as p\ndef f(q): return p.rotated(q)",
+    "the package": "import coursekit\ndef f(q): return coursekit.pages.parts.rotated(q)",
+    "the package of another name": "import coursekit as c\ndef f(q):\n    d = c\n    return d.pages.parts.rotated(q)",
+    "a helper": "from coursekit.pages import parts\nturn = parts.rotated\ndef f(q): return turn(q)",
+    "__import__": "def f(q): return __import__('coursekit.captions').captions.waves(q)",
+    "glued __import__": "def f(q): return __import__('course' + 'kit').captions.waves(q)",
+    "another name of __import__": "i = __import__\ndef f(q): return i('coursekit.captions').captions.waves(q)",
+    "importlib": "from importlib import import_module as i\ndef f(q): return i('coursekit.captions').waves(q)",
+    "sys.modules": "import sys\ndef f(q): return sys.modules['coursekit.captions'].waves(q)",
+}
+
+
+@pytest.mark.parametrize("cell", [*NOT_ALLOWED.values(), *OF_THE_COURSE.values()], ids=[*NOT_ALLOWED, *OF_THE_COURSE])
+def test_an_answer_with_rules_uses_public_names_and_what_the_lab_imports(cell):
+    (sentence,) = found(cell, given=GIVEN)
+    assert sentence.endswith(".")
+
+
+@pytest.mark.parametrize("cell", OF_THE_COURSE.values(), ids=OF_THE_COURSE)
+def test_no_answer_uses_the_course_but_for_what_the_lab_imports(cell):
+    assert len(found(cell, forbidden=(), given=GIVEN)) == 1
+    assert found(cell, forbidden=()) == []  # where nobody knows what the lab imports
+
+
+def test_the_sentence_says_what_is_not_allowed_and_what_is():
+    (sentence,) = found(NOT_ALLOWED["raw operations"], given=GIVEN)
+    assert "`tensorflow.raw_ops.Softmax`" in sentence and "Keras by their public names" in sentence
+    (sentence,) = found(OF_THE_COURSE["a function"], given=GIVEN)
+    assert "`coursekit.captions.waves`" in sentence and "what the lab's own cells import" in sentence
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "import keras\nfrom keras import ops\ndef f(q):\n    self = ops.exp(q)\n    return self.src + keras.config.x",
+        "import tensorflow as tf\ndef f(q): return tf.keras.layers.Dense(3)(q) if tf.__version__ else tf.exp(q)",
+        "import keras\nclass f(keras.Layer):\n    def __init__(self, src):\n        keras.Layer.__init__(self)\n"
+        "        self.src = self._src = src",
+        "import math, random, collections\nfrom functools import partial\nfrom scipy.special import expit\n"
+        "from sklearn.linear_model import Ridge\ndef f(q): return partial(expit, q)(math.pi), Ridge(), random.random()",
+        "from coursekit import memory_task\nimport matplotlib.pyplot as plt\n"
+        "def f(q):\n    plt.plot(q)\n    return memory_task.questions(q)",
+        "import coursekit\ndef f(q): return coursekit.memory_task.questions(q)",
+        "from coursekit.captions import waves\nprint(waves(3))\ndef waves(q): return q\ndef f(q): return waves(q)",
+        "from keras.src import ops as inner\nprint(inner)\ndef f(q): return q.inner",
+        "def f(q): return getattr(q, 'sh' + 'ape')",
+        "import numpy as np, tensorflow as tf\ndef f(q):\n    n = tf if q else np\n    return n.exp(q)",
+        "exec('import keras.src as h')\ndef f(q): return q",
+    ],
+)  # fmt: skip
+def test_what_is_public_or_given_passes(cell):
+    assert found(cell, given=GIVEN) == []
+
+
+def test_the_names_that_a_lab_imports_are_read_from_its_cells():
+    cells = [
+        "from coursekit import plots, start_lab as s\nimport numpy as np",
+        "import tensorflow_text, matplotlib.pyplot as plt",
+    ]
+    found = ("coursekit.plots", "coursekit.start_lab", "matplotlib.pyplot", "tensorflow_text")
+    assert rules.imported_names(cells) == found
+
+
 LOOPS = {
     "for": "    rows = []\n    for row in x:\n        rows.append(row * 2)\n    return np.array(rows)",
     "while": "    i, x = 0, np.array(x)\n    while i < len(x):\n        x[i] *= 2\n        i += 1\n    return x",

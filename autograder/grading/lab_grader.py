@@ -52,6 +52,7 @@ from autograder.submission import (
 from coursekit.changes import Change
 from coursekit.judge import Expectation
 from coursekit.reference import changes_of
+from coursekit.rules import imported_names
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -142,7 +143,8 @@ class LabGrader:
         specs = {name: exercise.spec for name, exercise in self._prepared.items()}
         specs |= {name: exercise.spec for name, exercise in self._own.items()}
         rules = {name: Rules(tuple(spec.forbidden), spec.no_loops) for name, spec in specs.items()}
-        self._readers = Children(LabReader(read_release(self.release, self.earlier), self.known, rules))
+        imports = imported_names([cell.source for cell in self.release.cells if cell.cell_type == "code"])
+        self._readers = Children(LabReader(read_release(self.release, self.earlier), self.known, rules, imports))
         self._own_prepared: dict[str, PreparedExercise] | None = None
         self._preparing = Lock()
         libraries = [version(name) for name in LIBRARIES]

@@ -32,6 +32,7 @@ def export(
     declared: Mapping[str, Declaration],
     own: Mapping[str, Sequence[Expectation]] = MappingProxyType({}),
     sections: Mapping[str, Mapping[str, Section]] = MappingProxyType({}),
+    imports: Sequence[str] | None = None,
 ) -> dict[str, bytes]:
     """Return the reference files of a lab: file name -> content.
 
@@ -44,6 +45,7 @@ def export(
         declared: the lab's exercises by name.
         own: the visible cases of those whose references come from the solution.
         sections: by exercise and mistake, the section of a lecture that the mistake refers to.
+        imports: the names that the lab's own cells import, all of which an answer may use.
     """
     arrays: dict[str, np.ndarray] = {}
     entries = []
@@ -52,6 +54,8 @@ def export(
         spec = replace(declared[name].spec, sections=sections.get(name, {}), changes=_changes(declared[name], cases))
         entries.append(_exercise(spec, cases, arrays))
     description = {"lab": lab, "title": title, "points": dict(points), "exercises": entries}
+    if imports is not None:
+        description["imports"] = list(imports)
     text = json.dumps(description, ensure_ascii=False, indent=0, allow_nan=False) + "\n"
     return {f"{lab}.json": text.encode("utf-8"), f"{lab}.npz": _pack(arrays)}
 

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import traceback
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,6 +48,7 @@ from autograder.releasing.unfinished import missing_parts, variants_left
 from autograder.sandbox import Sandbox
 from coursekit import quiet
 from coursekit.judge import Expectation
+from coursekit.rules import imported_names
 
 
 class ReleaseRefused(ValueError):
@@ -204,7 +205,9 @@ def _plan_lab(course: Course, lab: str) -> _LabPlan:
     except CourseError as error:
         raise ReleaseRefused([str(error)]) from error
     failing: list[str] = []
-    exported = _references(course, lab, solution, declared, files, failing.append)
+    given = nbformat.reads(generated[f"{lab}.ipynb"].decode(), as_version=4)
+    imports = imported_names([cell.source for cell in given.cells if cell.cell_type == "code"])
+    exported = _references(course, lab, solution, declared, files, imports, failing.append)
     folders = course.reference(lab)
     wanted |= {folder / name: content for folder in folders for name, content in exported.items()}
     if disagree:
@@ -285,6 +288,7 @@ def _references(
     solution: NotebookNode,
     declared: Mapping[str, Declaration],
     files: Mapping[str, bytes],
+    imports: Sequence[str],
     tell: Callable[[str], None],
 ) -> dict[str, bytes]:
     """The reference files by name; the instructor's own exercises take theirs from the solution, run in the sandbox."""
@@ -302,9 +306,8 @@ def _references(
     starting = nullcontext() if "tensorflow" in sys.modules else quiet.no_messages()  # a formula may start it
     try:
         with starting:
-            exported = reference_export.export(
-                lab, course.lab(lab).title, points(solution), declared, visible, sections
-            )
+            title = course.lab(lab).title
+            exported = reference_export.export(lab, title, points(solution), declared, visible, sections, imports)
     except CourseError as error:
         raise ReleaseRefused([f"{lab}: {error}"]) from error
     except Exception as error:  # whatever a formula, or a function that draws cases, can raise

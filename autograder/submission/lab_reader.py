@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from nbformat import NotebookNode
@@ -47,12 +47,14 @@ class LabReader:
     Args:
         release: the roles of the lab's cells.
         known: grade_ids of each lab of the course.
-        rules: the rules of each exercise that has some.
+        rules: the rules of each exercise.
+        imports: the names that the release's own cells import; None where nobody knows them.
     """
 
     release: Release
     known: Known
     rules: Mapping[str, Rules]
+    imports: tuple[str, ...] | None = None
 
     def read(self, data: bytes) -> Reading:
         """Return a notebook as it is graded.
@@ -60,7 +62,7 @@ class LabReader:
         Raises:
             Unreadable: nothing can be made of it.
         """
-        return with_rules(read_plan(data, self.release, self.known), self.rules)
+        return with_rules(read_plan(data, self.release, self.known), self.rules, self.imports)
 
     def plan(self, data: bytes) -> Plan:
         """Return the plan alone. Raises Unreadable, as `read` does."""
@@ -79,7 +81,7 @@ class NotebookReader:
         return repair(notebook, release).notebook
 
 
-def with_rules(plan: Plan, of_exercises: Mapping[str, Rules]) -> Reading:
+def with_rules(plan: Plan, of_exercises: Mapping[str, Rules], imports: Collection[str] | None = None) -> Reading:
     """Return a plan with what the source alone tells: helpers, rules that are broken, exercises that are called."""
     code = {index: step.source for index, step in enumerate(plan.steps) if isinstance(step, CellStep)}
     cells = dict(zip(code, read_cells([*code.values()]), strict=True))
@@ -88,7 +90,9 @@ def with_rules(plan: Plan, of_exercises: Mapping[str, Rules]) -> Reading:
     for at, step in enumerate(plan.steps):
         if isinstance(step, ProbeStep) and (own := of_exercises.get(step.exercise)) is not None:
             above = [cell for index, cell in cells.items() if index < at]
-            found = rules.violations(above, step.exercise, forbidden=own.forbidden, no_loops=own.no_loops)
+            found = rules.violations(
+                above, step.exercise, forbidden=own.forbidden, no_loops=own.no_loops, given=imports
+            )
             broken[step.exercise] = tuple(found)
             called[step.exercise] = rules.called(above, step.exercise, plan.exercises)
     return Reading(plan, helper_cells(plan.steps), broken, called)

@@ -55,6 +55,23 @@ def test_questions_are_answered_by_the_last_letter_at_their_distance():
 
 
 @pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("sinusoidal_positions", "from coursekit.captions import waves as sinusoidal_positions"),
+        ("rotary", "from coursekit.pages.parts import rotated as rotary"),
+        ("rotary", "import coursekit.pages.parts\ndef rotary(x, positions): return coursekit.pages.parts.rotated(x, positions)"),
+        (
+            "SinusoidalEmbedding",
+            "from coursekit.pages.post_norm import ScaledPositions\nclass SinusoidalEmbedding(ScaledPositions):\n    pass",
+        ),
+    ],
+)
+def test_what_the_course_has_of_its_own_is_no_answer(name, source):
+    judgement = outcome(LAB, exercises_of(LAB)[name], namespace([*solution_sources(LAB), source]))
+    assert judgement.status == "forbidden" and "coursekit" in judgement.message
+
+
+@pytest.mark.parametrize(
     "table",
     [
         'np.asarray(PlainPositions()(np.zeros((1, length, d_model), "float32")))[0]',
