@@ -303,9 +303,9 @@ def violations(
         named = min(answer.unreadable)
         text = f"The cell with `{named}` cannot be read, so its rules cannot be checked."
         found += [] if found else [Unchecked(text)]
-    elif no_loops and (why := _looping(answer, used)):
-        found.append(why)
-    elif not found and forbidden and (why := _not_allowed(answer, libraries, given)):
+    elif (no_loops and (why := _looping(answer, used))) or (
+        not found and forbidden and (why := _not_allowed(answer, libraries, given))
+    ):
         found.append(why)
     elif not found and answer.unknown and answer.hides:
         found.append(Unchecked(_unexplained(answer)))

@@ -182,12 +182,13 @@ def tolerance(rng: Generator) -> list[Case]:
             for by in ((0.2, 0.5), (2.5, 8.0))
         ]
 
-    faint = "the tokens themselves"
+    faint, large = "the tokens themselves", "100,000 and the tokens"
     cases = [
         *[case for limits in DECADES for case in pair(faint, limits)],
         *[_judged(rng, faint, ROWS, apart=rng.uniform(100, 200)) for _ in range(2)],
         _judged(rng, faint, ROWS, shape=(3, 13, 7), tolerance=2.5e-3, apart=0.8),  # many, each below it
-        *[_judged(rng, "100,000 and the tokens", added, tolerance=0.05) for added in (SAME, ROWS)],
+        _judged(rng, large, tolerance=0.05),
+        _judged(rng, large, ROWS, tolerance=0.05, apart=rng.uniform(4, 12)),  # apart by less than a share of 0.00001
         *pair("a thousandth of each token", (1e-3, 2e-3), level=1e-3),
     ]
     return drawn_until(_default_after_a_large_one, lambda: _in_any_order(rng, cases))
