@@ -124,12 +124,18 @@ def solution_sources(lab: str) -> list[str]:
     return [code_cells(lab)["imports"].replace("check = ", "# check = "), *answer_cells(lab)]
 
 
+def broken_rules(lab: str, exercise: Exercise, cells: list[str]) -> list[str]:
+    """What is told of the exercise's rules that the cells break."""
+    spec = exercise.spec
+    return rules.violations(
+        read_cells(cells), exercise.name, forbidden=spec.forbidden, no_loops=spec.no_loops, given=imports(lab)
+    )
+
+
 def outcome(lab: str, exercise: Exercise, names: dict, seed: int = SEED) -> Judgement:
     spec = exercise.spec
     cases = expectations(lab, exercise.name, seed)
-    broken = rules.violations(
-        read_cells(names["In"]), exercise.name, forbidden=spec.forbidden, no_loops=spec.no_loops, given=imports(lab)
-    )
+    broken = broken_rules(lab, exercise, names["In"])
     with guard(spec.forbidden):
         attempts = not_run(spec, cases, broken) or run_cases(lab, exercise.name, cases, names, spec.probe)
         return judge(spec, cases, attempts, broken)

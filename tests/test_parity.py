@@ -12,18 +12,16 @@ from collections.abc import Iterator
 from functools import cache
 
 import pytest
-from lab_matrix import LABS, PRELUDE, solution_sources, variants
+from lab_matrix import LABS, PRELUDE, broken_rules, solution_sources, variants
 from this_course import exercises_of
 
 from autograder.grading.submission_run import attempt_of
 from autograder.sandbox import Limits, Sandbox, Session, bubblewrap
-from coursekit import rules
 from coursekit.guard import guard
 from coursekit.judge import Attempt, Expectation, Judgement, judge, not_run
 from coursekit.lab import run_cases
 from coursekit.readings import read
 from coursekit.reference import load_reference
-from coursekit.statements import read_cells
 
 pytestmark = [
     pytest.mark.sandbox,
@@ -138,7 +136,7 @@ def compare(sandbox: Sandbox, lab: str, name: str, source: str, wrappings: list[
     reference = load_reference(lab)
     spec, cases = reference.specs[name], reference.expectations[name]
     prelude = [PRELUDE, *solution_sources(lab)]
-    broken = rules.violations(read_cells([*prelude, source]), name, forbidden=spec.forbidden, no_loops=spec.no_loops)
+    broken = broken_rules(lab, exercises_of(lab)[name], [*prelude, source])
     differing = []
     if not_run(spec, cases, broken):  # neither runs it: it might not end
         return differing

@@ -76,17 +76,15 @@ def judge_in_process(lab: str, name: str) -> Iterator[str]:
     import lab_matrix
     from this_course import exercises_of
 
-    from coursekit import rules
     from coursekit.guard import guard
     from coursekit.judge import judge, not_run
     from coursekit.lab import run_cases
-    from coursekit.statements import read_cells
 
     exercise = exercises_of(lab)[name]
     spec, cases = exercise.spec, lab_matrix.expectations(lab, name)
     for what, text in answers(lab, name).items():
         names = lab_matrix.namespace([*lab_matrix.solution_sources(lab), text])
-        broken = rules.violations(read_cells(names["In"]), name, forbidden=spec.forbidden, no_loops=spec.no_loops)
+        broken = lab_matrix.broken_rules(lab, exercise, names["In"])
         with guard(spec.forbidden):
             attempts = not_run(spec, cases, broken) or run_cases(lab, name, cases, names, spec.probe)
         yield _judged(what, spec, cases, attempts, judge(spec, cases, attempts, broken))
@@ -99,17 +97,16 @@ def judge_in_sandbox(lab: str, name: str, whats: Sequence[str]) -> Iterator[str]
 
     from autograder.grading.submission_run import attempt_of
     from autograder.sandbox import Limits, Sandbox
-    from coursekit import rules
     from coursekit.judge import judge, not_run
     from coursekit.readings import read
-    from coursekit.statements import read_cells
 
-    spec, cases = exercises_of(lab)[name].spec, lab_matrix.expectations(lab, name)
+    exercise = exercises_of(lab)[name]
+    spec, cases = exercise.spec, lab_matrix.expectations(lab, name)
     texts = answers(lab, name)
     with Sandbox(Limits(cpu_seconds_per_step=200, wall_seconds_per_step=2000)) as sandbox:
         for what in whats:
             cells = [lab_matrix.PRELUDE, *lab_matrix.solution_sources(lab), texts[what]]
-            broken = rules.violations(read_cells(cells), name, forbidden=spec.forbidden, no_loops=spec.no_loops)
+            broken = lab_matrix.broken_rules(lab, exercise, cells)
             if not (attempts := not_run(spec, cases, broken)):
                 with sandbox.session() as session:
                     for cell in cells:
@@ -255,7 +252,8 @@ def _judge_all(lab: str | None, into: Path, workers: int, tell: Callable[[str], 
     """The lines of all parts; those that lie in the folder already are not judged again."""
     into.mkdir(parents=True, exist_ok=True)
     labs = [lab] if lab else lab_names()
-    parts = [f"{each}/{name}" for each in labs for name in exercise_names(each)] + [SUBMISSIONS]
+    alone = lab is not None and "/" in lab  # one exercise
+    parts = [lab] if alone else [f"{each}/{name}" for each in labs for name in exercise_names(each)] + [SUBMISSIONS]
     files = {part: into / f"{part.replace('/', '.')}.txt" for part in parts}
     todo = [part for part, file in files.items() if not file.exists()]
     tell(f"{len(parts)} parts, {len(parts) - len(todo)} of them judged before")
@@ -302,7 +300,7 @@ def differences(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("record", "compare"))
-    parser.add_argument("--lab", help="this lab alone, such as 02_self_attention")
+    parser.add_argument("--lab", help="this lab alone, such as 02_self_attention, or one exercise: LAB/EXERCISE")
     parser.add_argument("--workers", type=int, default=2, help="processes at once (default: 2)")
     parser.add_argument("--again", action="store_true", help="judge again what an earlier, stopped call has judged")
     parser.add_argument("--no-sandbox-sample", action="store_true", help="leave out the 300 answers in the sandbox")
@@ -333,8 +331,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _concerns(each: str, lab: str | None) -> bool:
     """Whether a line is judged where this lab alone is; hostile and damaged notebooks are those of lab 02."""
-    whole = lab == "02_self_attention" and each.startswith(("hostile/", "damaged/"))
-    return lab is None or whole or lab in each.split("\t")[0]
+    if lab is None:
+        return True
+    what = each.split("\t")[0]
+    if "/" in lab:
+        return what.startswith(f"{lab} ")
+    return lab in what or (lab == "02_self_attention" and what.startswith(("hostile/", "damaged/")))
 
 
 if __name__ == "__main__":
