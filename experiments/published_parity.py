@@ -1,8 +1,8 @@
 #!/usr/bin/env python
-"""What the makers' own libraries compute with the two published models, for the test that compares the course's classes.
+"""What the makers' own libraries compute with the two published models: `tests/test_published.py` compares with it.
 
-Needs PyTorch, transformers, accelerate, gguf and sentence-transformers, which nothing else here does; run it in an environment of
-its own:
+Needs PyTorch, transformers, accelerate, gguf and sentence-transformers, which nothing else here does; run it in an
+environment of its own:
 
     pip install torch transformers accelerate gguf sentence-transformers
     python experiments/published_parity.py FOLDER_OF_SMOLLM2 FOLDER_OF_MINILM
