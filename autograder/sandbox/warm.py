@@ -115,7 +115,7 @@ class Sandbox:
         Raises:
             SandboxUnavailable: a required wall does not stand, or no process can be had.
         """
-        alone = alone and self._waits_for_memory()
+        alone = alone and self._wait_for_memory()
         for pause in _PAUSES if self._stood else _PAUSES[:1]:
             try:
                 return self._open(alone=alone)
@@ -135,7 +135,7 @@ class Sandbox:
                 self._worker.stop()
                 self._worker = None
 
-    def _waits_for_memory(self) -> bool:
+    def _wait_for_memory(self) -> bool:
         """Wait until the machine has memory for what a submission may take; return whether it has."""
         wanted = 2 * large_for(self.limits)  # less than a submission may take, on a small machine half of what it has
         deadline = time.monotonic() + _MEMORY_SECONDS
