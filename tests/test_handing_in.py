@@ -74,6 +74,21 @@ def archive_of(course, names) -> Path:  # noqa: F811
     return packed(course.root / "handed-in.zip", names, course.release_notebook(LAB).read_bytes())
 
 
+def test_whose_an_entry_of_the_exchange_is_is_asked_unless_the_course_says_otherwise(late, monkeypatch):
+    entry = late.root / "inbound" / f"ada+{LAB}+2026-11-02 10:00:00 UTC+r"
+    entry.mkdir(parents=True)
+    (entry / f"{LAB}.ipynb").write_bytes(late.release_notebook(LAB).read_bytes())
+    monkeypatch.setattr("autograder.submission.opening.os.getuid", lambda: 12345)  # another account grades
+
+    def found() -> list[str]:
+        marking = command.Marking(late, LAB, Path("grades"), db_url=late.db_url)
+        return [each.student for each in marking.find([late.root / "inbound"])]
+
+    assert found() == []
+    (late.root / "nbgrader_config.py").write_text("c = get_config()\nc.ExchangeCollect.check_owner = False\n")
+    assert found() == ["ada"]
+
+
 def test_moodles_worksheet_says_who_was_late_before_grading_or_after_it(late):
     archive = archive_of(late, MOODLE_FILES)
     expected = {"Ada Lovelace_501": ("5.00", "0.00"), "George Boole_502": ("4.00", "1.00")}
