@@ -104,13 +104,16 @@ def test_an_entry_of_the_exchange_counts_where_it_is_its_students_own(tmp_path, 
     monkeypatch.setattr("autograder.submission.opening.os.getuid", lambda: 12345)  # another account grades
     entries = [f"{who}+{LAB}+2026-01-0{day} 10:00:00 UTC+r" for who, day in ((mine, 2), ("ada", 3), ("ada", 4))]
     files = {f"{entries[0]}/{LAB}.ipynb": "mine", f"{entries[1]}/{LAB}.ipynb": "forged"}
+    files |= {f"{mine}2/{LAB}.ipynb": "forged", "ada/work.ipynb": "forged", "bob.ipynb": "forged"}
     write(tmp_path / "inbound", files | {f"{entries[2]}.zip": pack({f"{LAB}.ipynb": "forged, too"})})
     for paths in ([tmp_path / "inbound"], sorted((tmp_path / "inbound").iterdir()), [tmp_path]):
         found = find_submissions(paths, LAB, KNOWN)
         assert {each.student: each.read().decode() for each in found.submissions} == {mine: "mine"}
-        assert [passed.reason for passed in found.passed_over] == [f"It is in ada's name and belongs to {mine}."] * 2
+        reasons = sorted(passed.reason for passed in found.passed_over)
+        assert reasons[:2] == [f"It is in ada's name and belongs to {mine}."] * 2
+        assert reasons[2:] == [f"It lies among attempts of the exchange, and belongs to {mine}."] * 3
     unchecked = find_submissions([tmp_path / "inbound"], LAB, KNOWN, check_owner=False).submissions
-    assert {each.student for each in unchecked} == {mine, "ada"}
+    assert {"ada~", "bob", mine, f"{mine}2"} == {re.sub("~.*", "~", each.student) for each in unchecked}
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to another account")

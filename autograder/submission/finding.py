@@ -32,11 +32,11 @@ from autograder.submission.tree import (
     FoundSource,
     Item,
     Tree,
-    ZipSource,
     is_archive,
     is_notebook,
     is_script,
     is_work,
+    owned,
     read_archive,
     read_each,
     read_folder,
@@ -160,7 +160,7 @@ class _Search:
         parents = Counter(path.parent for path in paths)
         for path in paths:
             tree = self._read(path, trusted)
-            item = Item(path.name, _named(path, trusted))
+            item = Item(path.name, _named(path, trusted), owner=path.lstat().st_uid)
             if not self.names.is_lab(tree.name if tree else stem_of(path.name)):
                 if tree is None:
                     collected.items.append(item)
@@ -199,6 +199,13 @@ class _Search:
         def pass_over(place: str, reason: str) -> None:
             over.append(PassedOver(shown_place(place), reason))
 
+        def is_anothers(place: str, owner: int | None, student: str) -> bool:
+            whose = another_owner(owner, student) if in_exchange and owner is not None and self._check_owner else ""
+            if whose:
+                pass_over(place, f"It lies among attempts of the exchange, and belongs to {whose}.")
+            return bool(whose)
+
+        in_exchange = any(INBOUND.fullmatch(folder.name) for folder in tree.folders.values())
         scripts = self._scripts_of_lab(tree)
         for item in tree.items:
             stem = stem_of(item.name)
@@ -212,8 +219,7 @@ class _Search:
                 pass_over(place_of(tree, item), self._nobodys())
             elif stem in self.names.other_labs:
                 pass_over(place_of(tree, item), "It is named like another lab.")
-            else:
-                name = ENDING.sub("", item.name)
+            elif not is_anothers(place_of(tree, item), item.owner, name := ENDING.sub("", item.name)):
                 claims.append(Claim(name, Tree(name, place_of(tree, item), items=[item]), tree.archives))
         for key, folder in tree.folders.items():
             if (inbound := INBOUND.fullmatch(folder.name)) is not None:
@@ -238,7 +244,7 @@ class _Search:
                     more_claims, more_over = self._sorted(folder)
                     claims += more_claims
                     over += more_over
-            else:
+            elif not is_anothers(folder.place, folder.owner, folder.name):
                 plain.append(folder)
         claims += grouped.values()
         claims += (_newest(who, tries) for who, tries in attempts.items())
@@ -298,7 +304,7 @@ class _Search:
             return other
         for _, item in entry.walk():
             if item.source is not None:
-                item.source = _owned(item.source, Path(entry.place).parent, entry.owner)
+                item.source = owned(item.source, Path(entry.place).parent, entry.owner)
         return ""
 
     def _scripts_of_lab(self, tree: Tree) -> set[str]:
@@ -426,12 +432,6 @@ def _works(folder: Tree) -> Iterator[FoundSource]:
 
 def _has_notebook(folder: Tree) -> bool:
     return any(is_notebook(item.name) for _, item in folder.walk())
-
-
-def _owned(source: FoundSource, root: Path, owner: int) -> FoundSource:
-    """Return a source below `root` that is read only where all from there on belongs to one account."""
-    file = FileSource(root, source.path.relative_to(root).parts, owner)
-    return replace(source, file=file) if isinstance(source, ZipSource) else file
 
 
 def _newest(who: str, tries: list[tuple[datetime | None, Tree]]) -> Claim:

@@ -9,7 +9,7 @@ import stat
 import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -68,6 +68,12 @@ class ZipSource:
 FoundSource = FileSource | ZipSource
 
 
+def owned(source: FoundSource, root: Path, owner: int) -> FoundSource:
+    """Return a source below `root` that is read only where all from there on belongs to one account."""
+    file = FileSource(root, source.path.relative_to(root).parts, owner)
+    return replace(source, file=file) if isinstance(source, ZipSource) else file
+
+
 @contextmanager
 def _sentence(what: str) -> Iterator[None]:
     """Whatever `zipfile` makes of a damaged archive is a reason: it raises errors of a dozen kinds."""
@@ -119,12 +125,14 @@ class Item:
     """A file of a tree, or in `problem` why it must not be opened.
 
     `time` is when a notebook was changed, in seconds, by its folder or archive; it compares with those beside it only.
+    `owner` is the account of one on disk.
     """
 
     name: str
     source: FoundSource | None = None
     problem: str | None = None
     time: float | None = None
+    owner: int | None = None
 
 
 @dataclass
@@ -296,7 +304,11 @@ class _Lister:
             inner = tree.folders[entry.name] = tree.inner(entry.name)
             _Lister().archive(inner, source, None, members=())
         else:
-            tree.items.append(Item(entry.name, source, time=_changed(entry)))
+            item = Item(entry.name, source)
+            if is_work(entry.name) and not entry.is_symlink():
+                status = entry.stat(follow_symlinks=False)
+                item.time, item.owner = status.st_mtime, status.st_uid
+            tree.items.append(item)
 
     # -- archives ------------------------------------------------------------------------------------------------
 
@@ -422,11 +434,6 @@ def _is_file(root: Path, parts: tuple[str, ...]) -> bool:
             return stat.S_ISREG(os.fstat(found).st_mode)
     except OSError:
         return False
-
-
-def _changed(entry: os.DirEntry) -> float | None:
-    """When a notebook on disk was changed; nothing of a link, which says it of itself."""
-    return entry.stat(follow_symlinks=False).st_mtime if is_work(entry.name) and not entry.is_symlink() else None
 
 
 def _packed_time(info: zipfile.ZipInfo) -> float | None:
