@@ -19,7 +19,7 @@ LONGEST_SUMMARY = 200  # characters: one line, or two in a narrow window
 
 
 class CheckFailed(Exception):
-    """A check did not pass. Its text is the report's summary, which notebooks show in place of a traceback."""
+    """A check did not pass in a run that has to see it. Its text, the report's summary, stands for a traceback."""
 
     def _render_traceback_(self) -> list[str]:
         return [f"CheckFailed: {self}"]

@@ -2,6 +2,8 @@
 
 Ports are chosen before the kernel takes them. Where two notebooks are run at once, another program can take one in
 between; then the kernel ends, and nbval waits for it for a minute and gives up.
+
+For a student a check that fails only reports; nbval sees a failure where a cell raises (`coursekit.lab.RAISING`).
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import os
 import tempfile
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import nbval.kernel
 import notebook_records
@@ -33,6 +36,10 @@ class SocketKernelManager(KernelManager):
     def _connection_file_default(self) -> str:
         self._folder = tempfile.TemporaryDirectory(prefix="kernel-")
         return str(Path(self._folder.name) / "kernel.json")
+
+    def start_kernel(self, **settings: Any) -> None:
+        """Called by nbval."""
+        super().start_kernel(**{"env": os.environ | {"COURSE_CHECKS_RAISE": "1"}, **settings})
 
 
 class Recorder:

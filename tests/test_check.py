@@ -15,7 +15,7 @@ from autograder.declaring.declaration import Declaration
 from coursekit import failures
 from coursekit.attempts import failed
 from coursekit.judge import GroupJudgement, Judgement, tidy_message
-from coursekit.lab import Lab, start_lab
+from coursekit.lab import RAISING, Lab, start_lab
 from coursekit.probes.driving import BuiltLayer, ContractError
 from coursekit.reference import load_reference
 from coursekit.report import CheckFailed, Report, fitted
@@ -168,10 +168,27 @@ def test_a_report_fits_a_narrow_terminal(lab):
     assert lines[start + 1].startswith("      ") and lines[start + 1][6] != " "
 
 
-def test_a_failed_check_raises_one_line(lab):
+@pytest.fixture
+def alone(monkeypatch):
+    """No variable is set that lets a failed check raise."""
+    for name in RAISING:
+        monkeypatch.delenv(name, raising=False)
+    return monkeypatch
+
+
+def test_a_failed_check_reports_and_run_all_goes_on(lab, alone, capsys):
+    alone.setenv("COURSE_CHECKS_RAISE", "0")
+    lab("attention_cost")
+    assert "not started yet" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", RAISING)
+def test_where_nbgrader_or_a_test_runs_the_notebook_it_also_raises_one_line(lab, alone, capsys, name):
+    alone.setenv(name, "validate" if name == "NBGRADER_EXECUTION" else "1")
     with pytest.raises(CheckFailed, match="not started yet") as caught:
         lab("attention_cost")
     assert caught.value._render_traceback_() == [f"CheckFailed: {caught.value}"]
+    assert "not started yet" in capsys.readouterr().out
 
 
 def test_a_failed_check_tells_one_thing_once_and_leaves_the_rest_to_the_report(lab, capsys):

@@ -1,4 +1,4 @@
-"""nbval's kernels listen at sockets in a folder of their own; what they read goes on record, and ages."""
+"""nbval's kernels take no port, a failed check raises in them, and what they read goes on record and ages."""
 
 import json
 import os
@@ -14,15 +14,29 @@ from notebook_kernels import SocketKernelManager
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def test_a_kernel_of_nbval_takes_no_port(monkeypatch):
+FAILS = 'from coursekit import start_lab\n\nstart_lab("02_self_attention")("attention_cost")'
+
+
+@pytest.fixture
+def started(monkeypatch):
     monkeypatch.setattr(nbval.kernel, "KernelManager", SocketKernelManager)
     manager, client = nbval.kernel.start_new_kernel(kernel_name=nbval.kernel.CURRENT_ENV_KERNEL_NAME)
-    try:
-        assert manager.transport == "ipc"
-        assert manager.shell_port == 1 and Path(f"{manager.ip}-1").is_socket()
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel()
+    yield manager, client
+    client.stop_channels()
+    manager.shutdown_kernel()
+
+
+def test_a_kernel_of_nbval_takes_no_port(started):
+    manager, _ = started
+    assert manager.transport == "ipc"
+    assert manager.shell_port == 1 and Path(f"{manager.ip}-1").is_socket()
+
+
+def test_a_failed_check_is_a_failed_cell(started):
+    """Else a broken solution would leave `make test-notebooks` green."""
+    _, client = started
+    reply = client.execute_interactive(FAILS, output_hook=lambda message: None)
+    assert (reply["content"]["status"], reply["content"].get("ename")) == ("error", "CheckFailed")
 
 
 def test_what_a_process_reads_of_the_course_is_listed(tmp_path):

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import io
+import os
 from types import ModuleType
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.apps import validateapp
+from nbgrader.preprocessors import Execute
 from nbgrader.server_extensions.validate_assignment import handlers
 from nbgrader.validator import Validator
 from traitlets.config import Config
 
 from autograder.releasing.validation import configure_validation
+from coursekit.lab import RAISING
 
 # A check as the notebook shows it: the report's class and its last line, without what is tested.
 CHECK = """
@@ -105,6 +108,26 @@ def test_what_a_notebook_prints_is_never_html_in_the_dialog(notebook):
     first, second = validator(handlers).validate(notebook(raises))["failed"]
     assert hostile[:20] in first["source"] and "<img" not in first["error"]
     assert "&lt;img" in second["error"] and "<img" not in second["error"]
+
+
+def test_a_failed_check_of_a_lab_fails_the_validation(notebook, monkeypatch):
+    """For a student it only reports. nbgrader's variables say that it has to raise; so here nothing else may say so."""
+    for name in RAISING:
+        monkeypatch.delenv(name, raising=False)
+    check = 'start_lab("02_self_attention")("attention_cost")'
+    path = notebook(new_code_cell("from coursekit import start_lab"), graded(check, "attention_cost"))
+    (_, failed) = validator(handlers).validate(path)["failed"]
+    assert failed["source"] == check and "not started yet" in failed["raw_error"]
+
+
+def test_a_validation_that_breaks_off_leaves_no_variable_behind(notebook, monkeypatch):
+    """Else every check would raise in all kernels that the student's JupyterLab starts afterwards."""
+    for name in RAISING:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Execute, "preprocess", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        validator(handlers).validate(notebook(graded("1", "one")))
+    assert not set(RAISING) & set(os.environ)
 
 
 def test_a_changed_test_is_still_told(notebook):

@@ -1,5 +1,6 @@
 """nbgrader settings that make `nbgrader validate` and JupyterLab's Validate button tell the truth about a notebook."""
 
+import os
 import re
 
 
@@ -30,7 +31,11 @@ def say_points_first():
         points = ""
 
         def _preprocess(self, notebook):
-            ran = super()._preprocess(notebook)
+            try:
+                ran = super()._preprocess(notebook)
+            finally:  # nbgrader forgets it where a kernel dies, and checks would raise in all kernels that come after
+                for name in ("NBGRADER_VALIDATING", "NBGRADER_EXECUTION"):
+                    os.environ.pop(name, None)
             said = [found for cell in ran.cells for found in _POINTS.findall(_printed(cell))]
             self.points = said[-1] if said else ""
             return ran
