@@ -18,6 +18,7 @@ FOLDER = Path(__file__).parent / "data" / "bert"
 PREPROCESS, ENCODER = str(FOLDER / "preprocess"), str(FOLDER / "encoder")
 PUBLIC_PREPROCESS = "https://tfhub.dev/tensorflow/bert_en_uncased_preprocess/3"
 PUBLIC_ENCODER = "https://tfhub.dev/tensorflow/small_bert/bert_en_uncased_L-4_H-512_A-8/2"
+PUBLIC_BASE = "https://tfhub.dev/tensorflow/bert_en_uncased_L-12_H-768_A-12/4"  # the encoder of BERT-base
 
 INPUTS = ("input_word_ids", "input_mask", "input_type_ids")  # what the first half gives and the second takes
 OUTPUTS = ("pooled_output", "sequence_output", "encoder_outputs")

@@ -70,12 +70,16 @@ tf.get_logger().setLevel("ERROR")  # no advice on retracing
 print("running on:", "GPU" if tf.config.list_physical_devices("GPU") else "CPU")
 
 # %% tags=["setup"]
+# Tokens of a row, the largest rate, epochs, labels (None: all). For BERT-base, on a GPU, run the third line as well.
+LENGTH, PEAK, EPOCHS, LABELS = 64, 5e-4, 8, 240
+# bert.PREPROCESS, bert.ENCODER, LENGTH, PEAK, EPOCHS, LABELS = bert.PUBLIC_PREPROCESS, bert.PUBLIC_BASE, 128, 3e-5, 3, None
+
 (train_texts, train_labels), (test_texts, test_labels) = data.news(source=data.chosen_source())
 preprocess = hub.load(bert.PREPROCESS)
 
 
 @tf.function(reduce_retracing=True)
-def pack(texts, length=64):
+def pack(texts, length=LENGTH):
     """Texts (B,) to the three rows of section 2, each (B, T)."""
     return preprocess.bert_pack_inputs([preprocess.tokenize(texts)], seq_length=length)
 
@@ -84,7 +88,7 @@ def packed(texts):
     return {name: np.asarray(row) for name, row in pack(tf.constant(texts)).items()}
 
 
-few = np.random.default_rng(3).permutation(len(train_texts))[:240]
+few = np.random.default_rng(3).permutation(len(train_texts))[:LABELS]
 few_texts, y_few = [train_texts[number] for number in few], train_labels[few]
 x_few, x_test, y_test = packed(few_texts), packed(test_texts[:600]), test_labels[:600]
 
@@ -153,9 +157,9 @@ def plain_classifier(encoder, classes=4, trainable=True):
 # %%
 tf_keras.utils.set_random_seed(0)
 tuned = plain_classifier(bert.ENCODER)
-rate = tf_keras.optimizers.schedules.PolynomialDecay(5e-4, decay_steps=8 * 15, end_learning_rate=0.0)
+rate = tf_keras.optimizers.schedules.PolynomialDecay(PEAK, decay_steps=EPOCHS * -(-len(y_few) // 16), end_learning_rate=0.0)
 tuned.compile(tf_keras.optimizers.AdamW(rate, weight_decay=0.01, clipnorm=1.0), "sparse_categorical_crossentropy")
-tuned.fit(x_few, y_few, batch_size=16, epochs=8, verbose=0)
+tuned.fit(x_few, y_few, batch_size=16, epochs=EPOCHS, verbose=0)
 answers = tuned.predict(x_test, batch_size=100, verbose=0)  # (n, 4)
 print(f"fine-tuned on {len(y_few)} labels: {np.mean(answers.argmax(1) == y_test):.1%} of {len(y_test)} test texts correct")
 
@@ -194,7 +198,7 @@ cut = text.FastWordpieceTokenizer(toy, token_out_type=tf.string, no_pretokenizat
 for word in ["plays", "players", "replayed", "playing"]:
     print(f"{word:12}", *(piece.decode() for piece in cut.tokenize([word]).flat_values.numpy()))
 
-vocabulary = (Path(bert.PREPROCESS) / "assets" / "vocab.txt").read_text(encoding="utf-8").split("\n")[:-1]
+vocabulary = (Path(hub.resolve(bert.PREPROCESS)) / "assets" / "vocab.txt").read_text(encoding="utf-8").split("\n")[:-1]
 print(f"\nthe small BERT has V = {len(vocabulary):,} pieces, first {vocabulary[:5]}")
 for word in ["government", "transformer", "Karlsruhe", "naïve"]:
     print(f"{word:12}", *(vocabulary[piece] for piece in preprocess.tokenize([word]).flat_values))
@@ -345,7 +349,7 @@ for name, shape in bert.checked(preprocess, encoder).items():  # two texts throu
 # %% [markdown]
 # The encoder returns a vector for each token (`sequence_output`), one for the row (`pooled_output`), and the tokens after each block (`encoder_outputs`). In the published models `pooled_output` comes from `[CLS]`, in ours from the mean of all tokens.
 #
-# The published pair returns the same names. Its sizes are different (four blocks, D = 512, V = 30,522), and so is its vocabulary. On the day you load it, check it: its preprocessing must turn *Tech rumors: the tech giant is working on its self-driving car* into ids that begin with 101 6627
+# The published pair returns the same names. Its sizes are different (four blocks, D = 512, V = 30,522), and so is its vocabulary. The encoder of BERT-base is `bert.PUBLIC_BASE`. On the day you load it, check it: its preprocessing must turn *Tech rumors: the tech giant is working on its self-driving car* into ids that begin with 101 6627
 # 11256 1024 1996 6627 5016 2003 2551 2006. The pair was not run here, because it needs a download ([evidence](evidence/07.ipynb#encoders): how to use it, and the families Small BERT, ALBERT, ELECTRA, Experts).
 #
 # `hub.KerasLayer` was written for Keras 2. Since TensorFlow 2.16, `keras` and `tf.keras` are Keras 3, whose layers and tensors are other classes. Keras 2 goes on as the package `tf_keras`.
@@ -583,7 +587,7 @@ print(f"another vocabulary: {np.mean(tuned.predict(mixed, batch_size=100, verbos
 #
 # **Symptoms.** “A KerasTensor is symbolic …” or “Could not interpret optimizer identifier”: Keras 2 and 3 are mixed. “Op type not registered 'CaseFoldUTF8'”: `import tensorflow_text` is missing. A loss that stays near 1.39: four classes, guessing; the rate is too large, or the encoder is frozen and the head's rate too small.
 #
-# **Slow machine:** four epochs in section 1. The recorded runs need nothing. **GPU:** take the published handles and the paper's peak rate of 3·10⁻⁵ with T = 128 (not run here).
+# **Slow machine:** four epochs in section 1. The recorded runs need nothing. **GPU:** one line of the set-up takes BERT-base, all labels and the paper's settings (not run here).
 #
 # **More.** Hugging Face, [*LLM course*](https://huggingface.co/learn/llm-course), chapters 3, 6 and 7: the same steps with a published BERT. TensorFlow, [*Classify text with BERT*](https://www.tensorflow.org/text/tutorials/classify_text_with_bert). A. Rogers et al., [*A primer in BERTology*](https://arxiv.org/abs/2002.12327).
 #

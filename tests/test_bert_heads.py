@@ -118,6 +118,15 @@ def test_the_figure_holds_the_weights_of_every_head_and_sentence(weights):
         assert all(json.dumps(piece)[1:-1] in json.dumps(drawn) for piece in cut(sentence)[0])
 
 
+def test_the_figure_is_of_the_small_bert_whatever_handles_the_notebook_has_taken(monkeypatch):
+    """Published encoders give their parameters other names, and have their norms elsewhere."""
+    before = live.heads(SENTENCES[0]).specification()
+    monkeypatch.setattr(bert, "PREPROCESS", bert.PUBLIC_PREPROCESS)
+    monkeypatch.setattr(bert, "ENCODER", bert.PUBLIC_BASE)
+    bert_heads._small_bert.cache_clear()
+    assert live.heads(SENTENCES[0]).specification() == before
+
+
 def test_a_sentence_that_is_too_long_and_none_at_all_are_told():
     longest = "the " * (bert_heads.LONGEST - 2)
     assert len(bert_heads.attention_of(longest)[0]) == bert_heads.LONGEST

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import importlib
 import json
-from pathlib import Path
 from typing import Any
 
 import altair as alt
@@ -132,7 +131,7 @@ def tokens_by_block(sentence: str) -> tuple[list[str], np.ndarray]:
         raise ValueError(f"this sentence has {length} pieces, more than {LONGEST}: {sentence!r}; take a shorter one")
     row = preprocess.bert_pack_inputs([cut], seq_length=length)
     ids = np.asarray(row["input_word_ids"])[0]  # (T,)
-    vocabulary = (Path(bert.PREPROCESS) / "assets" / "vocab.txt").read_text("utf-8").split("\n")
+    vocabulary = (bert.FOLDER / "preprocess" / "assets" / "vocab.txt").read_text("utf-8").split("\n")
     start = matrices["words/embeddings"][ids] + matrices["segments/embeddings"][0]
     start = _normed(start + matrices["positions/table"][:length], matrices, "embedding_norm")  # (T, D)
     after = [np.asarray(state)[0] for state in encoder(row)["encoder_outputs"]]  # L times (T, D)
@@ -151,11 +150,14 @@ def _normed(x: np.ndarray, matrices: dict[str, np.ndarray], name: str) -> np.nda
 
 @functools.cache
 def _small_bert() -> tuple[Any, Any, dict[str, np.ndarray]]:
-    """Both halves of the small BERT, loaded once, and the second one's matrices by name."""
+    """Both halves of the small BERT, loaded once, and the second one's matrices by name.
+
+    Always those of the course, whatever handles a notebook has put in their place: other encoders have other names.
+    """
     import tensorflow as tf
 
     importlib.import_module("tensorflow_text")  # the preprocessing needs its operations
 
-    encoder = tf.saved_model.load(bert.ENCODER)
+    encoder = tf.saved_model.load(str(bert.FOLDER / "encoder"))
     matrices = {variable.name.split(":")[0]: variable.numpy() for variable in encoder.variables}
-    return tf.saved_model.load(bert.PREPROCESS), encoder, matrices
+    return tf.saved_model.load(str(bert.FOLDER / "preprocess")), encoder, matrices

@@ -38,7 +38,7 @@ from tf_keras import layers
 tf.get_logger().setLevel("ERROR")
 (train_texts, _), (test_texts, _) = data.news(source=data.chosen_source())
 preprocess = hub.load(bert.PREPROCESS)
-vocabulary = (Path(bert.PREPROCESS) / "assets" / "vocab.txt").read_text(encoding="utf-8").split("\n")[:-1]
+vocabulary = (Path(hub.resolve(bert.PREPROCESS)) / "assets" / "vocab.txt").read_text(encoding="utf-8").split("\n")[:-1]
 V, (PAD, UNK, CLS, SEP, MASK) = len(vocabulary), range(5)
 controls, study = recorded.load("lsa_controls")["results"], recorded.load("bert_ag_news")["results"]["runs"]
 
@@ -250,19 +250,27 @@ print(f"equal weights: {equal:.1%} on each token")
 #
 # ## More encoders behind handles
 #
-# Each family comes with the preprocessing that belongs to it. To use the public pair of the lecture, choose a GPU and run, before the lecture's cells:
+# Each family comes with the preprocessing that belongs to it. To use BERT-base, choose a GPU. In the lecture's third code cell one line takes its handles, and the settings that go with them. In the lab a new cell below the imports takes the handles; for the rate, `plan["peak"] = 3e-5` follows `plan = design()`:
 #
 # ```python
-# bert.PREPROCESS, bert.ENCODER = bert.PUBLIC_PREPROCESS, bert.PUBLIC_ENCODER
-# preprocess = hub.load(bert.PREPROCESS)
-# bert.checked(preprocess, hub.load(bert.ENCODER))
+# bert.PREPROCESS, bert.ENCODER = bert.PUBLIC_PREPROCESS, bert.PUBLIC_BASE
+# ```
+#
+# Or, in Keras 3 and without `hub`, install KerasHub: `keras-hub==0.32.0` with Keras 3.15, `keras-hub==0.29.1` with Keras 3.13, as Colab has had it (from 0.30 on KerasHub needs Keras 3.15). It reads texts and gives logits:
+#
+# ```python
+# import keras_hub
+#
+# model = keras_hub.models.BertTextClassifier.from_preset("bert_base_en_uncased", num_classes=4)
+# model.preprocessor.sequence_length = 128  # else 512
+# model.fit(train_texts, train_labels, batch_size=16, epochs=3)  # Adam with a rate of 5·10⁻⁵, unless you compile it
 # ```
 #
 # The paper fine-tunes with batches of 16 or 32, two to four epochs and a largest rate of 5·10⁻⁵, 3·10⁻⁵ or 2·10⁻⁵ (appendix A.3). **Does not show** a run: none of these encoders was loaded here, because they need a download.
 #
 # | family | what is different from BERT |
 # |---|---|
-# | Small BERTs (Turc et al., 2019) | 24 sizes, from 2 to 12 blocks and from D = 128 to 768; the handle of the lecture is one of them |
+# | Small BERTs (Turc et al., 2019) | 24 sizes, from 2 to 12 blocks and from D = 128 to 768; `bert.PUBLIC_ENCODER` is one of them |
 # | ALBERT (Lan et al., 2020) | all blocks share one set of matrices, and the table of pieces is a product of two smaller ones: V = 30,000 pieces take 30,000 · 128 + 128 · 768 = 3.9 million numbers, BERT-base's 30,522 · 768 = 23.4 million. A token still goes through 12 blocks, so the arithmetic stays |
 # | ELECTRA (Clark et al., 2020) | reads texts in which a small network has replaced tokens, and learns of every token whether it was replaced |
 # | BERT Experts (TensorFlow Hub) | BERT-base, pre-trained on the texts of one field, such as medicine |
