@@ -8,8 +8,11 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import tomllib
 from dataclasses import replace
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import nbformat
@@ -265,29 +268,51 @@ def test_what_is_published_can_be_pushed_cloned_and_installed_from_its_tag(tmp_p
     assert (tmp_path / "colab" / "coursekit" / "__init__.py").is_file()
 
 
-def test_without_a_repository_colab_installs_an_archive_that_is_uploaded(course, tmp_path, monkeypatch):
-    """The set-up cell runs in IPython: before the archive is there it says what to do, then it installs."""
-    archive = coursekit_archive(student_files(course))
-    assert archive == coursekit_archive(student_files(course))
+IN_COLAB = "import types; sys.modules['google.colab'] = types.ModuleType('google.colab')"
+WITHOUT_COURSEKIT = "sys.modules['coursekit'] = None"
+
+
+def set_up(course, folder: Path, place: str) -> str:
+    """What the set-up cell of the lab prints in IPython; what it installs goes into the folder t, with nothing else."""
     notebook = nbformat.read(course.release_notebook(LAB), as_version=4)
     cell = next(cell.source for cell in notebook.cells if "google.colab" in cell.source)
-    ran = [
-        "%pip install --quiet --no-deps ./coursekit.zip",
-        "%pip install -q --no-deps --no-build-isolation --target t ./coursekit.zip",
-    ]
-    assert ran[0] in cell
-    told = "import sys, types; sys.modules['google.colab'] = types.ModuleType('google.colab')\n"
-    (tmp_path / "cell.ipy").write_text(told + cell.replace(*ran))
+    here = "%pip install -q --no-deps --no-build-isolation --target t"
+    (folder / "cell.ipy").write_text(f"import sys; {place}\n" + cell.replace("%pip install --quiet --no-deps", here))
+    command = [sys.executable, "-m", "IPython", "--no-banner", "--colors=NoColor", "cell.ipy"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=True).stdout
 
-    def run() -> str:
-        command = [sys.executable, "-m", "IPython", "--no-banner", "--colors=NoColor", "cell.ipy"]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=True)
-        return done.stdout
 
-    assert "Upload coursekit.zip" in run() and not (tmp_path / "t").exists()
+def test_without_an_address_colab_installs_an_archive_that_is_uploaded(course, tmp_path):
+    """Before the archive is there the set-up cell says what to do, then it installs."""
+    archive = coursekit_archive(student_files(course))
+    assert archive == coursekit_archive(student_files(course))
+    assert "Upload coursekit.zip" in set_up(course, tmp_path, IN_COLAB) and not (tmp_path / "t").exists()
     (tmp_path / "coursekit.zip").write_bytes(archive)
-    assert "Upload" not in run()
+    assert "Upload" not in set_up(course, tmp_path, IN_COLAB)
     assert (tmp_path / "t" / "coursekit" / "__init__.py").is_file()
+
+
+@pytest.mark.long
+def test_without_a_repository_colab_installs_the_archive_of_the_site(tmp_path, monkeypatch):
+    (tmp_path / "site").mkdir()
+    serve = partial(SimpleHTTPRequestHandler, directory=tmp_path / "site")
+    with ThreadingHTTPServer(("127.0.0.1", 0), serve) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        toml = TOML.replace('repository = ""', f'repository = ""\nsite = "{address}"')
+        course = released(tmp_path / "course", monkeypatch, toml)
+        (tmp_path / "site" / "coursekit.zip").write_bytes(coursekit_archive(student_files(course)))
+        set_up(course, tmp_path, IN_COLAB)
+        server.shutdown()
+    assert (tmp_path / "t" / "coursekit" / "__init__.py").is_file()
+    typed = set_up(course, tmp_path, WITHOUT_COURSEKIT).splitlines()[-1]
+    assert typed == f"%pip install {address}/coursekit.zip"
+
+
+def test_outside_of_colab_the_set_up_cell_speaks_only_where_coursekit_is_missing(course, tmp_path):
+    assert set_up(course, tmp_path, "") == ""
+    told = set_up(course, tmp_path, WITHOUT_COURSEKIT).splitlines()
+    assert "coursekit.zip, which comes with this course" in told[0] and told[1:] == ["%pip install ./coursekit.zip"]
 
 
 @pytest.mark.parametrize("change", ["none", "copy", "work", "labs", "update"])

@@ -24,21 +24,33 @@ _KEPT_CELL_METADATA = ("deletable", "editable", "jupyter", "nbgrader", "slidesho
 
 
 def setup_source(course: Course) -> str:
-    """The source of the cell that installs coursekit on Colab: from the repository that course.toml names, else from
-    the archive that `course publish --archive` writes, which the reader uploads."""
-    head = "# Colab: install the course's helper package. Anywhere else this cell does nothing.\nimport sys\n\n"
+    """The source of the cell that installs coursekit on Colab, and says how where it is missing elsewhere.
+
+    It comes from the repository or the site that course.toml names, else from the site's archive, which the reader puts
+    beside the notebook.
+    """
+    spec = course.pip_spec or (f"{course.site}/{ARCHIVE}" if course.site else "")
+    named = "".join(f' "{package}"' for package in course.packages)
+    packages = f"    %pip install --quiet{named}\n" if named else ""
     told = 'print("Installing the course\'s helper package …")\n'
-    named = " ".join(f'"{package}"' for package in course.packages)
-    packages = f"    %pip install --quiet {named}\n" if named else ""
-    if course.pip_spec:
-        install = f"    %pip install --quiet --no-deps {course.pip_spec}"
-        return f'{head}if "google.colab" in sys.modules:\n{packages}    {told}{install}'
+    if spec:
+        first = f"    {told}    %pip install --quiet --no-deps {spec}\n"
+    else:
+        first = (
+            f'    from pathlib import Path\n\n    if Path("{ARCHIVE}").exists():\n'
+            f"        {told}        %pip install --quiet --no-deps ./{ARCHIVE}\n    else:\n"
+            f'        print("Upload {ARCHIVE}, which comes with this course, and run this cell again.")\n'
+            '        print("To upload it, click the folder on the left and drop the file there.")\n'
+        )
+    how = "Run" if spec else f"With {ARCHIVE}, which comes with this course, beside the notebook, run"
+    typed = f"%pip install {spec or f'./{ARCHIVE}'}{named}"
     return (
-        f'{head}if "google.colab" in sys.modules:\n{packages}    from pathlib import Path\n\n'
-        f'    if Path("{ARCHIVE}").exists():\n        {told}        %pip install --quiet --no-deps ./{ARCHIVE}\n'
-        "    else:\n"
-        f'        print("Upload {ARCHIVE}, which comes with this course, and run this cell again.")\n'
-        '        print("To upload it, click the folder on the left and drop the file there.")'
+        "# Colab: install the course's helper package. Anywhere else this cell says how, where it is missing.\n"
+        "import sys\nfrom importlib.util import find_spec\n\n"
+        f'if "google.colab" in sys.modules:\n{packages}{first}'
+        'elif find_spec("coursekit") is None:\n'
+        f'    print("The course\'s helper package is missing here. {how} in a cell:")\n'
+        f"    print({typed!r})"
     )
 
 

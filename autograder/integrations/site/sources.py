@@ -16,6 +16,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from autograder.course.settings import Course, CourseError
 from autograder.integrations.site.mistakes import MistakesHere
 from autograder.integrations.site.notebooks import page_of, subtitle_of, title_of
+from autograder.releasing.colab_archive import ARCHIVE, coursekit_archive
+from autograder.releasing.publish import student_files
 
 # Pages that are files of the repository, in the order of the site's menu.
 DOCS = ("docs/running.md", "docs/students.md", "docs/instructors.md", "docs/maintainers.md", "docs/course.md")
@@ -66,6 +68,7 @@ def lay_out(course: Course, folder: Path) -> Sources:
     sources = Sources(folder / "pages", folder / "extra")
     sources.pages.mkdir(parents=True)
     sources.extra.mkdir(parents=True)
+    (sources.extra / ARCHIVE).write_bytes(coursekit_archive(student_files(course)))
     mistakes = MistakesHere(course)
     labs = [_add_notebook(course, path, sources) for path in _released(course)]
     of_number = {Path(lab.page).name.partition("_")[0]: lab.page for lab in labs}
@@ -128,6 +131,7 @@ def _add_notebook(
     address = place.as_posix()
     sources.buttons[docname] = {
         "notebook": path.name,
+        "archive": "" if course.pip_spec or course.site else ARCHIVE,  # with an address, the first cell names it
         "colab": course.colab_url(address),
         "jupyterlab": course.jupyterlab_url(address),
         "subtitle": subtitle_of(notebook),
