@@ -73,7 +73,10 @@ _NOUNS = {
 
 
 class Change(NamedTuple):
-    """One change to the right formula: a key of `PHRASES`, what its sentence names, and the step that is changed."""
+    """One change to the right formula: a key of `PHRASES`, what its sentence names, and the step that is changed.
+
+    The sentence does not name the step: it is a variable of the formula, and a student's code need not have it.
+    """
 
     kind: str
     detail: str = ""
@@ -86,9 +89,8 @@ class Change(NamedTuple):
             names = [f"`{self.detail}`" if self.detail else "an argument"]
         else:
             names = [_noun(part) for part in reversed(self.detail.split("/"))]
-        where = f" in the line that computes “{self.place.strip('_').replace('_', ' ')}”" if self.place else ""
         phrase = PHRASES[self.kind].format(*names)
-        return f"Your numbers are those of the right calculation with one change{where}: {phrase}."
+        return f"Your numbers are those of the right calculation with one change: {phrase}."
 
 
 def _noun(name: str) -> str:

@@ -93,6 +93,8 @@ def _plain_difference(name: str, actual: Any, expected: Any, tolerance: float, r
         same = type(actual) is type(expected) and _equal(actual, expected)
     if same:
         return None
+    if reveal and _is_plain_text(actual) and _is_plain_text(expected):
+        return f"`{name}`: {actual}; expected: {expected}."
     return f"`{name}` is {_quoted(actual)}" + (
         f"; expected {_quoted(expected)}." if reveal else ", which is not right."
     )
@@ -113,6 +115,11 @@ def _equal(actual: Any, expected: Any) -> bool:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0)
+
+
+def _is_plain_text(value: Any) -> bool:
+    """Whether a value is a text that can be read without quotes, such as what a probe says of a function."""
+    return isinstance(value, str) and 0 < len(value) < LONGEST_QUOTE and repr(value) == f"'{' '.join(value.split())}'"
 
 
 def _quoted(value: Any) -> str:

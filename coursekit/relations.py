@@ -14,6 +14,7 @@ import numpy as np
 
 from coursekit.comparison import as_numbers, difference
 
+FEW = 4  # of fewer numbers one may be right for another reason than its place
 NEARLY = 0.01  # a difference that is smaller, as a share of the largest value, may come from one small number
 GRADIENT = "gradient."  # how the names of gradients begin
 ROUNDED = 1e-5  # the share of a value by which float32 may round it on the way
@@ -59,8 +60,8 @@ def relation(
             first, *others = (dict.fromkeys(_phrases(case, several)) for case in cases)
         common = [phrase for phrase in first if all(phrase in other for other in others)]
         if common:
-            where = "wherever it is wrong" if len(cases) > 1 else "where it is wrong"
-            return f"A fact about your `{key}`, {where}: {common[0]}."
+            how = "in the same way each time" if len(cases) > 1 else "in this way"
+            return f"`{key}` is wrong {how}: {common[0]}."
     return ""
 
 
@@ -246,13 +247,15 @@ def _right_in_part(case: Wrong) -> Iterator[str]:
             continue
         along = close.all(axis=tuple(other for other in range(right.ndim) if other != axis))
         first, last = along[0] and not along[1:].any(), along[-1] and not along[:-1].any()
-        if first or last:
-            yield f"along axis {axis}, only the {'first' if first else 'last'} item is right"
+        if (first or last) and right.size >= FEW:
+            yield f"only the {'first' if first else 'last'} item along axis {axis} is right"
         elif (not along[0] and along[1:].all()) or (not along[-1] and along[:-1].all()):
-            yield f"along axis {axis}, only the {'last' if along[0] else 'first'} item is wrong"
+            yield f"only the {'last' if along[0] else 'first'} item along axis {axis} is wrong"
 
 
 def _row_by_row(case: Wrong) -> Iterator[str]:
+    """Factors and offsets of rows and of columns. Some factor fits a line whose numbers are equal, or 0 but for one, as
+    behind a softmax of large scores: each line that is wrong needs two different ones."""
     _, actual, right, tolerance = case
     for axis, what in ((-1, "row"), (-2, "column")):
         if right.ndim < -axis or right.shape[axis] < 3:
@@ -260,6 +263,12 @@ def _row_by_row(case: Wrong) -> Iterator[str]:
         whose, own = (f"each {what} is", "of its own") if right.ndim > 1 else ("it is", "that depends on the case")
         lengths = (right * right).sum(axis=axis, keepdims=True)
         factors = (actual * right).sum(axis=axis, keepdims=True) / np.where(lengths > 0, lengths, 1.0)
+        is_wrong = (np.abs(actual - right) > tolerance).any(axis=axis)
+        counted = np.abs(right) > tolerance
+        highest, lowest = (np.where(counted, sign * right, -np.inf).max(axis=axis) for sign in (1, -1))
+        is_telling = bool((highest + lowest > tolerance)[is_wrong].all())
+        if not is_telling:
+            continue
         largest = float(np.abs(factors).max(initial=0.0))
         if 0 < largest < math.inf and _same(actual, factors * right, tolerance * max(1.0, largest)):
             yield f"{whose} a multiple of the right one, with a factor {own}"

@@ -56,6 +56,17 @@ def test_the_first_difference_is_told(actual, words):
     assert words in difference("y", actual, RIGHT, 1e-6)
 
 
+def test_what_a_probe_says_in_words_is_no_string():
+    """“`fits` is 'nothing'; expected 'its training images'” is not English. Quotes stay where blanks count."""
+    assert (
+        difference("fits", "nothing", "its training images", 0.0) == "`fits`: nothing; expected: its training images."
+    )
+    assert difference("largest", "0.0008", "None", 0.0) == "`largest`: 0.0008; expected: None."
+    assert difference("text", "a  b", "a b", 0.0) == "`text` is 'a  b'; expected 'a b'."
+    assert difference("text", "", "a b", 0.0) == "`text` is ''; expected 'a b'."
+    assert difference("tokens", [1, 2], "[1, 2]", 0.0) == "`tokens` is [1, 2]; expected '[1, 2]'."
+
+
 def test_a_reference_value_is_told_only_where_it_may_be():
     assert difference("y", RIGHT + 1, RIGHT, 0.1, reveal=False).startswith("`y[0, 0]` is 1.25, which is not right;")
     assert difference("y", 3.0, 4.0, 0.1, reveal=False) == "`y` is 3, which is not right."

@@ -118,7 +118,8 @@ def test_a_change_that_nobody_listed_is_said_in_words():
         mine = centred(x) / np.sqrt((centred(x) ** 2).sum(axis=-2, keepdims=True)) + shift
         return mine if mask is None else mine * mask
 
-    assert "in the line that computes “scale”: a sum runs over another axis" in judged(over_columns).remark
+    told = judged(over_columns).remark
+    assert told.endswith("one change: a sum runs over another axis.") and "scale" not in told, "her code has no `scale`"
 
 
 def test_a_listed_mistake_comes_first_and_right_numbers_hear_nothing():
@@ -256,8 +257,8 @@ NOTHING_LEFT = np.array([[True] * 4, [False] * 4, [True, False, True, True]])
         (RIGHT.T, {}, "its last two axes, which are exchanged"),
         (RIGHT[::-1], {}, "the order along axis -2, which is reversed"),
         (RIGHT[:, None], {}, "its numbers are right, and its shape is another"),
-        (np.where([[True], [False], [False]], RIGHT, 9 * RIGHT**2), {}, "along axis 0, only the first item is right"),
-        (RIGHT * np.array([[1.0], [2.0], [3.0]]), {}, "along axis 0, only the first item is right"),
+        (np.where([[True], [False], [False]], RIGHT, 9 * RIGHT**2), {}, "only the first item along axis 0 is right"),
+        (RIGHT * np.array([[1.0], [2.0], [3.0]]), {}, "only the first item along axis 0 is right"),
         (RIGHT * np.array([[4.0], [2.0], [3.0]]), {}, "each row is a multiple of the right one"),
         (np.where([[False], [True], [False]], np.nan, RIGHT), {"mask": NOTHING_LEFT}, "the mask leaves nothing"),
         (np.where(NOTHING_LEFT, RIGHT, 5.0), {"mask": NOTHING_LEFT}, "right exactly where the mask is True"),
@@ -275,8 +276,17 @@ def test_numbers_in_a_row_of_their_own_have_one_factor_in_each_case():
     right = {"x": np.array([1.0, 2.5, 0.3])}
     found = relation([{}, {}], [{"x": 2.2 * right["x"]}, {"x": 3.1 * right["x"]}], [right, right], [{"x": 1e-6}] * 2)
     assert found.endswith(
-        "wherever it is wrong: it is a multiple of the right one, with a factor that depends on the case."
+        "wrong in the same way each time: it is a multiple of the right one, with a factor that depends on the case."
     )
+
+
+def test_what_holds_of_any_line_with_one_number_is_no_fact():
+    """Rows of weights that are all on one key, equal rows, and a few numbers of which one is right."""
+    one_key, equal_rows = np.eye(3, 5), np.ones((3, 1)) * np.array([2.0, 3.0, 5.0, 7.0])
+    assert related(equal_rows + np.array([0.1, 0.5, 0.0, 2.0]), equal_rows) == ""
+    assert related(one_key * np.array([[0.2], [0.5], [0.9]]), one_key) == ""
+    assert related(np.array([0.5, 0.9, 0.7]), np.array([0.4, 0.6, 0.7])) == ""
+    assert "only the last item" in related(np.array([0.5, 0.9, 0.1, 0.7]), np.array([0.4, 0.6, 0.2, 0.7]))
 
 
 def test_a_count_is_explained_by_a_size_or_not_at_all():
