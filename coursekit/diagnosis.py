@@ -140,8 +140,9 @@ def diagnose(
     taken.
 
     No set is taken that speaks against a group: one that would have failed a group whose results are all right, or
-    changed nothing in the wrong cases of a group (`_would_fail_these`); nor one that explains no wrong case of a group
-    in which it is known what the set comes to (`_explains_each_group`): one case alone may agree by coincidence. A case
+    changed nothing in the wrong cases of a group (`_would_fail_these`); nor one that explains less than half of the
+    wrong cases of a group in which it is known what the set comes to (`_explains_each_group`): one case alone may agree
+    by coincidence. A case
     that is wrong only where any number is right, with NaN there, speaks neither for a mistake nor against it.
 
     A pair is taken only where both of its mistakes are seen, for a sum says little of its parts: a count that is 2·D
@@ -181,7 +182,7 @@ def diagnose(
         rank = (len(explained) - contradicted, -len(mistakes))
         if rank <= best_rank or not _would_fail_these(mistakes, by_group, telling, wrong):
             continue
-        if not _explains_each_group(mistakes, by_group, telling, explained, wrong):
+        if not _explains_each_group(mistakes, ids, by_group, telling, explained, wrong):
             continue
         evidence = [(expected[index], wrong[index], tolerances[index]) for index in explained]
         if len(mistakes) == 2 and not _both_are_seen(mistakes, evidence, complete=len(explained) == len(failing)):
@@ -212,23 +213,33 @@ def _would_fail_these(
 
 def _explains_each_group(
     mistakes: Mistakes,
+    ids: Sequence[str],
     groups: Mapping[str, Sequence[int]],
     failing: Collection[int],
     explained: Collection[int],
     wrong: Sequence[Mapping[Mistakes, Mapping[str, Any]]],
 ) -> bool:
-    """Whether in each group with wrong cases for which it is known what the mistakes do, one of them is explained.
+    """Whether in each group with wrong cases for which it is known what the mistakes do, half of them are explained.
 
     A quarter of such cases may stay unexplained, in groups of their own: large scores, say, show how a mistake was
-    written. What a probe says in words, of how it was called, is no coincidence: that is enough.
+    written. What a probe says in words, of how it was called, is no coincidence: that is enough, if it says them of no
+    other mistake.
     """
     known = {index for index in failing if _is_known(wrong[index].get(mistakes))}
     if 4 * len(known.difference(explained)) <= len(known):
         return True
-    if any(_says_words(value) for index in explained for value in wrong[index][mistakes].values()):
-        return True
+    others = [(id,) for id in ids if id not in mistakes]
+    for index in explained:
+        words = _words(wrong[index][mistakes])
+        if words and words not in (_words(wrong[index].get(other)) for other in others):
+            return True
     by_group = [known.intersection(group) for name, group in groups.items() if name not in STRUCTURE]
-    return all(not group.isdisjoint(explained) for group in by_group if group)
+    return all(2 * len(group.intersection(explained)) >= len(group) for group in by_group)
+
+
+def _words(results: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What a probe says in words, of the results with some mistakes."""
+    return {key: value for key, value in (results or {}).items() if _says_words(value)}
 
 
 def _says_words(value: Any) -> bool:

@@ -77,11 +77,12 @@ def test_the_best_explanation_is_found(cases):
     assert diagnosis(cases) == (best[0] if best else ())
 
 
-def test_in_a_group_one_case_is_enough_and_one_group_is_not():
+def test_in_a_group_half_of_the_cases_are_enough_and_one_group_is_not():
     """A coincidence in one case names nothing, while another mistake made beside the named one may hide it in some."""
     explained, another, not_known = (2, {("c",): 2}), (3, {("c",): 2}), (3, {("c",): np.nan})
     assert diagnosis([explained, another], groups=["g", "g"]) == ("c",)
     assert diagnosis([explained, another], groups=["g", "h"]) == ()
+    assert diagnosis([explained, another, another], groups=["g"] * 3) == (), "one in three is a coincidence"
     assert diagnosis([explained, not_known], groups=["g", "h"]) == ("c",)
     assert diagnosis([explained] * 3 + [another], groups=["g"] * 3 + ["h"]) == ("c",), "a quarter may stay unexplained"
     assert diagnosis([explained] * 2 + [another], groups=["g"] * 2 + ["h"]) == ()
@@ -92,6 +93,15 @@ def test_what_a_probe_says_in_words_is_no_coincidence(said, named):
     outputs, expected = [{"calls": said}, {"y": 3.0}], [{"calls": "each seed once"}, {"y": 0.0}]
     wrong = [{("c",): {"calls": said}}, {("c",): {"y": 2.0}}]
     assert diagnose(["c"], outputs, expected, wrong, [{"y": 0.1}, {"y": 0.1}], ["calls", "values"]) == named
+
+
+def test_words_that_a_probe_says_of_two_mistakes_name_none_of_them():
+    said = {"calls": "several heads at once"}
+    outputs, expected = [said, {"y": 3.0}], [{"calls": "each head alone"}, {"y": 0.0}]
+    wrong = [{("c",): said, ("a",): said}, {("c",): {"y": 2.0}, ("a",): {"y": 1.0}}]
+    assert diagnose(["c", "a"], outputs, expected, wrong, [{"y": 0.1}] * 2, ["calls", "values"]) == ()
+    wrong[1][("a",)] = {"y": 3.0}
+    assert diagnose(["c", "a"], outputs, expected, wrong, [{"y": 0.1}] * 2, ["calls", "values"]) == ("a",)
 
 
 def test_among_equals_the_mistake_declared_first_is_named():

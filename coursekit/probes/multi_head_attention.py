@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -80,6 +81,7 @@ def _stand_in(d_model: int, tokens: Any) -> Any:
 
 
 SEVERAL = "several heads replaced at once"
+STAYING = "heads that stay replaced in later calls"
 REPLACEMENTS = ("zero", "mean", "row_mean")
 
 
@@ -123,7 +125,9 @@ def _asked_for(asked: Sequence[frozenset[int]], heads: int) -> str:
     """What the loss was asked for; calls beyond what is needed do no harm."""
     missing = [head for head in range(heads) if frozenset({head}) not in asked]
     if any(len(replaced) > 1 for replaced in asked) and missing:
-        return SEVERAL
+        growing = sorted({replaced for replaced in asked if replaced}, key=len)
+        stays = len(growing) > 1 and all(smaller < larger for smaller, larger in pairwise(growing))
+        return STAYING if stays else SEVERAL
     return f"never head {missing[0]} replaced" if missing else one_at_a_time(heads)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.declaring import Advice, Case, Exercise, wrong
 from coursekit.generator import Generator
-from coursekit.probes.multi_head_attention import SEVERAL, loss_of, one_at_a_time
+from coursekit.probes.multi_head_attention import SEVERAL, STAYING, loss_of, one_at_a_time
 from exercises.drawing import drawn_until, normal
 
 exercise = Exercise("measure_head", returns=("zero", "mean", "row_mean", "calls"), seeks_changes=False)
@@ -115,7 +115,7 @@ exercise.mistakes(
     ablated_stays=wrong(
         "A head that was replaced stays replaced while you measure the next one.",
         (IS_REPLACED, "number <= head"),
-        seen={"calls": SEVERAL},
+        seen={"calls": STAYING},
         hint="Where do you make the copy: before the loop over heads, or in it?",
         see="03#ablation",
     ),

@@ -114,6 +114,8 @@ WRONG = [
     # the argument is changed, and not put back
     ("", measured(("heads.copy(), heads.copy(), heads.copy()", "heads, heads.copy(), heads.copy()"))),
     ("", measured(("heads.copy(), heads.copy(), heads.copy()", "heads, heads, heads"))),
+    # a head goes together with its neighbour
+    ("", measured(("zero[:, h] = 0", "zero[:, h : h + 2] = 0"), ("mean[:, h] = heads[:, h].mean(axis=(0, 1))", "mean[:, h : h + 2] = heads[:, h : h + 2].mean(axis=(0, 2), keepdims=True)"), ("row[:, h] = heads[:, h].mean(axis=0)", "row[:, h : h + 2] = heads[:, h : h + 2].mean(axis=0, keepdims=True)"))),
     # only the first item, only the first position
     ("", measured(("zero[:, h] = 0", "zero[0, h] = 0"))),
     ("", measured(("zero[:, h] = 0", "zero[:, h, 0] = 0"))),
