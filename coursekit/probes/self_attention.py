@@ -36,6 +36,7 @@ def every_draw(seeds: Sequence[int]) -> str:
     return f"every seed at every width: {', '.join(map(str, seeds))}"
 
 
+CHANGED = "arrays that were changed afterwards"
 MEANS, FIRSTS = ("unscaled", "scaled"), ("first_unscaled", "first_scaled")
 
 
@@ -43,13 +44,17 @@ def _measure_saturation(namespace: Mapping[str, Any], inputs: Mapping[str, Any],
     """Hand over queries and keys that are drawn already, and note which are asked for."""
     widths, seeds = list(inputs["widths"]), list(inputs["seeds"])
     asked: set[tuple[int, int]] = set()
+    returned: list[tuple[np.ndarray, np.ndarray]] = []  # arrays that were handed over, and what was in them
 
-    def draw(seed: int, d: int) -> tuple[np.ndarray, np.ndarray]:
+    def draw(seed: int, d: int) -> tuple[np.ndarray, ...]:
         for value, known, name in ((seed, seeds, "seed"), (d, widths, "width")):
             if value not in known:
                 raise ContractError(f"`draw` was asked for the {name} {value!r}, which is not among those given.")
         asked.add((widths.index(d), seeds.index(seed)))
-        return tuple(inputs[name][widths.index(d), seeds.index(seed), :, :d].copy() for name in ("queries", "keys"))
+        drawn = [inputs[name][widths.index(d), seeds.index(seed), :, :d] for name in ("queries", "keys")]
+        copies = tuple(array.copy() for array in drawn)
+        returned.extend(zip(copies, drawn, strict=True))
+        return copies
 
     limit = (inputs["threshold"],) if "threshold" in inputs else ()
     found = function_of(namespace, "measure_saturation")(draw, list(widths), list(seeds), *limit)
@@ -60,7 +65,8 @@ def _measure_saturation(namespace: Mapping[str, Any], inputs: Mapping[str, Any],
             f"{shown} returned {kind_of(found)}; expected a dictionary with {', '.join(map(repr, missing))}."
         )
     if mode == "draws":
-        return {"draws": _drawn(asked, len(widths), seeds)}
+        is_changed = any(not np.array_equal(array, before) for array, before in returned)
+        return {"draws": CHANGED if is_changed else _drawn(asked, len(widths), seeds)}
     if mode == "base":
         return {"base": numbers(found["base"], '"base"').astype("float64")}
     means = {name: numbers(found[name], f'"{name}"').astype("float64") for name in MEANS}

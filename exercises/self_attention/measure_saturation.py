@@ -7,7 +7,7 @@ import numpy as np
 
 from autograder.declaring import Advice, Case, Exercise, wrong
 from coursekit.generator import Generator
-from coursekit.probes.self_attention import every_draw
+from coursekit.probes.self_attention import CHANGED, every_draw
 from exercises.drawing import drawn_until, is_far_apart
 from exercises.formulas.attention import softmax
 
@@ -135,6 +135,38 @@ def _saturated(rng: Generator, widths: list[int], seeds: int) -> dict:
     return drawn_until(is_clear, draw)
 
 
+def _up_and_down(rng: Generator, widths: list[int], seeds: int) -> dict:
+    """Means below the threshold, above it, below and above again: both settings pass first at the second width."""
+
+    def draw() -> dict:
+        inputs = _inputs(rng, widths, seeds, 0.0)
+        factors = np.array([0.05, 20, 0.05, 20], "float32")[:, None, None, None]
+        return {**inputs, "queries": factors * inputs["queries"]}
+
+    def fits(inputs: dict) -> bool:
+        means = np.array(both_settings(inputs["queries"], inputs["keys"], widths))
+        limit = inputs["threshold"]
+        return bool((means[:, ::2] < limit - 0.01).all() and (means[:, 1::2] > limit + 0.01).all())
+
+    return drawn_until(fits, draw)
+
+
+def _hardly_above(rng: Generator, widths: list[int], seeds: int) -> dict:
+    """A mean that is above the threshold, and not if it is rounded to three digits or fewer; no other one is near."""
+
+    def draw() -> dict:
+        inputs = _inputs(rng, widths, seeds, 0.2)
+        largest = float(both_settings(inputs["queries"], inputs["keys"], widths)[0].max())
+        return {**inputs, "threshold": math.floor(100 * largest) / 100}
+
+    def fits(inputs: dict) -> bool:
+        above = np.array(both_settings(inputs["queries"], inputs["keys"], widths)) - inputs["threshold"]
+        is_hardly_above = (above > 1e-4) & (above < 4e-4)
+        return bool(is_hardly_above.sum() == 1 and (np.abs(above[~is_hardly_above]) > 0.01).all())
+
+    return drawn_until(fits, draw)
+
+
 def _case(inputs: dict, text: str, mode: str = "call", scale: float = 1.0) -> Case:
     return Case(inputs, mode=mode, scale=scale, description=f"{text}, {QUERIES} queries, {KEYS} keys")
 
@@ -172,6 +204,13 @@ def firsts(rng: Generator) -> list[Case]:
         _case(_clear(rng, [2, 3, 7, 13, 29], 4, 0.45, both=True), "five widths, four seeds", "firsts"),
         _case(usual, "four widths, three seeds, the threshold as it is by default", "firsts"),
         _case(_saturated(rng, [3, 5], 2), "two widths, two seeds, means of 1 and the threshold 1", "firsts"),
+        _case(
+            _up_and_down(rng, [2, 3, 5, 11], 3),
+            "four widths, three seeds, means that rise, fall and rise",
+            "firsts",
+            scale=20,
+        ),
+        _case(_hardly_above(rng, [2, 5], 3), "two widths, three seeds, a mean just above the threshold", "firsts"),
     ]
 
 
@@ -317,6 +356,15 @@ exercise.mistakes(
     ),
     threshold_fixed=wrong(
         "The means are compared with 0.9, whatever `threshold` is.", ("mean > threshold", "mean > 0.9")
+    ),
+    rounded_first=wrong(
+        "The means are rounded before they are compared with the threshold. Compare them as they are.",
+        ("mean > threshold", "round(mean, 2) > threshold"),
+    ),
+    draws_changed=wrong(
+        "The arrays that `draw` returned are changed in place, so whoever uses them again gets other numbers. Write "
+        "`q / …`, which makes a new array, and not `q /= …`.",
+        seen={"draws": CHANGED},
     ),
     base_of_queries=wrong(
         "The base rate is 1 over the number of queries. How many keys share the weight of one query?",

@@ -207,8 +207,8 @@ exercise.mistakes(
         ("part.max(axis=-1, keepdims=True)", "part.max()"),
     ),
     maximum_starts_at_zero=wrong(
-        "The running maximum starts at 0: a query whose scores all lie far below 0 gets 0/0. Which number is "
-        "below every score?",
+        "The running maximum starts too high, at 0 for example: a query whose scores all lie far below it gets 0/0. "
+        "Which number is below every score?",
         ("-np.inf", "0.0"),
     ),
     all_scores_held=wrong(

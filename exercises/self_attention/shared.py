@@ -165,8 +165,8 @@ UNSTABLE = wrong(
 
 
 WHOLE_PEAK = wrong(
-    "The largest score of the whole array is subtracted, so that a row far below it becomes 0/0. Each row "
-    "needs its own.",
+    "What is subtracted is not the largest score of each row, so that some rows become 0/0 or ∞/∞. The largest score "
+    "of the whole array, for example, lies far above the scores of other rows.",
     (PEAK, "x.max()"),
 )
 

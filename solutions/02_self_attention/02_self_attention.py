@@ -341,7 +341,7 @@ for spread in (1, 2):
 #
 # - Scores are (…, S), and the result is (…, S, S): one matrix for each row. They may be near ±1000.
 # - This exercise forbids automatic gradients (`tf.GradientTape`, `tf.gradients`, `tf.autodiff.ForwardAccumulator`). Any softmax is allowed.
-#   A difference quotient in float64 is near enough to pass, but the closed form shows why the Jacobian of a saturated row is nearly 0.
+#   A difference quotient in float64 with a step near 10⁻⁵ passes, but the closed form shows why a saturated row's Jacobian is nearly 0.
 #
 # **By hand:** two equal scores, p = (½, ½). One of them grows a little, by h. By how much does each weight change?
 # <details><summary>Answer</summary>The weight is 1/(1 + e⁻ʰ), which is about ½ + h/4; the other one loses the same, h/4.</details>
@@ -370,8 +370,8 @@ check("derive_softmax_jacobian")
 # ## 6 · Measure: where does the softmax saturate?
 #
 # A softmax is **saturated** when nearly all weight of a row lies on one key. Then its Jacobian is close to 0. Write the function
-# that measures this for any queries and keys: `draw(seed, d)` returns q (T, d) and k (S, d), the same ones for the same arguments.
-# It is the only source of chance. Scores may be in the thousands.
+# that measures this for any queries and keys: `draw(seed, d)` returns q (T, d) and k (S, d), the same ones for the same arguments;
+# change neither. It is the only source of chance. Scores may be in the thousands.
 #
 # For each width d: take the softmax of the scores, the largest weight of each query, and the mean of these over all queries and all
 # seeds. Do this with and without the division by √d, **on the same draws**, so that the two differ in nothing else. The result also

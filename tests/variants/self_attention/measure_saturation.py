@@ -98,6 +98,25 @@ WRONG = [
     ("", measured(("threshold=0.9", "threshold=0.5"))),
     ("place_of_width", measured((FIRST, "next((i for i, mean in enumerate(means) if mean > threshold), None)"))),
     ("scaled_by_d", measured(("/ np.sqrt(d)", "/ d"))),
+    # one of the two first widths at a width
+    ("", """
+def measure_saturation(draw, widths, seeds, threshold=0.9):
+    found = {"unscaled": [], "scaled": [], "first_unscaled": None, "first_scaled": None}
+    for d in widths:
+        for name, divisor in (("unscaled", 1), ("scaled", np.sqrt(d))):
+            draws = [draw(seed, d) for seed in seeds]
+            found[name].append(np.mean([ops.softmax(q @ k.T / divisor, axis=-1).numpy().max(-1) for q, k in draws]))
+        if found["first_unscaled"] is None and found["unscaled"][-1] > threshold:
+            found["first_unscaled"] = d
+        elif found["first_scaled"] is None and found["scaled"][-1] > threshold:
+            found["first_scaled"] = d
+    return {**found, "base": 1 / len(draws[0][1])}
+"""),
+    # the last width at which the means cross the threshold upwards
+    ("", measured((FIRST, "([d for i, d in enumerate(widths) if means[i] > threshold and (i == 0 or means[i - 1] <= threshold)] or [None])[-1]"))),
+    ("rounded_first", measured((FIRST, "next((d for d, mean in zip(widths, means) if round(mean, 2) > threshold), None)"))),
+    ("rounded_first", measured((FIRST, "next((d for d, mean in zip(widths, means) if np.round(mean, 3) > threshold), None)"))),
+    ("draws_changed", measured(("            plain.append(largest(q @ k.T))\n", "            plain.append(largest(q @ k.T))\n            q /= np.sqrt(d)\n"), ("largest(q @ k.T / np.sqrt(d))", "largest(q @ k.T)"))),
     ("settings_exchanged", measured(("plain.append(largest(q @ k.T))", "plain.append(largest(q @ k.T / np.sqrt(d)))"), ("divided.append(largest(q @ k.T / np.sqrt(d)))", "divided.append(largest(q @ k.T))"))),
     ("one_seed", measured(("for seed in seeds:", "for seed in seeds[:1]:"))),
     ("over_queries", measured(("scores - scores.max(axis=1, keepdims=True)", "scores - scores.max()"), ("powers.sum(axis=1, keepdims=True)", "powers.sum(axis=0)"))),

@@ -167,6 +167,19 @@ def online_attention(q, k, v, block_size):
 """,
     ),
     (
+        "maximum_starts_at_zero",  # or at another number that is not low enough
+        """
+def online_attention(q, k, v, block_size):
+    total, out, m = 0, 0, np.full((len(q), 1), -100.0, "float32")
+    for start in range(0, len(k), block_size):
+        s = q @ k[start:start + block_size].T / q.shape[1] ** 0.5
+        new = np.maximum(m, s.max(axis=1, keepdims=True))
+        e, f = np.exp(s - new), np.exp(m - new)
+        total, out, m = total * f + e.sum(axis=1, keepdims=True), out * f + e @ v[start:start + block_size], new
+    return out / total
+""",
+    ),
+    (
         "divided_in_every_block",
         """
 def online_attention(q, k, v, block_size):
