@@ -23,12 +23,20 @@ def relative_scores(q: np.ndarray, k: np.ndarray, offset: np.ndarray) -> dict[st
     angles = np.asarray(offset, "float64")[:, None] * angular_speeds(q.shape[-1])  # (N, D/2)
     cosine, sine = np.cos(angles), np.sin(angles)
     terms = aligned[..., None, :] * cosine + crossed[..., None, :] * sine  # (…, N, D/2)
-    return {"output": terms.sum(axis=-1).astype(q.dtype)}
+    scores = terms.sum(axis=-1)
+    return {"output": scores.astype(q.dtype) if q.dtype.kind == "f" else scores}
 
 
 def _scores(rng: Generator, offset: np.ndarray, *shape: int, description: str = "") -> Case:
     inputs = {"q": normal(rng, *shape), "k": normal(rng, *shape), "offset": np.asarray(offset).astype("int32")}
     return Case(inputs, description=description)
+
+
+def _whole(rng: Generator) -> Case:
+    """Queries and keys of whole numbers, as in the text: the scores are none."""
+    q, k = (rng.integers(-4, 5, size=6).astype("int32") for _ in "qk")
+    inputs = {"q": q, "k": k, "offset": _some(rng, 9, 5).astype("int32")}
+    return Case(inputs, description="q, k (6,) of whole numbers, 5 offsets")
 
 
 def _some(rng: Generator, below: int, count: int) -> np.ndarray:
@@ -47,7 +55,11 @@ def _some(rng: Generator, below: int, count: int) -> np.ndarray:
 )
 def values(rng: Generator) -> list[Case]:
     return [
-        _scores(rng, _some(rng, below, count), width) for below, count, width in ((9, 5, 6), (300, 7, 10), (9, 5, 6))
+        *(
+            _scores(rng, _some(rng, below, count), width)
+            for below, count, width in ((9, 5, 6), (300, 7, 10), (9, 5, 6))
+        ),
+        _whole(rng),
     ]
 
 

@@ -193,7 +193,8 @@ def tolerance(rng: Generator) -> list[Case]:
         _judged(rng, large, ROWS, tolerance=0.05, apart=rng.uniform(4, 12)),  # apart by less than a share of 0.00001
         *pair("a thousandth of each token", (1e-3, 2e-3), level=1e-3),
     ]
-    return drawn_until(_default_after_a_large_one, lambda: _in_any_order(rng, cases))
+    mixed = drawn_until(_default_after_a_large_one, lambda: _in_any_order(rng, cases))
+    return [*mixed, *_judged(rng, "100,000 added", tolerance=0.0)]  # each entry by itself: equal to the last bit
 
 
 @exercise.group(
@@ -310,6 +311,11 @@ exercise.mistakes(
         "The largest difference is taken with its sign, so that a large negative difference is not noticed: "
         "take absolute values.",
         (VERDICT, "apart.max() <= tolerance"),
+    ),
+    strictly_below=wrong(
+        "Entries that differ by exactly `tolerance` count as different. Equal means: by no more than `tolerance`.",
+        (VERDICT, "np.abs(apart).max() < tolerance"),
+        hint="What should the answer be for tolerance=0 and entries that are equal?",
     ),
     one_entry_suffices=wrong(
         "One entry that agrees is enough for True. All entries should have to agree.",

@@ -85,10 +85,11 @@ def most_frequent_share(answers: np.ndarray) -> float:
 LETTERS, LENGTH = 4, 13
 
 
-def _asked(rng: Generator, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _asked(rng: Generator, distances: np.ndarray, answers: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Questions (n, T) whose letters stand at these distances (n,) before the end, and their answers (n,)."""
     count = len(distances)
-    answers = np.where(rng.random(count) < 0.25, 2, rng.integers(0, LETTERS, size=count))
+    if answers is None:
+        answers = np.where(rng.random(count) < 0.25, 2, rng.integers(0, LETTERS, size=count))
     ids = 1 + rng.integers(1, LETTERS + 1, size=(count, LENGTH)) * (rng.random((count, LENGTH)) < 0.5)
     for row, (distance, answer) in enumerate(zip(distances, answers, strict=True)):
         ids[row, LENGTH - 1 - distance :] = 1
@@ -155,6 +156,18 @@ def _few_decide(inputs: dict) -> bool:
     three_is_clear = base_rate + 2 * np.sqrt(variance / 3) < 0.98 and base_rate + 2 * np.sqrt(variance / 2) > 1.02
     errors_above = (accuracy[0, 4] - base_rate) / np.sqrt(variance / counts[4])
     return bool(three_is_clear and 1.97 < errors_above < 1.99)
+
+
+def _at_the_limit(rng: Generator, windows: list[int]) -> dict:
+    """Half of the answers are one letter, so that four right ones of four are at the limit: ½ + 2·√(¼/4) is 1.
+
+    The first window ends before them, at distance 0; the second one reads nothing.
+    """
+    counts = np.array([20, 4, 20])
+    distances = np.repeat(np.arange(3), counts)[rng.permutation(counts.sum())]
+    ids, answers = _asked(rng, distances, rng.permutation(np.repeat(np.arange(LETTERS), [8, 7, 22, 7])))
+    guesses = [_guesses(rng, answers, distances, right) for right in (counts, [9, 4, 20])]
+    return _inputs(ids, answers, distances, guesses, windows)
 
 
 ERRORS_ABOVE = {0: 2.1, 1: 1.9, 3: 0.3, 5: 0.3}  # by the distance beyond the reach, in standard errors
@@ -237,6 +250,7 @@ def reach(rng: Generator) -> list[Case]:
             drawn_until(_few_decide, lambda: _few(rng, [3, 6, 20])),
             description="three windows, from 0 to 60 questions at a distance",
         ),
+        Case(_at_the_limit(rng, [3, 6]), description="two windows, and an accuracy that equals the limit"),
     ]
 
 
@@ -365,6 +379,11 @@ exercise.mistakes(
         "The windows get different questions. Then a difference may be one of questions.",
         seen={"calls": "other questions under each window"},
         hint="A window that hides the key is part of the measurement: ask these questions as well.",
+    ),
+    limit_reached=wrong(
+        "A distance whose accuracy equals the limit counts as clear. Only one above the limit is.",
+        (CLEAR, CLEAR.replace("accuracy >", "accuracy >=")),
+        hint="Half of the answers are one letter, and four of four are right: what is the limit, and is 1 above it?",
     ),
 )
 

@@ -67,6 +67,7 @@ def values(rng: Generator) -> list[Case]:
         Case({"length": int(rng.integers(5, 9)), "d_model": 6}),
         Case({"length": int(rng.integers(11, 19)), "d_model": 10}),
         Case({"length": 3, "d_model": 26}),
+        Case({"length": 2, "d_model": 14}),  # no part of the table before it
     ]
 
 

@@ -138,6 +138,8 @@ def derive_relative(q, k, offset):
     return ((a*c + b*d)[..., None, :] * np.cos(th) + (a*d - b*c)[..., None, :] * np.sin(th)).sum(-2)
 """,
     ),
+    # the result in the type of q
+    ("", derived(total="terms.sum(axis=-1).astype(q.dtype)")),
     ("other_side", derived(across="b * c - a * d")),
     ("other_side", derived(theta="-offset[:, None] / 10000 ** (2 * np.arange(D // 2) / D)")),
     ("cosines_alone", derived(across="0 * a")),

@@ -50,28 +50,6 @@ def measure_reach(model, ids, answers, distances, windows):
 """
 
 CORRECT = [
-    # a limit that is reached counts as clear
-    """
-def measure_reach(model, ids, answers, distances, windows):
-    M = distances.max()
-    counts = np.bincount(distances, minlength=M + 1)
-    b = np.bincount(answers).max() / len(answers)
-    acc, reach = {}, {}
-    for w in windows:
-        right = np.asarray(model(ids, w)) == answers
-        a = np.array([right[distances == d].mean() if counts[d] else np.nan for d in range(M + 1)])
-        acc[w] = a
-        r = -1
-        for d in range(M + 1):
-            if counts[d] == 0:
-                continue
-            if a[d] >= b + 2 * np.sqrt(b * (1 - b) / counts[d]):
-                r = d
-            else:
-                break
-        reach[w] = r
-    return {"counts": counts, "base_rate": b, "accuracy": acc, "reach": reach}
-""",
     PLAIN,
     ARRAYS,
     # question by question
@@ -103,6 +81,7 @@ def measure_reach(model, ids, answers, distances, windows):
 THRESHOLD = "base + 2 * np.sqrt(base * (1 - base) / counts[d])"
 
 WRONG = [
+    ("limit_reached", measured(("if share <= base", "if share < base"))),
     (
         "error_of_all_questions",
         """

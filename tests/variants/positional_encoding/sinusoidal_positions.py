@@ -126,6 +126,18 @@ def sinusoidal_positions(length, d_model):
     return table
 """,
     ),
+    # a table is kept, and is made anew only if it is too small
+    (
+        "",
+        """
+def sinusoidal_positions(length, d_model, kept=[np.zeros((0, 0))]):
+    if d_model % 2: raise ValueError("odd")
+    if length > kept[0].shape[0] or d_model > kept[0].shape[1]:
+        angles = np.arange(length)[:, None] / 10000 ** (np.arange(0, d_model, 2) / d_model)
+        kept[0] = np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(length, d_model)
+    return kept[0][:length, :d_model]
+""",
+    ),
     ("exponent_doubled", 'def sinusoidal_positions(length, d_model):\n    if d_model % 2: raise ValueError("d_model must be even")\n    pos = np.arange(length)[:, np.newaxis]\n    ang = pos / np.power(10000, 2 * np.arange(0, d_model, 2) / d_model)\n    pe = np.zeros((length, d_model))\n    pe[:, 0::2] = np.sin(ang)\n    pe[:, 1::2] = np.cos(ang)\n    return pe'),
     ("exponent_halved", table("p / 10000 ** (i / D)")),
     ("floor_division", table("p / 10000 ** (2 * i // D)")),
