@@ -6,7 +6,7 @@ from autograder.declaring import Advice, Case, Exercise, wrong
 from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.formulas.attention import softmax
-from exercises.self_attention.shared import AUTOMATIC_GRADIENTS, PEAK, SHARES
+from exercises.self_attention.shared import AUTOMATIC_GRADIENTS, PEAK, SHARES, WHOLE_PEAK
 
 exercise = Exercise("derive_softmax_jacobian", call=("scores",), returns=("jacobian",), forbidden=AUTOMATIC_GRADIENTS)
 
@@ -130,11 +130,7 @@ exercise.mistakes(
         "Large scores overflow in `exp` and give NaN. What can be subtracted from a row without changing its softmax?",
         (PEAK, "0"),
     ),
-    one_maximum_for_all=wrong(
-        "The largest score of the whole array is subtracted, so that a row far below it becomes 0/0. Each row "
-        "needs its own.",
-        (PEAK, "x.max()"),
-    ),
+    one_maximum_for_all=WHOLE_PEAK,
 )
 
 exercise.hints(
