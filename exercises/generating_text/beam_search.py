@@ -129,6 +129,21 @@ def _place_taken(rng: Generator) -> dict:
     return {"table": np.log(p), "kind": "last token", **sizes}
 
 
+def _fourth_wins(rng: Generator) -> dict:
+    """Three tokens, and a beam of 9, in which the fourth of the second round wins at the end.
+
+    After two rounds a, a (ln 0.146, divided by (7/6)^2.7: −1.27) is behind the end (ln 0.4: −0.92), start, start
+    (−1.05), and start, end (−1.13). After four rounds a, a, a, a (ln 0.137, divided by (9/6)^2.7) has −0.67.
+    """
+    start, end, a = (int(token) for token in rng.permutation(3))
+    p = np.zeros((3, 3))
+    p[start, [start, end, a]] = 0.45, 0.40, 0.15
+    p[a, [a, start, end]] = 0.97, 0.02, 0.01
+    p[end] = 1 / 3
+    sizes = {"start_id": start, "end_id": end, "beam_width": 9, "max_length": 5, "length_penalty": 2.7}
+    return {"table": np.log(p), "kind": "last token", **sizes}
+
+
 @exercise.group(
     "the best of several hypotheses",
     points=2,
@@ -286,6 +301,10 @@ def edges(rng: Generator) -> list[Case]:
         Case({**wide, "beam_width": 3, "max_length": 2}, description="max_length=2: one token after the start"),
         Case(few, description="most log-probabilities are −inf, beam_width=4"),
         Case(_tied(rng), description="two hypotheses tie for a while, beam_width=2"),
+        Case(
+            _fourth_wins(rng),
+            description="beam_width=9, more than the 3 tokens, max_length=5, length_penalty=2.7",
+        ),
     ]
 
 
@@ -431,6 +450,11 @@ exercise.mistakes(
         "Finished hypotheses fall out of the beam in the next round. They stay as they are, and compete.",
         ("[hypothesis] if is_finished(hypothesis[0], end_id) else", "[] if is_finished(hypothesis[0], end_id) else"),
         hint="Which list holds a finished hypothesis after the next round?",
+    ),
+    width_capped=wrong(
+        "The beam never holds more than V hypotheses. `beam_width` may be larger than the number of tokens.",
+        ("candidates[:beam_width]", "candidates[: min(beam_width, table.shape[-1])]"),
+        hint="After two rounds there are more than V candidates. How many of them should stay?",
     ),
     finished_lengthened=wrong(
         "A finished hypothesis is lengthened as long as others are not finished. Nothing may follow the end id.",

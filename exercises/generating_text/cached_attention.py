@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.declaring import Advice, Case, Exercise, wrong
 from coursekit.generator import Generator
-from exercises.drawing import normal
+from exercises.drawing import drawn_until, is_far_apart, normal
 from exercises.formulas.attention import softmax
 
 Cache = tuple[np.ndarray, np.ndarray]  # keys and values (B, H, t, K)
@@ -55,6 +55,20 @@ def _tokens(rng: Generator, batch: int, heads: int, length: int, width: int, **m
     return {"query": 2 * normal(rng, *shape), "key": normal(rng, *shape), "value": normal(rng, *shape), **more}
 
 
+def _large(rng: Generator) -> dict:
+    """Scores of thousands, of which the largest that a token sees leads by so much that its weight is 1."""
+
+    def draw() -> dict:
+        inputs = _tokens(rng, 2, 2, 4, 3)
+        return {**inputs, "query": 1000 * inputs["query"]}
+
+    def is_clear(inputs: dict) -> bool:
+        scores = inputs["query"] @ inputs["key"].swapaxes(-1, -2) / 3**0.5
+        return all(is_far_apart(scores[:, :, place, : place + 1], 200) for place in range(1, 4))
+
+    return drawn_until(is_clear, draw)
+
+
 @exercise.group(
     "the first token, without a cache",
     points=1,
@@ -77,6 +91,7 @@ def steps(rng: Generator) -> list[Case]:
     return [
         Case(arrays, description="7 calls, B=2, H=3, K=5"),
         Case(tensors, mode="tensor", description="5 calls with TensorFlow tensors, B=3, H=2, K=7"),
+        Case(_large(rng), description="4 calls, scores in the thousands"),
     ]
 
 
@@ -117,7 +132,7 @@ exercise.mistakes(
         see="02#why-sqrt-dk",
     ),
     cache_ignored=wrong(
-        "The query sees only its own key: keys and values of the cache are not used.",
+        "The output is the newest value alone. The query should see all keys of the cache, and mix all of its values.",
         (KEYS_USED, "new_key.swapaxes(-1, -2)"),
         ("softmax(scores) @ values", "softmax(scores) @ new_value"),
         hint="How many scores should the third call compute for each head?",
@@ -172,6 +187,12 @@ exercise.mistakes(
         "The weights mix the keys. Keys decide how much is taken, and values are what is taken.",
         ("softmax(scores) @ values", "softmax(scores) @ keys"),
         hint="The first token sees only itself. Which of its three vectors is the output?",
+    ),
+    unstable_softmax=wrong(
+        "Large scores overflow in `exp` and give NaN. What can be subtracted from all scores without changing the "
+        "weights?",
+        ("x.max(axis=axis, keepdims=True)", "0"),
+        see="01#ten-lines",
     ),
     keys_newest_first=wrong(
         "The new key is put before the old ones, and the new value behind them, so keys and values do not match.",

@@ -81,7 +81,26 @@ def ties(rng: Generator) -> list[Case]:
         return search(rng, words=7, max_length=6, table=scores)
 
     tied = until(make, lambda drawn: greedy(drawn) != _greedy(drawn, "last_of_ties") and greedy(drawn).count(",") > 2)
-    return [Case(tied, description="two tokens tie, all others have log-probability −inf, max_length=6")]
+    nearly = until(lambda: search(rng, words=7, max_length=6, table=_nearly_tied(rng)), _never_ends_unless_rounded)
+    return [
+        Case(tied, description="two tokens tie, all others have log-probability −inf, max_length=6"),
+        Case(nearly, description="two log-probabilities differ by 0.0001, max_length=6"),
+    ]
+
+
+def _nearly_tied(rng: Generator) -> np.ndarray:
+    """Of two tokens in every row the one with the higher id is more probable, by little; others are impossible."""
+    table = np.full((23, 7), -np.inf)
+    for row in table:
+        row[np.sort(rng.choice(7, size=2, replace=False))] = -0.6932, -0.6931
+    return table
+
+
+def _never_ends_unless_rounded(inputs: dict) -> bool:
+    """Whether the sentence has no end id, and rounding to three digits makes it another one."""
+    tokens = greedy(inputs)
+    is_cut = tokens.count(",") == 5 and not tokens.endswith(f" {inputs['end_id']}]")
+    return is_cut and greedy({**inputs, "table": np.round(inputs["table"], 3)}) != tokens
 
 
 exercise.mistakes(

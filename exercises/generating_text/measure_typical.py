@@ -107,6 +107,18 @@ def _with_ties(rng: Generator) -> dict:
     return inputs | {"table": np.round(8 * inputs["table"]) / 8}
 
 
+def _with_impossible(rng: Generator) -> dict:
+    """The first sentence begins with a token that is impossible there; the second one begins otherwise."""
+
+    def draw() -> dict:
+        return _inputs(rng, ("greedy", "beam"), 11, words=5, max_length=7, kind="last token")
+
+    inputs = until(draw, lambda drawn: len({tokens[1] for tokens in drawn["sentences"]}) == 2)
+    start, first = inputs["sentences"][0][:2]
+    inputs["table"][start, first] = -np.inf
+    return inputs
+
+
 def _case(inputs: dict, text: str, mode: str = "call") -> Case:
     return Case({key: value for key, value in inputs.items() if key != "end_id"}, mode=mode, description=text)
 
@@ -127,6 +139,7 @@ def log_p(rng: Generator) -> list[Case]:
         _case(
             _drawn(rng, "a", "b", "c", count=11, words=7, max_length=9, kind="last token"), "three sentences", "log_p"
         ),
+        _case(_with_impossible(rng), "two sentences, the first with a token whose log-probability is −inf", "log_p"),
     ]
 
 
@@ -265,6 +278,11 @@ exercise.mistakes(
         "`ahead` counts a drawn sentence that is as probable as the searched one. Ahead means more probable.",
         ("base > searched", "base >= searched"),
         hint="The model draws the searched sentence itself. Is it ahead of itself?",
+    ),
+    impossible_left_out=wrong(
+        "A token that is impossible is left out of the sum. Its logarithm is −inf, and so is the sum.",
+        (LOG_P, LOG_P[:-1] + " if step(tokens[:place])[tokens[place]] > -np.inf)"),
+        hint="How probable is a sentence with a token that the model never writes?",
     ),
     ties_ahead=wrong(
         "A drawn sentence that is as probable as the searched one counts as ahead. Ahead means more probable.",

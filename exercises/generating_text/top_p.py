@@ -231,4 +231,8 @@ exercise.hints(
     "For p = 0 the sum before the first token is not below p. Which token has to stay anyway?", group="first"
 )
 exercise.hints("Two comparisons are possible: `<` and `<=`. Try both by hand with ½, ¼, ¼ and p = ½.", group="exactly")
-exercise.hints("Look at the type of the argument: turn it into a NumPy array first.", group="edges")
+exercise.hints(
+    "With p = 1 every token that is not impossible stays, also where the rounded sum stays below 1. A tensor becomes "
+    "an array with `np.asarray`.",
+    group="edges",
+)

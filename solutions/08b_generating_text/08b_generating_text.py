@@ -457,7 +457,7 @@ check("report")
 #
 # - `cache` is None in the first call, and afterwards the pair (keys, values) of all tokens so far, each (B, H, t, K),
 #   the newest last.
-# - Append the new key and value, then attend: the query sees itself too. Scores are divided by √K.
+# - Append the new key and value, then attend: the query sees itself too. Scores are divided by √K; they may be in the thousands.
 # - Return the output, (B, H, 1, K), and the longer cache, a pair of (B, H, t + 1, K). **The argument is not
 #   changed**: a beam continues one cache with several tokens.
 #

@@ -134,6 +134,7 @@ def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalt
 
 WRONG = [
     ("beam_of_one", beam(width="1")),
+    ("width_capped", beam(width="min(beam_width, len(step_fn([start_id])))")),
     ("only_last_token", beam(handed="tokens[-1:]")),
     ("start_not_handed", beam(handed="tokens[1:]")),
     ("no_length_penalty", beam(score="total")),

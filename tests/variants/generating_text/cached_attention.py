@@ -73,6 +73,13 @@ WRONG = [
         "softmax_missing",
         RIGHT.replace("np.array(tf.nn.softmax(scores))", "scores"),
     ),
+    # the weights know the cache, the values do not
+    ("cache_ignored", RIGHT.replace("np.matmul(weights, values)", "weights.sum(-1, keepdims=True) * value")),
+    # exponentials of scores as they are
+    (
+        "unstable_softmax",
+        RIGHT.replace("np.array(tf.nn.softmax(scores))", "np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)"),
+    ),
     (
         "keys_mixed",
         RIGHT.replace("np.matmul(weights, values)", "np.matmul(weights, keys)"),

@@ -83,6 +83,8 @@ WRONG = [
     ("bare", greedy(end="[t for t in tokens[1:] if t != end_id]")),
     ("asked_at_once", greedy().replace("    while", "    log_p = step_fn([start_id])\n    while")),
     ("end_appended", greedy(end="tokens if tokens[-1] == end_id else [*tokens, end_id]")),
+    # rounded before the largest is taken
+    ("", greedy(best="np.argmax(np.round(log_p, 3))")),
     (None, greedy(limit="max_length - 1")),
     (None, greedy(best="np.argsort(log_p)[-2]")),
     (None, greedy(best="np.random.default_rng(1).choice(len(log_p), p=np.exp(log_p) / np.exp(log_p).sum())")),

@@ -65,6 +65,7 @@ SHARES = "(one, np.mean(sums > one), np.mean(rates > one / (len(tokens) - 1)))"
 WRONG = [
     ("start_counted", measured(("range(1, len(tokens))", "range(len(tokens))"))),
     ("end_left_out", measured(("range(1, len(tokens))", "range(1, len(tokens) - 1)"))),
+    ("impossible_left_out", measured(("            total +=", "            if np.isfinite(step_fn(tokens[:place])[tokens[place]]):\n                total +="))),
     ("token_in_prefix", measured(("tokens[:place]", "tokens[:place + 1]"))),
     ("mean_in_place_of_sum", measured(("return total", "return total / (len(tokens) - 1)"), ("rates = np.array([log_p(tokens) / (len(tokens) - 1)", "rates = np.array([log_p(tokens) / (len(tokens) - 1)"))),
     ("less_counted", measured((SHARES, "(one, np.mean(sums < one), np.mean(rates < one / (len(tokens) - 1)))"))),
