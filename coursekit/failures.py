@@ -60,6 +60,12 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         "have the wrong size?",
     ),
     (
+        r"ConcatOp|[Cc]oncatV2|concatenation axis",
+        "Arrays that are joined must have equal sizes on all axes but one, and nothing is broadcast. A single row, "
+        "such as a class token (1, 1, D), has to be there once for each item of the batch first: `ops.broadcast_to` or "
+        "`ops.repeat`.",
+    ),
+    (
         r"boolean index did not match",
         "An assignment through a mask does not broadcast: the mask needs the array's own shape. `where(mask, a, b)` "
         "broadcasts, and leaves its arguments as they are.",

@@ -58,6 +58,11 @@ MISTAKES = {
     "exchange the last two": lambda: ops.matmul(tf.ones((2, 5, 7)), tf.ones((7, 3, 2))),
     "take no vectors": lambda: tf.ones(3) @ tf.ones((3, 2)),
     "compared from the right": lambda: WIDE + np.ones(3),
+    "a class token (1, 1, D)": lambda: ops.concatenate([tf.ones((1, 1, 7)), tf.ones((2, 3, 7))], axis=1),
+    "nothing is broadcast": lambda: np.concatenate([np.ones((1, 1, 7)), np.ones((2, 3, 7))], axis=1),
+    "once for each item of the batch": lambda: in_graph(
+        lambda x: ops.concatenate([tf.ones((1, 1, 3)), tf.ones((2, 3, 3))], axis=1)
+    ),
     "number of values": lambda: ops.reshape(MATRIX, (4, 4)),
     "a whole number": lambda: ops.reshape(MATRIX, (5, 3 / 1)),
     "np.asarray": lambda: MATRIX.T,

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, Mistake, wrong
+from autograder.declaring import Advice, Case, Exercise, Mistake, wrong
 from coursekit.generator import Generator
 from exercises.drawing import one_of, partial_mask, size_other_than
 from exercises.encoder_block.shared import (
@@ -54,6 +54,11 @@ def _values(norm: str | None, description: str):
 
     return draw
 
+
+EPSILON_FIRST = (
+    "Where no mistake is named, look at both norms first: with Keras's default epsilon every number is a little off, "
+    "and the check cannot tell what else is wrong."
+)
 
 exercise = Exercise("EncoderBlock", probe_only=("dropout",), uses=("FeedForward",))
 
@@ -142,7 +147,7 @@ def name_kept() -> dict[str, str]:
     return {"name": "kept"}
 
 
-@exercise.group("post-norm, right values", points=2)
+@exercise.group("post-norm, right values", points=2, advice=Advice(value=EPSILON_FIRST))
 def values_post(rng: Generator) -> list[Case]:
     return _values(None, "norm as it is by default")(rng)
 
