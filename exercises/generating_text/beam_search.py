@@ -301,10 +301,7 @@ def edges(rng: Generator) -> list[Case]:
         Case({**wide, "beam_width": 3, "max_length": 2}, description="max_length=2: one token after the start"),
         Case(few, description="most log-probabilities are −inf, beam_width=4"),
         Case(_tied(rng), description="two hypotheses tie for a while, beam_width=2"),
-        Case(
-            _fourth_wins(rng),
-            description="beam_width=9, more than the 3 tokens, max_length=5, length_penalty=2.7",
-        ),
+        Case(_fourth_wins(rng), description="beam_width=9, more than the 3 tokens, max_length=5, length_penalty=2.7"),
     ]
 
 

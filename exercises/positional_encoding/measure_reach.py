@@ -166,7 +166,7 @@ def _at_the_limit(rng: Generator, windows: list[int]) -> dict:
     counts = np.array([20, 4, 20])
     distances = np.repeat(np.arange(3), counts)[rng.permutation(counts.sum())]
     ids, answers = _asked(rng, distances, rng.permutation(np.repeat(np.arange(LETTERS), [8, 7, 22, 7])))
-    guesses = [_guesses(rng, answers, distances, right) for right in (counts, [9, 4, 20])]
+    guesses = [_guesses(rng, answers, distances, right) for right in (counts.tolist(), [9, 4, 20])]
     return _inputs(ids, answers, distances, guesses, windows)
 
 
