@@ -197,9 +197,8 @@ def judge_submissions(lab: str | None) -> Iterator[str]:
             scene = Scene(folder / "canary.txt", secrets.token_hex(8), server.getsockname()[1])
             works = {f"hostile/{each.name}": each.make(scene) for each in CORPUS}
             for damaged in FILES:
-                path = folder / "damaged.ipynb"
-                path.unlink(missing_ok=True)
-                damaged.put(path)
+                path = folder / f"{damaged.name}.ipynb"
+                damaged.put(path)  # a file, a link, a folder: what can be read is graded
                 if path.is_file():
                     works[f"damaged/{damaged.name}"] = path.read_bytes()
             yield from graded(make_course(folder / "course"), LAB, works)
