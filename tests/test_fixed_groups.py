@@ -103,7 +103,11 @@ def test_values_are_worth_at_most_a_sixth_of_a_lab_and_a_quarter_with_a_design(l
 def replayed(visible: list[Expectation], hidden: list[Expectation]) -> list[Attempt]:
     attempts = []
     for case in hidden:
-        at_hand = min(visible, key=lambda shown: distance(shown, case))
+        kinds = [kind_apart(shown, case) for shown in visible]
+        like = [shown for shown, kind in zip(visible, kinds, strict=True) if kind == min(kinds)]
+        at_hand = min(
+            like, key=lambda shown: sum(apart(value, shown.inputs.get(key)) for key, value in case.inputs.items())
+        )
         outputs = {
             key: np.nan_to_num(value) if isinstance(value, np.ndarray) and value.dtype.kind == "f" else value
             for key, value in at_hand.expected.items()
@@ -112,14 +116,13 @@ def replayed(visible: list[Expectation], hidden: list[Expectation]) -> list[Atte
     return attempts
 
 
-def distance(shown: Expectation, case: Expectation) -> tuple[bool, int, int, float]:
-    """How far two cases are apart: by mode, by which inputs there are and of which shapes, by texts, by numbers."""
-    keys = shown.inputs.keys() & case.inputs.keys()
-    pairs = [(shown.inputs[key], case.inputs[key]) for key in keys]
-    odd = len(shown.inputs.keys() ^ case.inputs.keys()) + sum(np.shape(one) != np.shape(other) for one, other in pairs)
-    numbers = [(one, other) for one, other in pairs if is_numeric(one) and is_numeric(other)]
-    texts = sum(not (is_numeric(one) and is_numeric(other)) and repr(one) != repr(other) for one, other in pairs)
-    return shown.mode != case.mode, odd, texts, sum(apart(one, other) for one, other in numbers)
+def kind_apart(shown: Expectation, case: Expectation) -> tuple[bool, int, int]:
+    """Whether two cases differ in mode, in how many inputs they differ by name or shape, and in how many texts."""
+    pairs = [(value, shown.inputs[key]) for key, value in case.inputs.items() if key in shown.inputs]
+    odd = len(shown.inputs.keys() ^ case.inputs.keys())
+    odd += sum(getattr(one, "shape", ()) != getattr(other, "shape", ()) for one, other in pairs)
+    texts = sum(not is_numeric(one) and repr(one) != repr(other) for one, other in pairs)
+    return shown.mode != case.mode, odd, texts
 
 
 def is_numeric(value: Any) -> bool:
@@ -127,8 +130,8 @@ def is_numeric(value: Any) -> bool:
 
 
 def apart(one: Any, other: Any) -> float:
-    """The root of the mean squared difference, as a share of the numbers' size."""
-    if np.shape(one) != np.shape(other) or np.size(one) == 0:
+    """The root of the mean squared difference, as a share of the numbers' size; 0 for what is not numbers."""
+    if not (is_numeric(one) and is_numeric(other) and np.shape(one) == np.shape(other)) or np.size(one) == 0:
         return 0.0
     one, other = np.nan_to_num(np.asarray(one, float)), np.nan_to_num(np.asarray(other, float))
     size = np.abs(one).mean() + np.abs(other).mean()
