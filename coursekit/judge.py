@@ -6,8 +6,8 @@ The same code serves the notebook's `check` (visible cases) and the grader (hidd
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -184,7 +184,7 @@ class GroupJudgement:
         text = f"tried {self.description}: {message}" if self.description else message
         if not advise or self.kind not in (None, "error"):
             return text
-        return _sentences(text, (failures.meaning(self.message) if self.kind == "error" else "") or self._advice)
+        return sentences_of(text, (failures.meaning(self.message) if self.kind == "error" else "") or self._advice)
 
     @property
     def _advice(self) -> str:
@@ -205,7 +205,8 @@ class Judgement:
 
     `status` is ``graded``, ``missing`` (nothing written yet), ``error`` (every case raised) or ``forbidden``.
     `remark` is what can be said of the numbers where no mistake is named; it may be empty. `least` is the share of the
-    points that is kept whatever groups fail, because the one mistake that was made may not cost more.
+    points that is kept whatever groups fail, because the one mistake that was made may not cost more. `first` is what
+    the student is told before anything else, such as that an exercise that this one calls is not right.
     """
 
     exercise: str
@@ -215,6 +216,7 @@ class Judgement:
     message: str = ""
     remark: str = ""
     least: float = 0.0
+    first: str = ""
 
     @property
     def first_failing(self) -> GroupSpec | None:
@@ -246,11 +248,12 @@ class Judgement:
         ]
 
     def sentences(self, spec: ExerciseSpec) -> tuple[str, ...]:
-        """What the student is told of the cause: the sentence of each named mistake, or the remark on the numbers."""
+        """What the student is told of the cause: what comes first, then the sentence of each named mistake, or the
+        remark on the numbers."""
         told = [spec.sentences[misconception] for misconception in self.misconceptions]
         if self.misconceptions and self.least > self._passed_share:
             told.append(f"It is the only mistake here, and costs at most {100 * (1 - self.least):g} % of the points.")
-        return tuple(filter(None, (*told, self.remark)))
+        return tuple(filter(None, (self.first, *told, self.remark)))
 
     @property
     def share(self) -> float:
@@ -267,23 +270,14 @@ class Judgement:
         """Whether code was tried and is not right."""
         return self.status in ("graded", "error") and not all(group.passed for group in self.groups)
 
-    def carrying(self, exercises: Sequence[str], groups: Collection[str]) -> Judgement:
-        """The judgement where the mistakes of exercises that this one calls are all that is wrong in some groups: these
-        pass."""
-        judged = tuple(replace(group, passed=group.passed or group.spec.name in groups) for group in self.groups)
-        names = " and ".join(f"“{exercise}”" for exercise in exercises)
-        remark = f"This carries the mistake of exercise {names}, which costs no points here."
-        return Judgement(self.exercise, self.status, judged, (), remark=remark)
-
-    def behind(self, exercise: str) -> Judgement:
-        """The judgement where an exercise that this one calls is wrong: nothing else is said of the cause, for what
-        looks like a mistake here may be one there. Points stay as they are."""
-        groups = tuple(replace(group, named=True) for group in self.groups)
-        remark = f"“{exercise}”, which this one calls, is wrong: mend that first."
-        return replace(self, groups=groups, misconceptions=(), remark=remark)
+    @property
+    def bare(self) -> Judgement:
+        """The judgement without a word on what came back: of its groups only whether they passed."""
+        groups = tuple(GroupJudgement(group.spec, group.passed, named=True) for group in self.groups)
+        return Judgement(self.exercise, self.status, groups, (), least=self.least)
 
 
-def _sentences(text: str, *others: str) -> str:
+def sentences_of(text: str, *others: str) -> str:
     """`text` and the others that are not empty, one after the other; `text` gets its full stop."""
     others = tuple(filter(None, others))
     return " ".join([text if not others or text.endswith((".", "?", "…")) else f"{text}.", *others])
@@ -355,7 +349,7 @@ def judge(
             if attempt.kind == "error"
         )
         text = f"tried {case.description}: {message}" if case.description else message
-        return Judgement(spec.name, "error", groups, (), _sentences(text, failures.meaning(message)))
+        return Judgement(spec.name, "error", groups, (), sentences_of(text, failures.meaning(message)))
     found = _named(spec, expectations, attempts)
     if found:
         groups = tuple(_group(group, expectations, attempts, problems, found) for group in spec.groups)

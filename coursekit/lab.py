@@ -9,11 +9,12 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from coursekit import rules
+from coursekit import callees, rules
 from coursekit.attempts import attempt
 from coursekit.guard import guard
 from coursekit.judge import Attempt, Expectation, Judgement, judge, not_run
@@ -23,6 +24,7 @@ from coursekit.readings import read
 from coursekit.reference import LabReference, load_reference
 from coursekit.report import CheckFailed, Report
 from coursekit.statements import Cell, read_cells
+from coursekit.statuses import STUB
 
 # Set where a run has to see what failed: the first two by nbgrader while it validates and executes, the third where
 # notebooks are run as tests.
@@ -89,11 +91,8 @@ class Lab:
         cells = _cells(namespace)
         trees = read_cells(cells)
         judgement = self._judge(exercise, namespace, trees)
-        if judgement.is_wrong:
-            called = rules.called(trees, exercise, self.reference.specs)
-            parts = (name for name in self.reference.specs if name in called)
-            if wrong := next((name for name in parts if self._judge(name, namespace, trees).is_wrong), None):
-                judgement = judgement.behind(wrong)
+        if judgement.is_wrong or (judgement.status == "missing" and _is_written(exercise, cells, trees)):
+            judgement = self._beside_callees(judgement, namespace, trees)
         self.progress[exercise], self._shares[exercise] = judgement.passed, judgement.share
         failing = judgement.first_failing
         place = exercise, failing.name if failing else ""
@@ -107,6 +106,26 @@ class Lab:
         spec = self.reference.specs[exercise]
         return Report(spec, judgement, self.attempts[place], self.progress, (reached, sum(points.values())))
 
+    def _beside_callees(self, judgement: Judgement, namespace: Mapping[str, Any], trees: Sequence[Cell]) -> Judgement:
+        """The judgement with what is to be said of exercises that this one calls: one whose cell has not run, or one
+        that is not right."""
+        specs = self.reference.specs
+
+        def lacks(found: Judgement) -> str:
+            return next((name for name in callees.undefined(found) if name in specs and name not in namespace), "")
+
+        if name := lacks(judgement):
+            first = f"`{name}` is not there yet: run the cell that defines `{name}` first."
+            return replace(judgement, misconceptions=(), first=first)
+        called = rules.called(trees, judgement.exercise, specs)
+        parts = [self._judge(name, namespace, trees) for name in specs if name in called]
+        if wrong := [part for part in parts if (part.is_wrong or part.status == "missing") and not lacks(part)]:
+            return callees.beside(judgement, wrong, specs)
+        if name := next((name for name in callees.undefined(judgement) if name not in namespace), ""):
+            first = f"`{name}` is not defined: run the cell that defines it first, or correct the name."
+            return replace(judgement, misconceptions=(), first=first)
+        return judgement
+
     def _judge(self, exercise: str, namespace: Mapping[str, Any], trees: Sequence[Cell]) -> Judgement:
         """Try an exercise on its visible cases, and judge it for itself."""
         spec, expectations = self.reference.specs[exercise], self.reference.expectations[exercise]
@@ -117,6 +136,12 @@ class Lab:
                 self.reference.lab, exercise, expectations, namespace, spec.probe
             )
         return judge(spec, expectations, attempts, broken)
+
+
+def _is_written(exercise: str, cells: Sequence[str], trees: Sequence[Cell]) -> bool:
+    """Whether the last cell that defines an exercise has nothing left of the stub in it."""
+    own = [cell for cell, tree in zip(cells, trees, strict=True) if any(exercise in part.binds for part in tree)]
+    return bool(own) and STUB not in own[-1]
 
 
 def _cells(namespace: Mapping[str, Any]) -> list[str]:

@@ -248,12 +248,11 @@ def called(cells: Sequence[Cell], name: str, exercises: Collection[str]) -> froz
         exercises: the names of the lab's exercises.
     """
     try:
-        reached = _Answer(cells, name).reached
+        answer = _Answer(cells, name)
     except sources.TooLarge:
         return frozenset()
-    return frozenset(
-        bound for statement in reached for bound in statement.binds if bound in exercises and bound != name
-    )
+    bound = {bound for statement in answer.reached for bound in statement.binds}
+    return frozenset((bound | answer.unknown) & set(exercises)) - {name}
 
 
 def imported_names(texts: Sequence[str]) -> tuple[str, ...]:

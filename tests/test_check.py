@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import re
 from dataclasses import replace
@@ -9,10 +10,11 @@ from dataclasses import replace
 import keras
 import numpy as np
 import pytest
+from lab_matrix import code_cells
 from measuring import takes_at_most
 
 from autograder.declaring.declaration import Declaration
-from coursekit import failures
+from coursekit import failures, python_names
 from coursekit.attempts import failed
 from coursekit.judge import GroupJudgement, Judgement, tidy_message
 from coursekit.lab import RAISING, Lab, start_lab
@@ -94,27 +96,77 @@ def test_the_points_reached_stand_beside_the_exercises_passed(lab):
     assert f"{reached:.3g} of {total:g} points" in str(report) and f"{reached:.3g} of" in report._repr_html_()
 
 
-def test_what_calls_a_wrong_exercise_says_which_to_mend_first_and_no_more():
-    lab = Lab(load_reference("01_attention_intuition"))
+def of_cells(lab: Lab, exercise: str, *cells: str, **names: object) -> Report:
+    """The report of a check after these cells; what stops is in the history all the same."""
+    names = {"In": [*cells], "np": np, "keras": keras, **names}
+    for cell in cells:
+        with contextlib.suppress(Exception):
+            exec(cell, names)
+    return lab.report(exercise, names)
 
+
+STUB = '    raise NotImplementedError("Write your code here")'
+MAY_COME = "What else is said here may come from there."
+
+
+def test_what_calls_a_wrong_exercise_tells_of_both_the_other_one_first():
+    lab = Lab(load_reference("01_attention_intuition"))
     product = "np.asarray(q) @ np.asarray(k).T"
+    cosine = "dot_score(q, k) / np.linalg.norm(q, axis=-1)[..., None] / np.linalg.norm(k, axis=-1)"
 
     def report(part: str, whole: str) -> Report:
-        cells = [f"def dot_score(q, k):\n    return {part}", f"def cosine_score(q, k):\n    return {whole}"]
-        names: dict = {"In": cells, "np": np}
-        for cell in cells:
-            exec(cell, names)
-        return lab.report("cosine_score", names)
+        cells = f"def dot_score(q, k):\n    return {part}", f"def cosine_score(q, k):\n    return {whole}"
+        return of_cells(lab, "cosine_score", *cells)
 
-    behind = "“dot_score”, which this one calls, is wrong: mend that first."
     for number in range(3):
-        said = report(f"{product} + {number + 1}", "dot_score(q, k)")
-        assert said.sentences == (behind,) and not said.hints and said.judgement.share < 1
-    assert behind in said.summary and behind in str(said)
+        said = report(f"{product} + {number + 1}", cosine)
+        first = said.sentences[0]
+        assert first.startswith("“dot_score”, which this one calls, is not right yet: ") and first.endswith(MAY_COME)
+        assert not said.hints and said.judgement.share < 1
+    assert "“dot_score”" in said.summary and first in str(said)
     assert {name for name, _ in lab.attempts} == {"cosine_score"}  # nobody has tried the other one
-    assert behind not in report(product, "dot_score(q, k)").sentences
-    assert behind not in report(f"{product} + 1", product).sentences
-    assert report(f"{product} + 1", "dot_score(q, k) / 0 * None").sentences == (behind,)
+    assert "“dot_score”" not in str(report(product, "dot_score(q, k)"))  # the other one is right
+    assert "“dot_score”" not in str(report(f"{product} + 1", product))  # it is not called
+    waits = report(f"{product} / 0 * None", cosine)
+    assert waits.sentences[0].startswith("This is judged when “dot_score”, which it calls, works: tried")
+    assert waits.judgement.status == "error" and len(waits.sentences) == 1
+
+
+def test_what_calls_one_that_is_not_written_is_not_called_wrong_nor_not_started():
+    lab = Lab(load_reference("01_attention_intuition"))
+    cells = f"def dot_score(q, k):\n{STUB}", "def cosine_score(q, k):\n    return dot_score(q, k)"
+    said = of_cells(lab, "cosine_score", *cells)
+    assert said.sentences == ("This is judged when “dot_score”, which it calls, works: it is not written yet.",)
+    assert said.judgement.status == "error" and "not started" not in str(said)
+    assert "not started" in of_cells(lab, "cosine_score", cells[0], f"def cosine_score(q, k):\n{STUB}").summary
+    half = f"def cosine_score(q, k):\n    scores = dot_score(q, k)\n{STUB}"
+    assert "not started" in of_cells(lab, "cosine_score", cells[0], half).summary
+
+
+def test_a_fault_that_cannot_come_from_the_other_one_is_told_beside_it():
+    """`used` is wrong in the one, the interval in the other: its mistake is named, after the other one's."""
+    lab, answers = Lab(load_reference("10_language_model")), code_cells("10_language_model")
+    part = answers["python_share-code"].replace(' if name not in ("self", "cls")]', "]")
+    whole = answers["measure_temperature-code"].replace("1.96", "1.645")
+    given = {name: value for name, value in vars(python_names).items() if callable(value)}
+    said = of_cells(lab, "measure_temperature", part, whole, **given).sentences
+    assert "“python_share”" in said[0] and "`self` and `cls` count" in said[0] and said[0].endswith(MAY_COME)
+    assert said[1].startswith("1.645 gives an interval of 90 %")
+
+
+@pytest.mark.parametrize("exercise", ["EncoderBlock", "Encoder"])
+def test_after_a_restart_it_is_said_which_cell_to_run(exercise):
+    """The cell of FeedForward has not run: the block is right, and so is the stack above it."""
+    answers = code_cells("04_encoder_block")
+    cells = answers["EncoderBlock-code"], answers["Encoder-code"]
+    said = of_cells(Lab(load_reference("04_encoder_block")), exercise, *cells, ops=keras.ops)
+    assert said.sentences == ("`FeedForward` is not there yet: run the cell that defines `FeedForward` first.",)
+    assert "EncoderBlock”" not in str(said)
+
+
+def test_a_name_that_nobody_defines_is_a_cell_that_has_not_run_or_misspelt(lab):
+    said = of_cells(lab, "attention_cost", "def attention_cost(length, d_model):\n    return cost(length)")
+    assert said.sentences == ("`cost` is not defined: run the cell that defines it first, or correct the name.",)
 
 
 def test_only_the_stub_is_not_started():

@@ -13,10 +13,11 @@ import gradescope_container as container
 import pytest
 from hostile.corpus import CORPUS
 from hostile.kinds import theft
-from hostile.making import FULL, LAB, LOOPS, POINTS, ROOT, Scene, answered, as_bytes
+from hostile.making import FULL, LAB, LOOPS, POINTS, ROOT, Scene, answered, as_bytes, grade_id, is_answer
 from test_hostile import make_course
 
 from autograder.course.settings import CourseError, load_course
+from autograder.grading.lab_grader import LabGrader
 from autograder.grading.results import ExerciseResult, GroupResult, LabResult
 from autograder.integrations.exporting.gradescope import USER, autograder_archive
 from autograder.integrations.gradescope.results import results_json
@@ -114,11 +115,17 @@ def test_the_archive_holds_what_grading_needs_and_no_secret_of_the_courses(tmp_p
         everything = b"".join(map(archive.read, names))
         modes = {name: archive.getinfo(name).external_attr >> 16 & 0o777 for name in ("setup.sh", "run_autograder")}
         settings = json.loads(archive.read("gradescope.json"))
+        solution = archive.read(f"course/solutions/{LAB}/{LAB}.ipynb").decode()
         archive.extractall(tmp_path / "source")
     assert modes == {"setup.sh": 0o755, "run_autograder": 0o755}
     assert settings == {"lab": LAB, "seed": 7, "user": USER, "show": "visible"}
     assert {f"course/labs/{LAB}/{LAB}.ipynb", "requirements.txt", "grader/coursekit/lab.py"} <= names
-    assert not [name for name in names if name.startswith("course/solutions") or "__pycache__" in name]
+    of_solution = {name for name in names if name.startswith("course/solutions")}
+    assert of_solution == {f"course/solutions/{LAB}/{LAB}.ipynb"} and not any("__pycache__" in name for name in names)
+    answers = [cell for cell in json.loads(solution)["cells"] if is_answer(cell)]  # of what another exercise calls
+    assert [grade_id(cell) for cell in answers] == ["scaled_dot_product_attention-code"]
+    there = LabGrader(load_course(tmp_path / "source" / "course"), LAB, seed=7)
+    assert there.solution == LabGrader(course, LAB, seed=7).solution
     assert b"postgresql://me" not in everything
     assert load_course(tmp_path / "source" / "course").limits == course.limits
     for script in ("setup.sh", "run_autograder"):

@@ -33,7 +33,7 @@ TOLD = {
     "05-untouched": {"self_attention_loops": "missing", "SelfAttention": "missing"},
     "06-syntax-error": {"self_attention_matrix": "error"},
     "07-damaged-file": {"self_attention_loops": "missing"},
-    "08-endless-loop": {"scaled_dot_product_attention": "timeout", "SelfAttention": "timeout"},
+    "08-endless-loop": {"scaled_dot_product_attention": "timeout", "SelfAttention": "graded"},
     "09-kills-its-process": {"SelfAttention": "crashed"},
     "10-cheats": {"self_attention_loops": "unchanged"},
 }

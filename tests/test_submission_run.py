@@ -79,7 +79,7 @@ def once(*outcomes: object) -> Callable[[], object]:
 def exercise(name: str) -> PreparedExercise:
     spec = ExerciseSpec(name, (GroupSpec("all", "right numbers", 1, hints=("Add.",)),), sentences={})
     case = Expectation("all", "ones", {"x": np.ones(2)}, "call", {"output": np.ones(2)}, {"output": 1e-6})
-    return PreparedExercise(SimpleNamespace(cpu_seconds=None), spec, [case])
+    return PreparedExercise(SimpleNamespace(cpu_seconds=None, uses=()), spec, [case])
 
 
 def cell(source: str, exercise: str | None = None, *, locked: bool = False) -> CellStep:

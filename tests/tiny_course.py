@@ -103,7 +103,8 @@ def build(root: Path, monkeypatch: pytest.MonkeyPatch, toml: str = TOML) -> Cour
     (root / "coursekit" / "__init__.py").write_text('__version__ = "0.1.0"\n')
     write_notebook(root / "solutions" / LAB / f"{LAB}.ipynb", solution_notebook())
 
-    free = SimpleNamespace(spec=SimpleNamespace(forbidden=(), no_loops=False, sentences={}), wrong_answers=[])
+    spec = SimpleNamespace(forbidden=(), no_loops=False, sentences={})
+    free = SimpleNamespace(spec=spec, wrong_answers=[], uses=())
     declared = {"double": free, "square": free}
     for user in ("releasing.release", "grading.lab_grader", "pages.class_report", "integrations.exporting.gradescope"):
         monkeypatch.setattr(f"autograder.{user}.declared_exercises", lambda course, lab: declared)

@@ -120,11 +120,6 @@ class Formula:
                     scope[name] = new[_plain(value)]
         return {mode: new[function] for mode, function in self._roots.items()}
 
-    @property
-    def roots(self) -> dict[str, FunctionType]:
-        """The functions that are called from outside, by the mode of the probe that asks for their results."""
-        return dict(self._roots)
-
     def is_root(self, function: FunctionType) -> bool:
         """Whether a function is called from outside."""
         return function in self._roots.values()

@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache, cached_property
-from types import FunctionType
 from typing import Any, cast
 
 import numpy as np
@@ -274,25 +273,6 @@ class Exercise(Declaration):
         functions = self._with_mistakes((id,))
         assert functions is not None, id  # nothing clashes with itself
         return functions[""]
-
-    def formulas_calling(self, others: Sequence[tuple[Exercise, Mistakes]]) -> dict[str, Oracle] | None:
-        """The formula's functions by mode, where the formulas of other exercises have mistakes.
-
-        Where this formula calls another one, it calls the wrong one. Where it only calls functions of which the other
-        one is made, these are wrong. None if the mistakes are in nothing that it calls.
-        """
-        replaced: dict[FunctionType, Oracle] = {}
-        changed: dict[FunctionType, str] = {}
-        for other, mistakes in others:
-            declared = [other.named_mistakes[id] for id in mistakes]
-            mistaken = other._with_mistakes(mistakes) or {}
-            roots = {other.formulas.roots[mode]: function for mode, function in mistaken.items()}
-            edited = other.formulas.edited([edit for mistake in declared for edit in mistake.edits]) if roots else {}
-            if not roots.keys().isdisjoint(self.formulas.texts):
-                replaced |= roots
-            elif edited.keys() <= self.formulas.texts.keys() and not any(mistake.instead for mistake in declared):
-                changed |= edited
-        return self.formulas.compiled(changed, replaced) if changed or replaced else None
 
     def _right(self, mode: str) -> Oracle:
         oracle = self.by_mode.get(mode, self.oracle)

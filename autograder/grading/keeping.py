@@ -1,6 +1,6 @@
 """Keeps of what came back from a case what is judged, so that no notebook fills the grader's memory.
 
-What came back stays until the whole notebook is done, for exercises that call each other are judged together.
+What came back stays until the whole notebook is done: `course explain` shows it.
 """
 
 from __future__ import annotations

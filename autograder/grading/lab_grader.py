@@ -10,7 +10,7 @@ import secrets
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -31,6 +31,7 @@ from autograder.course.settings import Course, CourseError
 from autograder.course.text_pairs import PairError, read_pair
 from autograder.declaring.course_exercises import course_files, declared_exercises, own_exercises
 from autograder.declaring.exercise import Exercise
+from autograder.grading.callees import code_of_callees, solution_of_callees
 from autograder.grading.case_digest import digest
 from autograder.grading.lab_files import files_in
 from autograder.grading.preloading import limits_of, preload_of
@@ -39,10 +40,12 @@ from autograder.grading.solution_run import own_expectations
 from autograder.grading.submission_run import DEMONSTRATION_TAG, PreparedExercise, SubmissionRun
 from autograder.sandbox import Limits, Sandbox, SandboxUnavailable, WorkerLost
 from autograder.submission import (
+    CellStep,
     Children,
     FoundSubmission,
     LabReader,
     Plan,
+    ProbeStep,
     ReaderLost,
     Reading,
     Rules,
@@ -129,7 +132,8 @@ class LabGrader:
         declared = declared_exercises(course, self.lab)
         self.seed = seed
         self._own = own_exercises(declared)
-        self.solution = _solution(course, self.lab) if self._own else None
+        self.solution = _solution(course, self.lab) if self._own else solution_of_callees(course, self.lab, declared)
+        self._callees = code_of_callees(self.solution, declared)
         changes = _released_changes(course, self.lab)
         self._prepared = {
             name: PreparedExercise(
@@ -144,7 +148,8 @@ class LabGrader:
         specs |= {name: exercise.spec for name, exercise in self._own.items()}
         rules = {name: Rules(tuple(spec.forbidden), spec.no_loops) for name, spec in specs.items()}
         imports = imported_names([cell.source for cell in self.release.cells if cell.cell_type == "code"])
-        self._readers = Children(LabReader(read_release(self.release, self.earlier), self.known, rules, imports))
+        release = read_release(self.release, self.earlier)
+        self._readers = Children(LabReader(release, self.known, rules, imports, self._callees))
         self._own_prepared: dict[str, PreparedExercise] | None = None
         self._preparing = Lock()
         libraries = [version(name) for name in LIBRARIES]
@@ -234,14 +239,27 @@ class LabGrader:
     def submission_run(self, reading: Reading, sandbox: Sandbox) -> SubmissionRun:
         """A repaired submission with the lab's hidden cases, ready to run."""
         prepared = self.prepared(sandbox)
-        return SubmissionRun(self.lab, prepared, self._demonstrations, self.limits, reading, sandbox, self.files)
+        lab, shown, again = self.lab, self._demonstrations, self._with_callees
+        return SubmissionRun(lab, prepared, shown, self.limits, reading, sandbox, self.files, again)
+
+    def _with_callees(
+        self, plan: Sequence[CellStep | ProbeStep], exercise: str, names: Collection[str]
+    ) -> Reading | None:
+        """How one exercise is judged with the course's own code of others; None where there is none to be had."""
+        if self._callees.keys().isdisjoint(names):
+            return None
+        try:
+            reading: Reading = self._readers.ask("with_callees", plan, exercise, names)
+        except Unreadable:  # it takes more than it may
+            return None
+        return reading
 
     def prepared(self, sandbox: Sandbox) -> dict[str, PreparedExercise]:
         """The exercises with their hidden cases; those whose references the solution gives need the sandbox for it."""
         with self._preparing:
             if self._own_prepared is None:
                 cases: Mapping[str, list[Expectation]] = {}
-                if self.solution is not None:
+                if self._own and self.solution is not None:
                     cases = own_expectations(self.lab, self.solution, self._own, self.seed, sandbox, self.files)
                 self._own_prepared = {
                     name: PreparedExercise(self._own[name], replace(self._own[name].spec, reveal=False), drawn)

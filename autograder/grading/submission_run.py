@@ -6,18 +6,18 @@ import errno
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
 from autograder.declaring.declaration import Declaration
-from autograder.grading.carrying import JudgedAlone, judged_together
 from autograder.grading.keeping import kept
 from autograder.grading.lab_files import writing
 from autograder.grading.results import ExerciseResult, GroupResult
 from autograder.sandbox import CellError, CellReply, Limits, ProbeReply, Sandbox, Session, SessionLost, WorkerLost
 from autograder.sandbox.turns import turn
 from autograder.submission import CellStep, ProbeStep, Reading
+from coursekit.callees import beside
 from coursekit.judge import Attempt, ExerciseSpec, Expectation, Judgement, judge, not_run, tidy_message
 from coursekit.readings import read
 from coursekit.statuses import STUB
@@ -35,6 +35,7 @@ SHORTAGES = (
     *(f"OSError: [Errno {number}]" for number in SHORT),
 )  # fmt: skip
 Reply = TypeVar("Reply", CellReply, ProbeReply)
+WithCallees = Callable[[Sequence[CellStep | ProbeStep], str, Collection[str]], Reading | None]
 
 WORDS_OF_LOSS = {
     "timeout": "The code did not finish in time: {}.",
@@ -93,6 +94,8 @@ class SubmissionRun:
         reading: the repaired submission, with the rules that its source breaks.
         sandbox: where its code runs.
         files: what lies beside the notebook, by path.
+        with_callees: how one exercise is judged with the course's own code of others that it calls; None where the
+            course has none.
     """
 
     def __init__(
@@ -104,17 +107,19 @@ class SubmissionRun:
         reading: Reading,
         sandbox: Sandbox,
         files: Mapping[str, bytes] | None = None,
+        with_callees: WithCallees | None = None,
     ):
         self.notes: list[str] = []
         self.attempts: dict[str, list[Attempt]] = {}  # what came from the cases; fewer than cases after a loss
+        self.judged: dict[str, Judgement] = {}
         self._lab = lab
         self._prepared = prepared
         self._limits = limits
         self._plan = plan = reading.plan
         self._sandbox = sandbox
         self._files = files
+        self._with_callees = with_callees
         self._finished: dict[str, ExerciseResult] = {}
-        self._tried: dict[str, JudgedAlone] = {}
         self._left_out = {
             index
             for index, step in enumerate(plan.steps)
@@ -159,10 +164,9 @@ class SubmissionRun:
                     ) from lost
                 self._was_lost = True
                 self._wall = before
-        tried = {name: self._tried[name] for name in self._plan.exercises if name in self._tried}
-        for name, judgement in judged_together(tried, self._called).items():
-            if judgement is not tried[name].judgement:
-                self._finish(judgement, self._finished[name].seconds)
+        for name in self._plan.exercises:
+            if self._fails(name) and (wrong := self._wrong_callees(name)):
+                self._judge_beside(name, wrong)
         return {name: self._finished[name] for name in self._plan.exercises}
 
     def _last_waiting_probe(self) -> int | None:
@@ -257,9 +261,86 @@ class SubmissionRun:
         if judgement.status == "missing" and error is not None and STUB not in error.message:
             text = f"The cell stops with {error.type}: {tidy_message(error.message)}"
             judgement = Judgement(name, "error", judgement.groups, (), text)
-        self._tried[name] = JudgedAlone(prepared.exercise, prepared.cases, attempts, judgement)
+        self.judged[name] = judgement
         self._finish(judgement, self._spent[name].cpu)
         return is_short
+
+    # -- exercises that call each other --------------------------------------------------------------------------
+
+    def _wrong_callees(self, name: str) -> list[str]:
+        """The exercises that are not right, of those that the student's code of one calls and that it is declared to
+        use, in the lab's order; and those that the course's own code of these needs."""
+        called = self._used(name) & self._called.get(name, frozenset())
+        needed = called.union(*(self._used(other) for other in called if self._fails(other)))
+        return [other for other in self._plan.exercises if other in needed and self._fails(other)]
+
+    def _used(self, name: str) -> set[str]:
+        """The exercises that one is declared to use, and those that these use."""
+        used: set[str] = set()
+        waiting = [name]
+        while waiting:
+            more = {*self._prepared[waiting.pop()].exercise.uses} & self._prepared.keys() - used
+            used |= more
+            waiting += more
+        return used
+
+    def _fails(self, name: str) -> bool:
+        result = self._finished[name]
+        return not result.passed and result.status != "forbidden"
+
+    def _judge_beside(self, name: str, wrong: Sequence[str]) -> None:
+        """Judge an exercise where others that it calls are not right: a mistake is charged once.
+
+        Where the exercise gets more points with the course's own code in the place of theirs, these count. Of that code
+        nothing may reach the student: of that judgement the page has only which groups pass.
+        """
+        first, again = self.judged.get(name), self._with_own(wrong, name)
+        if again is not None and again.share > (first.share if first else 0.0):
+            names = " and ".join(f"“{other}”" for other in wrong)
+            end = "costs no points here." if again.passed else "is not what fails here."
+            words = (
+                f"What is not right in {names}, which this one calls, {end} It was judged with the course's own code."
+            )
+            told = replace(again.bare, first=words)
+        elif first is None or (first.status == "missing" and not self._is_written(name, again)):
+            return
+        else:
+            specs = {other: prepared.spec for other, prepared in self._prepared.items()}
+            words = "Judged with the course's own code of it, this exercise gets no more points." if again else ""
+            told = beside(first, [self._found(other) for other in wrong], specs, words)
+            if again is None or again.misconceptions != first.misconceptions:  # the other's mistake, perhaps
+                told = replace(told, misconceptions=())
+        self.judged[name] = told
+        self._finish(told, self._finished[name].seconds)
+
+    def _with_own(self, callees: Sequence[str], name: str) -> Judgement | None:
+        """Judge one exercise, and nothing else, with the course's own code of others that it calls, in new processes.
+
+        It has a budget of its own, and the submission as a whole has the time that it had before.
+        """
+        if self._with_callees is None:
+            return None
+        steps = [step for at, step in enumerate(self._plan.steps) if at not in self._left_out or step.exercise == name]
+        reading = self._with_callees(steps, name, callees)
+        if reading is None:
+            return None
+        run = SubmissionRun(self._lab, self._prepared, (), self._limits, reading, self._sandbox, self._files)
+        run._pauses, run._most_wall = self._pauses, min(run._most_wall, self._most_wall - self._wall)
+        run.results()
+        self._wall += run._wall
+        return run.judged.get(name)
+
+    def _is_written(self, name: str, again: Judgement | None) -> bool:
+        """Whether an exercise of which nothing came back has been written: then the stub of another one was reached."""
+        if again is not None:
+            return again.status != "missing"
+        return not any(STUB in step.source for step in self._plan.steps if _is_cell_of(step, name))
+
+    def _found(self, name: str) -> Judgement:
+        """What was found of an exercise; of one that lost its process, what was said then."""
+        lost = self._finished[name]
+        status = "missing" if lost.status == "missing" else "error"
+        return self.judged.get(name) or Judgement(name, status, (), (), lost.message)
 
     # -- time ----------------------------------------------------------------------------------------------------
 
@@ -402,6 +483,10 @@ def _brought_back(steps: Sequence[CellStep | ProbeStep]) -> dict[int, int]:
                 found[index] = own
             seen.add(step.cell_id)
     return found
+
+
+def _is_cell_of(step: CellStep | ProbeStep, exercise: str) -> TypeGuard[CellStep]:
+    return isinstance(step, CellStep) and step.exercise == exercise
 
 
 def _is_short(reply: CellReply) -> bool:

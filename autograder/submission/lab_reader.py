@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from nbformat import NotebookNode
 
 from autograder.submission.helpers import helper_cells
+from autograder.submission.names import defined_names
 from autograder.submission.reading import read_notebook
 from autograder.submission.repair import CellStep, Known, Plan, ProbeStep, read_plan, repair
 from autograder.submission.skeleton import Release
@@ -47,14 +48,16 @@ class LabReader:
     Args:
         release: the roles of the lab's cells.
         known: grade_ids of each lab of the course.
-        rules: the rules of each exercise.
+        rules: the rules of each exercise that has some.
         imports: the names that the release's own cells import; None where nobody knows them.
+        callees: by exercise that others call, the course's own code of it.
     """
 
     release: Release
     known: Known
     rules: Mapping[str, Rules]
     imports: tuple[str, ...] | None = None
+    callees: Mapping[str, str] = field(default_factory=dict)
 
     def read(self, data: bytes) -> Reading:
         """Return a notebook as it is graded.
@@ -67,6 +70,36 @@ class LabReader:
     def plan(self, data: bytes) -> Plan:
         """Return the plan alone. Raises Unreadable, as `read` does."""
         return read_plan(data, self.release, self.known)
+
+    def with_callees(self, plan: Sequence[CellStep | ProbeStep], exercise: str, names: Collection[str]) -> Reading:
+        """Return how one exercise alone is judged, with the course's own code of others that it calls.
+
+        That code stands below each cell of the student's that answers or defines them, and above the exercise's own
+        where there is none.
+
+        Args:
+            plan: the steps of the submission's plan that are to be taken.
+            exercise: what is judged.
+            names: the exercises that it calls.
+        """
+        own = {name: CellStep(code, name, False, 0, "") for name, code in self.callees.items() if name in names}
+        steps: list[CellStep | ProbeStep] = []
+        absent = dict(own)
+        for step in plan:
+            if isinstance(step, ProbeStep) and step.exercise != exercise:
+                continue
+            if step.exercise == exercise:
+                steps += absent.values()
+                absent.clear()
+            steps.append(step)
+            if isinstance(step, ProbeStep):
+                break
+            if not step.locked:
+                defined = {step.exercise} | defined_names(step.source)
+                steps += [code for name, code in own.items() if name in defined]
+                absent = {name: code for name, code in absent.items() if name not in defined}
+        alone = Plan(tuple(steps), {exercise: 1.0}, frozenset(), frozenset(), {}, (), (), NotebookNode())
+        return with_rules(alone, self.rules, self.imports)
 
 
 class NotebookReader:

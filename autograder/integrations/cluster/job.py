@@ -36,7 +36,7 @@ class Job:
         release: the released notebook.
         known: grade_ids of every lab of the course, by which a notebook of another lab is told.
         own: the files of the instructor's own exercises, by name.
-        solution: her solution, where there are such exercises.
+        solution: her solution, where there are such exercises; elsewhere its cells of exercises that others call.
         files: what lies beside the notebook, by path.
         earlier: hashes of what the lab's cells said in earlier releases.
     """

@@ -9,12 +9,15 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import nbformat
+
 import autograder
 import coursekit
 from autograder.course.earlier_cells import earlier_file
 from autograder.course.released import read_released
 from autograder.course.settings import FILE_NAME, Course, CourseError
 from autograder.declaring.course_exercises import course_files, declared_exercises, own_exercises
+from autograder.grading.callees import solution_of_callees
 from autograder.grading.lab_grader import grading_seed
 from autograder.releasing.student_project import LOCK
 
@@ -51,6 +54,9 @@ def autograder_archive(course: Course, lab: str, *, show: str = "visible", seed:
         _add(archive, f"course/{FILE_NAME}", _settings(course, lab))
         for name, path in sorted(_files(course, lab)):
             _add(archive, name, path.read_bytes())
+        declared = declared_exercises(course, lab)
+        if not own_exercises(declared) and (solution := solution_of_callees(course, lab, declared)):
+            _add(archive, f"course/solutions/{lab}/{lab}.ipynb", nbformat.writes(solution).encode())
     return content.getvalue()
 
 
