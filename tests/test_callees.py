@@ -81,7 +81,7 @@ class InProcess:
         self.probed: list[list[str]] = []
         self.names: dict = {}
 
-    def session(self) -> InProcess:
+    def session(self, *, alone: bool = False) -> InProcess:
         self.ran.append([])
         self.probed.append([])
         self.names = {"np": np}
