@@ -323,6 +323,8 @@ def _measure_temperature(namespace: Mapping[str, Any], inputs: Mapping[str, Any]
 
     found = function_of(namespace, "measure_temperature")(write, list(temperatures), list(prompts), list(seeds))
     shown = "measure_temperature(…)"
+    if isinstance(found, Mapping) and any(str(each) in found for each in temperatures):
+        raise ContractError(f"{shown} has texts as keys, such as {str(temperatures[0])!r}; expected the numbers.")
     if not isinstance(found, Mapping) or any(each not in found for each in temperatures):
         raise ContractError(
             f"{shown} returned {kind_of(found)}; expected a dictionary with an entry for each temperature."

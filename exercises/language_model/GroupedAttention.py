@@ -255,6 +255,11 @@ exercise.mistakes(
         ("turned(heads_of(x @ w_k, num_kv_heads), positions)", "heads_of(x @ w_k, num_kv_heads)"),
         see="05#rotary",
     ),
+    queries_not_turned=wrong(
+        "The keys are turned, and the queries are not. A score knows a distance only if both are turned.",
+        ("turned(heads_of(x @ w_q, num_heads), positions)", "heads_of(x @ w_q, num_heads)"),
+        see="05#rotary",
+    ),
     itself_hidden=wrong(
         "A token does not see itself. It sees all earlier tokens and itself.",
         ("np.tri(x.shape[1], k.shape[2], past, dtype=bool)", "np.tri(x.shape[1], k.shape[2], past - 1, dtype=bool)"),
@@ -359,7 +364,8 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "Begin with the page's `PlainRotaryAttention`. Which two of its Dense layers become narrower?",
+    "Go through the page's `PlainRotaryAttention` line by line. Which lines change with grouped heads, and is "
+    "everything else still there: both turns, the root, the mask?",
     "After the split k is (B, G, T, K). `ops.repeat(k, n, axis=…)` writes every head n times in a row: which "
     "axis, and what is n?",
 )

@@ -64,19 +64,24 @@ def cut_as_given(numbers: np.ndarray, p: float) -> np.ndarray:
     return kept / kept.sum()
 
 
-def _greedy(rng: Generator, *, ends: bool, begins: bool = False, only: bool = False) -> dict:
+def _greedy(rng: Generator, *, ends: bool, begins: bool = False, only: bool = False, inside: bool = False) -> dict:
     """A prompt after which the most probable tokens come to an end in time, or do not."""
 
     def draw() -> dict:
         prompt, end_id = rng.integers(11, size=3).tolist(), int(rng.integers(11))
         prompt = [end_id] if only else [end_id, *prompt[1:]] if begins else prompt
+        prompt = [*prompt[:2], end_id, *prompt[2:]] if inside else prompt
         return {"table": 2 * rng.normal(size=(23, 11)), "prompt": prompt, "max_new": 9, "end_id": end_id}
 
     def fits(inputs: dict) -> bool:
         tokens = greedy_text(**inputs)["tokens"].strip("[]").split(", ")
         if not ends:
             return str(inputs["end_id"]) not in tokens
-        return 4 <= len(tokens) < 9 and len(set(tokens)) > 3 and inputs["end_id"] not in inputs["prompt"][begins:]
+        return (
+            4 <= len(tokens) < 9
+            and len(set(tokens)) > 3
+            and inputs["prompt"].count(inputs["end_id"]) == begins + inside
+        )
 
     return drawn_until(fits, draw)
 
@@ -113,6 +118,10 @@ def greedy(rng: Generator) -> list[Case]:
         Case(
             {**_greedy(rng, ends=True, begins=True, only=True), "temperature": 0.0, "p": 1.0},
             description="the end id is all of the prompt",
+        ),
+        Case(
+            {**_greedy(rng, ends=True, begins=True, inside=True), "temperature": 0.0, "p": 1.0},
+            description="a prompt of four ids, the first and the third one the end id",
         ),
     ]
 
@@ -260,6 +269,12 @@ exercise.mistakes(
         ("if end_id in new:", "if end_id in [*prompt[-1:], *new]:"),
         ('"calls": WANTED_CALLS', '"calls": WANTED_CALLS if new else "calls with [] ids"'),
         hint="Which id do you compare with the end before the first one is written?",
+    ),
+    end_inside_the_prompt=wrong(
+        "An end id inside the prompt stops the text. The prompt may hold it: only a new one ends the text.",
+        ("if end_id in new:", "if end_id in [*prompt[1:], *new]:"),
+        ('"calls": WANTED_CALLS', '"calls": WANTED_CALLS if new else "calls with [] ids"'),
+        hint="Among which ids do you look for the end?",
     ),
     prompt_in_result=wrong(
         "The prompt stands in the result. Only the new ids are asked for.",

@@ -70,6 +70,11 @@ def ends(rng: Generator) -> list[Case]:
     return [
         Case(_inputs(rng, 3, 5, starts=(0,), after=1), description="the last start that there is"),
         Case(_inputs(rng, 3, 5, starts=(1,), after=1), mode="refusal", description="a start that is one too large"),
+        Case(
+            _inputs(rng, 3, 5, starts=(1, 0), after=1),
+            mode="refusal",
+            description="a start that is one too large, and behind it one that is not",
+        ),
     ]
 
 

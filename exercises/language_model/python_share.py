@@ -208,7 +208,8 @@ exercise.mistakes(
 )
 
 exercise.hints(
-    "`only_statement(prompt + body)` is None where the text is no Python. Which third thing has to be true?",
+    "Look at the four results one by one. `parses` asks three things of prompt + body, `bound` looks at every reading "
+    "of a name, and `used` at every parameter.",
     "`names_read(function)` is a list in which a name stands as often as it is read; `bound_names(function)` is a set.",
 )
 exercise.hints("`np.nan` where a list is empty; otherwise its mean.", group="nothing")

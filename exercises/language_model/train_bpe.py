@@ -150,7 +150,8 @@ exercise.mistakes(
         ("range(256, 256 + num_merges)", "range(256, 255 + num_merges)"),
     ),
     once_in_a_chunk=wrong(
-        "A pair counts once in a chunk, however often it stands there. “aaa” holds (a, a) twice.",
+        "A pair that stands more than once in a chunk counts too seldom. “aaa” holds (a, a) twice: every place counts, "
+        "also where two of them overlap.",
         ("for pair in pairwise(ids):", "for pair in set(pairwise(ids)):"),
     ),
     seldom_pairs_left=wrong(

@@ -278,7 +278,7 @@ check("GroupedAttention")
 # Show a model a random row twice: `period` tokens, then the same again. At position t of the second copy, t = period … 2·period − 1 (counted
 # from 0), an induction head looks at what followed the same token last time: position t − period + 1. **`induction_scores`** is its mean weight there, over the second copy and the batch.
 #
-# What would a head get that looks nowhere in particular? **`derive_base_rate`** is the score of causal attention with **equal weights**, as a closed form, without a loop; it is asked for periods of 10¹⁵ too. The **harmonic number**
+# What would a head get that looks nowhere in particular? **`derive_base_rate`** is the score of causal attention with **equal weights**, in closed form, without a loop, for periods of 10¹⁵ too, whose terms fit into no array. The **harmonic number**
 # Hₙ = 1 + 1/2 + … + 1/n is ψ(n + 1) + γ, where ψ is `digamma` and γ ≈ 0.577 a constant.
 #
 # **By hand:** the base rate for period 2.
@@ -425,7 +425,7 @@ check("bits_per_byte")
 # ## 7 · Write
 #
 # The first call of the model gets the whole prompt, a batch of one row. Every later call gets **one id**, the newest, and the caches of the call before.
-# The last position's logits decide: divide them by the temperature, take the `softmax`, cut with `nucleus`, draw with `rng.choice`. Temperature 0 means the largest logit. It is over with `end_id`, or after `max_new` ids. All chance comes from `rng`.
+# The last position's logits decide: divide them by the temperature, take the `softmax`, cut with `nucleus`, draw with `rng.choice`. Temperature 0 means the largest logit. It ends with a new `end_id`, or after `max_new` ids. All chance comes from `rng`.
 
 # %% nbgrader={"grade": false, "grade_id": "generate-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def generate(model, prompt, max_new, temperature, p, rng, end_id):

@@ -4,7 +4,7 @@ from pathlib import Path
 import jupytext
 import numpy as np
 import pytest
-from lab_matrix import LabTests, expectations, namespace, outcome, solution_sources
+from lab_matrix import LabTests, expectations, namespace, outcome, solution_sources, told, variants
 from this_course import exercises_of
 
 from autograder.declaring.exercise import Exercise
@@ -96,3 +96,9 @@ def test_the_page_tokenizer_cannot_do_the_work():
     )
     names = namespace([*solution_sources(LAB), source])
     assert outcome(LAB, exercises_of(LAB)["train_bpe"], names).share == 0
+
+
+def test_keys_that_are_texts_are_told():
+    (source,) = [text for _, text in variants(LAB, "measure_temperature").WRONG if "result[str(temperature)]" in text]
+    judgement = outcome(LAB, exercises_of(LAB)["measure_temperature"], namespace([*solution_sources(LAB), source]))
+    assert "has texts as keys, such as '0." in told(judgement)

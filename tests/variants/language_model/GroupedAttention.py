@@ -166,6 +166,7 @@ WRONG = [
     ("repeated_in_cache", edited(PLAIN, ("kept = (k, v)\n", "\n"), ("D))), kept", "D))), (k, v)"))),
     ("kept_in_the_layer", edited(PLAIN, ("[cache[0], k]", "[self.kept[0], k]"), ("[cache[1], v]", "[self.kept[1], v]"), ("past = ops.shape(cache[0])[2]", "past = ops.shape(self.kept[0])[2]"), ("kept = (k, v)", "self.kept = kept = (k, v)"))),
     ("", edited(PLAIN, ("[cache[0], k]", "[cache[1], k]"))),
+    ("queries_not_turned", edited(PLAIN, ("q = rotated(self.split(self.w_q(x), self.H), positions)", "q = self.split(self.w_q(x), self.H)"))),
     ("keys_not_turned", edited(PLAIN, ("k = rotated(self.split(self.w_k(x), self.G), positions)", "k = self.split(self.w_k(x), self.G)"))),
     ("values_turned", edited(PLAIN, ("v = self.split(self.w_v(x), self.G)", "v = rotated(self.split(self.w_v(x), self.G), positions)"))),
     ("root_of_d_model", edited(PLAIN, ("/ self.K ** 0.5", "/ D ** 0.5"))),

@@ -94,6 +94,8 @@ class MyNorm(keras.layers.Layer):
             "for n in range(len(self.blocks)):\n            x, kept = self.blocks[n](x, cache=caches[n])\n            new += [kept]",
         ),
     ),
+    # the list that comes in is written over: Keras hands `call` a copy of it
+    edited(PLAIN, ("        new = []\n        for block, cache in zip(self.blocks, caches):\n            x, cache = block(x, cache)\n            new.append(cache)", "        for n, block in enumerate(self.blocks):\n            x, caches[n] = block(x, caches[n])"), ("embeddings)), new", "embeddings)), caches")),
 ]  # fmt: skip
 
 WRONG = [

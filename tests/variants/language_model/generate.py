@@ -126,6 +126,17 @@ def generate(model, prompt, max_new, temperature, p, rng, end_id):
         new += given
     return new
 """),
+    ("end_inside_the_prompt", """
+def generate(model, prompt, max_new, temperature, p, rng, end_id):
+    ids, given, caches = list(prompt), list(prompt), None
+    while end_id not in ids[1:] and len(ids) < len(prompt) + max_new:
+        logits, caches = model(np.array([given]), caches=caches)
+        last = np.asarray(logits, dtype="float64")[0, -1]
+        share = softmax(last / temperature) if temperature else None
+        given = [int(last.argmax()) if temperature == 0 else int(rng.choice(len(last), p=nucleus(share, p)))]
+        ids += given
+    return ids[len(prompt):]
+"""),
     ("temperature_from_one", edited(PLAIN, ("last / temperature", "last / max(temperature, 1.0)"))),
     ("one_plus_temperature", edited(PLAIN, ("last / temperature", "last / (1 + temperature)"))),
     ("power_not_normalised", edited(PLAIN, (STEP, "            share = np.exp(last - last.max())\n            share = (share / share.sum()) ** (1 / temperature)\n            " + DRAW))),

@@ -73,6 +73,8 @@ WRONG = [
     ("end_first", edited(PLAIN, ("        stream.extend(document)\n        stream.append(end_id)\n", "        stream.append(end_id)\n        stream.extend(document)\n"))),
     ("cut_at_documents", edited(PLAIN, ("    return np.array(x), np.array(y)", "    x, y = np.array(x), np.array(y)\n    for rows in (x, y):\n        for row in rows:\n            ends = np.flatnonzero(row == end_id)\n            if len(ends):\n                row[ends[0]:] = end_id\n    return x, y"))),
     ("too_late_accepted", edited(PLAIN, (CHECK, ""), ("return np.array(x), np.array(y)", "return x, y"))),
+    # only the last start is looked at
+    ("too_late_accepted", edited(PLAIN, (CHECK, ""), ("    x, y = [], []\n", "    x, y = [], []\n    if starts[-1] > len(stream) - length - 1:\n        raise ValueError(f'too late: {starts[-1]}')\n"), ("return np.array(x), np.array(y)", "return x, y"))),
     ("", edited(PLAIN, (CHECK, ""))),
     ("", edited(PLAIN, ("raise ValueError(", "raise IndexError("))),
     ("", edited(PLAIN, ("raise ValueError(", "print("))),

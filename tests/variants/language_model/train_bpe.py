@@ -136,6 +136,8 @@ WRONG = [
     ("", edited(PLAIN, (COUNT, "chunks[chunk]"))),
     ("", edited(PLAIN, ("        if not counts:\n            break\n", ""))),
     ("once_in_a_chunk", edited(WITH_HELPER, ("for pair in zip(ids, ids[1:]):", "for pair in set(zip(ids, ids[1:])):"))),
+    # "aaa" counts once, as if a pair could not overlap with itself
+    ("once_in_a_chunk", edited(PLAIN, ("            for place in range(len(ids) - 1):\n                pair", "            last = {}\n            for place in range(len(ids) - 1):\n                if last.get((ids[place], ids[place + 1])) == place - 1:\n                    continue\n                last[ids[place], ids[place + 1]] = place\n                pair"))),
     ("over_the_ends", edited(PLAIN, ("words = {chunk: list(chunk.encode(\"utf-8\")) for chunk in chunks}", "text = ''.join(chunk * count for chunk, count in chunks.items())\n    words, chunks = {text: list(text.encode(\"utf-8\"))}, {text: 1}"))),
     ("nothing_joined", edited(PLAIN, ("words[chunk] = result", "words[chunk] = ids"))),
     ("second_stays", edited(PLAIN, ("result.append(new)\n                    place += 2", "result.append(new)\n                    place += 1"))),
