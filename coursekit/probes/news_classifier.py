@@ -181,6 +181,9 @@ def _values(built: _News, inputs: Mapping[str, Any]) -> dict[str, Any]:
     return {"probabilities": result}
 
 
+FROZEN = "do not go on to an encoder that is frozen"
+
+
 def _gradients(built: _News, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """Whether a training step reaches every weight that is to learn, and how steep the loss is along `direction`.
 
@@ -191,7 +194,7 @@ def _gradients(built: _News, inputs: Mapping[str, Any]) -> dict[str, Any]:
     _values(built, inputs)  # puts the weights in; raises where chance would decide about the slope
     variables = built.model.trainable_variables
     if not {id(weight) for weight in built.encoder() or ()} <= {id(variable) for variable in variables}:
-        return {"gradients": "do not reach the encoder", "slope": np.array(0.0)}
+        return {"gradients": FROZEN, "slope": np.array(0.0)}
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(built.model(tf.constant(inputs["texts"]), training=False)[:, 0])
     slopes = list(zip(variables, tape.gradient(loss, variables), strict=True))

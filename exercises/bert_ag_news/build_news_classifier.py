@@ -6,6 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
+from coursekit.probes.news_classifier import FROZEN
 from exercises.bert_ag_news.shared import SENTENCES
 from exercises.drawing import normal, one_of
 from exercises.formulas.attention import softmax
@@ -175,7 +176,7 @@ exercise.mistakes(
     encoder_always_frozen=wrong(
         "The encoder never learns. `hub.KerasLayer` is frozen by default; see its argument `trainable`.",
         (LEARNS, '"is frozen"'),
-        seen={"gradients": "do not reach the encoder", "slope": 0.0},
+        seen={"gradients": FROZEN, "slope": 0.0},
     ),
     encoder_never_frozen=wrong(
         "The encoder learns even with trainable=False. Pass the argument on to its layer.", (LEARNS, '"learns"')
@@ -183,7 +184,7 @@ exercise.mistakes(
     trainable_inverted=wrong(
         "The encoder learns with trainable=False and is frozen with trainable=True.",
         (LEARNS, '"is frozen" if trainable else "learns"'),
-        seen={"gradients": "do not reach the encoder", "slope": 0.0},
+        seen={"gradients": FROZEN, "slope": 0.0},
     ),
     encoder_lost=wrong(
         "The encoder's weights are not part of the model: the encoder is called inside a function or a "
@@ -295,6 +296,12 @@ exercise.mistakes(
         "With training=False the same text gets another result each time: the dropout is on all the time.",
         NO_VALUES,
         seen={"outside": "another result each time"},
+    ),
+    frozen_later=wrong(
+        "The encoder is to learn, and it is frozen when the model is trained: another call of your function, with "
+        "trainable=False, or a later line has frozen it. Make the encoder anew in each call.",
+        seen={"gradients": FROZEN, "slope": 0.0},
+        hint="Is there one encoder for all calls, in a variable outside of your function?",
     ),
     gradients_stopped=wrong(
         "No gradient reaches the encoder, though it is trainable: `stop_gradient`, NumPy or `.numpy()` is in the way.",

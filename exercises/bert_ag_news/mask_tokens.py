@@ -15,6 +15,12 @@ def _large(rng: Generator) -> dict[str, Any]:
     return {"vocab_size": size, "special_ids": specials, "mask_id": mask_id, "words": words, "unused": [unused]}
 
 
+def _with_masks(rng: Generator) -> dict[str, Any]:
+    """Words that nearly all have the mask's id: by the text it is ordinary, for it is not in `special_ids`."""
+    vocabulary = _large(rng)
+    return {**vocabulary, "words": [vocabulary["mask_id"], *vocabulary["words"][:2]]}
+
+
 def _small(rng: Generator) -> dict[str, Any]:
     """A vocabulary of few ids. A part of it that a wrong function leaves out is never equal to another such part."""
     size = int(rng.integers(7, 13))
@@ -118,6 +124,15 @@ def share(rng: Generator) -> list[Case]:
     return [
         _texts(rng, "share", description=f"{shown} by default", **big),
         _texts(rng, "share", description=f"{shown} with rate={rate:g}", rate=rate, **big),
+        _texts(
+            rng,
+            "share",
+            description="how many of 49,440 words are chosen, more than half of which have the id of [MASK] already",
+            vocabulary=_with_masks(rng),
+            calls=1,
+            rows=103,
+            columns=600,
+        ),
     ]
 
 

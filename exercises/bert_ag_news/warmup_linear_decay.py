@@ -64,7 +64,8 @@ def ends(rng: Generator) -> list[Case]:
         step = {"start": 0, "top": first, "end": total, "beyond": total + int(rng.integers(7, 30))}[place]
         inputs = {"step": step, "peak": round(float(rng.uniform(1.5, 4)), 2)}
         cases.append(Case({**inputs, "warmup_steps": first, "total_steps": total}))
-    return cases
+    shortest = {"warmup_steps": 1, "total_steps": int(rng.integers(60, 90))}
+    return [*cases, Case({"step": 0, "peak": round(float(rng.uniform(1.5, 4)), 2), **shortest})]
 
 
 @exercise.group("steps between whole numbers", points=1)

@@ -87,7 +87,7 @@ check = start_lab("07_bert_ag_news")
 # `ids` is an array of ids, (T,) or (B, T). Return `(inputs, labels)`, both whole numbers of the same shape.
 #
 # 1. Each **ordinary** token, one whose id is not in `special_ids`, is **chosen** with probability `rate`, independently of all
-#    others. So the number of chosen tokens is random, too.
+#    others. An id that is `mask_id` already is ordinary, unless it is listed. So the number of chosen tokens is random, too.
 # 2. Of the chosen tokens, again independently, **80 %** become `mask_id`, **10 %** become an id drawn uniformly from the whole vocabulary,
 #    0 to `vocab_size - 1`, special ids included, and **10 %** keep their id. So of an id other than `[MASK]` the model never knows whether it is true. (BERT's own code draws from the whole vocabulary, too. Lecture 07 draws its random pieces from the ordinary ones only.)
 # 3. `labels` holds the original id where a token is chosen and **-100** everywhere else. The loss ignores -100.

@@ -105,6 +105,16 @@ def build_news_classifier(preprocess_handle, encoder_handle, num_classes=4, drop
 WRONG = [
     ("encoder_always_frozen", news(encoder="encoder_handle")),
     ("encoder_never_frozen", news(encoder="encoder_handle, trainable=True")),
+    # one encoder for all calls, which a later call freezes
+    (
+        "frozen_later",
+        "kept = {}\n"
+        + news().replace(
+            "encoder = hub.KerasLayer(encoder_handle, trainable=trainable)",
+            "encoder = kept.setdefault(encoder_handle, hub.KerasLayer(encoder_handle))\n"
+            "    encoder.trainable = trainable",
+        ),
+    ),
     ("trainable_inverted", news(encoder="encoder_handle, trainable=not trainable")),
     (
         "encoder_lost",

@@ -65,6 +65,13 @@ def find_the_bug(step, peak, warmup_steps, total_steps):
     down = (total_steps - step) / (total_steps - warmup_steps)
     return peak * max(0.0, min(up, down))
 """),
+    # a warm-up of one step counts as none
+    ("", """
+def find_the_bug(step, peak, warmup_steps, total_steps):
+    up = 1.0 if warmup_steps <= 1 else step / warmup_steps
+    down = (total_steps - step) / (total_steps - warmup_steps)
+    return peak * max(0.0, min(up, down))
+"""),
     ("", """
 def find_the_bug(step, peak, warmup_steps, total_steps):
     up = (step or (warmup_steps == 0)) / max(warmup_steps, 1)

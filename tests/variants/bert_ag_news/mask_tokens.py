@@ -31,19 +31,6 @@ def masking(**changed: str) -> str:
 
 
 CORRECT = [
-    # a [MASK] that is there already is not chosen
-    """
-def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
-    ids = np.asarray(ids)
-    chosen = (rng.random(ids.shape) < rate) & ~np.isin(ids, list(special_ids) + [mask_id])
-    fate = rng.random(ids.shape)
-    inputs = ids.copy()
-    inputs[chosen & (fate < 0.8)] = mask_id
-    rand = chosen & (fate >= 0.8) & (fate < 0.9)
-    inputs[rand] = rng.integers(vocab_size, size=rand.sum())
-    labels = np.where(chosen, ids, -100)
-    return inputs, labels
-""",
     # the fate by three shares
     """
 def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
@@ -227,6 +214,8 @@ def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
     ("labels_for_masks_only", masking(labels="np.where(inputs == mask_id, ids, -100)")),
     ("kept_without_label", masking(labels="np.where(inputs != ids, ids, -100)")),
     ("specials_chosen", masking(chosen="rng.random(ids.shape) < rate")),
+    # [MASK] as if it were one of the special ids
+    ("", masking(chosen="(rng.random(ids.shape) < rate) & ~np.isin(ids, [*special_ids, mask_id])")),
     ("argument_changed", masking(copy="ids", first="kept = ids.copy()", labels="np.where(chosen, kept, -100)")),
     ("ids_are_floats", masking(labels="np.where(chosen, ids, -100.0)")),
     ("rate_ignored", masking(chosen="(rng.random(ids.shape) < 0.15) & ~np.isin(ids, special_ids)")),

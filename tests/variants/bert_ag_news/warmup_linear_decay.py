@@ -231,5 +231,12 @@ def warmup_linear_decay(step, peak, warmup_steps, total_steps):
     return max(0.0, peak * (total_steps - step) / (total_steps - warmup_steps))
 """,
     ),
+    # a warm-up of one step counts as none
+    ("", """
+def warmup_linear_decay(step, peak, warmup_steps, total_steps):
+    if warmup_steps > 1 and step < warmup_steps:
+        return peak * step / warmup_steps
+    return peak * min(1.0, max(0.0, (total_steps - step) / (total_steps - warmup_steps)))
+"""),
     (None, "def warmup_linear_decay(step, peak, warmup_steps, total_steps):\n    if step < warmup_steps:\n        return peak * step / warmup_steps\n"),
 ]  # fmt: skip
