@@ -153,6 +153,14 @@ exercise.mistakes(
         "The norms of one block are counted. Each of the num_layers blocks has its own.",
         ("num_layers * (attention + feed_forward + norms)", "num_layers * (attention + feed_forward) + norms"),
     ),
+    three_vectors_missing=wrong(
+        "3·D numbers are missing, as many as three vectors have: those of the final norm, and the class token or its"
+        " row of the position table.",
+        ("class_token = d_model", "class_token = 0"),
+        ("last_norm = 2 * d_model", "last_norm = 0"),
+        hint="Which parts of the model are there once, whatever the number of patches and blocks?",
+        see="09#counted",
+    ),
 )
 
 

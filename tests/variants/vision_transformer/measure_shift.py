@@ -94,6 +94,8 @@ WRONG = [
         ("differences = right - base", "differences = (predict(now, 0) != base).astype(float)"),
     )),
     ("rolled", measured((BODY, ROLLED))),
+    # a move by the whole width is none
+    ("", measured((BODY, ROLLED + "    w = images.shape[2]\n    if shift > 0:\n        result[:, :, : shift % w] = 0\n    if shift < 0:\n        result[:, :, w - -shift % w :] = 0\n"))),
     ("other_direction", measured(("moved(images, shift)\n        right", "moved(images, -shift)\n        right"))),
     ("downwards", measured((BODY, BODY.replace("[:, :, ", "[:, ")))),
     ("first_as_base", measured(("base = (predict(images, 0) == labels)", "base = (predict(moved(images, shifts[0]), 0) == labels)"))),

@@ -120,6 +120,7 @@ WRONG = [
     ("two_vectors_per_block_missing", count(norms="2 * d_model")),
     ("norms_without_beta", count(norms="2 * d_model", last="d_model")),
     ("two_vectors_missing", count(last="0")),
+    ("three_vectors_missing", count(front="patch_size**2 * channels * d_model + d_model", last="0")),
     ("no_norms_at_all", count(last="0", norms="0")),
     (None, count(head="d_model * num_classes")),
     # the norms of one block only; a norm learns one number, or one for each token
