@@ -11,7 +11,8 @@ import pytest
 from lab_matrix import LABS
 from nbformat import NotebookNode
 
-from autograder.course.cells import grade_id, is_test, points
+from autograder.course.cells import grade_id, is_solution, is_test, points
+from coursekit.statements import read_cells
 
 ROOT = Path(__file__).resolve().parents[1]
 DESIGNS = {
@@ -97,6 +98,15 @@ def test_a_question_before_a_demonstration_is_answered(lab):
         behind = next(number for number in range(place, len(cells)) if not shows[number])
         observed = cells[behind].cell_type == "markdown" and not cells[behind].source.startswith("#")
         assert "<details>" in asked or observed, f"{grade_id(cell)} answers nothing that its text asks"
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_no_cell_of_the_lab_binds_the_name_of_an_exercise(lab):
+    """Whoever runs such a cell, and then the exercise's check, is judged for what the lab wrote."""
+    names = set(points(solution(lab)))
+    given = [cell.source for cell in solution(lab).cells if cell.cell_type == "code" and not is_solution(cell)]
+    bound = {name for cell in read_cells(given) for statement in cell for name in statement.binds}
+    assert given and not bound & names
 
 
 @pytest.mark.parametrize("lab", LABS)

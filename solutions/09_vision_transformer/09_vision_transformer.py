@@ -665,7 +665,7 @@ def measure_shift(predict, images, labels, shifts, patch_size):
         predict: called as predict(images, rows); returns the classes (n,).
         images: (n, h, w, C), background 0.
         labels: the true classes (n,).
-        shifts: a list of whole numbers of pixels between −w and w, in any order.
+        shifts: a list of whole numbers of pixels from −w to w, in any order.
         patch_size: columns of a patch, P.
 
     Returns:
@@ -697,16 +697,16 @@ check("measure_shift")
 # four: too much ink is gone.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "shifted", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-def predict(images, rows):
+def predict_moved(images, rows):
     return looking.predict_with_rows(vit, images, rows)
 
 
-found = measure_shift(predict, unseen, true, list(range(-4, 5)), 2)
+found = measure_shift(predict_moved, unseen, true, list(range(-4, 5)), 2)
 for shift, (accuracy, change, error, along) in found.items():
     with_rows = "" if along is None else f"; rows moved along {along:.1%}"
     print(f"{shift:+d} pixels: {accuracy:.1%}, change {100 * change:+.1f} ± {196 * error:.1f} points{with_rows}")
 
-figure = looking.shift_figure(found, predict, unseen[0], true[0], 2)
+figure = looking.shift_figure(found, predict_moved, unseen[0], true[0], 2)
 plots.show(
     figure,
     alt="""The further the digits move, the fewer are recognised. Moved by one patch, the position rows bring most of it back. Above a
