@@ -213,7 +213,8 @@ for name, baseline in {"plain": 0, "with baseline": alpha @ losses}.items():
 #
 # ## Digits among scraps without the two modules
 #
-# **Claim.** Without the attention modules each of three seeds reads fewer digits than each seed with them, although the network has as many parameters. **Changed.** The modules: here F1 and F2 go to the classifier on the same paths, averaged with equal weights, with 36 channels in place of 32. **Runs.** Seeds 0 to 2, the same 4,000 scenes to train and 500 to test, the same eight epochs. The page's seeds stand in lecture 1b, section 3.
+# **Claim.** Without the attention modules each of three seeds reads fewer digits than each of the page's three with them, although the network has as many parameters. **Changed.** The modules: here F1 and F2 go to the classifier on the same paths, averaged with equal weights, with 36 channels in place of 32. **Runs.** Seeds 0 to 2, the same 4,000 scenes to train and 500 to test, the same eight epochs. The page's seeds stand in lecture 1b, section 3.
+# **One core.** Trained on one processor core in place of two, the page's seeds read 73, 90 and 93 % correctly, so three seeds do not rank the networks.
 # **Not shown.** A network without attention that was tuned for this task.
 
 # %%
