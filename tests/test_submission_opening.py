@@ -242,7 +242,7 @@ def test_a_look_for_several_labs_lists_once_and_who_spent_all_stays_refused(tmp_
 
 
 def test_a_class_is_told_from_a_student_by_few_notebooks_each_read_once(tmp_path, monkeypatch):
-    files = {f"wrap/{number:02}/work.ipynb": "x" * number for number in range(40)}
+    files = {f"a/b/c/d/{number:02}/work.ipynb": "x" * number for number in range(40)}
     write(tmp_path / "in", files)
     reads = []
     real = FileSource.read
