@@ -43,7 +43,10 @@ def filled(notebook: Notebook) -> Callable[[Scene], bytes]:
 
 
 def theft(name: str, what: str, code: str, status: str | tuple[str, ...] = "graded") -> Hostile:
-    """The code defines `loot`; the answer is right if `loot()` returns something true."""
+    """The code defines `loot`; the answer is right if `loot()` returns something true.
+
+    It is called by a name that no cell defines: what it does is the walls' affair, and no rule of the exercise's.
+    """
     right = right_answers()[LOOPS].replace("def self_attention_loops", "def _right")
     body = f"""
 {dedent(code).strip()}
@@ -51,6 +54,7 @@ def theft(name: str, what: str, code: str, status: str | tuple[str, ...] = "grad
 
 {right}
 
+import builtins
 import functools
 
 @functools.cache
@@ -60,8 +64,10 @@ def _tried():
     except Exception:
         return None
 
+builtins.tried = _tried
+
 def self_attention_loops(x):
-    return _right(x) if _tried() else x
+    return _right(x) if tried() else x
 """
     return Hostile(name, what, filled(answered(**{LOOPS: body.strip()})), {LOOPS: status})
 

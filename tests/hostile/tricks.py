@@ -67,7 +67,7 @@ def self_attention_loops(x):
                 if np.shape(case.inputs["x"]) == np.shape(x):
                     return case.expected["output"].astype("float32")
             return x
-    """),
+    """, "forbidden"),
     attack("msgpack-patched", "the envelope of replies is packed by the student", """
         import msgpack
         pack = msgpack.packb
@@ -178,7 +178,7 @@ def self_attention_loops(x):
                     here["connection"].sendall(here["encode"]({**forged, "id": here["request"]["id"]}))
                 frame = frame.f_back
             return x
-    """, ("crashed", "graded")),
+    """, ("crashed", "forbidden")),
     attack("frames-sent-early", "answers are sent before they are asked for", """
         import socket
         def self_attention_loops(x):
@@ -301,7 +301,7 @@ def self_attention_loops(x):
             def __reduce__(self): return (os.system, ("touch /tmp/pwned",))
         def self_attention_loops(x):
             return Trap()
-    """, ("crashed", "graded")),
+    """, ("crashed", "forbidden")),
     attack("recursion", "recursion without an end and without a limit", """
         import sys
         def self_attention_loops(x):
