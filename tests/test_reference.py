@@ -52,9 +52,12 @@ def make_exercise(shape: tuple[int, int]) -> Exercise:
 def test_what_is_written_comes_back(tmp_path_factory, shape):
     folder = tmp_path_factory.mktemp("reference")
     exercise = make_exercise(shape)
-    for name, content in reference_export.export(LAB, "Turned", {"turned": 2}, {"turned": exercise}, {}).items():
+    given = ("coursekit.plots", "matplotlib.pyplot")
+    files = reference_export.export(LAB, "Turned", {"turned": 2}, {"turned": exercise}, {}, imports=given)
+    for name, content in files.items():
         (folder / name).write_bytes(content)
     read = reference._load(LAB, folder)
+    assert read.imports == given
     (case,) = read.expectations["turned"]
     (made,) = exercise.expectations(reference_export.VISIBLE_SEED)
     spec = replace(exercise.spec, changes=exercise.changes.telling([made]))
