@@ -128,7 +128,7 @@ def explain(grader: LabGrader, work: Work, sandbox: Sandbox) -> dict[str, Explan
 
 
 def _lost(prepared: PreparedExercise, attempts: Sequence[Attempt], result: ExerciseResult) -> Iterator[FailedCase]:
-    """The failed cases but those of groups that pass all the same, because they carry the mistake of an exercise."""
+    """The failed cases but those of groups that pass with the course's own code of an exercise that is called."""
     passed = {group.name for group in result.groups if group.passed}
     yield from (failed for failed in _failed(prepared, attempts) if failed.case.group not in passed)
 
