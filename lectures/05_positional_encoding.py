@@ -38,8 +38,9 @@
 # CPU cores.
 
 # %% tags=["course-setup"]
-# Colab: install the course's helper package. Anywhere else this cell does nothing.
+# Colab: install the course's helper package. Anywhere else this cell says how, where it is missing.
 import sys
+from importlib.util import find_spec
 
 if "google.colab" in sys.modules:
     from pathlib import Path
@@ -50,6 +51,9 @@ if "google.colab" in sys.modules:
     else:
         print("Upload coursekit.zip, which comes with this course, and run this cell again.")
         print("To upload it, click the folder on the left and drop the file there.")
+elif find_spec("coursekit") is None:
+    print("The course's helper package is missing here. With coursekit.zip, which comes with this course, beside the notebook, run in a cell:")
+    print('%pip install ./coursekit.zip')
 
 # %% tags=["setup"]
 from coursekit import diagrams, live, plots, quiet, recorded, scenes

@@ -595,6 +595,36 @@ Mean cosine of two tokens: rising in both, faster in post-norm.""",
 # The final norm brings the tokens of the pre-norm stack back to one size. In both stacks the tokens become more alike, without any
 # training.
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-minilm", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## A published BERT in your block
+#
+# MiniLM is a BERT encoder that was trained to give similar sentences similar vectors. It is six post-norm blocks like **yours**, with one difference: GELU in place of ReLU. `load_published` builds six of your blocks, with a given `FeedForward` for the GELU, and fills in the published numbers.
+#
+# Nothing here is graded. Set `TALK = True` and run the two cells. The first time, 84 MB are fetched.
+#
+# **Predict.** Which two of the four sentences below get the most similar vectors?
+
+# %% tags=["demonstration"]
+TALK = False  # True: fetch the published numbers
+
+# %% nbgrader={"grade": false, "grade_id": "minilm", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+if TALK:
+    from coursekit.published import load_published
+
+    minilm = load_published(EncoderBlock, "minilm")
+    sentences = [
+        "a brown dog is running after the black dog",
+        "a black dog is running after the brown dog",
+        "Two canines chase each other",
+        "the company said its profit rose",
+    ]
+    vectors = minilm(sentences)  # (4, 384), each of length 1
+    for row, sentence in zip(vectors @ vectors.T, sentences, strict=True):
+        print(" ".join(f"{cosine:5.2f}" for cosine in row), sentence)
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "minilm-seen", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# The first two say opposite things, and their cosine is .98: to these vectors it hardly matters which dog runs after which. The third has not one content word in common with the first, and still .60. Lecture 7 measures both.
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #

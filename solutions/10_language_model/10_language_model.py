@@ -652,6 +652,31 @@ class LoRADense(keras.Layer):
 # %% nbgrader={"grade": true, "grade_id": "LoRADense", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("LoRADense")
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-talk", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 11 · Talk to your own model
+#
+# SmolLM2 is a chat model that Hugging Face published in 2024. It has the architecture that you built: 30 of **your** blocks with D = 576, nine query heads and three heads of keys and values. `load_published` builds your `LanguageModel` in these sizes and fills in the published numbers. Then your `generate` writes the answer.
+#
+# Nothing here is graded. Set `TALK = True` and run the two cells. The first time, 93 MB are fetched; it takes about a minute to prepare, and 2.1 GB of memory.
+#
+# **Predict.** The model has read a great many English pages. Which of the two questions below will it answer correctly?
+
+# %% tags=["demonstration"]
+TALK = False  # True: fetch the published numbers, and talk
+
+# %% nbgrader={"grade": false, "grade_id": "talk", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+if TALK:
+    from coursekit.published import chat, load_published
+
+    smollm2 = load_published(LanguageModel, "smollm2")
+    print(f"{smollm2.model.count_params():,} numbers fit into your class. Behind “The capital of France is”:")
+    print(", ".join(f"{token!r} {share:.2f}" for token, share in smollm2.next_tokens("The capital of France is")))
+    chat(smollm2, generate, "What is the capital of France?")
+    chat(smollm2, generate, "How many legs has a spider with two legs missing?")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "talked", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# The first answer is right, and it ends by itself: your `generate` stopped at the end token. The second has the form of an answer and is wrong. Each step took the most probable next token; no step asked whether the sentence is true. Ask it something yourself: `chat(smollm2, generate, "…", temperature=0.7)`.
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-words", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
