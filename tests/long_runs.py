@@ -42,8 +42,8 @@ def state() -> str:
 class Resuming:
     """The plug-in behind `--resume`."""
 
-    def __init__(self, record: Path):
-        self.record = record
+    def __init__(self, record: Path, writes: bool):
+        self.record, self.writes = record, writes
         self._called: set[str] = set()
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -53,6 +53,8 @@ class Resuming:
         items[:] = left
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if not self.writes:
+            return
         if report.when == "teardown" and report.passed and report.nodeid in self._called:
             with self.record.open("a", encoding="utf-8") as file:
                 file.write(f"{report.nodeid}\n")
@@ -74,8 +76,9 @@ def configure(config: pytest.Config) -> None:
     if not config.getoption("--resume"):
         return
     record = ROOT / "build" / "passed" / f"{state()}.txt"
-    if not hasattr(config, "workerinput"):
+    shares = hasattr(config, "workerinput")  # this process does a part of the work for another one, which writes
+    if not shares:
         record.parent.mkdir(parents=True, exist_ok=True)
         record.touch()
-        os.environ[PASSED_BEFORE] = shutil.copy(record, record.with_suffix(".before"))
-    config.pluginmanager.register(Resuming(record))
+        os.environ[PASSED_BEFORE] = str(shutil.copy(record, record.with_suffix(".before")))
+    config.pluginmanager.register(Resuming(record, writes=not shares))
