@@ -12,7 +12,6 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -35,8 +34,6 @@ from autograder.integrations.site.formulas import typeset
 from autograder.integrations.site.notebooks import page_of, subtitle_of, title_of
 from autograder.integrations.site.sources import DOCS, MORE, TEACHING, lay_out
 from autograder.integrations.site.vendored import copy_mathjax, write_vega
-from autograder.releasing.colab_archive import ARCHIVE, coursekit_archive
-from autograder.releasing.publish import student_files
 from coursekit.plots import below_figure
 
 PIXEL = base64.b64decode(
@@ -161,6 +158,7 @@ def test_colab_and_jupyterlab_are_offered_where_they_lead_somewhere(course, tmp_
     page = f"labs/{LAB}/{LAB}"
     offered = lay_out(course, tmp_path / "sources").buttons[page]
     assert offered["notebook"] == f"{LAB}.ipynb" and not offered["colab"] and not offered["jupyterlab"]
+    assert (tmp_path / "sources" / "extra" / offered["archive"]).is_file()
     toml = course.root / "course.toml"
     hub = "https://hub.example.org/hub/user-redirect/lab/tree/course"
     both = f'repository = "https://github.com/u/c"\njupyterlab = "{hub}"'
@@ -171,17 +169,6 @@ def test_colab_and_jupyterlab_are_offered_where_they_lead_somewhere(course, tmp_
         "colab": f"https://colab.research.google.com/github/u/c/blob/main/{page}.ipynb",
         "jupyterlab": f"{hub}/{page}.ipynb",
     }
-
-
-def test_the_archive_of_coursekit_lies_on_the_site_and_is_offered_where_no_address_is_named(course, tmp_path):
-    """With an address, the first cell of the notebook installs it, or prints the line that does."""
-    sources = lay_out(course, tmp_path / "sources")
-    assert (sources.extra / ARCHIVE).read_bytes() == coursekit_archive(student_files(course))
-    assert {offered["archive"] for offered in sources.buttons.values()} == {ARCHIVE}
-    for address in ({"site": "https://course.org/here"}, {"repository": "https://git.example/us"}):
-        sources = lay_out(replace(course, **address), tmp_path / "sources")
-        assert {offered["archive"] for offered in sources.buttons.values()} == {""}
-        assert (sources.extra / ARCHIVE).is_file()
 
 
 def test_links_to_what_the_site_does_not_show_become_words(course, tmp_path):
