@@ -364,7 +364,8 @@ def _feed_forward_with_gelu(build: Callable[..., Any]) -> Iterator[None]:
             self.dense_in, self.dense_out = keras.layers.Dense(d_ff, activation="gelu"), keras.layers.Dense(d_model)
 
         def call(self, x: Any) -> Any:
-            return self.dense_out(self.dense_in(x))
+            hidden = self.dense_in(x)
+            return self.dense_out(hidden)
 
     names = getattr(getattr(build, "__init__", None), "__globals__", {})
     own = names.get("FeedForward")
