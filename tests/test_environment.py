@@ -242,7 +242,8 @@ def test_the_readme_is_short_and_leads_somewhere():
     text = (ROOT / "README.md").read_text()
     targets = re.findall(r"\]\(([^)]+)\)", text)
     assert len(text.splitlines()) <= 40 and targets
-    _, said, picture, commands, *_ = re.split(r"\n\n+", text)
+    _, said, picture, where, commands, *_ = re.split(r"\n\n+", text)
+    assert "folder" in where
     assert len(said.splitlines()) <= 3 and picture.startswith("![")
     assert re.findall(r"^make \w+", commands, flags=re.MULTILINE) == ["make demo", "make test"]
     assert not [target for target in targets if not (ROOT / target).exists()]

@@ -42,6 +42,8 @@ WITHOUT = {  # what no example of two lines can show
     "pages.training.trained_live": "trains a model",
     "plots.show": "shows a picture",
     "plots.use_course_style": "changes how all that follows looks",
+    "published.chat": "needs a model of 100 MB",
+    "published.load_published": "needs a model of 100 MB",
     "quiet.start_tensorflow": "has to come before TensorFlow",
     "sorting.Trainer": "trains a model",
     "start_lab": "reads the lab's files",

@@ -59,10 +59,15 @@ def test_questions_are_answered_by_the_last_letter_at_their_distance():
     [
         ("sinusoidal_positions", "from coursekit.captions import waves as sinusoidal_positions"),
         ("rotary", "from coursekit.pages.parts import rotated as rotary"),
-        ("rotary", "import coursekit.pages.parts\ndef rotary(x, positions): return coursekit.pages.parts.rotated(x, positions)"),
+        (
+            "rotary",
+            "import coursekit.pages.parts\n"
+            "def rotary(x, positions): return coursekit.pages.parts.rotated(x, positions)",
+        ),
         (
             "SinusoidalEmbedding",
-            "from coursekit.pages.post_norm import ScaledPositions\nclass SinusoidalEmbedding(ScaledPositions):\n    pass",
+            "from coursekit.pages.post_norm import ScaledPositions\n"
+            "class SinusoidalEmbedding(ScaledPositions):\n    pass",
         ),
     ],
 )
