@@ -243,6 +243,7 @@ def test_nothing_outside_was_read_written_or_called(graded):
     assert graded.left_running == []
 
 
+@pytest.mark.long
 @of_each_part()
 def test_a_second_run_grades_nothing_again(graded):
     """What it tells includes the seconds of each exercise, which are others each time."""
@@ -265,6 +266,7 @@ def grading(tmp_path_factory):
         yield LabGrader(course, LAB, seed=11), warm.result()
 
 
+@pytest.mark.long
 @settings(max_examples=12, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(wounds=st.lists(damage, min_size=1, max_size=10), junk=st.binary(max_size=8), at=st.integers(0, 10**6))
 def test_damage_gives_no_point_and_takes_none(grading, wounds, junk, at):

@@ -7,6 +7,7 @@ import subprocess
 import unicodedata
 from pathlib import Path
 
+import pytest
 from long_runs import advise
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -57,6 +58,7 @@ def is_called_by_its_contract(path: Path, function: ast.FunctionDef | ast.AsyncF
     return path.parts[0] == "exercises" and any(mark in ("exercise.formula", "exercise.formula_for") for mark in marks)
 
 
+@pytest.mark.long
 def test_no_function_takes_more_than_eight_parameters():
     too_many = {
         f"{path.relative_to(ROOT)}: {node.name}": parameters(node)

@@ -147,6 +147,7 @@ def test_layer_norm_is_its_formula(chosen):
         np.testing.assert_allclose(numbers(drawn, field, **chosen), expected, atol=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("width", "place", "offset"), [(64, 20, 3), (64, 50, 3), (8, 7, -60), (128, 0, 0)])
 def test_positions_show_the_dot_product_of_two_rows_of_the_table(width, place, offset):
     omega = 10_000 ** (-np.arange(0, width, 2) / width)
@@ -213,6 +214,7 @@ def test_of_ties_at_the_cut_all_stay():
     np.testing.assert_allclose(shown, [0.4, 0.3, 0.3], atol=1e-5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("width", "share", "written"),
     [(1, 0.5, "a dog"), (2, 0.5, "the dog"), (1, 0.4, "the dog"), (2, 0.95, "a dog"), (3, 0.5, "the dog")],
@@ -234,6 +236,7 @@ def test_the_beam_writes_what_a_beam_finds(width, share, written):
     assert sum(text.endswith(("kept", "writes")) for text in shown) == width
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", [1, 4, 6])
 @pytest.mark.parametrize("how", ["computed again", "from the cache"])
 def test_the_cache_counts_what_is_computed(step, how):
