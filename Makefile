@@ -10,6 +10,7 @@ IMAGE   ?= transformers-course
 WITH    := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 STAMP   := $(VENV)/.installed$(if $(filter-out 0,$(GPU)),-gpu)
 export GPU IMAGE PYTHON
+unexport PYTHONDONTWRITEBYTECODE # else each of the hundreds of processes that tests start compiles our code again
 
 help: ## this list
 	@echo 'Start with "make demo" (sets up, grades sample submissions) and "make test". Then:'

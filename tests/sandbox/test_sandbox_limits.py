@@ -195,9 +195,12 @@ def test_memory_that_the_kernel_holds_for_a_chain_of_processes_is_found():
         "depth = 0\nwhile depth < 12 and os.fork() == 0: depth += 1\ntime.sleep(60)"
     )
     limits = replace(TIGHT, memory_bytes=TIGHT.memory_bytes // 4)
-    with Sandbox(limits, preload=["numpy"]) as sandbox, sandbox.session(alone=True) as session:
-        with pytest.raises(SessionLost, match="of the kernel's memory") as lost:
-            session.run_cell(source, cpu_seconds=30, wall_seconds=300)
+    with (
+        Sandbox(limits, preload=["numpy"]) as sandbox,
+        sandbox.session(alone=True) as session,
+        pytest.raises(SessionLost, match="of the kernel's memory") as lost,
+    ):
+        session.run_cell(source, cpu_seconds=30, wall_seconds=300)
     assert lost.value.reason == "memory"
 
 
