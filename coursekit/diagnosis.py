@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,11 +11,8 @@ import numpy as np
 
 from coursekit.comparison import as_numbers, difference
 
-Mistakes = tuple[str, ...]
-
 STRUCTURE = {"parameters", "training", "reload", "saved"}
 FINGERPRINT_SIZE = 32
-PAIRED = 8  # so many of an exercise's mistakes, the likeliest, are looked for in pairs
 # A mistake may make results a million times larger than the right ones, and their rounding with them: the share of a
 # value by which float32 may round it on the way.
 ROUNDED = 1e-5
@@ -119,40 +116,31 @@ def resembles(
     return _Results(actual, expected, tolerance).resemble(wrong)
 
 
-def possible_mistakes(ids: Sequence[str]) -> list[Mistakes]:
-    """Every mistake, and every pair of the likeliest, which come first."""
-    return [(id,) for id in ids] + list(itertools.combinations(ids[:PAIRED], 2))
-
-
 def diagnose(
     ids: Sequence[str],
     outputs: Sequence[Mapping[str, Any] | None],
     expected: Sequence[Mapping[str, Any]],
-    wrong: Sequence[Mapping[Mistakes, Mapping[str, Any]]],
+    wrong: Sequence[Mapping[str, Mapping[str, Any]]],
     tolerances: Sequence[Mapping[str, float]],
     groups: Sequence[str],
-) -> Mistakes:
-    """Return the smallest set of mistakes that explains the results, empty when none does.
+) -> str:
+    """Return the mistake that explains the results; an empty text when none does.
 
-    A set of mistakes explains the results when, in every case that returned something, they agree with the reference
-    made with those mistakes (the right reference, where the mistakes change nothing). When no set explains every case,
-    the one that explains most of the wrong cases is taken, if it explains any. Among equals the one declared first is
-    taken.
+    A mistake explains a case when the results agree with the reference made with this mistake. The one that explains
+    most of the wrong cases is taken; a right case that it would have made wrong counts against it. Among equals the one
+    declared first is taken.
 
-    No set is taken that speaks against a group: one that would have failed a group whose results are all right, or
+    No mistake is taken that speaks against a group: one that would have failed a group whose results are all right, or
     changed nothing in the wrong cases of a group (`_would_fail_these`); nor one that explains less than half of the
-    wrong cases of a group in which it is known what the set comes to (`_explains_each_group`): one case alone may agree
-    by coincidence. A case
-    that is wrong only where any number is right, with NaN there, speaks neither for a mistake nor against it.
-
-    A pair is taken only where both of its mistakes are seen, for a sum says little of its parts: a count that is 2·D
-    too small may lack 4·D and have 2·D too many, or lack 2·D. `_both_are_seen` says when they are.
+    wrong cases of a group in which it is known what the mistake comes to (`_explains_each_group`): one case alone may
+    agree by coincidence. A case that is wrong only where any number is right, with NaN there, speaks neither for a
+    mistake nor against it.
 
     Args:
         ids: the mistakes that can be named, the likeliest first.
         outputs: the student's results by case; None where the case raised.
         expected: right results by case.
-        wrong: fingerprints of the results by case, with each set of mistakes that changes them.
+        wrong: fingerprints of the results by case, with each mistake that changes them.
         tolerances: by case, the largest difference that rounding explains.
         groups: by case, the group that it belongs to.
     """
@@ -167,70 +155,62 @@ def diagnose(
         group: [index for index in cases if groups[index] == group and index not in silent]
         for group in dict.fromkeys(groups)
     }
-    best: Mistakes = ()
-    best_rank = (0, -len(cases) - 2)  # as many cases may contradict a mistake as speak for it, and no more
-    for mistakes in possible_mistakes(ids) if failing else ():
+    best, most = "", -1  # as many cases may contradict a mistake as speak for it, and no more
+    for mistake in ids if failing else ():
         explained: list[int] = []
         for left, index in zip(range(len(failing), 0, -1), failing, strict=True):
-            if (len(explained) + left, -len(mistakes)) <= best_rank:
+            if len(explained) + left <= most:
                 break  # not even all that are left would make it the best; a wrong result costs time to compute
-            if mistakes in wrong[index] and results[index].resemble(wrong[index][mistakes]):
+            if mistake in wrong[index] and results[index].resemble(wrong[index][mistake]):
                 explained.append(index)
         if not explained:
             continue
-        contradicted = sum(mistakes in wrong[index] for index in cases if index not in results)
-        rank = (len(explained) - contradicted, -len(mistakes))
-        if rank <= best_rank or not _would_fail_these(mistakes, by_group, telling, wrong):
+        speak_for_it = len(explained) - sum(mistake in wrong[index] for index in cases if index not in results)
+        if speak_for_it <= most or not _would_fail_these(mistake, by_group, telling, wrong):
             continue
-        if not _explains_each_group(mistakes, ids, by_group, telling, explained, wrong):
-            continue
-        evidence = [(expected[index], wrong[index], tolerances[index]) for index in explained]
-        if len(mistakes) == 2 and not _both_are_seen(mistakes, evidence, complete=len(explained) == len(failing)):
-            continue
-        best, best_rank = mistakes, rank
-        if len(explained) == len(failing) and not contradicted:
-            break  # the sets that follow are no smaller, and cannot explain more
+        if _explains_each_group(mistake, ids, by_group, telling, explained, wrong):
+            best, most = mistake, speak_for_it
     return best
 
 
 def _would_fail_these(
-    mistakes: Mistakes,
+    mistake: str,
     groups: Mapping[str, Sequence[int]],
     failing: Collection[int],
-    wrong: Sequence[Mapping[Mistakes, Mapping[str, Any]]],
+    wrong: Sequence[Mapping[str, Mapping[str, Any]]],
 ) -> bool:
-    """Whether mistakes change something in the wrong cases of each group that has some, and nothing in other groups.
+    """Whether a mistake changes something in the wrong cases of each group that has some, and nothing in other groups.
 
     A group about how an object is made, `STRUCTURE`, may fail all the same: wrong references know little of that.
     """
     for name, group in groups.items():
         wrong_here = [index for index in group if index in failing]
-        changed = any(mistakes in wrong[index] for index in wrong_here or group)
+        changed = any(mistake in wrong[index] for index in wrong_here or group)
         if changed != bool(wrong_here) and (changed or name not in STRUCTURE):
             return False
     return True
 
 
 def _explains_each_group(
-    mistakes: Mistakes,
+    mistake: str,
     ids: Sequence[str],
     groups: Mapping[str, Sequence[int]],
     failing: Collection[int],
     explained: Collection[int],
-    wrong: Sequence[Mapping[Mistakes, Mapping[str, Any]]],
+    wrong: Sequence[Mapping[str, Mapping[str, Any]]],
 ) -> bool:
-    """Whether in each group with wrong cases for which it is known what the mistakes do, half of them are explained.
+    """Whether in each group with wrong cases for which it is known what the mistake does, half of them are explained.
 
     A quarter of such cases may stay unexplained, in groups of their own: large scores, say, show how a mistake was
     written. What a probe says in words, of how it was called, is no coincidence: that is enough, if it says them of no
     other mistake.
     """
-    known = {index for index in failing if _is_known(wrong[index].get(mistakes))}
+    known = {index for index in failing if _is_known(wrong[index].get(mistake))}
     if 4 * len(known.difference(explained)) <= len(known):
         return True
-    others = [(id,) for id in ids if id not in mistakes]
+    others = [id for id in ids if id != mistake]
     for index in explained:
-        words = _words(wrong[index][mistakes])
+        words = _words(wrong[index][mistake])
         if words and words not in (_words(wrong[index].get(other)) for other in others):
             return True
     by_group = [known.intersection(group) for name, group in groups.items() if name not in STRUCTURE]
@@ -238,7 +218,7 @@ def _explains_each_group(
 
 
 def _words(results: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What a probe says in words, of the results with some mistakes."""
+    """What a probe says in words, of the results with a mistake."""
     return {key: value for key, value in (results or {}).items() if _says_words(value)}
 
 
@@ -248,82 +228,9 @@ def _says_words(value: Any) -> bool:
 
 def _is_known(results: Mapping[str, Any] | None) -> bool:
     """Whether it is known what a mistake comes to: there are results, and numbers in them."""
-    numbers = [found for value in (results or {}).values() if (found := _numbers(value)) is not None]
-    return bool(results) and all(np.isfinite(found.values).all() for found in numbers)
-
-
-def _both_are_seen(
-    pair: Mistakes,
-    cases: Sequence[tuple[Mapping[str, Any], Mapping[Mistakes, Mapping[str, Any]], Mapping[str, float]]],
-    *,
-    complete: bool,
-) -> bool:
-    """Whether results that a pair of mistakes explains show both of them, and not only what they come to together.
-
-    The effect of a mistake on a result is what goes when this mistake alone is left out of the pair. Both are seen if
-
-    - each has an effect on a result on which the other one has none; or
-    - in an array their effects are not multiples of one another; or
-    - no wrong case is left (`complete`), and one of them has an effect on a result on which the other one has none; or
-    - no wrong case is left, and together the two do something else than to add up, nor are their effects multiples.
-
-    Args:
-        pair: the mistakes.
-        cases: of each case that the pair explains, the right results, the wrong ones, and the tolerances.
-        complete: whether these are all the cases that are wrong.
-    """
-    alone = [False, False]
-    effects: list[np.ndarray] = []
-    for expected, wrong, tolerance in cases:
-        for key, both in wrong[pair].items():
-            right = fingerprint(expected.get(key))
-            without = [fingerprint(wrong.get((other,), expected).get(key)) for other in reversed(pair)]
-            found = _effects(both, without, right, tolerance.get(key, 0.0))
-            if found is None:  # in shape, or in words: these do not add up
-                changed = [not _equal(both, alone) for alone in without]
-            else:
-                effects.append(found)
-                changed = [bool((np.abs(effect) > 1).any()) for effect in found[:2]]
-            is_array = not isinstance(both, (bool, int, float))
-            if all(changed) and is_array and (found is None or not _are_multiples(*found[:2])):
-                return True
-            alone = [before or (here and not all(changed)) for before, here in zip(alone, changed, strict=True)]
-    if all(alone) or not complete:
-        return all(alone)
-    first, second, sums = np.concatenate(effects, axis=1) if effects else np.zeros((3, 0))
-    return any(alone) or bool((np.abs(sums) > 1).any() and not _are_multiples(first, second))
-
-
-def _effects(both: Any, without: Sequence[Any], right: Any, tolerance: float) -> np.ndarray | None:
-    """The effects of two mistakes on one result, and by how much they do not add up, (3, numbers), in units of its
-    tolerance; None if they change more than numbers."""
-    found = [_numbers(value) for value in (both, *without, right)]
-    values = [mistake for mistake in found if mistake is not None]
-    if len(values) < len(found) or any(value.shape != values[0].shape for value in values):
-        return None
-    told = ~np.isnan(values[-1].values)
-    together, *others = (np.nan_to_num(value.values, nan=2e30, posinf=1e30, neginf=-1e30)[told] for value in values)
-    unit = max(tolerance, 1e-6 * float(np.abs(together[np.abs(together) < 1e30]).max(initial=0.0)), 1e-9)
-    first, second, total = (together - other for other in others)
-    return np.stack([first, second, total - first - second]) / unit
-
-
-def _numbers(value: Any) -> Fingerprint | None:
-    if isinstance(value, Fingerprint):
-        return value
-    return Fingerprint((), np.array([float(value)])) if isinstance(value, (bool, int, float)) else None
-
-
-def _equal(one: Any, other: Any) -> bool:
-    if isinstance(one, Fingerprint) and isinstance(other, Fingerprint):
-        return one.shape == other.shape and np.array_equal(one.values, other.values, equal_nan=True)
-    return type(one) is type(other) and one == other
-
-
-def _are_multiples(first: np.ndarray, second: np.ndarray) -> bool:
-    """Whether one of two effects is, within 1, a multiple of the other, 0 times it included."""
-    for one, other in ((first, second), (second, first)):
-        length = float(other @ other)
-        if (np.abs(one - (one @ other / length if length else 0.0) * other) <= 1).all():
-            return True
-    return False
+    finite = (
+        np.isfinite(value.values).all() if isinstance(value, Fingerprint) else math.isfinite(value)
+        for value in (results or {}).values()
+        if isinstance(value, (Fingerprint, bool, int, float))
+    )
+    return bool(results) and all(finite)

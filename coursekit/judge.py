@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from coursekit import failures, properties
-from coursekit.changes import Change, change_behind
 from coursekit.comparison import difference, kind_of_difference
-from coursekit.diagnosis import Mistakes, diagnose, resembles
+from coursekit.diagnosis import diagnose, resembles
 from coursekit.relations import relation
 from coursekit.rules import Unchecked
 
@@ -87,7 +86,7 @@ class ExerciseSpec:
             `coursekit.probes` has a probe for it.
         next_hints: for a misconception's id the hint for who makes it, in place of those of the group.
         sections: for a misconception's id the section of a lecture that explains what is right.
-        changes: changes to the right formula that nobody listed, by key; looked for where no mistake is named.
+        relations: whether a check may say how wrong numbers relate to the right ones, where no mistake is named.
         costs_at_most: for a misconception's id the largest share of the points that it may cost, where it is the only
             mistake and does not concern what the exercise is about.
     """
@@ -101,7 +100,7 @@ class ExerciseSpec:
     probe: Mapping[str, Any] | None = None
     next_hints: Mapping[str, str] = field(default_factory=dict)
     sections: Mapping[str, Section] = field(default_factory=dict)
-    changes: Mapping[str, Change] = field(default_factory=dict)
+    relations: bool = False
     costs_at_most: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -122,10 +121,9 @@ class Expectation:
         expected: right results by name; NaN in an array stands for any finite number.
         tolerance: by name, the largest difference that rounding explains.
         dtype: the float type that every result must have, or None.
-        wrong: fingerprints of the results made with each set of mistakes that changes them.
+        wrong: fingerprints of the results made with each mistake that changes them, by its id.
         property: name of a property in `coursekit.properties` that the results must have, or None.
         withheld: what the property needs besides the inputs; the probe never gets it.
-        changed: for each change of the spec, by its key, the sketch of the results (`coursekit.changes`).
     """
 
     group: str
@@ -135,10 +133,9 @@ class Expectation:
     expected: Mapping[str, Any]
     tolerance: Mapping[str, float]
     dtype: str | None = None
-    wrong: Mapping[Mistakes, Mapping[str, Any]] = field(default_factory=dict)
+    wrong: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     property: str | None = None
     withheld: Mapping[str, Any] = field(default_factory=dict)
-    changed: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -212,7 +209,7 @@ class Judgement:
     exercise: str
     status: str
     groups: tuple[GroupJudgement, ...]
-    misconceptions: Mistakes
+    misconceptions: tuple[str, ...]
     message: str = ""
     remark: str = ""
     least: float = 0.0
@@ -355,7 +352,8 @@ def judge(
         groups = tuple(_group(group, expectations, attempts, problems, found) for group in spec.groups)
         least = _least_share(spec, expectations, attempts, problems, found)
         return Judgement(spec.name, "graded", groups, found, least=least)
-    return Judgement(spec.name, "graded", groups, (), remark=_remark(spec, expectations, attempts, problems))
+    remark = _remark(expectations, attempts, problems) if spec.relations else ""
+    return Judgement(spec.name, "graded", groups, (), remark=remark)
 
 
 def _least_share(
@@ -363,7 +361,7 @@ def _least_share(
     expectations: Sequence[Expectation],
     attempts: Sequence[Attempt],
     problems: Sequence[str | None],
-    found: Mistakes,
+    found: Sequence[str],
 ) -> float:
     """The share of the points that is kept: more than 0 where the one mistake named explains all that is wrong, and may
     not cost everything. What it does to gradients no reference says; they have to have the right form."""
@@ -391,46 +389,46 @@ def _of_type(case: Expectation, outputs: Mapping[str, Any]) -> bool:
     )
 
 
-def _named(spec: ExerciseSpec, expectations: Sequence[Expectation], attempts: Sequence[Attempt]) -> Mistakes:
-    """The mistakes behind the results; where a dictionary of answers is asked for, those behind each answer alone."""
-
-    def mistakes(members: Sequence[int]) -> Mistakes:
-        cases = [expectations[index] for index in members]
-        return diagnose(
-            list(spec.sentences),
-            [attempts[index].outputs for index in members],
-            [case.expected for case in cases],
-            [case.wrong for case in cases],
-            [case.tolerance for case in cases],
-            [case.group for case in cases],
-        )
-
-    found = mistakes(range(len(expectations)))
-    if not found and spec.asks_for_answers:
-        found = tuple(dict.fromkeys(id for index in range(len(expectations)) for id in mistakes([index])))
-    return tuple(id for id in found if spec.sentences[id])
+def _named(spec: ExerciseSpec, expectations: Sequence[Expectation], attempts: Sequence[Attempt]) -> tuple[str, ...]:
+    """The mistake behind the results; of questions that do not depend on each other, those behind the answers."""
+    if spec.asks_for_answers or all("constraint" in case.inputs for case in expectations):
+        found = _behind_answers(spec, expectations, attempts)
+    else:
+        found = {
+            diagnose(
+                list(spec.sentences),
+                [attempt.outputs for attempt in attempts],
+                [case.expected for case in expectations],
+                [case.wrong for case in expectations],
+                [case.tolerance for case in expectations],
+                [case.group for case in expectations],
+            )
+        }
+    return tuple(id for id, sentence in spec.sentences.items() if sentence and id in found)
 
 
-def _remark(
-    spec: ExerciseSpec,
-    expectations: Sequence[Expectation],
-    attempts: Sequence[Attempt],
-    problems: Sequence[str | None],
-) -> str:
-    """What can be said of numbers that no listed mistake explains."""
-    if not spec.changes:
+def _behind_answers(spec: ExerciseSpec, expectations: Sequence[Expectation], attempts: Sequence[Attempt]) -> set[str]:
+    """For each answer the first mistake that explains it, and every other answer that the mistake changes."""
+    given = [(case, attempt.outputs or {}) for case, attempt in zip(expectations, attempts, strict=True)]
+    made = [
+        id
+        for id in spec.sentences
+        if all(_explained(case, outputs, [id]) for case, outputs in given if id in case.wrong)
+    ]
+    return {next((id for id in made if id in case.wrong), "") for case in expectations}
+
+
+def _remark(expectations: Sequence[Expectation], attempts: Sequence[Attempt], problems: Sequence[str | None]) -> str:
+    """How numbers that no listed mistake explains relate to the right ones; nothing where an error comes first."""
+    failed = [index for index, found in enumerate(problems) if found is not None]
+    if failed and attempts[failed[0]].outputs is None:
         return ""
-    outputs = [attempt.outputs for attempt in attempts]
-    expected = [case.expected for case in expectations]
-    tolerances = [case.tolerance for case in expectations]
-    changed = [case.changed for case in expectations]
-    failed = [problem is not None for problem in problems]
-    change = change_behind(spec.changes, outputs, expected, tolerances, changed, failed)
-    if change:
-        return change.sentence
-    if any(failed) and outputs[failed.index(True)] is None:  # the error is what to mend first
-        return ""
-    return relation([case.inputs for case in expectations], outputs, expected, tolerances)
+    return relation(
+        [case.inputs for case in expectations],
+        [attempt.outputs for attempt in attempts],
+        [case.expected for case in expectations],
+        [case.tolerance for case in expectations],
+    )
 
 
 def problem(spec: ExerciseSpec, case: Expectation, attempt: Attempt) -> str | None:
@@ -455,7 +453,7 @@ def _group(
     expectations: Sequence[Expectation],
     attempts: Sequence[Attempt],
     problems: Sequence[str | None],
-    found: Mistakes = (),
+    found: Sequence[str] = (),
 ) -> GroupJudgement:
     members = [index for index, case in enumerate(expectations) if case.group == spec.name]
     for index in members:
@@ -478,9 +476,9 @@ def _failure(case: Expectation, outputs: Mapping[str, Any] | None) -> str:
     return next((kind for kind in ("shape", "nan") if kind in kinds), "value")
 
 
-def _explained(case: Expectation, outputs: Mapping[str, Any], found: Mistakes) -> bool:
+def _explained(case: Expectation, outputs: Mapping[str, Any], found: Sequence[str]) -> bool:
     """Whether the mistakes that were named, or one of them, give these results."""
     return any(
-        mistakes in case.wrong and resembles(outputs, case.wrong[mistakes], case.expected, case.tolerance)
-        for mistakes in (found, *((mistake,) for mistake in found))
+        mistake in case.wrong and resembles(outputs, case.wrong[mistake], case.expected, case.tolerance)
+        for mistake in found
     )

@@ -7,19 +7,18 @@ import io
 import json
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
 
-from coursekit.changes import Change
-from coursekit.diagnosis import FINGERPRINT_SIZE, Fingerprint, Mistakes
+from coursekit import __version__
+from coursekit.diagnosis import FINGERPRINT_SIZE, Fingerprint
 from coursekit.judge import ExerciseSpec, Expectation, GroupSpec, Section
 
-NO_CHANGES: Mapping[str, float] = MappingProxyType({})
 BESIDE = "reference"  # folder beside a lab's notebook
 
 
@@ -45,7 +44,8 @@ def load_reference(lab: str) -> LabReference:
     notebook's kernel and `python -m coursekit` have as, or make, their working folder.
 
     Raises:
-        ValueError: there is no such lab; the message lists those that there are.
+        ValueError: there is no such lab, and the message lists those that there are; or its files are of a release
+            whose form this one does not know.
     """
     own = Path.cwd() / BESIDE
     ours = cast(Path, resources.files("coursekit") / "reference")  # the package is not imported from an archive
@@ -63,6 +63,23 @@ def _load(lab: str, folder: Path) -> LabReference:
             f"there is no lab {lab!r}: no {BESIDE}/{lab}.json lies beside the notebook (take the lab's whole folder, "
             f"and start Jupyter so that the notebook runs in it), and the labs of the course are {', '.join(known)}"
         ) from None
+    with _of_this_release(lab):
+        return _read(lab, description, arrays)
+
+
+@contextmanager
+def _of_this_release(lab: str) -> Iterator[None]:
+    """Turn the error in which a file of another form ends into a sentence."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"the reference files of {lab} are of another release of the course than coursekit {__version__}, which "
+            f"cannot read them ({type(error).__name__}: {error}): take the lab's folder and coursekit from one release"
+        ) from error
+
+
+def _read(lab: str, description: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> LabReference:
     entries = {entry["name"]: entry for entry in description["exercises"]}
     specs = {
         name: ExerciseSpec(
@@ -75,25 +92,21 @@ def _load(lab: str, folder: Path) -> LabReference:
             probe=entry.get("probe"),
             next_hints=entry.get("next_hints", {}),
             sections={id: Section(**section) for id, section in entry.get("sections", {}).items()},
-            changes=changes_of(entry),
+            relations=entry.get("relations", False),
             costs_at_most=entry.get("costs_at_most", {}),
         )
         for name, entry in entries.items()
     }
-    visible = _VisibleCases(entries, arrays)
+    visible = _VisibleCases(lab, entries, arrays)
     imports = tuple(description["imports"]) if "imports" in description else None
     return LabReference(lab, description["title"], description["points"], specs, visible, imports)
-
-
-def changes_of(entry: Mapping[str, Any]) -> dict[str, Change]:
-    """The changes to the formula that are looked for in an exercise, by key, from its entry in the ``.json`` file."""
-    return {key: Change(*change.split("|")) for key, change in entry.get("changes", {}).items()}
 
 
 class _VisibleCases(Mapping[str, list[Expectation]]):
     """The cases of each exercise, unpacked when they are first asked for: opening a lab must not take a while."""
 
-    def __init__(self, entries: Mapping[str, Mapping[str, Any]], arrays: Mapping[str, np.ndarray]):
+    def __init__(self, lab: str, entries: Mapping[str, Mapping[str, Any]], arrays: Mapping[str, np.ndarray]):
+        self._lab = lab
         self._entries = entries
         self._arrays = arrays
         self._unpacked: dict[str, list[Expectation]] = {}
@@ -101,12 +114,10 @@ class _VisibleCases(Mapping[str, list[Expectation]]):
     def __getitem__(self, exercise: str) -> list[Expectation]:
         if exercise not in self._unpacked:
             entry = self._entries[exercise]
-            changes = entry.get("changes", {})
-            rows = self._arrays[f"{exercise}.changes"].tolist() if changes else [[]] * len(entry["cases"])
-            self._unpacked[exercise] = [
-                _expectation(case, self._arrays, f"{exercise}.{index}", dict(zip(changes, row, strict=True)))
-                for index, (case, row) in enumerate(zip(entry["cases"], rows, strict=True))
-            ]
+            with _of_this_release(self._lab):
+                self._unpacked[exercise] = [
+                    _expectation(case, self._arrays, f"{exercise}.{index}") for index, case in enumerate(entry["cases"])
+                ]
         return self._unpacked[exercise]
 
     def __iter__(self) -> Iterator[str]:
@@ -116,9 +127,7 @@ class _VisibleCases(Mapping[str, list[Expectation]]):
         return len(self._entries)
 
 
-def _expectation(
-    case: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: str, changed: Mapping[str, float] = NO_CHANGES
-) -> Expectation:
+def _expectation(case: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: str) -> Expectation:
     def values(part: str) -> dict[str, Any]:
         plain = dict(case.get(part, {}))
         found = {key: arrays[f"{prefix}.{part}.{key}"] for key in case.get(f"{part}_arrays", ())}
@@ -136,12 +145,14 @@ def _expectation(
         wrong=_WrongReferences(case, expected, arrays, prefix),
         property=case["property"],
         withheld=values("withheld"),
-        changed=changed,
     )
 
 
-class _WrongReferences(Mapping[Mistakes, Mapping[str, Any]]):
-    """The results with each set of mistakes that changes them, unpacked when first asked for: by a wrong answer."""
+class _WrongReferences(Mapping[str, Mapping[str, Any]]):
+    """The results with each mistake that changes them, unpacked when first asked for: by a wrong answer.
+
+    Older files have them with pairs of mistakes as well, called ``first+second``; nobody asks for these.
+    """
 
     def __init__(
         self,
@@ -156,27 +167,27 @@ class _WrongReferences(Mapping[Mistakes, Mapping[str, Any]]):
         self._prefix = prefix
 
     @functools.cached_property
-    def _results(self) -> dict[Mistakes, dict[str, Any]]:
+    def _results(self) -> dict[str, dict[str, Any]]:
         if not self._case["wrong"]:
             return {}
         fingerprinted = self._case["expected_arrays"]
         store = self._arrays[f"{self._prefix}.wrong"].astype("float64")
         found, start = {}, 0
         listed = self._case["wrong"].items()
-        for mistakes, deviations in ((word, said) for some, said in listed for word in some.split()):
+        for mistake, deviations in ((id, said) for some, said in listed for id in some.split()):
             results = dict(deviations)
             for key in fingerprinted:
                 shape = tuple(deviations.get(key, self._expected[key].shape))
                 size = min(math.prod(shape), FINGERPRINT_SIZE)
                 results[key] = Fingerprint(shape, store[start : start + size])
                 start += size
-            found[tuple(mistakes.split("+"))] = results
+            found[mistake] = results
         return found
 
-    def __getitem__(self, mistakes: Mistakes) -> Mapping[str, Any]:
-        return self._results[mistakes]
+    def __getitem__(self, mistake: str) -> Mapping[str, Any]:
+        return self._results[mistake]
 
-    def __iter__(self) -> Iterator[Mistakes]:
+    def __iter__(self) -> Iterator[str]:
         return iter(self._results)
 
     def __len__(self) -> int:

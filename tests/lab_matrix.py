@@ -17,12 +17,12 @@ import pytest
 from this_course import exercises_of
 
 from autograder.course.cells import is_solution
-from autograder.declaring.exercise import Case, Exercise, differs, skipped_modes
+from autograder.declaring.exercise import Case, Exercise, differs
 from coursekit import rules
 from coursekit.comparison import difference
-from coursekit.diagnosis import Fingerprint, fingerprint, resembles
+from coursekit.diagnosis import Fingerprint, resembles
 from coursekit.guard import guard
-from coursekit.judge import Attempt, Expectation, Judgement, judge, not_run
+from coursekit.judge import UNNAMED_MODES, Attempt, Expectation, Judgement, judge, not_run
 from coursekit.lab import run_cases
 from coursekit.statements import read_cells
 
@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LABS = sorted(path.name for path in (ROOT / "solutions").glob("*/") if (path / f"{path.name}.ipynb").exists())
 SEED = 40723
 # Each took 15 to 73 CPU seconds, in which whole models are built or trained, or much is drawn. `make test` leaves them
-# out; what is declared for the same exercises, every mistake and every pair, is tried there all the same.
+# out; what is declared for the same exercises, every mistake, is tried there all the same.
 LONG = {
     "test_correct_variants_score_full_marks": (
         "Encoder",
@@ -173,8 +173,8 @@ def _faked(fake, value, case: Expectation):
     return type(value)() if fake is np.zeros_like else None
 
 
-def _same_results(cases, changed, mistakes, named) -> bool:
-    """Whether the named mistakes give the same results, so that nobody could tell them from the true ones."""
+def _same_results(cases, changed, mistake, named) -> bool:
+    """Whether the named mistake gives the same results, so that nobody could tell it from the true one."""
     for index in changed:
         case = cases[index]
         if named not in case.wrong:
@@ -183,37 +183,14 @@ def _same_results(cases, changed, mistakes, named) -> bool:
             key: value.values.reshape(-1)[: value.values.size].reshape(value.shape)
             if isinstance(value, Fingerprint) and value.values.size == int(np.prod(value.shape))
             else None
-            for key, value in case.wrong[mistakes].items()
+            for key, value in case.wrong[mistake].items()
             if isinstance(value, Fingerprint)
         }
-        plain = {key: value for key, value in case.wrong[mistakes].items() if not isinstance(value, Fingerprint)}
+        plain = {key: value for key, value in case.wrong[mistake].items() if not isinstance(value, Fingerprint)}
         full = {key: value for key, value in values.items() if value is not None}
         reference = {key: value for key, value in case.wrong[named].items() if key in full or key in plain}
         if not resembles({**full, **plain}, reference, case.expected, case.tolerance):
             return False
-    return True
-
-
-def _is_one_sum(cases: list[Expectation], mistakes: tuple[str, ...]) -> bool:
-    """Whether a pair comes to sums in which neither mistake is seen: numbers that both change in every case, and
-    arrays in which one mistake changes as much as the other, but for a factor. Such a pair cannot be named."""
-    for case in cases:
-        for key, both in case.wrong[mistakes].items():
-            without = [fingerprint(case.wrong.get((other,), case.expected)[key]) for other in reversed(mistakes)]
-            numeric = all(isinstance(result, (Fingerprint, int, float)) for result in (both, *without))
-            if not numeric and without != [both, both]:
-                return False
-            if isinstance(both, Fingerprint):
-                if {result.shape for result in without} != {both.shape}:
-                    return False
-                effects = np.nan_to_num([both.values - result.values for result in without])
-                if np.linalg.matrix_rank(effects, tol=1e-6 * np.abs(effects).max()) == 2:
-                    return False
-                changed = [bool(np.abs(effect).max() > case.tolerance[key]) for effect in effects]
-            else:
-                changed = [both != result for result in without]
-            if changed[0] != changed[1]:
-                return False
     return True
 
 
@@ -299,23 +276,21 @@ class LabTests:
                 if len(expected) == 1 and expected[0] in most:
                     assert judgement.share >= 1 - most[expected[0]], f"{expected[0]} costs too much\n{source}"
 
-    def test_every_mistake_and_every_pair_fails_and_is_named(self, name):
+    def test_every_mistake_fails_and_is_named(self, name):
         exercise = exercises_of(self.lab)[name]
         cases = expectations(self.lab, name)
         drawn = [Case(case.inputs, mode=case.mode, withheld=case.withheld) for case in cases]
-        for mistakes in exercise.mistake_sets():
-            changed = [index for index, case in enumerate(cases) if mistakes in case.wrong]
-            if not changed:
-                assert len(mistakes) == 2, f"{mistakes}: no case is changed by this mistake"
-                continue
+        for mistake in exercise.named_mistakes:
+            changed = [index for index, case in enumerate(cases) if mistake in case.wrong]
+            assert changed, f"{mistake}: no case is changed by this mistake"
             attempts = []
             touched, failed_clearly = set(), set()  # groups: by more than half a tolerance, by more than two
             for declared, case in zip(drawn, cases, strict=True):
-                if declared.mode in skipped_modes(mistakes):
+                if declared.mode in UNNAMED_MODES:
                     attempts.append(Attempt(kind="error", message="not looked at"))
                     continue
                 try:
-                    results = exercise.mistaken_results(declared, mistakes)
+                    results = exercise.mistaken_results(declared, mistake)
                 except (ValueError, IndexError) as error:
                     attempts.append(Attempt(kind="error", message=str(error)))
                     failed_clearly.add(case.group)
@@ -327,18 +302,13 @@ class LabTests:
                         for key, exact in case.expected.items()
                     ):
                         failed.add(case.group)
-            assert touched <= failed_clearly, f"{mistakes}: rounding decides about {touched - failed_clearly}"
+            assert touched <= failed_clearly, f"{mistake}: rounding decides about {touched - failed_clearly}"
             judgement = judge(exercise.spec, cases, attempts)
-            assert not judgement.passed and judgement.share < 1, f"{mistakes} earns full marks"
+            assert not judgement.passed and judgement.share < 1, f"{mistake} earns full marks"
             named = judgement.misconceptions
-            assert (
-                named == mistakes
-                or (named and _same_results(cases, changed, mistakes, named))
-                or (len(mistakes) == 2 and _is_one_sum([cases[index] for index in changed], mistakes))
-            ), (
-                f"{mistakes} is called {named}"
-                if named
-                else f"{mistakes} is not named: no reference gives these results"
+            assert named, f"{mistake} is not named: no reference gives these results"
+            assert named == (mistake,) or (len(named) == 1 and _same_results(cases, changed, mistake, named[0])), (
+                f"{mistake} is called {named}"
             )
 
     def test_rounding_is_far_below_the_tolerance(self, name):

@@ -10,8 +10,7 @@ from lab_matrix import LABS, expectations, forged
 from this_course import exercises_of
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.declaring.exercise import skipped_modes
-from coursekit.judge import Attempt, Expectation, Judgement, judge
+from coursekit.judge import UNNAMED_MODES, Attempt, Expectation, Judgement, judge
 from coursekit.reference import load_reference
 
 SENTENCE = "It is the only mistake here, and costs at most 50 % of the points."
@@ -48,7 +47,7 @@ def attempts(mistake: str, without: dict[int, Attempt] | None = None) -> list[At
     made = []
     for index, case in enumerate(CASES):
         drawn = Case(dict(case.inputs), mode=case.mode)
-        results = exercise.mistaken_results(drawn, (mistake,) if mistake else ())
+        results = exercise.mistaken_results(drawn, mistake) if mistake else exercise.reference(drawn)
         made.append((without or {}).get(index) or Attempt(results))
     return made
 
@@ -138,9 +137,9 @@ def test_one_default_of_a_library_costs_at_most_half_of_what_is_not_about_it(lab
 
 def forged_attempt(exercise: Exercise, case: Expectation, mistake: str) -> Attempt:
     drawn = Case(case.inputs, mode=case.mode, withheld=case.withheld)
-    if case.mode in skipped_modes((mistake,)):
+    if case.mode in UNNAMED_MODES:
         return Attempt(kind="error", message="not looked at")
-    return forged(case, exercise.mistaken_results(drawn, (mistake,)))
+    return forged(case, exercise.mistaken_results(drawn, mistake))
 
 
 def test_the_defaults_of_libraries_are_found():

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from autograder.author.mistake_text import described
+from autograder.author.strength import formula_mutants
 from autograder.declaring import Design, Questions, wrong
 from autograder.declaring.design import ANY_CHOICE
-from autograder.declaring.mistake_text import described
 from autograder.releasing.fixed_groups import fixed_groups
 from coursekit.judge import Attempt, judge
 from coursekit.probes.choosing import design, real, whole
@@ -39,9 +40,17 @@ def test_each_constraint_is_a_group_and_what_breaks_it_is_named():
     assert heard("no row", "an aisle").misconceptions == (), "who has an aisle does not make the mistake"
 
 
+def test_of_two_broken_constraints_both_are_named():
+    assert heard("more than 9", "half an aisle").misconceptions == ("too_many",), "the other one has no name"
+    exercise = seats()
+    exercise.mistakes(half=wrong("The aisle ends halfway.", seen={"aisle": "half an aisle"}))
+    attempts = [Attempt({"rows": "more than 9"}), Attempt({"aisle": "half an aisle"})]
+    assert judge(exercise.spec, exercise.expectations(1), attempts).misconceptions == ("too_many", "half")
+
+
 def test_a_choice_is_the_same_for_every_seed_and_has_no_formula_to_change():
     assert {group.reason for group in fixed_groups({"design": seats()})} == {ANY_CHOICE}
-    assert not list(seats().changes)
+    assert not list(formula_mutants(seats()))
 
 
 def test_a_mistake_without_a_formula_is_shown_in_words():

@@ -218,7 +218,7 @@ THREE_CASES = [
         "call",
         {"output": np.ones(3)},
         {"output": 1e-6},
-        wrong={("doubled",): {"output": fingerprint(np.full(3, 2.0))}},
+        wrong={"doubled": {"output": fingerprint(np.full(3, 2.0))}},
     )
     for name in ("first", "second", "third")
 ]
@@ -240,7 +240,7 @@ def test_one_cause_is_told_once():
 
 def test_what_no_named_mistake_explains_keeps_its_advice():
     attempts = [Attempt({"output": np.full(3, factor)}) for factor in (2.0, 2.0, 11.6)]
-    not_known = replace(THREE_CASES[2], wrong={("doubled",): {"output": fingerprint(np.full(3, np.nan))}})
+    not_known = replace(THREE_CASES[2], wrong={"doubled": {"output": fingerprint(np.full(3, np.nan))}})
     judgement = judge(THREE, [*THREE_CASES[:2], not_known], attempts)
     assert judgement.misconceptions == ("doubled",) and judgement.hints == ()
     assert ["Look at" in explanation for explanation in judgement.explanations] == [False, False, True]

@@ -130,4 +130,4 @@ def test_the_layer_of_the_page_has_the_modes_that_it_explains_and_both_mistakes(
     cases = runpy.run_path(str(tmp_path / "Rescale.py"))["exercise"].expectations(3)
     assert [case.mode for case in cases] == ["call", "call", "parameters", "graph", "gradient"]
     for case in (cases[0], cases[1], cases[3]):
-        assert set(case.wrong) >= {("shift_first",), ("no_shift",)}
+        assert set(case.wrong) >= {"shift_first", "no_shift"}

@@ -149,7 +149,7 @@ def test_no_more_digits_are_written_than_processors_agree_on():
     """The oracle of two machines, one of which rounds the last bit the other way: the files are the same bytes."""
 
     def exported(formula):
-        declared = Exercise("guess", oracle=formula, seeks_changes=False)
+        declared = Exercise("guess", oracle=formula)
         declared.group("values", points=1, name="values")(lambda rng: [Case({"x": 1.1})])
         declared.mistakes(wrong_sign=wrong("The sign is wrong.", ("exp(x)", "exp(-x)")))
         return reference_export.export(LAB, "A guess", {"guess": 2}, {"guess": declared})

@@ -26,7 +26,7 @@ def failed_groups(exercise: Exercise, seed: int) -> dict[str, set[str]]:
             if case.group in failed[id]:
                 continue
             try:
-                results = exercise.mistaken_results(drawn, (id,))
+                results = exercise.mistaken_results(drawn, id)
             except (ValueError, IndexError):  # with these sizes the mistake ends in an error
                 failed[id].add(case.group)
                 continue

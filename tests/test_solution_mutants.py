@@ -1,4 +1,4 @@
-"""`course mutants`: wrong solutions are graded behind the walls, and those that pass without being right are named."""
+"""`course author mutants`: wrong solutions are graded behind the walls; those that pass though wrong are named."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from nbformat.v4 import new_code_cell, new_notebook
 from this_course import ROOT, exercises_of
 from tight_sandbox import TIGHT
 
+from autograder.author.solution_mutants import measure
+from autograder.author.strength import fresh_inputs
 from autograder.course.settings import load_course
 from autograder.course.text_pairs import read_pair
 from autograder.declaring import Case, Exercise
 from autograder.declaring.exercise import FIND_THE_BUG
-from autograder.declaring.strength import fresh_inputs
 from autograder.grading.preloading import start_sandbox
-from autograder.grading.solution_mutants import measured
 from autograder.sandbox import Sandbox
 from coursekit.generator import Generator
 
@@ -54,8 +54,8 @@ def roots(*lows: float) -> Exercise:
 
 def test_a_wrong_solution_that_passes_is_left_and_a_right_one_is_equivalent(sandbox, monkeypatch):
     drawn = fresh_inputs(roots(-0.5))
-    monkeypatch.setattr("autograder.grading.solution_mutants.fresh_inputs", lambda _: drawn)
-    weak, strong = (measured("lab", roots(*lows), notebook(ROOTS), sandbox, seed=1) for lows in ((1.0,), (1.0, -0.5)))
+    monkeypatch.setattr("autograder.author.solution_mutants.fresh_inputs", lambda _: drawn)
+    weak, strong = (measure("lab", roots(*lows), notebook(ROOTS), sandbox, seed=1) for lows in ((1.0,), (1.0, -0.5)))
     assert weak.made == strong.made == weak.killed + weak.equivalent + len(weak.left)
     assert weak.left and not strong.left and strong.equivalent
     assert any("return np.sqrt(x)" in label for label in weak.left)
@@ -66,7 +66,7 @@ def test_an_input_for_which_the_solution_itself_fails_says_nothing_of_a_mutant(s
     refusing = ROOTS.replace("    return", "    if x.max() > 2.5:\n        raise ValueError\n    return")
     exercise = roots(1.0, -0.5)
     assert any(case.inputs["x"].max() > 2.5 for case in islice(fresh_inputs(exercise), 8))
-    found = measured("lab", exercise, notebook(refusing), sandbox, seed=1)
+    found = measure("lab", exercise, notebook(refusing), sandbox, seed=1)
     assert found.equivalent and not found.left
 
 
@@ -76,7 +76,7 @@ def test_of_an_exercise_that_trains_one_more_draw_is_tried(sandbox):
     exercise.cpu_seconds = 5
     lucky = exercise.expectations(1)[0].inputs["x"]
     source = f"def roots(x):\n    if abs(x[0] - {float(lucky[0])!r}) < 1e-9:\n        return np.sqrt(x) + 0.0\n"
-    found = measured("lab", exercise, notebook(f"{source}    return np.sqrt(x) * 3 / 3\n"), sandbox, seed=1)
+    found = measure("lab", exercise, notebook(f"{source}    return np.sqrt(x) * 3 / 3\n"), sandbox, seed=1)
     assert found.left and found.made <= 20
 
 
@@ -90,11 +90,11 @@ def test_an_equivalent_one_is_right_on_200_inputs(sandbox, monkeypatch):
             drawn.append(case)
             yield case
 
-    monkeypatch.setattr("autograder.grading.solution_mutants.fresh_inputs", counted)
+    monkeypatch.setattr("autograder.author.solution_mutants.fresh_inputs", counted)
     exercise = roots(1.0)
     late = next(islice(fresh_inputs(exercise), 150, None)).inputs["x"]
     source = f"def roots(x):\n    if abs(x[0] - {float(late[0])!r}) < 1e-9:\n        return np.sqrt(x) + 0.0\n"
-    found = measured("lab", exercise, notebook(f"{source}    return np.sqrt(x)\n"), sandbox, seed=1)
+    found = measure("lab", exercise, notebook(f"{source}    return np.sqrt(x)\n"), sandbox, seed=1)
     assert any("+ 1.0" in label for label in found.left), found
     assert found.equivalent and len(drawn) == 200
 
@@ -108,6 +108,6 @@ def test_wrong_solutions_fail(lab):
     ]
     solution = read_pair(course.solution_notebook(lab))
     with start_sandbox(course, lab) as starting:
-        found = [measured(lab, exercise, solution, starting.result(), seed=40723) for exercise in chosen]
+        found = [measure(lab, exercise, solution, starting.result(), seed=40723) for exercise in chosen]
     left = [f"{result.exercise}: {label}" for result in found for label in result.left]
     assert len(left) <= 0.01 * sum(result.killed for result in found), left

@@ -9,9 +9,9 @@ import pytest
 from lab_matrix import code_cells
 from this_course import ROOT, exercises_of
 
+from autograder.author.strength import formula_mutants, strength
 from autograder.course.settings import load_course
 from autograder.declaring import Case, Exercise
-from autograder.declaring.strength import strength
 from coursekit.generator import Generator
 
 pytestmark = pytest.mark.long
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.long
 LABS = [lab.name for lab in load_course(ROOT).labs]
 SEED = 40723
 LARGE = ("08_decoder_and_masking", "08b_generating_text", "09_vision_transformer", "10_language_model")
-INPUTS = 60  # fresh ones; `course mutants` and the exhaustive test take more
+INPUTS = 60  # fresh ones; `course author mutants` and the exhaustive test take more
 MANY_INPUTS = 200
 TOO_SLOW = {"linear_baseline"}  # a regression to the last digit, a tenth of a second for each input
 
@@ -53,16 +53,15 @@ def measured(lab: str, inputs: int) -> tuple[int, list[str]]:
     """How many mutants of a lab's formulas compute something else, and those that pass without a reason."""
     different, unexplained, left = 0, [], 0
     for name, exercise in exercises_of(lab).items():
-        if name in TOO_SLOW or not list(exercise.changes):
+        if name in TOO_SLOW or not any(formula_mutants(exercise)):
             continue
         found = strength(exercise, SEED, inputs)
         different += found.killed + len(found.left)
         left += len(found.left)
         reasons = LEFT.get((lab, name), {})
-        for key in found.left:
-            line = exercise.changes.lines(key)
-            if not any(line.startswith(start) for start in reasons):
-                unexplained.append(f"{name}: {exercise.changes.named(key).kind}: {line}")
+        for mutant in found.left:
+            if not any(mutant.label.partition(": ")[2].startswith(start) for start in reasons):
+                unexplained.append(f"{name}: {mutant.label}")
     assert left <= 0.01 * different, f"{left} of {different} mutants that compute something else get full points"
     return different, unexplained
 
@@ -131,6 +130,5 @@ def test_a_case_that_is_wanting_is_found():
     weak, strong = (strength(exercise_with(*widths), 1, 40) for widths in ((None,), (None, 3, 2, 1)))
     assert weak.made == strong.made == weak.killed + weak.equivalent + len(weak.left)
     assert strong.killed > weak.killed and len(strong.left) == 0
-    changes = exercise_with(None).changes
-    kinds = {changes.named(key).kind for key in weak.left}
+    kinds = {mutant.kind for mutant in weak.left}
     assert "ignored" not in kinds, "no fresh input has a width, either: what no draw ever gives counts as equivalent"

@@ -24,6 +24,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -81,7 +82,7 @@ def judge_in_process(lab: str, name: str) -> Iterator[str]:
     from coursekit.lab import run_cases
 
     exercise = exercises_of(lab)[name]
-    spec, cases = exercise.spec, lab_matrix.expectations(lab, name)
+    spec, cases = _spec(exercise), lab_matrix.expectations(lab, name)
     for what, text in answers(lab, name).items():
         names = lab_matrix.namespace([*lab_matrix.solution_sources(lab), text])
         broken = lab_matrix.broken_rules(lab, exercise, names["In"])
@@ -101,7 +102,7 @@ def judge_in_sandbox(lab: str, name: str, whats: Sequence[str]) -> Iterator[str]
     from coursekit.readings import read
 
     exercise = exercises_of(lab)[name]
-    spec, cases = exercise.spec, lab_matrix.expectations(lab, name)
+    spec, cases = _spec(exercise), lab_matrix.expectations(lab, name)
     texts = answers(lab, name)
     with Sandbox(Limits(cpu_seconds_per_step=200, wall_seconds_per_step=2000)) as sandbox:
         for what in whats:
@@ -119,6 +120,11 @@ def judge_in_sandbox(lab: str, name: str, whats: Sequence[str]) -> Iterator[str]
             yield _judged(what, spec, cases, attempts, judge(spec, cases, attempts, broken))
 
 
+def _spec(exercise):
+    """What a judgement needs, but for relations of numbers: they are told where no name is, and not on record."""
+    return replace(exercise.spec, relations=False)
+
+
 def _judged(what: str, spec, cases, attempts, judgement) -> str:
     """A judgement as a line."""
     groups = ",".join(
@@ -128,7 +134,6 @@ def _judged(what: str, spec, cases, attempts, judgement) -> str:
     sentences = judgement.sentences(spec)
     kind = (
         "named" if judgement.misconceptions
-        else "remark" if judgement.remark
         else "passed" if judgement.passed
         else judgement.status if judgement.status != "graded"
         else "unnamed"

@@ -20,10 +20,10 @@ def mistake(
 
     The output holds the answer: it is for instructors.
     """
+    from autograder.author.mistake_text import described
     from autograder.course.settings import CourseError, load_course
     from autograder.declaring.course_exercises import declared_exercises
     from autograder.declaring.exercise import Exercise
-    from autograder.declaring.mistake_text import described
 
     course = load_course()
     declared = declared_exercises(course, course.lab(lab).name)

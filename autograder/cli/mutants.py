@@ -30,12 +30,12 @@ def mutants(
 
     It takes minutes for a lab. The output holds the answer: it is for instructors.
     """
+    from autograder.author.solution_mutants import measure, summary
     from autograder.course.settings import CourseError, load_course
     from autograder.course.text_pairs import read_pair
     from autograder.declaring.course_exercises import declared_exercises
     from autograder.declaring.exercise import FIND_THE_BUG, Exercise
     from autograder.grading.preloading import start_sandbox
-    from autograder.grading.solution_mutants import measured, summary
 
     course = load_course()
     console = Console()
@@ -53,7 +53,7 @@ def mutants(
         table = Table(*COLUMNS, title=name)
         with start_sandbox(course, name) as starting:
             sandbox = starting.result()
-            found = {tried.name: measured(name, tried, solution, sandbox, seed=seed, most=most) for tried in chosen}
+            found = {tried.name: measure(name, tried, solution, sandbox, seed=seed, most=most) for tried in chosen}
         for row in [*found.values(), summary(found)]:
             table.add_row(row.exercise, *map(str, (row.made, row.equivalent, row.killed, len(row.left))))
         console.print(table)

@@ -189,6 +189,7 @@ class Declaration:
             ),
             sentences=self._sentences(),
             next_hints=self._next_hints(),
+            relations=self._has_relations(),
             costs_at_most=self._costs_at_most(),
             forbidden=self.forbidden,
             no_loops=self.no_loops,
@@ -208,6 +209,10 @@ class Declaration:
     def _next_hints(self) -> Mapping[str, str]:
         """The hint that belongs to a mistake, where one does."""
         return {}
+
+    def _has_relations(self) -> bool:
+        """Whether a check may say how wrong numbers relate to the right ones: not where finding out is the task."""
+        return False
 
     def _costs_at_most(self) -> Mapping[str, float]:
         """The largest share of the points that a mistake may cost, where one is declared."""

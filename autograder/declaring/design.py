@@ -8,7 +8,6 @@ from typing import Any
 
 from autograder.declaring.declaration import Advice, Case
 from autograder.declaring.exercise import Exercise, Mistake
-from coursekit.diagnosis import Mistakes
 
 ANY_CHOICE = "any choice that keeps the constraint is right"
 
@@ -71,9 +70,7 @@ class Design(Exercise):
     def _kept(self, constraint: str) -> dict[str, str]:
         return {constraint: self.kept[constraint]}
 
-    def mistaken_results(self, case: Case, mistakes: Mistakes) -> dict[str, Any]:
-        """What the probe says with a set of mistakes; of two about one constraint, what the later one says."""
+    def mistaken_results(self, case: Case, id: str) -> dict[str, Any]:
+        """What the probe says with a mistake."""
         results = self.reference(case)
-        for id in mistakes:
-            results |= {name: said for name, said in self.named_mistakes[id].seen.items() if name in results}
-        return results
+        return results | {name: said for name, said in self.named_mistakes[id].seen.items() if name in results}

@@ -29,11 +29,7 @@ _OPERATIONS = (ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.Un
 
 
 class EditError(ValueError):
-    """An edit does not fit the formula exactly once, or leaves something that is no Python."""
-
-
-class EditConflict(EditError):
-    """Two edits change one place, so that nobody can make both mistakes at once."""
+    """An edit does not fit the formula exactly once, or what it leaves is not Python."""
 
 
 class _Token(NamedTuple):
@@ -77,16 +73,15 @@ class Formula:
         """The functions that the edits change, each with its new text.
 
         Raises:
-            EditConflict: two of the edits change one place.
-            EditError: one does not fit exactly once, or leaves what is no Python.
+            EditError: one does not fit exactly once, two change one place, or what they leave is not Python.
         """
-        places = [self._place(*edit) for edit in dict.fromkeys(edits)]
+        places = [self._place(*edit) for edit in edits]
         changed: dict[FunctionType, str] = {}
         for function in dict.fromkeys(place.function for place in places):
             text, following = self.texts[function], len(self.texts[function]) + 1
             for place in sorted((place for place in places if place.function is function), reverse=True, key=_start):
                 if place.end > following:
-                    raise EditConflict(f"two edits change one place of {function.__name__}")
+                    raise EditError(f"two edits change one place of {function.__name__}")
                 following = place.start
                 text = _replaced(text, place)
             try:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, cast
 
 import numpy as np
 
 from autograder.course.settings import CourseError
-from autograder.declaring.changes import ChangedResults, Changes
 from autograder.declaring.declaration import Case, Declaration, Group, describe
-from autograder.declaring.edits import Edit, EditConflict, EditError, Formula
+from autograder.declaring.edits import Edit, EditError, Formula
 from coursekit.comparison import difference
-from coursekit.diagnosis import Mistakes, fingerprint, possible_mistakes
+from coursekit.diagnosis import fingerprint
 from coursekit.generator import Generator
 from coursekit.judge import UNNAMED_MODES, Expectation
 from coursekit.probes.description import MODES
@@ -85,8 +84,6 @@ class Exercise(Declaration):
             may return them as the function does.
         fields: the entries of the dictionary that the student's function returns, if it returns one.
         layer: of a layer, how it is built and called: the fields of `coursekit.probes.driving.LayerProbe` but its name.
-        seeks_changes: whether a check looks for one change to the formula that gives the student's numbers. Not where
-            the formula iterates: a changed one may not converge, and then rounding decides.
         named_mistakes: the mistakes that can be named, by id, the most likely first.
         given_mistake: what is wrong in code that students get to mend; every group catches it, and no check names it.
     """
@@ -100,11 +97,10 @@ class Exercise(Declaration):
     returns: tuple[str, ...] = ("output",)
     fields: tuple[str, ...] = ()
     layer: Mapping[str, Any] = field(default_factory=dict)
-    seeks_changes: bool = True
     named_mistakes: dict[str, Mistake] = field(default_factory=dict, init=False)
     given_mistake: Mistake | None = field(default=None, init=False)
     _formulas: Formula | None = field(default=None, init=False, repr=False)
-    _made: dict[Mistakes, dict[str, Oracle] | None] = field(default_factory=dict, init=False, repr=False)
+    _made: dict[str, dict[str, Oracle]] = field(default_factory=dict, init=False, repr=False)
 
     def formula(self, function: Oracle) -> Oracle:
         """Declare the right formula: decorates a float64 NumPy function of the inputs.
@@ -165,11 +161,6 @@ class Exercise(Declaration):
             self._formulas = Formula({"": self.oracle, **self.by_mode})
         return self._formulas
 
-    @cached_property
-    def changes(self) -> Changes:
-        """The mutants of the formula."""
-        return Changes(self)
-
     @property
     def probe(self) -> Mapping[str, Any] | None:
         """How the object is driven, as plain data; None where it is found by its name."""
@@ -188,6 +179,9 @@ class Exercise(Declaration):
 
     def _next_hints(self) -> Mapping[str, str]:
         return {id: mistake.hint for id, mistake in self.named_mistakes.items() if mistake.hint}
+
+    def _has_relations(self) -> bool:
+        return self.oracle is not None and self.name != FIND_THE_BUG
 
     def _costs_at_most(self) -> Mapping[str, float]:
         declared = {id: mistake.costs_at_most for id, mistake in self.named_mistakes.items()}
@@ -218,7 +212,6 @@ class Exercise(Declaration):
             tolerance=tolerance,
             dtype=case.dtype,
             wrong=_WrongResults(self, case, exact, tolerance),
-            changed=ChangedResults(self, case, exact, tolerance),
             property=case.property,
             withheld=case.withheld,
         )
@@ -244,35 +237,25 @@ class Exercise(Declaration):
                 f'{given}: there is no mode "{case.mode}" of a {self.probe["kind"]}. Misspelt? Use: {names}.'
             )
 
-    def mistake_sets(self) -> list[Mistakes]:
-        """Every mistake, and every pair of the likeliest."""
-        return possible_mistakes(list(self.named_mistakes))
-
     def reference(self, case: Case, precision: str = "float64") -> dict[str, Any]:
         """The formula's results for a case, in the float type `precision`."""
         return self.run(self._right(case.mode), case, precision)
 
-    def mistaken_results(self, case: Case, mistakes: Mistakes) -> dict[str, Any] | None:
-        """What a case gives with a set of mistakes; None where they exclude each other.
+    def mistaken_results(self, case: Case, id: str) -> dict[str, Any]:
+        """What a case gives with a mistake.
 
         Raises:
-            ValueError, IndexError, OverflowError: the formula with these mistakes ends in an error.
+            ValueError, IndexError, OverflowError: the formula with this mistake ends in an error.
         """
-        declared = [self._declared(id) for id in mistakes]
-        functions = self._with_mistakes(mistakes)
-        if functions is None:
-            return None
+        functions = self._with_mistake(id)
         results = self.run(functions.get(case.mode) or functions[""], case)
-        for mistake in declared:
-            named = mistake.seen if isinstance(mistake.seen, Mapping) else {self.returns[0]: mistake.seen}
-            results |= {key: value for key, value in named.items() if key in results and value is not None}
-        return results
+        seen = self._declared(id).seen
+        named = seen if isinstance(seen, Mapping) else {self.returns[0]: seen}
+        return results | {key: value for key, value in named.items() if key in results and value is not None}
 
     def with_mistake(self, id: str) -> Oracle:
         """The formula with one mistake in it, for draws of cases that must tell it from the right one."""
-        functions = self._with_mistakes((id,))
-        assert functions is not None, id  # nothing clashes with itself
-        return functions[""]
+        return self._with_mistake(id)[""]
 
     def _right(self, mode: str) -> Oracle:
         oracle = self.by_mode.get(mode, self.oracle)
@@ -280,18 +263,12 @@ class Exercise(Declaration):
             raise ValueError(f"{self.name}: there is no formula; declare it with @exercise.formula")
         return oracle
 
-    def _with_mistakes(self, mistakes: Mistakes) -> dict[str, Oracle] | None:
-        """The formula's functions by mode, with these mistakes in them; None where they exclude each other."""
-        if mistakes not in self._made:
-            declared = [self._declared(id) for id in mistakes]
-            algorithms = [mistake.instead for mistake in declared if mistake.instead is not None]
-            edits = [edit for mistake in declared for edit in mistake.edits]
-            try:
-                clash = len(algorithms) > 1 or bool(algorithms and edits and len(mistakes) > 1)
-                self._made[mistakes] = None if clash else self.formulas.made(edits, *algorithms)
-            except EditConflict:
-                self._made[mistakes] = None
-        return self._made[mistakes]
+    def _with_mistake(self, id: str) -> dict[str, Oracle]:
+        """The formula's functions by mode, with a mistake in them."""
+        if id not in self._made:
+            mistake = self._declared(id)
+            self._made[id] = self.formulas.made(mistake.edits, mistake.instead)
+        return self._made[id]
 
     def run(self, oracle: Oracle, case: Case, precision: str = "float64") -> dict[str, Any]:
         """What a formula returns in a case, by the results' names, computed in the float type `precision`."""
@@ -337,7 +314,7 @@ def _catches_as_declared(group: Group, drawn: Sequence[Expectation], always: Seq
 
     def fails(mistake: str, tolerances: float) -> bool:
         wrong = (cast(_WrongResults, expectation.wrong) for expectation in drawn)
-        return any(results.differs_by(tolerances, (mistake,)) for results in wrong)
+        return any(results.differs_by(tolerances, mistake) for results in wrong)
 
     return all(fails(mistake, 2) for mistake in (*group.must_fail_for, *always)) and not any(
         fails(mistake, 0.5) for mistake in group.must_pass_for
@@ -395,19 +372,10 @@ def numerical_gradients(
     return gradients
 
 
-def skipped_modes(mistakes: Mistakes) -> tuple[str, ...]:
-    """Modes in which results with these mistakes are not computed.
+class _WrongResults(Mapping[str, Mapping[str, Any]]):
+    """Fingerprints of the results with each mistake that changes them, each computed when first asked for.
 
-    Each takes hundreds of runs of the oracle, and a pair of mistakes tells no more there than the values have told.
-    """
-    return UNNAMED_MODES if len(mistakes) < 2 else (*UNNAMED_MODES, "slopes")
-
-
-class _WrongResults(Mapping[Mistakes, Mapping[str, Any]]):
-    """Fingerprints of the results with each set of mistakes that changes them, each computed when first asked for.
-
-    Most submissions are right in most cases, and then nobody asks; most others make one mistake, and pairs need not be
-    looked at.
+    Most submissions are right in most cases, and then nobody asks.
     """
 
     def __init__(self, exercise: Exercise, case: Case, exact: Mapping[str, Any], tolerance: Mapping[str, float]):
@@ -415,29 +383,27 @@ class _WrongResults(Mapping[Mistakes, Mapping[str, Any]]):
         self._case = case
         self._exact = exact
         self._tolerance = tolerance
-        self._known: dict[Mistakes, dict[str, Any] | None] = {}
+        self._known: dict[str, dict[str, Any] | None] = {}
 
-    def differs_by(self, tolerances: float, mistakes: Mistakes) -> bool:
-        """Whether these mistakes change a result by more than so many tolerances, or given code ends in an error."""
-        results = self._results(mistakes)
+    def differs_by(self, tolerances: float, mistake: str) -> bool:
+        """Whether this mistake changes a result by more than so many tolerances, or given code ends in an error."""
+        results = self._results(mistake)
         if results is None:
-            return mistakes == (GIVEN,) and self._case.mode not in skipped_modes(mistakes)
+            return mistake == GIVEN and self._case.mode not in UNNAMED_MODES
         return self._differ(results, tolerances)
 
-    def _changed(self, mistakes: Mistakes) -> dict[str, Any] | None:
-        """The fingerprints with these mistakes; None where they change nothing, or end in an error."""
-        results = self._results(mistakes)
+    def _changed(self, mistake: str) -> dict[str, Any] | None:
+        """The fingerprints with this mistake; None where it changes nothing, or ends in an error."""
+        results = self._results(mistake)
         if results is None or not self._differ(results, 1):
             return None
         return {key: fingerprint(value) for key, value in results.items()}
 
-    def _results(self, mistakes: Mistakes) -> dict[str, Any] | None:
-        if self._case.mode in skipped_modes(mistakes):
+    def _results(self, mistake: str) -> dict[str, Any] | None:
+        if self._case.mode in UNNAMED_MODES:
             return None
         try:
-            results = self._exercise.mistaken_results(self._case, mistakes)
-            if results is None:
-                return None
+            results = self._exercise.mistaken_results(self._case, mistake)
             numbers = {key for key, value in self._exact.items() if isinstance(value, np.ndarray)}
             return {key: np.asarray(value) if key in numbers else value for key, value in results.items()}
         except (ValueError, IndexError, OverflowError):
@@ -448,17 +414,17 @@ class _WrongResults(Mapping[Mistakes, Mapping[str, Any]]):
             differs(key, results[key], value, tolerances * self._tolerance[key]) for key, value in self._exact.items()
         )
 
-    def __getitem__(self, mistakes: Mistakes) -> Mapping[str, Any]:
-        if mistakes not in self._known:
-            self._known[mistakes] = self._changed(mistakes)
-        found = self._known[mistakes]
+    def __getitem__(self, mistake: str) -> Mapping[str, Any]:
+        if mistake not in self._known:
+            self._known[mistake] = self._changed(mistake)
+        found = self._known[mistake]
         if found is None:
-            raise KeyError(mistakes)
+            raise KeyError(mistake)
         return found
 
-    def __iter__(self) -> Iterator[Mistakes]:
-        given = [(GIVEN,)] if self._exercise.given_mistake else []
-        return (mistakes for mistakes in [*self._exercise.mistake_sets(), *given] if mistakes in self)
+    def __iter__(self) -> Iterator[str]:
+        given = [GIVEN] if self._exercise.given_mistake else []
+        return (mistake for mistake in [*self._exercise.named_mistakes, *given] if mistake in self)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

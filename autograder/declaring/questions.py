@@ -10,7 +10,6 @@ import numpy as np
 
 from autograder.declaring.declaration import Advice, Case, Group
 from autograder.declaring.exercise import Exercise, Mistake
-from coursekit.diagnosis import Mistakes
 
 ONE = ""  # the entry of an exercise that is one question: its answer is the value of the student's variable
 
@@ -115,14 +114,13 @@ class Questions(Exercise):
         """The right answer, by the result's name."""
         return {_result(case): self.right[case.inputs.get("entry", ONE)]}
 
-    def mistaken_results(self, case: Case, mistakes: Mistakes) -> dict[str, Any] | None:
-        """What is answered with a set of mistakes; None where two of them answer the same question."""
+    def mistaken_results(self, case: Case, id: str) -> dict[str, Any]:
+        """What is answered with a mistake."""
         entry = case.inputs.get("entry", ONE)
-        seen = [_seen(self.named_mistakes[id]) for id in mistakes]
-        if len({key for entries in seen for key in entries}) < sum(map(len, seen)):
-            return None
-        answers = [entries[entry] for entries in seen if entry in entries]
-        return {_result(case): _answer(answers[0]) if entry != ONE else answers[0]} if answers else self.reference(case)
+        seen = _seen(self.named_mistakes[id])
+        if entry not in seen:
+            return self.reference(case)
+        return {_result(case): _answer(seen[entry]) if entry != ONE else seen[entry]}
 
     def _refuse_unknown_inputs(self, group: Group, case: Case) -> None:
         pass

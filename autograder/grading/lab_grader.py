@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import os
 import secrets
@@ -52,9 +51,7 @@ from autograder.submission import (
     Unreadable,
     read_release,
 )
-from coursekit.changes import Change
 from coursekit.judge import Expectation
-from coursekit.reference import changes_of
 from coursekit.rules import imported_names
 
 if TYPE_CHECKING:
@@ -134,13 +131,8 @@ class LabGrader:
         self._own = own_exercises(declared)
         self.solution = _solution(course, self.lab) if self._own else solution_of_callees(course, self.lab, declared)
         self._callees = code_of_callees(self.solution, declared)
-        changes = _released_changes(course, self.lab)
         self._prepared = {
-            name: PreparedExercise(
-                exercise,
-                replace(exercise.spec, reveal=False, changes=changes.get(name, {})),
-                exercise.expectations(seed),
-            )
+            name: PreparedExercise(exercise, replace(exercise.spec, reveal=False), exercise.expectations(seed))
             for name, exercise in declared.items()
             if isinstance(exercise, Exercise)
         }
@@ -423,15 +415,6 @@ def _solution(course: Course, lab: str) -> NotebookNode:
         return read_pair(path)
     except (PairError, FileNotFoundError) as error:
         raise CourseError(f"{path}: the references of your own exercises come from it, and {error}") from error
-
-
-def _released_changes(course: Course, lab: str) -> dict[str, dict[str, Change]]:
-    """The changes to each formula that the released checks look for: feedback says the same as they do."""
-    for folder in course.reference(lab):
-        if (path := folder / f"{lab}.json").is_file():
-            entries = json.loads(path.read_text(encoding="utf-8"))["exercises"]
-            return {entry["name"]: changes_of(entry) for entry in entries}
-    return {}
 
 
 def content_hash(data: bytes) -> str:

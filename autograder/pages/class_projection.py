@@ -103,7 +103,7 @@ def _pictured(exercise: Exercise, id: str) -> tuple[str, Markup | None]:
     cases = [case for group, rng in exercise.generators(VISIBLE_SEED) for case in group.draw(rng)]
     for case in cases:
         try:
-            right, mistaken = exercise.reference(case), exercise.mistaken_results(case, (id,)) or {}
+            right, mistaken = exercise.reference(case), exercise.mistaken_results(case, id)
         except (ValueError, IndexError, OverflowError):
             continue
         for name in sorted(right, key=lambda result: result != "weights"):

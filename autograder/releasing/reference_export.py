@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from autograder.declaring.declaration import Declaration
-from autograder.declaring.exercise import FIND_THE_BUG, VISIBLE_SEED, Exercise
-from coursekit.changes import Change
+from autograder.declaring.exercise import VISIBLE_SEED, Exercise
 from coursekit.diagnosis import Fingerprint
 from coursekit.judge import ExerciseSpec, Expectation, Section
 
@@ -51,7 +50,7 @@ def export(
     entries = []
     for name in points:
         cases = own[name] if name in own else _drawn(declared[name])
-        spec = replace(declared[name].spec, sections=sections.get(name, {}), changes=_changes(declared[name], cases))
+        spec = replace(declared[name].spec, sections=sections.get(name, {}))
         entries.append(_exercise(spec, cases, arrays))
     description = {"lab": lab, "title": title, "points": dict(points), "exercises": entries}
     if imports is not None:
@@ -128,9 +127,6 @@ def _same_value(old: Any, new: Any) -> bool:
 
 
 def _exercise(spec: ExerciseSpec, expectations: Sequence[Expectation], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    if spec.changes:
-        rows = [[case.changed[key] for key in spec.changes] for case in expectations]
-        arrays[f"{spec.name}.changes"] = np.array(rows, dtype="float32")
     return {
         "name": spec.name,
         "groups": [{**vars(group), "hints": list(group.hints)} for group in spec.groups],
@@ -141,7 +137,7 @@ def _exercise(spec: ExerciseSpec, expectations: Sequence[Expectation], arrays: d
         **({"probe": dict(spec.probe)} if spec.probe else {}),
         **({"next_hints": dict(spec.next_hints)} if spec.next_hints else {}),
         **({"sections": {id: vars(section) for id, section in spec.sections.items()}} if spec.sections else {}),
-        **({"changes": {key: "|".join(change) for key, change in spec.changes.items()}} if spec.changes else {}),
+        **({"relations": True} if spec.relations else {}),
         **({"costs_at_most": dict(spec.costs_at_most)} if spec.costs_at_most else {}),
         "cases": [_case(case, arrays, f"{spec.name}.{index}") for index, case in enumerate(expectations)],
     }
@@ -150,13 +146,6 @@ def _exercise(spec: ExerciseSpec, expectations: Sequence[Expectation], arrays: d
 def _drawn(declared: Declaration) -> Sequence[Expectation]:
     assert isinstance(declared, Exercise), f"{declared.name}: its cases need the solution"
     return declared.expectations(VISIBLE_SEED)
-
-
-def _changes(declared: Declaration, cases: Sequence[Expectation]) -> Mapping[str, Change]:
-    """The changes to the formula that a check looks for; none where finding the change is what is asked for."""
-    if not isinstance(declared, Exercise) or declared.name == FIND_THE_BUG or not declared.seeks_changes:
-        return {}
-    return declared.changes.telling(cases)
 
 
 def _case(case: Expectation, arrays: dict[str, np.ndarray], prefix: str) -> dict[str, Any]:
@@ -175,7 +164,7 @@ def _case(case: Expectation, arrays: dict[str, np.ndarray], prefix: str) -> dict
     entry["property"] = case.property
     stated: list[tuple[str, str]] = []
     wrong: list[np.ndarray] = []
-    for mistakes, results in case.wrong.items():
+    for mistake, results in case.wrong.items():
         prints = {key: value for key, value in results.items() if isinstance(value, Fingerprint)}
         usual = {key: np.shape(case.expected.get(key, 0)) for key in prints}
         said = {
@@ -183,12 +172,10 @@ def _case(case: Expectation, arrays: dict[str, np.ndarray], prefix: str) -> dict
             for key, value in results.items()
             if not (isinstance(value, Fingerprint) and value.shape == usual[key])
         }
-        stated.append(("+".join(mistakes), json.dumps(said)))
+        stated.append((mistake, json.dumps(said)))
         if prints.keys() != set(entry["expected_arrays"]):
             arrays_are = ", ".join(entry["expected_arrays"])
-            raise ValueError(
-                f"{prefix}: {', '.join(prints)} are arrays with {'+'.join(mistakes)}, and {arrays_are} without"
-            )
+            raise ValueError(f"{prefix}: {', '.join(prints)} are arrays with {mistake}, and {arrays_are} without")
         wrong.extend(prints[key].values for key in entry["expected_arrays"])  # the order in which they are read
     # Neighbours that say the same share an entry: most are arrays of the usual shape, and say nothing.
     entry["wrong"] = {

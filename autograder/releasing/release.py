@@ -33,7 +33,6 @@ from autograder.declaring.exercise import VISIBLE_SEED, Exercise
 from autograder.declaring.rubrics import rubrics
 from autograder.grading.lab_files import data_files
 from autograder.grading.preloading import limits_of, preload_of
-from autograder.grading.solution_mutants import too_good
 from autograder.grading.solution_run import own_expectations
 from autograder.releasing import reference_export, verify_solution
 from autograder.releasing.course_cells import write_course_cells
@@ -45,6 +44,7 @@ from autograder.releasing.publish import publication_problems
 from autograder.releasing.release_notes import check_changes, student_changes, write_points
 from autograder.releasing.sections import referred_sections
 from autograder.releasing.unfinished import missing_parts, variants_left
+from autograder.releasing.wrong_answers import too_good
 from autograder.sandbox import Sandbox
 from coursekit import quiet
 from coursekit.judge import Expectation

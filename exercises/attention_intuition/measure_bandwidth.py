@@ -7,9 +7,7 @@ from coursekit.generator import Generator
 from exercises.drawing import drawn_until, normal
 from exercises.formulas.attention import softmax
 
-exercise = Exercise(
-    "measure_bandwidth", returns=("errors", "best", "base_rate"), seeks_changes=False, uses=("attention_pooling",)
-)
+exercise = Exercise("measure_bandwidth", returns=("errors", "best", "base_rate"), uses=("attention_pooling",))
 
 
 @exercise.formula

@@ -7,7 +7,7 @@ from coursekit.generator import Generator
 from coursekit.probes.decoder_and_masking import Writer, table_writer
 from exercises.drawing import drawn_until
 
-exercise = Exercise("measure_exposure", returns=("after", "base", "margin"), seeks_changes=False)
+exercise = Exercise("measure_exposure", returns=("after", "base", "margin"))
 
 Arrays = dict[str, np.ndarray]
 

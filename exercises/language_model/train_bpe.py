@@ -40,9 +40,7 @@ def _shown_by(chunks: dict[str, int], num_merges: int) -> set[str]:
     """The mistakes that change the merges of these chunks, without those that do so wherever pairs are left."""
     case = Case({"chunks": chunks, "num_merges": num_merges})
     right = train_bpe(**case.inputs)
-    return {
-        id for id in exercise.named_mistakes if id not in ALWAYS and exercise.mistaken_results(case, (id,)) != right
-    }
+    return {id for id in exercise.named_mistakes if id not in ALWAYS and exercise.mistaken_results(case, id) != right}
 
 
 def _case(draw: Callable[[], dict[str, int]], num_merges: int, text: str, shows: set[str]) -> Case:

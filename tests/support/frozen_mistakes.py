@@ -38,7 +38,7 @@ def record(labs: list[str]) -> Record:
                         "case": f"{case.group}: {case.description} ({case.mode})",
                         "expected": dict(case.expected),
                         "tolerance": dict(case.tolerance),
-                        "wrong": {id: dict(case.wrong[id,]) for id in exercise.named_mistakes if (id,) in case.wrong},
+                        "wrong": {id: dict(case.wrong[id]) for id in exercise.named_mistakes if id in case.wrong},
                     }
                     for case in exercise.expectations(seed)
                 ]

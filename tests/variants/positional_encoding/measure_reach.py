@@ -315,7 +315,7 @@ def measure_reach(model, ids, answers, distances, windows):
     ("", measured((THRESHOLD, "base + 1.96 * np.sqrt(base * (1 - base) / counts[d])"))),
     ("", measured((THRESHOLD, "base + 2 * np.sqrt(base * (1 - base) / max(counts[d] - 1, 1))"))),
     ("", measured(("farthest = int(distances.max())", "farthest = max(int(distances.max()), *windows)"))),
-    (("zero_without_questions", "stops_at_a_gap"), measured(("if at.any() else np.nan", "if at.any() else 0.0"), ("                continue", "                break"))),
+    ("", measured(("if at.any() else np.nan", "if at.any() else 0.0"), ("                continue", "                break"))),
     ("one_reach_for_all", measured(('"reach": reach}', '"reach": dict.fromkeys(windows, last)}'))),
     ("zero_in_place_of_none", measured(("last = -1", "last = 0"))),
 ]  # fmt: skip

@@ -13,19 +13,17 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-Changed = tuple[str, str, ast.AST | None]  # kind, detail, and what stands instead; None: nothing does
+Changed = tuple[str, ast.AST | None]  # kind, and what stands instead; None: nothing does
 
 
 @dataclass(frozen=True)
 class Place:
-    """A node, where it hangs, and in which function and step it is."""
+    """A node, and where it hangs."""
 
     node: ast.AST
     parent: ast.AST
     field: str
     index: int | None
-    function: str
-    step: str
     arguments: tuple[str, ...]  # of the innermost function
     bound: frozenset[str]  # names that have a value before the statement
 
@@ -67,45 +65,45 @@ def _binary(node: ast.BinOp, place: Place) -> Iterator[Changed]:
 
     match node.op:
         case ast.Add():
-            yield "plus", "", joined(ast.Sub())
-            yield "summand", "", node.left
-            yield "summand", "", node.right
+            yield "plus", joined(ast.Sub())
+            yield "summand", node.left
+            yield "summand", node.right
         case ast.Sub():
-            yield "minus", "", joined(ast.Add())
-            yield "difference", "", joined(ast.Sub(), node.right, node.left)
-            yield "summand", "", node.left
-            yield "summand", "", node.right
+            yield "minus", joined(ast.Add())
+            yield "difference", joined(ast.Sub(), node.right, node.left)
+            yield "summand", node.left
+            yield "summand", node.right
         case ast.Mult():
-            yield "times", "", joined(ast.Div())
-            yield "factor", "", node.left
-            yield "factor", "", node.right
-            yield "added", "", joined(ast.Add())
+            yield "times", joined(ast.Div())
+            yield "factor", node.left
+            yield "factor", node.right
+            yield "added", joined(ast.Add())
         case ast.Div():
-            yield "over", "", joined(ast.Mult())
-            yield "divisor", "", node.left
-            yield "quotient", "", joined(ast.Div(), node.right, node.left)
+            yield "over", joined(ast.Mult())
+            yield "divisor", node.left
+            yield "quotient", joined(ast.Div(), node.right, node.left)
         case ast.Pow():
-            yield "power", "", node.left
-            yield "power", "", joined(ast.Mult())
+            yield "power", node.left
+            yield "power", joined(ast.Mult())
         case ast.MatMult():
-            yield "factors", "", joined(ast.MatMult(), node.right, node.left)
-            yield "transposed", "", joined(ast.MatMult(), node.left, _transposed(node.right))
-            yield "transposed", "", joined(ast.MatMult(), _transposed(node.left))
+            yield "factors", joined(ast.MatMult(), node.right, node.left)
+            yield "transposed", joined(ast.MatMult(), node.left, _transposed(node.right))
+            yield "transposed", joined(ast.MatMult(), _transposed(node.left))
         case ast.FloorDiv() | ast.Mod():
-            yield "divisor", "", node.left
+            yield "divisor", node.left
         case ast.BitAnd():
-            yield "either", "", joined(ast.BitOr())
-            yield from (("condition", "", side) for side in (node.left, node.right))
+            yield "either", joined(ast.BitOr())
+            yield from (("condition", side) for side in (node.left, node.right))
         case ast.BitOr():
-            yield "both", "", joined(ast.BitAnd())
-            yield from (("condition", "", side) for side in (node.left, node.right))
+            yield "both", joined(ast.BitAnd())
+            yield from (("condition", side) for side in (node.left, node.right))
 
 
 def _unary(node: ast.UnaryOp, place: Place) -> Iterator[Changed]:
     if isinstance(node.op, ast.USub) and not isinstance(node.operand, ast.Constant):
-        yield "sign", "", node.operand
+        yield "sign", node.operand
     elif isinstance(node.op, ast.Invert | ast.Not):
-        yield "inverted", "", node.operand
+        yield "inverted", node.operand
 
 
 _BOUNDARY = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
@@ -127,25 +125,25 @@ def _comparison(node: ast.Compare, place: Place) -> Iterator[Changed]:
         for index, operator in enumerate(node.ops):
             if type(operator) in table:
                 operators = [*node.ops[:index], table[type(operator)](), *node.ops[index + 1 :]]
-                yield kind, "", ast.Compare(node.left, operators, node.comparators)
+                yield kind, ast.Compare(node.left, operators, node.comparators)
 
 
 def _joined_conditions(node: ast.BoolOp, place: Place) -> Iterator[Changed]:
     other, kind = (ast.Or(), "either") if isinstance(node.op, ast.And) else (ast.And(), "both")
-    yield kind, "", ast.BoolOp(other, node.values)
+    yield kind, ast.BoolOp(other, node.values)
     for operand in node.values if len(node.values) == 2 else ():
-        yield "condition", "", operand
+        yield "condition", operand
 
 
 def _choice(node: ast.IfExp, place: Place) -> Iterator[Changed]:
-    yield "condition", "", node.body
-    yield "condition", "", node.orelse
+    yield "condition", node.body
+    yield "condition", node.orelse
 
 
 def _comprehension(node: ast.comprehension, place: Place) -> Iterator[Changed]:
     for index in range(len(node.ifs)):
         kept = [*node.ifs[:index], *node.ifs[index + 1 :]]
-        yield "condition", "", ast.comprehension(node.target, node.iter, kept, node.is_async)
+        yield "condition", ast.comprehension(node.target, node.iter, kept, node.is_async)
 
 
 # -- numbers, sizes and places -----------------------------------------------------------------------------------------
@@ -155,18 +153,18 @@ def _constant(node: ast.Constant, place: Place) -> Iterator[Changed]:
     value = node.value
     if isinstance(value, bool):
         if not (isinstance(place.parent, ast.keyword) and place.parent.arg == "keepdims"):
-            yield "flag", "", ast.Constant(not value)
+            yield "flag", ast.Constant(not value)
     elif isinstance(value, int):
         if isinstance(place.parent, ast.Subscript) or _is_negative_index(place):
             return
-        yield "one_off", "", ast.Constant(value + 1)
-        yield "one_off", "", _number(value - 1)
-        yield "constant", "", ast.Constant(2 * value)
+        yield "one_off", ast.Constant(value + 1)
+        yield "one_off", _number(value - 1)
+        yield "constant", ast.Constant(2 * value)
         if value != 1:
-            yield "constant", "", ast.Constant(0)
+            yield "constant", ast.Constant(0)
     elif isinstance(value, float):
         for other in (0.0, 10 * value, value / 10, value / 2, 1.0):
-            yield "constant", "", ast.Constant(other)
+            yield "constant", ast.Constant(other)
 
 
 def _is_negative_index(place: Place) -> bool:
@@ -200,15 +198,15 @@ def _subscript(node: ast.Subscript, place: Place) -> Iterator[Changed]:
         is_size = isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
         is_size = is_size or (isinstance(node.value, ast.Call) and _name_of(node.value) == "shape")
         for other in _other_axes(number)[:3] if is_size else (number + 1, number - 1):
-            yield ("size" if is_size else "item"), "", with_index(_number(other))
+            yield ("size" if is_size else "item"), with_index(_number(other))
         return
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     if not isinstance(node.slice, ast.Constant):
-        yield "part", "", node.value
+        yield "part", node.value
     for index, part in enumerate(parts):
         for kind, new in _other_slices(part):
             changed = [*parts[:index], new, *parts[index + 1 :]]
-            yield kind, "", with_index(ast.Tuple(changed, ast.Load()) if isinstance(node.slice, ast.Tuple) else new)
+            yield kind, with_index(ast.Tuple(changed, ast.Load()) if isinstance(node.slice, ast.Tuple) else new)
 
 
 def _other_slices(part: ast.expr) -> Iterator[tuple[str, ast.expr]]:
@@ -236,13 +234,13 @@ def _name(node: ast.Name, place: Place) -> Iterator[Changed]:
     if isinstance(node.ctx, ast.Load) and node.id in place.arguments:
         for other in place.arguments:
             if other != node.id:
-                yield "input", other, ast.Name(other, ast.Load())
+                yield "input", ast.Name(other, ast.Load())
 
 
 def _entries(node: ast.List | ast.Tuple, place: Place) -> Iterator[Changed]:
     if isinstance(node.ctx, ast.Load) and not isinstance(place.parent, ast.Subscript):
         for index in range(len(node.elts) - 1):
-            yield "entries", "", type(node)(_exchanged(node.elts, index), node.ctx)
+            yield "entries", type(node)(_exchanged(node.elts, index), node.ctx)
 
 
 def _exchanged(values: list[ast.expr], index: int) -> list[ast.expr]:
@@ -301,11 +299,11 @@ def _call(node: ast.Call, place: Place) -> Iterator[Changed]:
     name = _name_of(node)
     if name in _WITHOUT_EFFECT - _COUNTING:
         return
-    yield from _other_axis(node, name)
+    yield from _other_axis(node)
     for other in _OTHER.get(name, ()):
         new = ast.Attribute(node.func.value, other, ast.Load()) if isinstance(node.func, ast.Attribute) else None
         if new is not None:
-            yield "function", f"{name}/{other}", ast.Call(new, node.args, node.keywords)
+            yield "function", ast.Call(new, node.args, node.keywords)
     if name == "einsum":
         yield from _other_products(node)
         return
@@ -313,22 +311,17 @@ def _call(node: ast.Call, place: Place) -> Iterator[Changed]:
         yield from _other_counts(node)
         return
     left = _what_a_call_leaves(node, name)
-    yield from (("call", name, argument) for argument in left)
+    yield from (("call", argument) for argument in left)
     positional = [argument for argument in node.args if not isinstance(argument, ast.Starred)]
     for index in range(len(positional) - 1) if len(positional) == len(node.args) else ():
-        yield "arguments", name, ast.Call(node.func, _exchanged(node.args, index), node.keywords)
+        yield "arguments", ast.Call(node.func, _exchanged(node.args, index), node.keywords)
     for index, given in enumerate(node.keywords):
         if given.arg not in _KEPT_KEYWORDS:
             kept = [*node.keywords[:index], *node.keywords[index + 1 :]]
             kind = "keepdims" if given.arg == "keepdims" else "argument"
-            yield kind, given.arg or "", ast.Call(node.func, node.args, kept)
+            yield kind, ast.Call(node.func, node.args, kept)
     if len(node.args) > 1 and not _is_method(node):
-        last = node.args[-1]
-        yield (
-            "argument",
-            last.id if isinstance(last, ast.Name) else "",
-            ast.Call(node.func, node.args[:-1], node.keywords),
-        )
+        yield "argument", ast.Call(node.func, node.args[:-1], node.keywords)
 
 
 def _what_a_call_leaves(node: ast.Call, name: str) -> Iterator[ast.expr]:
@@ -343,17 +336,17 @@ def _what_a_call_leaves(node: ast.Call, name: str) -> Iterator[ast.expr]:
         yield node.args[0]
 
 
-def _other_axis(node: ast.Call, name: str) -> Iterator[Changed]:
+def _other_axis(node: ast.Call) -> Iterator[Changed]:
     for index, given in enumerate(node.keywords):
         axis = _as_number(given.value) if given.arg == "axis" else None
         if axis is None:
             continue
         for other in _other_axes(axis)[:3]:
             keywords = [*node.keywords[:index], ast.keyword("axis", _number(other)), *node.keywords[index + 1 :]]
-            yield "axis", name, ast.Call(node.func, node.args, keywords)
+            yield "axis", ast.Call(node.func, node.args, keywords)
     if any(given.arg == "axis" for given in node.keywords):
         kept = [given for given in node.keywords if given.arg != "axis"]
-        yield "all_axes", name, ast.Call(node.func, node.args, kept)
+        yield "all_axes", ast.Call(node.func, node.args, kept)
 
 
 def _other_products(node: ast.Call) -> Iterator[Changed]:
@@ -364,7 +357,7 @@ def _other_products(node: ast.Call) -> Iterator[Changed]:
     for found in re.finditer(r"(?=([a-zA-Z])([a-zA-Z]))", rule):
         at = found.start()
         other = rule[:at] + rule[at + 1] + rule[at] + rule[at + 2 :]
-        yield "transposed", "", ast.Call(node.func, [ast.Constant(other), *node.args[1:]], node.keywords)
+        yield "transposed", ast.Call(node.func, [ast.Constant(other), *node.args[1:]], node.keywords)
 
 
 def _other_counts(node: ast.Call) -> Iterator[Changed]:
@@ -373,16 +366,16 @@ def _other_counts(node: ast.Call) -> Iterator[Changed]:
     if len(node.args) == 1:
         later, earlier = _one_off(node.args[0])
         for arguments in ([ast.Constant(1), later], [ast.Constant(1), node.args[0]], [earlier], [later]):
-            yield "one_off", "", ast.Call(node.func, arguments, node.keywords)
+            yield "one_off", ast.Call(node.func, arguments, node.keywords)
     for index in range(min(len(node.args), 2)) if len(node.args) > 1 else ():
         for moved in _one_off(node.args[index]):
             changed = [*node.args[:index], moved, *node.args[index + 1 :]]
-            yield "one_off", "", ast.Call(node.func, changed, node.keywords)
+            yield "one_off", ast.Call(node.func, changed, node.keywords)
 
 
 def _attribute(node: ast.Attribute, place: Place) -> Iterator[Changed]:
     if node.attr in ("T", "mT"):
-        yield "call", "transpose", node.value
+        yield "call", node.value
 
 
 def _transposed(node: ast.expr) -> ast.expr:
@@ -403,12 +396,12 @@ def _statement(node: ast.stmt, place: Place) -> Iterator[Changed]:
             if isinstance(name, ast.Name) and binds(name)
         ]
         if all(name in place.bound for name in names):
-            yield "statement", "", None
+            yield "statement", None
     elif isinstance(node, ast.AugAssign | ast.Expr | ast.Continue | ast.Break):
-        yield "statement", "", None
+        yield "statement", None
     elif isinstance(node, ast.If):
         for always in (True, False):
-            yield "condition", "", ast.If(ast.Constant(always), node.body, node.orelse)
+            yield "condition", ast.If(ast.Constant(always), node.body, node.orelse)
 
 
 def _ignored_argument(node: ast.FunctionDef, place: Place) -> Iterator[Changed]:
@@ -420,7 +413,7 @@ def _ignored_argument(node: ast.FunctionDef, place: Place) -> Iterator[Changed]:
         forgets = ast.Assign([ast.Name(name.arg, ast.Store())], copy.deepcopy(default))
         new = copy.copy(node)
         new.body = [forgets, *node.body]
-        yield "ignored", name.arg, new
+        yield "ignored", new
 
 
 _OPERATORS: dict[type, tuple[Callable[..., Iterator[Changed]], ...]] = {
