@@ -1,4 +1,5 @@
-"""Says in which relation wrong numbers stand to the right ones, where no mistake and no change of the formula fits.
+"""Says how wrong numbers relate to the right ones, where no named mistake fits: “Your `low` is right only in its last
+item”.
 
 A relation is a fact about numbers: a constant factor, two axes exchanged, right in the first item of a batch only. It
 is stated if it holds in every case in which the result is wrong.
@@ -7,6 +8,7 @@ is stated if it holds in every case in which the result is wrong.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -35,7 +37,7 @@ def relation(
     expected: Sequence[Mapping[str, Any]],
     tolerances: Sequence[Mapping[str, float]],
 ) -> str:
-    """A sentence on the first result for which one relation holds wherever it is wrong; empty if there is none.
+    """A sentence on the first result for which a relation holds wherever it is wrong; empty if there is none.
 
     Gradients are wrong where what they are taken of is, so nothing is said of them unless all else is right.
 
@@ -46,9 +48,11 @@ def relation(
         tolerances: by case, the largest difference that rounding explains.
     """
     wrong: dict[str, list[Wrong]] = {}
+    tried: Counter[str] = Counter()
     for given, results, right, limits in zip(inputs, outputs, expected, tolerances, strict=True):
         for key, value in right.items():
             limit = limits.get(key, 0.0)
+            tried[key] += bool(results)
             if results and key in results and difference(key, results[key], value, limit) is not None:
                 wrong.setdefault(key, []).append(Wrong(given, results[key], value, limit))
     misshapen = {key: cases for key, cases in wrong.items() if any(_has_another_shape(case) for case in cases)}
@@ -59,9 +63,10 @@ def relation(
         with np.errstate(all="ignore"):  # whoever chose the numbers, nothing is said beside the sentence
             first, *others = (dict.fromkeys(_phrases(case, several)) for case in cases)
         common = [phrase for phrase in first if all(phrase in other for other in others)]
+        if common and len(cases) == tried[key]:
+            return f"Your `{key}` {common[0]}."
         if common:
-            how = "in the same way each time" if len(cases) > 1 else "in this way"
-            return f"`{key}` is wrong {how}: {common[0]}."
+            return f"Your `{key}` is wrong in {len(cases)} of {tried[key]} tests. There it {common[0]}."
     return ""
 
 
@@ -90,12 +95,12 @@ def _phrases(case: Wrong, several: bool) -> Iterator[str]:
         return
     if actual.dtype.kind in "iu" and right.dtype.kind == "f" and (right != np.round(right)).any():
         is_near = actual.shape == right.shape and bool((np.abs(actual - right) <= 1).all())
-        yield f"it has whole numbers only{', so the fractional parts were dropped' if is_near else ''}"
+        yield f"has whole numbers only{': the fractional parts were dropped' if is_near else ''}"
         return
     case = case._replace(actual=actual.astype("float64"), right=right.astype("float64"))
     yield from _unchanged(case, several)
     if actual.shape != right.shape:
-        yield from _of_shape(case)
+        yield from _rearranged(case)
         return
     if not np.isfinite(case.actual).all():
         yield from _not_finite(case)
@@ -104,7 +109,7 @@ def _phrases(case: Wrong, several: bool) -> Iterator[str]:
         return
     free = np.isnan(case.right)
     case = case._replace(actual=np.where(free, 0.0, case.actual), right=np.where(free, 0.0, case.right))
-    yield from _moved(case)
+    yield from _rearranged(case)
     if right.dtype.kind != "b":
         yield from _scaled(case, several, is_count=right.dtype.kind in "iu" and not right.ndim)
     yield from _right_in_part(case)
@@ -112,7 +117,7 @@ def _phrases(case: Wrong, several: bool) -> Iterator[str]:
         yield from _row_by_row(case)
         largest = float(np.abs(case.right).max(initial=0.0))
         if np.abs(case.actual - case.right).max(initial=0.0) <= NEARLY * largest:
-            yield "it is nearly right, as if a small number were added somewhere, or were another one"
+            yield "is nearly right, as if a small number were added or had another value"
 
 
 def _same(one: Any, other: Any, tolerance: float) -> bool:
@@ -128,21 +133,32 @@ def _unchanged(case: Wrong, several: bool) -> Iterator[str]:
     for name, value in case.inputs.items():
         is_numbers = isinstance(value, np.ndarray) and value.ndim > 0 and value.dtype.kind in "iuf"
         if is_numbers and _same(case.actual, value, case.tolerance):
-            yield f"it is the input `{name}` as it came"
+            yield f"is the input `{name}`, unchanged"
     if several and case.right.size > 1 and case.actual.size and (case.actual == case.actual.flat[0]).all():
-        yield f"all its numbers are {case.actual.flat[0]:.4g}"
+        yield f"has the same number everywhere: {case.actual.flat[0]:.4g}"
 
 
-def _of_shape(case: Wrong) -> Iterator[str]:
-    actual, right = case.actual, case.right
-    if actual.ndim == right.ndim >= 2 and _same(actual.swapaxes(-1, -2), right, case.tolerance):
-        yield "it is right but for its last two axes, which are exchanged"
+def _rearranged(case: Wrong) -> Iterator[str]:
+    """The right numbers along other axes, in another order, or in another shape."""
+    _, actual, right, tolerance = case
+    changed = [
+        (f"its axes {axis} and {axis + 1} were exchanged", actual.swapaxes(axis, axis + 1))
+        for axis in range(actual.ndim - 1)
+        if actual.shape[axis : axis + 2] != (1, 1)
+    ]
+    for axis in range(-1, -1 - min(actual.ndim, 3), -1):
+        if actual.shape[axis] > 1:
+            changed.append((f"its order along axis {axis} were reversed", np.flip(actual, axis)))
+            moved = f"it were shifted by one position along axis {axis}"
+            changed += [(moved, np.roll(actual, step, axis)) for step in (1, -1)]
+    yield from (f"would be right if {how}" for how, result in changed if _same(result, right, tolerance))
     if actual.size != right.size:
         return
-    if _same(actual.reshape(right.shape), right, case.tolerance):
-        yield "its numbers are right, and its shape is another"
-    elif _same(np.sort(actual, axis=None), np.sort(right, axis=None), case.tolerance):
-        yield "it has the right numbers in another arrangement"
+    in_order = np.sort(right, axis=None)
+    if actual.shape != right.shape and _same(actual.reshape(right.shape), right, tolerance):
+        yield "has the right numbers, in another shape"
+    elif len(np.unique(in_order)) > 2 and _same(np.sort(actual, axis=None), in_order, tolerance):
+        yield "has the right numbers, in the wrong positions"
 
 
 def _not_finite(case: Wrong) -> Iterator[str]:
@@ -155,8 +171,8 @@ def _not_finite(case: Wrong) -> Iterator[str]:
         rows = ~finite.any(axis=-1)
         whole = bool((rows == ~finite.all(axis=-1)).all())
         if whole and empty.ndim <= rows.ndim and _broadcasts(empty, rows) and empty.any():
-            yield "it is not finite exactly in the rows for which the mask leaves nothing; all other numbers are right"
-    yield "only numbers that are not finite are wrong"
+            yield "is NaN or infinite exactly in the rows for which the mask allows nothing; all other rows are right"
+    yield "is right wherever it is not NaN or infinite"
 
 
 def _broadcasts(small: Any, large: Any) -> bool:
@@ -164,27 +180,6 @@ def _broadcasts(small: Any, large: Any) -> bool:
         return bool((np.broadcast_to(small, large.shape) == large).all())
     except ValueError:
         return False
-
-
-def _moved(case: Wrong) -> Iterator[str]:
-    _, actual, right, tolerance = case
-    if not right.ndim:
-        return
-    for one in range(right.ndim - 1):
-        square = right.shape[one] == right.shape[one + 1]
-        if square and _same(actual.swapaxes(one, one + 1), right, tolerance):
-            yield f"it is right but for the axes {one} and {one + 1}, which are exchanged"
-    for axis in range(-1, -1 - min(right.ndim, 3), -1):
-        if right.shape[axis] < 2:
-            continue
-        if _same(np.flip(actual, axis), right, tolerance):
-            yield f"it is right but for the order along axis {axis}, which is reversed"
-        for step in (1, -1):
-            if _same(np.roll(actual, step, axis), right, tolerance):
-                yield f"it is right but for the places along axis {axis}: all are one off"
-    in_order = np.sort(right, axis=None)
-    if len(np.unique(in_order)) > 2 and _same(np.sort(actual, axis=None), in_order, tolerance):
-        yield "it has the right numbers in other places"
 
 
 def _scaled(case: Wrong, several: bool, *, is_count: bool) -> Iterator[str]:
@@ -199,11 +194,11 @@ def _scaled(case: Wrong, several: bool, *, is_count: bool) -> Iterator[str]:
         for name, size in _sizes(case.inputs):
             yield from _looks_like(factor, size, name)
         if not is_count and f"{factor:.4g}" != "1" and (several or _is_small_fraction(factor)):
-            yield f"it is the right one times {factor:.4g}"
+            yield f"is the right result times {factor:.4g}"
     if right.size > 1:
         offset = float(np.mean(actual - right))
         if _same(actual, right + offset, tolerance):
-            yield f"it is the right one plus {offset:.4g}"
+            yield f"is the right result plus {offset:.4g}"
 
 
 def _is_small_fraction(factor: float) -> bool:
@@ -223,11 +218,15 @@ def _sizes(inputs: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
 
 
 def _looks_like(factor: float, size: float, name: str) -> Iterator[str]:
-    for number, text in ((size, name), (math.sqrt(size), f"the root of {name}"), (size**2, f"the square of {name}")):
+    for number, text in (
+        (size, name),
+        (math.sqrt(size), f"the square root of {name}"),
+        (size**2, f"the square of {name}"),
+    ):
         if math.isclose(factor, number, rel_tol=1e-4):
-            yield f"it is the right one times {text}"
+            yield f"is the right result times {text}"
         elif math.isclose(factor, 1 / number, rel_tol=1e-4):
-            yield f"it is the right one divided by {text}"
+            yield f"is the right result divided by {text}"
 
 
 def _right_in_part(case: Wrong) -> Iterator[str]:
@@ -239,18 +238,19 @@ def _right_in_part(case: Wrong) -> Iterator[str]:
     if isinstance(mask, np.ndarray) and mask.ndim:
         allowed = mask.astype(bool)
         if _broadcasts(allowed, close):
-            yield "it is right exactly where the mask is True"
+            yield "is right exactly where the mask is True"
         if _broadcasts(~allowed, close):
-            yield "it is right exactly where the mask is False"
+            yield "is right exactly where the mask is False"
     for axis in range(right.ndim):
         if right.shape[axis] < 2:
             continue
         along = close.all(axis=tuple(other for other in range(right.ndim) if other != axis))
+        where = f" along axis {axis}" if right.ndim > 1 else ""
         first, last = along[0] and not along[1:].any(), along[-1] and not along[:-1].any()
         if (first or last) and right.size >= FEW:
-            yield f"only the {'first' if first else 'last'} item along axis {axis} is right"
+            yield f"is right only in its {'first' if first else 'last'} item{where}"
         elif (not along[0] and along[1:].all()) or (not along[-1] and along[:-1].all()):
-            yield f"only the {'last' if along[0] else 'first'} item along axis {axis} is wrong"
+            yield f"is wrong only in its {'last' if along[0] else 'first'} item{where}"
 
 
 def _row_by_row(case: Wrong) -> Iterator[str]:
@@ -260,7 +260,7 @@ def _row_by_row(case: Wrong) -> Iterator[str]:
     for axis, what in ((-1, "row"), (-2, "column")):
         if right.ndim < -axis or right.shape[axis] < 3:
             continue
-        whose, own = (f"each {what} is", "of its own") if right.ndim > 1 else ("it is", "that depends on the case")
+        each = f"{what} by {what}, each with another" if right.ndim > 1 else "in each test with another"
         lengths = (right * right).sum(axis=axis, keepdims=True)
         factors = (actual * right).sum(axis=axis, keepdims=True) / np.where(lengths > 0, lengths, 1.0)
         is_wrong = (np.abs(actual - right) > tolerance).any(axis=axis)
@@ -271,7 +271,7 @@ def _row_by_row(case: Wrong) -> Iterator[str]:
             continue
         largest = float(np.abs(factors).max(initial=0.0))
         if 0 < largest < math.inf and _same(actual, factors * right, tolerance * max(1.0, largest)):
-            yield f"{whose} a multiple of the right one, with a factor {own}"
+            yield f"is the right result times a factor, {each} one"
         offsets = (actual - right).mean(axis=axis, keepdims=True)
         if _same(actual, right + offsets, tolerance):
-            yield f"{whose} the right one plus a number {own}"
+            yield f"is the right result plus a number, {each} one"

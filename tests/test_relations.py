@@ -7,7 +7,13 @@ import warnings
 import numpy as np
 import pytest
 
+from autograder.declaring import Case, Exercise, Questions, wrong
+from autograder.declaring.copying import find_the_bug
+from autograder.releasing import reference_export
+from coursekit.judge import Attempt, judge
+from coursekit.reference import _load
 from coursekit.relations import relation
+from coursekit.report import Report
 
 
 def related(actual, right, **inputs) -> str:
@@ -15,40 +21,41 @@ def related(actual, right, **inputs) -> str:
 
 
 RIGHT = np.array([[0.1, 0.2, 0.7, 0.5], [0.3, 0.3, 0.4, 0.9], [0.6, 0.1, 0.3, 0.2]])
+ROOT = "the square root of the size of axis -2 of `k`"
+FACTORS = "a factor, row by row, each with another one"
+EMPTY_ROWS = "is NaN or infinite exactly in the rows for which the mask allows nothing; all other rows are right"
 NOTHING_LEFT = np.array([[True] * 4, [False] * 4, [True, False, True, True]])
 
 
 @pytest.mark.parametrize(
     ("actual", "inputs", "said"),
     [
-        (RIGHT * 4, {"q": np.zeros((3, 4))}, "times the size of axis -1 of `q`"),
-        (RIGHT / np.sqrt(5), {"k": np.zeros((5, 2))}, "divided by the root of the size of axis -2 of `k`"),
-        (RIGHT * 1.37, {}, "the right one times 1.37"),
-        (RIGHT + 0.25, {}, "the right one plus 0.25"),
-        (RIGHT.T, {}, "its last two axes, which are exchanged"),
-        (RIGHT[::-1], {}, "the order along axis -2, which is reversed"),
-        (RIGHT[:, None], {}, "its numbers are right, and its shape is another"),
-        (np.where([[True], [False], [False]], RIGHT, 9 * RIGHT**2), {}, "only the first item along axis 0 is right"),
-        (RIGHT * np.array([[1.0], [2.0], [3.0]]), {}, "only the first item along axis 0 is right"),
-        (RIGHT * np.array([[4.0], [2.0], [3.0]]), {}, "each row is a multiple of the right one"),
-        (np.where([[False], [True], [False]], np.nan, RIGHT), {"mask": NOTHING_LEFT}, "the mask leaves nothing"),
-        (np.where(NOTHING_LEFT, RIGHT, 5.0), {"mask": NOTHING_LEFT}, "right exactly where the mask is True"),
-        (RIGHT + 1e-4, {}, "the right one plus 0.0001"),
-        (RIGHT + 1e-3 * RIGHT**2, {}, "nearly right"),
-        (2 * np.ones((3, 4)), {"x": 2 * np.ones((3, 4))}, "it is the input `x` as it came"),
-        (np.zeros((3, 4)), {}, "all its numbers are 0"),
+        (RIGHT * 4, {"q": np.zeros((3, 4))}, "is the right result times the size of axis -1 of `q`"),
+        (RIGHT / np.sqrt(5), {"k": np.zeros((5, 2))}, f"is the right result divided by {ROOT}"),
+        (RIGHT * 1.37, {}, "is the right result times 1.37"),
+        (RIGHT + 0.25, {}, "is the right result plus 0.25"),
+        (RIGHT.T, {}, "would be right if its axes 0 and 1 were exchanged"),
+        (RIGHT[::-1], {}, "would be right if its order along axis -2 were reversed"),
+        (RIGHT[:, None], {}, "has the right numbers, in another shape"),
+        (np.where([[True], [False], [False]], RIGHT, 9 * RIGHT**2), {}, "is right only in its first item along axis 0"),
+        (RIGHT * np.array([[1.0], [2.0], [3.0]]), {}, "is right only in its first item along axis 0"),
+        (RIGHT * np.array([[4.0], [2.0], [3.0]]), {}, f"is the right result times {FACTORS}"),
+        (np.where([[False], [True], [False]], np.nan, RIGHT), {"mask": NOTHING_LEFT}, EMPTY_ROWS),
+        (np.where(NOTHING_LEFT, RIGHT, 5.0), {"mask": NOTHING_LEFT}, "is right exactly where the mask is True"),
+        (RIGHT + 1e-4, {}, "is the right result plus 0.0001"),
+        (RIGHT + 1e-3 * RIGHT**2, {}, "is nearly right, as if a small number were added or had another value"),
+        (2 * np.ones((3, 4)), {"x": 2 * np.ones((3, 4))}, "is the input `x`, unchanged"),
+        (np.zeros((3, 4)), {}, "has the same number everywhere: 0"),
     ],
 )  # fmt: skip
 def test_a_relation_is_said(actual, inputs, said):
-    assert said in related(actual, RIGHT, **inputs)
+    assert related(actual, RIGHT, **inputs) == f"Your `y` {said}."
 
 
 def test_numbers_in_a_row_of_their_own_have_one_factor_in_each_case():
     right = {"x": np.array([1.0, 2.5, 0.3])}
     found = relation([{}, {}], [{"x": 2.2 * right["x"]}, {"x": 3.1 * right["x"]}], [right, right], [{"x": 1e-6}] * 2)
-    assert found.endswith(
-        "wrong in the same way each time: it is a multiple of the right one, with a factor that depends on the case."
-    )
+    assert found.endswith("Your `x` is the right result times a factor, in each test with another one.")
 
 
 def test_what_holds_of_any_line_with_one_number_is_no_fact():
@@ -57,7 +64,7 @@ def test_what_holds_of_any_line_with_one_number_is_no_fact():
     assert related(equal_rows + np.array([0.1, 0.5, 0.0, 2.0]), equal_rows) == ""
     assert related(one_key * np.array([[0.2], [0.5], [0.9]]), one_key) == ""
     assert related(np.array([0.5, 0.9, 0.7]), np.array([0.4, 0.6, 0.7])) == ""
-    assert "only the last item" in related(np.array([0.5, 0.9, 0.1, 0.7]), np.array([0.4, 0.6, 0.2, 0.7]))
+    assert "right only in its last item." in related(np.array([0.5, 0.9, 0.1, 0.7]), np.array([0.4, 0.6, 0.2, 0.7]))
 
 
 def test_a_count_is_explained_by_a_size_or_not_at_all():
@@ -67,9 +74,9 @@ def test_a_count_is_explained_by_a_size_or_not_at_all():
 
 def test_any_factor_fits_one_number_and_is_no_fact():
     assert related(1.773, 1.0) == ""
-    assert "all its numbers" not in related(np.array([1, 1]), np.array([3, 1]))
+    assert "everywhere" not in related(np.array([1, 1]), np.array([3, 1]))
     twice = [{"y": 1.773}, {"y": 3.546}], [{"y": 1.0}, {"y": 2.0}]
-    assert "the right one times 1.773" in relation([{}, {}], *twice, [{"y": 1e-5}] * 2)
+    assert "the right result times 1.773" in relation([{}, {}], *twice, [{"y": 1e-5}] * 2)
 
 
 @pytest.mark.parametrize(
@@ -86,12 +93,13 @@ def test_of_numbers_that_cannot_be_added_nothing_false_is_said_and_no_warning(ac
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         said = related(actual, RIGHT)
-    assert said == "" or "all its numbers are" in said
+    assert said == "" or "the same number everywhere" in said
 
 
 def test_a_relation_holds_wherever_the_result_is_wrong():
     double = {"y": 2 * RIGHT}
-    assert relation([{}, {}], [double, {"y": RIGHT}], [{"y": RIGHT}] * 2, [{"y": 1e-5}] * 2)
+    found = relation([{}, {}], [double, {"y": RIGHT}], [{"y": RIGHT}] * 2, [{"y": 1e-5}] * 2)
+    assert found == "Your `y` is wrong in 1 of 2 tests. There it is the right result times 2."
     assert relation([{}, {}], [double, {"y": RIGHT**2 + 3}], [{"y": RIGHT}] * 2, [{"y": 1e-5}] * 2) == ""
     assert related(RIGHT**2 + 3, RIGHT) == "" and related("word", RIGHT) == "" and related(None, RIGHT) == ""
 
@@ -103,3 +111,47 @@ def test_no_relation_of_a_gradient_is_said_where_a_result_is_wrong():
     assert "`gradient.x`" in relation([{}], [double], [right], [limits])
     assert relation([{}], [{**double, "output": RIGHT**2 + 3}], [right], [limits]) == ""
     assert "`output`" in relation([{}], [{**double, "output": 3 * RIGHT}], [right], [limits])
+
+
+def total(x, shift=0.0):
+    return x.sum(axis=-1) + shift
+
+
+def totals() -> Exercise:
+    exercise = Exercise("total", call=("x",), optional=("shift",))
+    exercise.formula(total)
+    exercise.group("values", points=1, name="values")(lambda rng: [Case({"x": rng.normal(size=(3, 5))})])
+    exercise.group("a shift", points=1, name="shift")(lambda rng: [Case({"x": rng.normal(size=(3, 5)), "shift": 2.0})])
+    exercise.mistakes(means=wrong("That is the mean.", ("x.sum", "x.mean")))
+    return exercise
+
+
+def judged(function, spec=None, cases=None):
+    spec, cases = spec or totals().spec, cases or totals().expectations(3)
+    return judge(spec, cases, [Attempt({"output": function(**case.inputs).astype("float32")}) for case in cases])
+
+
+def test_a_check_says_a_relation_where_no_mistake_is_named(tmp_path):
+    for name, content in reference_export.export("01_total", "Total", {"total": 2.0}, {"total": totals()}).items():
+        (tmp_path / name).write_bytes(content)
+    released = _load("01_total", tmp_path)
+    for spec, cases in ((None, None), (released.specs["total"], released.expectations["total"])):
+        judgement = judged(lambda x, shift=0.0: 7 * total(x, shift), spec, cases)
+        assert judgement.remark == "Your `output` is the right result times 7." and judgement.misconceptions == ()
+        report = Report(released.specs["total"], judgement, 1, {"total": False})
+        assert report.sentences == (judgement.remark,) and "<code>output</code> is the right" in report._repr_html_()
+        assert judged(lambda x, shift=0.0: x.mean(axis=-1) + shift, spec, cases).misconceptions == ("means",)
+        assert not judged(lambda x, shift=0.0: x.mean(axis=-1) + shift, spec, cases).remark
+        assert judged(total, spec, cases).passed and not judged(total, spec, cases).remark
+
+
+def test_an_error_is_what_to_mend_first():
+    cases = totals().expectations(3)
+    outputs = Attempt({"output": 3 * cases[1].expected["output"]})
+    judgement = judge(totals().spec, cases, [Attempt(kind="error", message="ValueError: no"), outputs])
+    assert judgement.status == "graded" and not judgement.remark
+
+
+def test_no_relation_is_said_where_finding_it_is_the_task():
+    assert totals().spec.relations and not find_the_bug(totals()).spec.relations
+    assert not Questions("answers").spec.relations
