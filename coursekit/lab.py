@@ -16,6 +16,7 @@ from typing import Any
 
 from coursekit import callees, rules
 from coursekit.attempts import attempt
+from coursekit.cells import Cell, read_cells
 from coursekit.guard import guard
 from coursekit.judge import Attempt, Expectation, Judgement, judge, not_run
 from coursekit.probes import described, load_probe
@@ -23,7 +24,6 @@ from coursekit.probes.sharing import LayerCache, sharing
 from coursekit.readings import read
 from coursekit.reference import LabReference, load_reference
 from coursekit.report import CheckFailed, Report
-from coursekit.statements import Cell, read_cells
 from coursekit.statuses import STUB
 
 # Set where a run has to see what failed: the first two by nbgrader while it validates and executes, the third where
@@ -97,7 +97,7 @@ class Lab:
         failing = judgement.first_failing
         place = exercise, failing.name if failing else ""
         if judgement.status != "missing" and failing:
-            code = [cells[number] for number in sorted(rules.code_behind(trees, exercise))]
+            code = [cells[number] for number in sorted(rules.find_code_behind(trees, exercise))]
             if not code or self._tried.get(place) != code:  # a check of unchanged code is the same try again
                 self.attempts[place] += 1
             self._tried[place] = code
@@ -117,7 +117,7 @@ class Lab:
         if name := lacks(judgement):
             first = f"`{name}` is not there yet: run the cell that defines `{name}` first."
             return replace(judgement, misconceptions=(), first=first)
-        called = rules.called(trees, judgement.exercise, specs)
+        called = rules.find_callees(trees, judgement.exercise, specs)
         parts = [self._judge(name, namespace, trees) for name in specs if name in called]
         if wrong := [part for part in parts if (part.is_wrong or part.status == "missing") and not lacks(part)]:
             return callees.beside(judgement, wrong, specs)
@@ -130,7 +130,7 @@ class Lab:
         """Try an exercise on its visible cases, and judge it for itself."""
         spec, expectations = self.reference.specs[exercise], self.reference.expectations[exercise]
         given = self.reference.imports
-        broken = rules.violations(trees, exercise, forbidden=spec.forbidden, no_loops=spec.no_loops, given=given)
+        broken = rules.find_violations(trees, exercise, forbidden=spec.forbidden, no_loops=spec.no_loops, given=given)
         with guard(spec.forbidden), _calm_tensorflow():
             attempts = not_run(spec, expectations, broken) or run_cases(
                 self.reference.lab, exercise, expectations, namespace, spec.probe

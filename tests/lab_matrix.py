@@ -19,12 +19,12 @@ from this_course import exercises_of
 from autograder.course.cells import is_solution
 from autograder.declaring.exercise import Case, Exercise, differs
 from coursekit import rules
+from coursekit.cells import read_cells
 from coursekit.comparison import difference
 from coursekit.diagnosis import Fingerprint, resembles
 from coursekit.guard import guard
 from coursekit.judge import UNNAMED_MODES, Attempt, Expectation, Judgement, judge, not_run
 from coursekit.lab import run_cases
-from coursekit.statements import read_cells
 
 ROOT = Path(__file__).resolve().parents[1]
 LABS = sorted(path.name for path in (ROOT / "solutions").glob("*/") if (path / f"{path.name}.ipynb").exists())
@@ -117,7 +117,7 @@ def namespace(sources: list[str]) -> dict:
 def imports(lab: str) -> tuple[str, ...]:
     """The names that the lab's own cells import."""
     notebook = nbformat.read(ROOT / "labs" / lab / f"{lab}.ipynb", as_version=4)
-    return rules.imported_names([cell.source for cell in notebook.cells if cell.cell_type == "code"])
+    return rules.find_imports([cell.source for cell in notebook.cells if cell.cell_type == "code"])
 
 
 def solution_sources(lab: str) -> list[str]:
@@ -127,7 +127,7 @@ def solution_sources(lab: str) -> list[str]:
 def broken_rules(lab: str, exercise: Exercise, cells: list[str]) -> list[str]:
     """What is told of the exercise's rules that the cells break."""
     spec = exercise.spec
-    return rules.violations(
+    return rules.find_violations(
         read_cells(cells), exercise.name, forbidden=spec.forbidden, no_loops=spec.no_loops, given=imports(lab)
     )
 

@@ -30,8 +30,8 @@ from autograder.submission import LabReader, Plan, ProbeStep, Rules
 from autograder.submission.lab_reader import with_rules
 from coursekit import rules
 from coursekit.attempts import attempt
+from coursekit.cells import read_cells
 from coursekit.probes import described
-from coursekit.statements import read_cells
 
 SHARES = "def shares(x):\n    return x / x.sum(axis=-1, keepdims=True)"
 MIXTURE = "def mixture(x, v):\n    return shares(x) @ v + 1"
@@ -410,7 +410,7 @@ def calls(lab: str) -> dict[str, frozenset[str]]:
     sources = solution_sources(lab)
     cells = read_cells(sources)
     own = {name: sources.index(source) for name in exercises_of(lab) if (source := code_cells(lab).get(f"{name}-code"))}
-    return {name: rules.called(cells[: at + 1], name, exercises_of(lab)) for name, at in own.items()}
+    return {name: rules.find_callees(cells[: at + 1], name, exercises_of(lab)) for name, at in own.items()}
 
 
 def declared(lab: str, name: str) -> set[str]:

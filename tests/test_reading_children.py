@@ -15,7 +15,7 @@ from test_submission_factory import ANSWERS, POINTS, answered, as_bytes, code, r
 from tight_sandbox import wait_until
 
 from autograder.submission import Children, LabReader, ReaderLost, Rules, Unreadable, read_release
-from coursekit.rules import imported_names
+from coursekit.rules import find_imports
 
 GOOD = as_bytes(answered())
 
@@ -39,7 +39,7 @@ def test_a_submission_is_read_as_in_this_process(children):
 
 
 def test_an_answer_takes_from_the_course_what_the_release_imports_and_no_more():
-    given = imported_names([cell.source for cell in release().cells if cell.cell_type == "code"])
+    given = find_imports([cell.source for cell in release().cells if cell.cell_type == "code"])
     assert given == ("coursekit.start_lab", "google")
     reader = LabReader(read_release(release()), {}, {name: Rules() for name in POINTS}, given)
     attend = (

@@ -12,7 +12,7 @@ from test_submission_factory import ANSWERS, LAB, answered, as_bytes, cell_of, c
 
 from autograder.submission import Unreadable, names, read_notebook, read_plan, reading
 from autograder.submission.helpers import helper_cells
-from coursekit.statements import read_cells
+from coursekit.cells import read_cells
 
 GOOD = as_bytes(answered())
 

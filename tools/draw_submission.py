@@ -26,7 +26,7 @@ TRUSTED = (
     ("autograder.submission.reading:read_notebook", "notebook"),
     ("autograder.submission.repair:repair", "Plan"),
     ("autograder.grading.submission_run:SubmissionRun", "arrays, or how they failed"),
-    ("coursekit.rules:violations", "broken rules"),
+    ("coursekit.rules:find_violations", "broken rules"),
     ("coursekit.judge:judge", "Judgement"),
     ("autograder.grading.lab_grader:LabGrader", "LabResult"),
     ("autograder.grading.gradebook:GradebookWriter", "LabResult"),

@@ -52,7 +52,7 @@ from autograder.submission import (
     read_release,
 )
 from coursekit.judge import Expectation
-from coursekit.rules import imported_names
+from coursekit.rules import find_imports
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -139,7 +139,7 @@ class LabGrader:
         specs = {name: exercise.spec for name, exercise in self._prepared.items()}
         specs |= {name: exercise.spec for name, exercise in self._own.items()}
         rules = {name: Rules(tuple(spec.forbidden), spec.no_loops) for name, spec in specs.items()}
-        imports = imported_names([cell.source for cell in self.release.cells if cell.cell_type == "code"])
+        imports = find_imports([cell.source for cell in self.release.cells if cell.cell_type == "code"])
         release = read_release(self.release, self.earlier)
         self._readers = Children(LabReader(release, self.known, rules, imports, self._callees))
         self._own_prepared: dict[str, PreparedExercise] | None = None

@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 
 from autograder.course.cells import details, grade_id, is_solution, is_test
 from autograder.releasing.course_cells import SETUP_TAG, tags
-from coursekit.source import NotPython, parse
+from coursekit.cells import NotPython, parse
 
 BEGIN, END = "BEGIN SOLUTION", "END SOLUTION"
 

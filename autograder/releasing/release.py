@@ -48,7 +48,7 @@ from autograder.releasing.wrong_answers import too_good
 from autograder.sandbox import Sandbox
 from coursekit import quiet
 from coursekit.judge import Expectation
-from coursekit.rules import imported_names
+from coursekit.rules import find_imports
 
 
 class ReleaseRefused(ValueError):
@@ -206,7 +206,7 @@ def _plan_lab(course: Course, lab: str) -> _LabPlan:
         raise ReleaseRefused([str(error)]) from error
     failing: list[str] = []
     given = nbformat.reads(generated[f"{lab}.ipynb"].decode(), as_version=4)
-    imports = imported_names([cell.source for cell in given.cells if cell.cell_type == "code"])
+    imports = find_imports([cell.source for cell in given.cells if cell.cell_type == "code"])
     exported = _references(course, lab, solution, declared, files, imports, failing.append)
     folders = course.reference(lab)
     wanted |= {folder / name: content for folder in folders for name, content in exported.items()}

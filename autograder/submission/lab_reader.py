@@ -13,7 +13,7 @@ from autograder.submission.reading import read_notebook
 from autograder.submission.repair import CellStep, Known, Plan, ProbeStep, read_plan, repair
 from autograder.submission.skeleton import Release
 from coursekit import rules
-from coursekit.statements import read_cells
+from coursekit.cells import read_cells
 
 
 @dataclass(frozen=True)
@@ -123,9 +123,9 @@ def with_rules(plan: Plan, of_exercises: Mapping[str, Rules], imports: Collectio
     for at, step in enumerate(plan.steps):
         if isinstance(step, ProbeStep) and (own := of_exercises.get(step.exercise)) is not None:
             above = [cell for index, cell in cells.items() if index < at]
-            found = rules.violations(
+            found = rules.find_violations(
                 above, step.exercise, forbidden=own.forbidden, no_loops=own.no_loops, given=imports
             )
             broken[step.exercise] = tuple(found)
-            called[step.exercise] = rules.called(above, step.exercise, plan.exercises)
+            called[step.exercise] = rules.find_callees(above, step.exercise, plan.exercises)
     return Reading(plan, helper_cells(plan.steps), broken, called)

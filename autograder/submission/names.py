@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
-from coursekit import source as reading
+from coursekit import cells as reading
 
 
 def parse(source: str) -> ast.Module | None:
@@ -28,7 +28,7 @@ def defined_names(source: str, *, guess: bool = True) -> frozenset[str]:
         names: set[str] = set()
         _collect(tree.body, names)
         return frozenset(names)
-    return reading.guessed_names(source) if guess else frozenset()
+    return reading.guess_names(source) if guess else frozenset()
 
 
 def checked_exercise(source: str) -> str | None:

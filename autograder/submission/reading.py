@@ -18,12 +18,12 @@ from nbformat import NotebookNode
 
 from autograder.course.printable import printable
 from autograder.submission import percent, slimming
-from coursekit import source
+from coursekit.cells import TooLarge, measure_effort
 
 MAX_FILE_BYTES = 128 * 2**20
 MAX_SOURCE_CHARACTERS = 16 * 2**20
 MAX_CELLS = 5_000
-MAX_EFFORT = 80_000  # of all cells together, see `coursekit.source`: with the release's they are read for the rules
+MAX_EFFORT = 80_000  # of all cells together, see `coursekit.cells`: with the release's they are read for the rules
 MAX_SIGNS = 2_000_000  # brackets, commas and quotes: what has more may make millions of objects
 
 TOO_MUCH = "The notebook holds more code than can be read; the last cells were not run."
@@ -341,8 +341,8 @@ def _leave_out_too_much(cells: list[NotebookNode], notes: list[str]) -> None:
     itself takes none."""
     left = MAX_EFFORT
     for cell in cells:
-        with contextlib.suppress(source.TooLarge):
-            left -= source.effort(cell["source"]) if cell["cell_type"] != "markdown" else 0
+        with contextlib.suppress(TooLarge):
+            left -= measure_effort(cell["source"]) if cell["cell_type"] != "markdown" else 0
             if left < 0:
                 cell["source"] = ""
                 notes.append(TOO_MUCH)

@@ -74,7 +74,7 @@ def self_attention_matrix(x):
     exec("out = [[one(x, t) for t in range(len(x))] for x in rows]", {{"rows": rows, "one": one}}, box)
     return np.asarray(box["out"], x.dtype).reshape(shape)
 """),
-    _forbidden_loop("loop-in-map", "a loop hidden in map", f"""
+    Hostile("loop-in-map", "a loop hidden in map, which is not looked for", made(answered(self_attention_matrix=f"""
 {_TOKEN}
 def self_attention_matrix(x):
     x = np.asarray(x)
@@ -82,7 +82,7 @@ def self_attention_matrix(x):
     def sequence(r):
         return np.stack(list(map(lambda t: one(r, t), range(r.shape[0]))))
     return np.stack(list(map(sequence, rows))).reshape(x.shape).astype(x.dtype)
-"""),
+""".strip()))),
 ]  # fmt: skip
 
 _MATRIX = "self_attention_matrix"
@@ -103,12 +103,17 @@ _UNREAD = {
     "help": f"{_LOOPED}\nnp.dot?",
     "autocall": f"{_LOOPED}\n/print 1",
     "timed": f"%%time\n{_LOOPED}",
-    "run-cell": f"def {_MATRIX}(x): pass\nget_ipython().run_cell({_LOOPED!r})",
 }
-LOOPING: tuple[Hostile, ...] = tuple(
-    Hostile(f"loop-{name}", "loops where none are allowed", made(answered(**{_MATRIX: code})), {_MATRIX: "forbidden"})
-    for name, code in _UNREAD.items()
-)
+_RUN_AS_TEXT = f"def {_MATRIX}(x): pass\nget_ipython().run_cell({_LOOPED!r})"
+LOOPING: tuple[Hostile, ...] = (
+    *(
+        Hostile(f"loop-{name}", "loops where none are allowed", made(answered(**{_MATRIX: code})),
+                {_MATRIX: "forbidden"})
+        for name, code in _UNREAD.items()
+    ),
+    Hostile("loop-run-cell", "an answer with loops that a cell runs as text, which is not looked for",
+            made(answered(**{_MATRIX: _RUN_AS_TEXT}))),
+)  # fmt: skip
 DEEP: tuple[Hostile, ...] = tuple(
     Hostile(f"deep-{name}", "an answer in a deep expression", made(answered(**{LOOPS: f"deep = {text}\n{right}"})))
     for right in [right_answers()[LOOPS]]

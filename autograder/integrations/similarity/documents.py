@@ -19,7 +19,7 @@ from autograder.integrations.similarity.normalising import (
 )
 from autograder.submission import CellStep, Children, FoundSubmission, read_plan, read_release
 from autograder.submission.skeleton import Release
-from coursekit.source import MAX_CHARACTERS
+from coursekit.cells import MAX_CHARACTERS
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from coursekit import source as reading
+from coursekit import cells as reading
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 _PROSE = re.compile(r"\w+")
@@ -31,7 +31,7 @@ class Token(NamedTuple):
 def is_large(source: str) -> bool:
     """Whether a code cell takes more effort than grading gives it."""
     try:
-        reading.effort(source)
+        reading.measure_effort(source)
     except reading.TooLarge:
         return True
     return False

@@ -3,8 +3,7 @@
 import pytest
 from measuring import takes_at_most
 
-from coursekit.recursion import Recursion
-from coursekit.statements import read_cells
+from coursekit.cells import read_cells
 
 
 def only(text):
@@ -23,8 +22,8 @@ def only(text):
         ("np.dot = mine", {"changes": {"np"}, "now": {"np", "mine"}}),
         ("rows.append(1)", {"touches": {"rows"}}),
         ("def f(x, y=start): return g(x)", {"binds": {"f"}, "now": {"start"}, "later": {"g"}}),
-        ("def f():\n    def g(n): return g(n - 1)\n    return g", {"recursion": Recursion("g", False, set())}),
-        ("x = [a for a in b]", {"loops": True, "now": {"b"}}),
+        ("x = [a for a in b]", {"loops": True, "now": {"b"}, "defines": False}),
+        ("if x:\n    def f():\n        while x: pass", {"loops": True, "later": {"x"}, "defines": True}),
         ("(q := 1)", {"binds": {"q"}}),
         ("%run other.py", {"runs": "%run"}),
         ("%matplotlib inline", {"runs": ""}),
