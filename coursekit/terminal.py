@@ -81,9 +81,9 @@ def pack(
         Path | None, typer.Option("--out", metavar="FILE", help="The file to write; beside the notebook by default.")
     ] = None,
 ) -> None:
-    """Make the one file to hand in: run every check, say what is unfinished, and write LAB-submission.ipynb.
+    """Make the one file to hand in, LAB-submission.ipynb.
 
-    The file is also written when the lab is unfinished, because each part that works earns its points. Exit 0 when it
+    The command runs every check and says what is unfinished. The file is also written when the lab is unfinished, because each part that works earns its points. Exit 0 when it
     is written.
     """
     from coursekit.packing import pack as make

@@ -30,7 +30,7 @@ c.ConfigurableHTTPProxy.api_url = f"http://127.0.0.1:{settings.proxy_port}"
 c.ConfigurableHTTPProxy.pid_file = str(settings.state / "proxy.pid")
 c.ConfigurableHTTPProxy.command = os.environ.get("HUB_PROXY", "configurable-http-proxy")
 
-# Who signs in: only people of `course roster`. There is no page on which a stranger could take somebody's name.
+# Who signs in: only people of the roster. There is no page on which a stranger could take somebody's name.
 c.JupyterHub.authenticator_class = "native"
 c.NativeAuthenticator.enable_signup = False
 c.NativeAuthenticator.allow_all = True  # of those who have a password, which the roster gives

@@ -161,13 +161,14 @@ class ClassServer:
         assert self._process.poll() is None, self.log.read_text()[-4000:]
 
     def add(self, people: Iterable[tuple[str, str]]) -> dict[str, str]:
-        """`course roster` with these ids and roles; the new passwords."""
+        """Accounts with these ids and roles; their passwords."""
         people = list(people)
         name = uuid.uuid4().hex
         table = self.folder / "run" / f"{name}.csv"
         table.write_text("id,role\n" + "".join(f"{person},{role}\n" for person, role in people))
         written = self.folder / "run" / f"{name}-passwords.csv"
-        done = self.course_command("roster", str(table), "--passwords", str(written))
+        command = [str(self.python), "-P", "-m", "autograder.integrations.hub", str(table), "--passwords", str(written)]
+        done = subprocess.run(command, cwd=self.folder, env=self.variables, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, done.stdout + done.stderr
         assert written.stat().st_mode & 0o777 == 0o600
         return read_passwords(written)
@@ -205,7 +206,7 @@ class RunningServer:
 
 
 def running() -> tuple[RunningServer, dict[str, str]] | None:
-    """The class server that CLASS_SERVER names, and the passwords in CLASS_PASSWORDS, the file of `course roster`."""
+    """The class server that CLASS_SERVER names, and the passwords in CLASS_PASSWORDS, which the roster writes."""
     if not (address := os.environ.get("CLASS_SERVER")):
         return None
     server = RunningServer(address.rstrip("/"), Path(os.environ["CLASS_COURSE"]))
@@ -213,7 +214,7 @@ def running() -> tuple[RunningServer, dict[str, str]] | None:
 
 
 def read_passwords(table: Path) -> dict[str, str]:
-    """Passwords by id, from the file that `course roster` writes."""
+    """Passwords by id, from the file that `python -m autograder.integrations.hub` writes."""
     with table.open(newline="") as file:
         return {row["id"]: row["password"] for row in csv.DictReader(file)}
 

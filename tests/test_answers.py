@@ -32,7 +32,7 @@ def without_points(course):  # noqa: F811
 
 def test_the_queue_has_who_waits_the_rubric_and_what_to_type(course, run, rubric):  # noqa: F811
     record(course, result(course, "ada", why="<b>It</b> is scaled."), result(course, "Bo B_7", why="By two."))
-    code, said = run("answers", LAB)
+    code, said = run("mark", LAB, "--answers")
     assert code == 0, said
     assert "why: 3 of 3 wait item 1 (3): Names the scale item 2 (1): Says what it changes" in said
     assert f"ada: <b>It</b> is scaled. course mark {LAB} ada why --item NUMBER --because" in said
@@ -41,7 +41,7 @@ def test_the_queue_has_who_waits_the_rubric_and_what_to_type(course, run, rubric
     assert "&lt;b&gt;It&lt;/b&gt; is scaled." in html and "<b>It</b>" not in html
     assert "Because." in html and "It is scaled." in html and "Names the scale (3)" in html
     told = run("export", "csv", LAB)[1]
-    assert f"3 submissions have an answer in words without a mark: course answers {LAB} lists them" in told
+    assert f"3 submissions have an answer in words without a mark: course mark {LAB} --answers lists them" in told
 
 
 def test_marked_by_items_the_answer_leaves_the_queue_and_every_route_tells_the_same(course, run, rubric):  # noqa: F811
@@ -62,10 +62,10 @@ def test_marked_by_items_the_answer_leaves_the_queue_and_every_route_tells_the_s
     assert run("export", "csv", LAB)[0] == 0
     with (course.root / "grades" / "export.csv").open() as file:
         assert next(row for row in csv.DictReader(file) if row["student"] == "bo")[LAB] == "6.5"
-    assert "bo: " not in run("answers", LAB)[1].replace("grades", "")
+    assert "bo: " not in run("mark", LAB, "--answers")[1].replace("grades", "")
     assert "because: ✓ Names the scale (3 of 3); ✗ Says what it changes (0 of 1); And for" in run("mark", LAB, "bo")[1]
     record(course, result(course, "bo", why="Another answer.", content="c2"))
-    assert "bo (changed after it was marked): Another answer." in run("answers", LAB)[1]
+    assert "bo (changed after it was marked): Another answer." in run("mark", LAB, "--answers")[1]
 
 
 def test_no_item_is_a_mark_and_points_may_replace_the_sum(course, run, rubric):  # noqa: F811
@@ -96,15 +96,15 @@ def test_an_answer_without_points_waits_for_a_comment_and_holds_no_export_back(c
     rubric.write_text(RUBRIC.replace("points = [3, 1]\n", ""))
     record(course, result(course, "ada"), result(course, "bo", why="It is scaled.", content="c3"))
     assert row(course, "bo")["state"] == "graded"
-    said = run("answers", LAB)[1]
+    said = run("mark", LAB, "--answers")[1]
     assert "why: 1 of 2 wait item 1: Names the scale" in said and "bo: It is scaled." in said
     code, said = run("mark", LAB, "bo", "why", "--item", 1, "--because", "Good.")
     assert code == 0, said
     assert "Your instructor writes: ✓ Names the scale ✗ Says what it changes Good." in page(course, "bo")
     assert "Set by your instructor" not in page(course, "bo")
-    assert "why: 0 of 2 wait" in run("answers", LAB)[1]
+    assert "why: 0 of 2 wait" in run("mark", LAB, "--answers")[1]
     record(course, result(course, "bo", why="It is scaled by two.", content="c4"))
-    assert "changed after it was marked" in run("answers", LAB)[1]
+    assert "changed after it was marked" in run("mark", LAB, "--answers")[1]
     assert row(course, "bo")["state"] == "graded" and not mark_of(course, "bo").waits
     run("mark", LAB, "bo", "why", "--because", "Better.")
     assert "Your instructor writes: Better." in page(course, "bo")
@@ -112,16 +112,15 @@ def test_an_answer_without_points_waits_for_a_comment_and_holds_no_export_back(c
 
 def test_without_a_rubric_or_the_graded_notebook_the_queue_still_says_what_to_type(course, run):  # noqa: F811
     (course.autograded / "bo" / LAB / f"{LAB}.ipynb").unlink()
-    code, said = run("answers", LAB, "why")
+    code, said = run("mark", LAB, "--answers")
     assert code == 0, said
     assert f"bo: the graded notebook is not here course mark {LAB} bo why POINTS --because" in said
-    assert "has no answer in words double; it has why" in run("answers", LAB, "double")[1]
 
 
 @pytest.mark.parametrize("text", ["", DAMAGED])
 def test_a_graded_notebook_that_an_editor_damaged_costs_no_command(course, run, text):  # noqa: F811
     (course.autograded / "bo" / LAB / f"{LAB}.ipynb").write_text(text)
-    code, said = run("answers", LAB)
+    code, said = run("mark", LAB, "--answers")
     assert code == 0 and "bo: the graded notebook is not here" in said
     code, said = run("mark", LAB, "bo", "why", 3, "--because", "Good.")
     assert code == 0, said
@@ -130,5 +129,5 @@ def test_a_graded_notebook_that_an_editor_damaged_costs_no_command(course, run, 
 
 def test_the_page_of_a_lab_shows_what_is_asked(course, run):  # noqa: F811
     released = nbformat.read(course.release_notebook(LAB), as_version=4)
-    assert run("answers", LAB, "--out", "here.html")[0] == 0
-    assert released.cells[-4].source in (course.root / "here.html").read_text("utf-8")
+    assert run("mark", LAB, "--answers", "--out", "here")[0] == 0
+    assert released.cells[-4].source in (course.root / "here" / "answers" / f"{LAB}.html").read_text("utf-8")

@@ -95,6 +95,14 @@ BROKEN_RELEASES = {"cut": b'{"cells": [', "empty": b"", "list": b"[]", "object":
 CALLS = {
     # a word that is not known, or missing
     "unknown command": (NOTHING, ("grad",), "No such command"),
+    "answers": (NOTHING, ("answers", LAB), "`course answers` is `course mark LAB --answers` now"),
+    "mistake": (NOTHING, ("mistake", LAB, "double"), "`course mistake` is `course author mistake` now"),
+    "mutants": (NOTHING, ("mutants",), "`course mutants` is `course author mutants` now"),
+    "roster": (
+        NOTHING,
+        ("roster", "students.csv"),
+        "`course roster` is `python -P -m autograder.integrations.hub` now",
+    ),
     "unknown option": (NOTHING, (*GRADE, "--fast"), "No such option: --fast"),
     "grade without a path": (NOTHING, ("grade", LAB), "Missing argument"),
     "grade without anything": (NOTHING, ("grade",), "Missing argument"),
@@ -342,7 +350,7 @@ def loaded(*words):
         slow = ("nbgrader", "nbformat", "tensorflow", "alembic", "rfc3987_syntax")
         print([name for name in slow if sys.modules.get(name)])
 
-for words in (("mark",), ("answers",), ("explain",), ("export", "csv")):
+for words in (("mark",), ("mark", "--answers"), ("explain",), ("export", "csv")):
     loaded(*words, "01_tinny", *(["ada"] if words == ("explain",) else []))
 loaded("mark", "01_tiny", "ada")
 loaded("explain", "01_tiny", "ada")

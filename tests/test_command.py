@@ -20,6 +20,7 @@ from nbgrader.api import Gradebook
 from rich.console import Console
 from sqlalchemy.exc import DataError, OperationalError
 from tiny_course import LAB, TOML, released
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from autograder.cli import app as cli
@@ -378,3 +379,17 @@ def test_what_another_archive_or_lab_passed_over_stays_in_the_table_and_what_is_
     assert written("01", ["canvas.zip"]) == [("b.pdf", "c", "01")]
     (tmp_path / "p.csv").write_text("path,reason\nold.pdf,of an older grader\n")
     assert written("01", ["canvas"], ("canvas/b.pdf", "c")) == [("b.pdf", "c", "01")]
+
+
+def test_all_commands_stand_on_one_screen_and_students_come_first():
+    overview = app_overview("--help")
+    assert overview == app_overview() and len(overview) <= 24
+    assert all(len(line) <= 100 and "…" not in line for line in overview[1:])
+    told = [line[12:].split()[0] for line in overview[2:-2]]
+    assert told[:2] == ["check", "pack"] and set(told) == set(get_command(cli.app).commands)
+
+
+def app_overview(*words: str) -> list[str]:
+    done = CliRunner().invoke(cli.app, words)
+    assert done.exit_code == 0
+    return done.output.splitlines()

@@ -1,4 +1,4 @@
-"""`course roster` refuses what cannot be an account with one sentence, before it makes anything."""
+"""The class server's roster refuses what cannot be an account with one sentence, before it makes anything."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import csv
 import pwd
 
 import pytest
-from typer.testing import CliRunner
 
-from autograder.cli.app import app
 from autograder.course.settings import CourseError
+from autograder.integrations.hub import __main__ as command
 from autograder.integrations.hub import accounts
 from autograder.integrations.hub.accounts import (
     ROLES,
@@ -120,5 +119,9 @@ def test_recorded_accounts_keep_their_numbers(tmp_path, machine):
 
 def test_elsewhere_than_on_a_class_server_it_says_where_it_belongs(tmp_path, monkeypatch):
     monkeypatch.setenv("HUB_STATE", str(tmp_path / "none"))
-    done = CliRunner().invoke(app, ["roster", str(table(tmp_path, "id\nada\n"))])
-    assert isinstance(done.exception, CourseError) and "on the class server" in str(done.exception)
+    with pytest.raises(CourseError, match="on the class server"):
+        command.roster(table(tmp_path, "id\nada\n"))
+    monkeypatch.setattr("sys.argv", ["roster", str(table(tmp_path, "id\nada\n"))])
+    with pytest.raises(SystemExit) as stopped:
+        command.main()
+    assert stopped.value.code == 2

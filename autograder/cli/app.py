@@ -24,18 +24,15 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from autograder.cli import exporting, remove, scaffold, watching
-from autograder.cli.answers import answers
+from autograder.cli import author, exporting, remove, scaffold, watching
 from autograder.cli.arguments import no_text
 from autograder.cli.cluster import cluster_at
 from autograder.cli.data_sets import data
 from autograder.cli.explain import explain
-from autograder.cli.hub import roster
 from autograder.cli.importing import import_
 from autograder.cli.interrupting import send_again_what_is_lost
 from autograder.cli.mark import mark
-from autograder.cli.mistake import mistake
-from autograder.cli.mutants import mutants
+from autograder.cli.overview import Overview
 from autograder.cli.similarity import similar
 from autograder.course.printable import printable
 from autograder.course.settings import Course, CourseError, load_course
@@ -54,12 +51,9 @@ NO_THREAD = "can't start new thread"  # what Python says where the machine's tab
 
 app = typer.Typer(
     name="course",
-    no_args_is_help=True,
+    cls=Overview,
     add_completion=False,
     rich_markup_mode="markdown",
-    help="Release labs, grade submissions in a sandbox, explain every mark.\n\n"
-    "The settings are in **course.toml**, in this folder or above it. Start with:\n\n"
-    "  course release\n\n  course grade 02_self_attention submissions.zip\n\n  course report",
 )
 out = Console()
 err = Console(stderr=True)
@@ -333,14 +327,11 @@ app.command()(watching.watch)
 app.add_typer(scaffold.app, name="new")
 app.add_typer(exporting.app, name="export")
 app.add_typer(remove.app, name="remove")
+app.add_typer(author.app, name="author")
 app.command()(similar)
 app.command()(explain)
 app.command()(mark)
-app.command()(answers)
 app.command()(data)
-app.command()(mistake)
-app.command()(mutants)
-app.command()(roster)
 app.command(name="import")(import_)
 app.command()(terminal.check)
 app.command()(terminal.pack)
@@ -443,11 +434,12 @@ def report(
         bool, typer.Option("--project", help="Also write project.html beside FILE: to show in class, without names.")
     ] = False,
 ) -> None:
-    """Write one page about the class: marks, hard exercises, common mistakes, progress, who may need help.
+    """Write one page about the class: marks, hard exercises, common mistakes.
 
-    It also writes everything behind the page as CSV into a folder beside FILE, one row for each lab, exercise, group of
-    tests, mistake, submission and student. The page names students. With --project there is a second one to show in
-    class: for each lab the three commonest mistakes as pictures, and what failed most, without a name.
+    It also shows progress, and who may need help. The command writes everything behind the page as CSV into a folder
+    beside FILE, one row for each lab, exercise, group of tests, mistake, submission and student. The page names
+    students. With --project there is a second one to show in class: for each lab the three commonest mistakes as
+    pictures, and what failed most, without a name.
     """
     from autograder.grading.case_states import sentences_on_cases
     from autograder.grading.database import shown_url

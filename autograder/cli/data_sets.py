@@ -34,7 +34,7 @@ def data(
         bool, typer.Option("--whole", help="Of IMDB, with the eight reviews that the course's records leave out.")
     ] = False,
 ) -> None:
-    """Show the data sets, fetch real ones, build them from published archives, or rebuild the samples.
+    """Show the data sets, fetch or build real ones, or rebuild the samples.
 
     Without a NAME the command shows a table of all sets: where each is, its size, its licence. With a NAME it fetches
     that set through the library that keeps it, shows the progress, and says how many examples the set has:

@@ -40,7 +40,7 @@ def explain(
         bool, typer.Option("--unsafe", help="Run without the sandbox where it cannot be built. Only for trusted code.")
     ] = False,
 ) -> None:
-    """Repeat the failed cases of a graded submission: what went in, what came, what was expected.
+    """Repeat the failed cases of a graded submission, for a student who asks why.
 
       course explain 02_self_attention ada_1815
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="Write what another system imports: a table of marks, an archive of feedback pages.\n\n"
+    help="Write what another system imports: tables of marks, archives of feedback.\n\n"
     "The marks are those of the gradebook. They include marks given by hand, extensions, and penalties for late work. "
     "If a student is not in the roster, or is in it twice, nothing is written, and a sentence names each such student.",
 )

@@ -17,7 +17,7 @@ def import_(
     lab: Annotated[str, typer.Argument(help="The lab to make of it: two digits and a topic, such as 10_averages.")],
     title: Annotated[str, typer.Option(help="Its title; made from the name by default.")] = "",
 ) -> None:
-    """Make a lab from an assignment that was written for nbgrader, and list what is left to do.
+    """Make a lab from an nbgrader assignment, and list what is left to do.
 
     The command copies text, given code, solutions, points, and answers that a person marks. It does not copy tests:
     here the solution is the reference, and a test says which inputs to try. If a test calls the function with literal

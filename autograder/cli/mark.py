@@ -1,4 +1,4 @@
-"""`course mark`: a mark by hand, with the reason that the student reads; and the log of all such marks."""
+"""`course mark`: a mark by hand, with the reason that the student reads; the log of such marks; answers in words."""
 
 from __future__ import annotations
 
@@ -12,16 +12,20 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from autograder.course.printable import printable
 from autograder.course.times import shown_time
 
 if TYPE_CHECKING:
     from datetime import tzinfo
 
     from autograder.course.settings import Course
+    from autograder.grading.answers import QuestionInWords
     from autograder.grading.hand_marks import MarkChange
     from autograder.grading.marks import Mark
 
 AUTOMATIC = "automatic"
+SAID_IN_TERMINAL = 10  # answers to a question
+FIRST_WORDS = 70  # characters of an answer
 LONGEST_COMMENT = 60  # in the table; the log below it has all
 
 
@@ -43,6 +47,9 @@ def mark(
             metavar="NUMBER", help="An item of the rubric that the answer meets; may be repeated; 0 for none of them."
         ),
     ] = None,
+    answers: Annotated[
+        bool, typer.Option("--answers", help="List the answers in words that wait for a mark; write a page with all.")
+    ] = False,
     because: Annotated[
         str | None, typer.Option(metavar="TEXT", help="The reason; the student reads it.", show_default=False)
     ] = None,
@@ -54,7 +61,7 @@ def mark(
     ] = Path("grades"),
     db: Annotated[str | None, typer.Option(metavar="URL", help="Gradebook; the course's own by default.")] = None,
 ) -> None:
-    """Set a mark by hand, or show what counts and who changed what.
+    """Set a mark by hand, show what counts, or list the answers in words that wait.
 
       course mark 02_self_attention ada_1815 SelfAttention 5 --because "right; the mistake is in exercise 4"
 
@@ -66,11 +73,18 @@ def mark(
 
       course mark 02_self_attention
 
+      course mark 02_self_attention --answers
+
     The first form sets points in place of the automatic ones. The student reads "Set by your instructor: 5 of 6 points,
     because: …". Grading again does not change it; if the answer itself changes, you are asked to look again. The second
     form marks an answer in words by its rubric: the student reads which items it meets, and your comment; POINTS beside
     --item replace the sum of the items. The third form takes a mark back. The fourth shows the student's marks and
-    their log; the last one shows the log of the lab. `course answers LAB` lists the answers that wait.
+    their log; the fifth shows the log of the lab.
+
+    --answers lists the answers in words that wait, with the rubric and what to type. It also writes
+    DIR/answers/LAB.html: the answers of the class side by side, beside them the rubric, your own answer and half an
+    answer. The page names students: it is for you. Answers without points wait as well, until you have written
+    something back; exports do not wait for them. The rubric stands in rubrics.toml beside the lab's exercises.
 
     Formgrader does the same: points and comment that are typed there are logged, count and reach the student's
     page. The command brings tables and page up to date at once; course export and course report do so as well.
@@ -92,6 +106,9 @@ def mark(
     notes = unknown_names(course, url)
     if not recorded_marks(course, url, lab):
         raise CourseError(f"the gradebook {shown_url(url)} holds no marks of {lab} yet; run: course grade {lab} PATH")
+    if answers:
+        _show_answers(course, lab, recorded_marks(course, url, lab), folder, out)
+        return
     given, told = None, because or ""
     if student is not None and exercise is not None:
         given, told = _given(course, lab, exercise, points, item or [], told)
@@ -118,6 +135,37 @@ def mark(
         page = feedback_path(folder / "feedback", mark)
         there = f"The page says so: {page}" if page.exists() else f"There is no page {page}; name its folder with --out"
         out.print(escape(there), highlight=False, soft_wrap=True)
+
+
+def _show_answers(course: Course, lab: str, marks: list[Mark], folder: Path, out: Console) -> None:
+    from autograder.course.files import write_atomically
+    from autograder.grading.answers import questions
+    from autograder.pages.answers import answers_page
+
+    found = questions(course, lab, marks)
+    for question in found:
+        _show_question(question, lab, out)
+    page = folder / "answers" / f"{lab}.html"
+    write_atomically(page, answers_page(course, lab, found))
+    out.print(escape(f"{page}: the answers side by side, for you only"), highlight=False, soft_wrap=True)
+
+
+def _show_question(question: QuestionInWords, lab: str, out: Console) -> None:
+    def say(text: str) -> None:
+        out.print(escape(text), highlight=False, soft_wrap=True)
+
+    waiting = question.waiting
+    say(f"{question.part}: {len(waiting)} of {len(question.answers)} wait")
+    if question.rubric and waiting:
+        for number, item in enumerate(question.rubric.items, start=1):
+            say(f"  item {number}{f' ({item.points:.3g})' if item.points else ''}: {item.says}")
+    for answer in waiting[:SAID_IN_TERMINAL]:
+        again = " (changed after it was marked)" if answer.part.waits == "second look" else ""
+        words = "the graded notebook is not here" if answer.text is None else printable(answer.text)
+        say(f"  {answer.student}{again}: {shorten(words, FIRST_WORDS, placeholder=' …')}")
+        say(f"    {question.command(lab, answer)}")
+    if len(waiting) > SAID_IN_TERMINAL:
+        say(f"  … and {len(waiting) - SAID_IN_TERMINAL} more, on the page")
 
 
 def _given(

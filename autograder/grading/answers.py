@@ -66,22 +66,21 @@ class QuestionInWords:
         return " ".join(["course mark", lab, shlex.quote(answer.student), self.part, *how, '--because "…"'])
 
 
-def questions(course: Course, lab: str, marks: Sequence[Mark], part: str | None = None) -> list[QuestionInWords]:
-    """The answers in words of a lab, or the one called `part`, as the marks of a gradebook have them.
+def questions(course: Course, lab: str, marks: Sequence[Mark]) -> list[QuestionInWords]:
+    """The answers in words of a lab, as the marks of a gradebook have them.
 
     The texts are those of the notebooks that grading left in ``autograded/``.
 
     Raises:
-        CourseError: the lab is not released, has no (such) answer in words, or its rubrics cannot be read.
+        CourseError: the lab is not released, has no answer in words, or its rubrics cannot be read.
     """
     released = read_released(course, lab)
     cells = answers_in_words(released)
-    if not cells or (part is not None and part not in cells):
-        there = f" {part}; it has {', '.join(cells)}" if cells else ""
-        raise CourseError(f"{lab}: has no answer in words{there}")
+    if not cells:
+        raise CourseError(f"{lab}: has no answer in words")
     marked_by = rubrics(course, lab, released)
     own = _own_answers(course, lab)
-    found: dict[str, list[Answer]] = {name: [] for name in cells if part in (None, name)}
+    found: dict[str, list[Answer]] = {name: [] for name in cells}
     for mark in marks:
         notebook = read_autograded(course, mark.student, mark.lab)
         written = cells_by_id(notebook) if notebook is not None else None

@@ -368,8 +368,8 @@ def sentences_on_waiting(marks: Iterable[Mark]) -> list[str]:
         ]
         if number := sum(bool(mark.waiting_for("person")) for mark in of_lab):
             sentences.append(
-                f"{lab}: {_submissions(number)} an answer in words without a mark: course answers {lab} lists them, "
-                "and says what to type; Formgrader marks them as well"
+                f"{lab}: {_submissions(number)} an answer in words without a mark: course mark {lab} --answers lists "
+                "them, and says what to type; Formgrader marks them as well"
             )
         for mark in of_lab:
             sentences += [

@@ -75,7 +75,7 @@ def read_people(path: Path) -> list[Person]:
 
 
 def known_accounts(settings: HubSettings) -> dict[str, Account]:
-    """The accounts that `course roster` has made, by id; empty before its first run."""
+    """The accounts that a roster has made, by id; empty before its first run."""
     if not settings.accounts.exists():
         return {}
     with settings.accounts.open(encoding="utf-8", newline="") as file:

@@ -50,7 +50,7 @@ class HubSettings:
 
     @property
     def accounts(self) -> Path:
-        """The list of the accounts that `course roster` made."""
+        """The list of the accounts that a roster made."""
         return self.state / "accounts.csv"
 
 

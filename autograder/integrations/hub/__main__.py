@@ -1,9 +1,10 @@
-"""`course roster`, as it is typed."""
+"""Accounts of the class server, for everybody in a list: ``python -P -m autograder.integrations.hub FILE``."""
 
 from __future__ import annotations
 
 import csv
 import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -35,9 +36,9 @@ def roster(
     those who may open Formgrader and the course's folder. Type it again with a longer list: who has an account keeps
     it, with the password. It runs as root on the class server:
 
-      docker compose -f compose.hub.yaml exec hub course roster /course/students.csv
+      docker compose -f compose.hub.yaml exec hub python -P -m autograder.integrations.hub /course/students.csv
 
-      docker compose -f compose.hub.yaml exec hub course roster --reset ada
+      docker compose -f compose.hub.yaml exec hub python -P -m autograder.integrations.hub --reset ada
 
     Nobody gets an account when one id is odd, is there twice, or is an account of the system.
     """
@@ -65,3 +66,16 @@ def roster(
     out.print(f"{len(new)} new accounts, {kept} there already, {len(given)} new passwords.", highlight=False)
     if given:
         out.print(f"The passwords are in {passwords}: hand them on, then remove the file.", highlight=False)
+
+
+def main() -> None:
+    """Run the command; an error that a person can correct is a sentence."""
+    try:
+        typer.run(roster)
+    except (CourseError, OSError) as error:
+        print(f"roster: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,4 @@
-"""`course mutants`: how many wrong solutions the cases of an exercise let pass."""
+"""`course author`: what somebody who writes exercises asks of them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.syntax import Syntax
 from rich.table import Table
 
 if TYPE_CHECKING:
@@ -14,7 +15,44 @@ if TYPE_CHECKING:
 
 COLUMNS = ("exercise", "made", "equivalent", "killed", "left")
 
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="Show what a mistake changes in a formula, and try wrong solutions.\n\n"
+    "The output of both commands holds the answer: it is for instructors.",
+)
 
+
+@app.command()
+def mistake(
+    lab: Annotated[str, typer.Argument(help="The lab, such as 02_self_attention.")],
+    exercise: Annotated[str, typer.Argument(help="The exercise.")],
+    id: Annotated[str | None, typer.Argument(metavar="[ID]", help="The mistake; all of them by default.")] = None,
+) -> None:
+    """Show what a mistake changes in the right formula, with its sentence and its hint.
+
+    course author mistake 02_self_attention scaled_dot_product_attention unscaled
+    """
+    from autograder.author.mistake_text import described
+    from autograder.course.settings import CourseError, load_course
+    from autograder.declaring.course_exercises import declared_exercises
+    from autograder.declaring.exercise import Exercise
+
+    course = load_course()
+    declared = declared_exercises(course, course.lab(lab).name)
+    found = declared.get(exercise)
+    if not isinstance(found, Exercise):
+        raise CourseError(f"{lab}: {exercise} names no mistakes; there are exercises {', '.join(declared)}")
+    if id is not None and id not in found.named_mistakes:
+        raise CourseError(f"{exercise}: no mistake {id}; there are {', '.join(found.named_mistakes)}")
+    console = Console()
+    for name in [id] if id else found.named_mistakes:
+        console.print(f"[bold]{name}[/]", highlight=False)
+        text = described(found, name)
+        console.print(Syntax(text, "diff", background_color="default") if console.is_terminal else text, markup=False)
+
+
+@app.command()
 def mutants(
     lab: Annotated[str | None, typer.Argument(metavar="[LAB]", help="The lab; all of the course by default.")] = None,
     exercise: Annotated[str | None, typer.Argument(metavar="[EXERCISE]", help="One exercise of it.")] = None,
@@ -23,18 +61,18 @@ def mutants(
 ) -> None:
     """Edit the solution in many ways, grade each in the sandbox, and say which wrong ones pass.
 
-    A mutant is equivalent if it also passes 200 fresh inputs, and left if it fails there: then a case is wanting. Of an
+    A mutant is equivalent if it also passes 200 fresh inputs, and left if it fails there: then a case is missing. Of an
     exercise that trains a model, at most 20 mutants are tried, and the fresh inputs are those of one more draw.
 
-      course mutants 02_self_attention project_qkv
+      course author mutants 02_self_attention project_qkv
 
-    It takes minutes for a lab. The output holds the answer: it is for instructors.
+    It takes minutes for a lab.
     """
     from autograder.author.solution_mutants import measure, summary
     from autograder.course.settings import CourseError, load_course
     from autograder.course.text_pairs import read_pair
     from autograder.declaring.course_exercises import declared_exercises
-    from autograder.declaring.exercise import FIND_THE_BUG, Exercise
+    from autograder.declaring.exercise import Exercise
     from autograder.grading.preloading import start_sandbox
 
     course = load_course()
@@ -46,8 +84,7 @@ def mutants(
         chosen = [
             candidate
             for candidate in declared.values()
-            if isinstance(candidate, Exercise)
-            and (candidate.name == exercise if exercise else _is_tried(candidate, FIND_THE_BUG))
+            if isinstance(candidate, Exercise) and (candidate.name == exercise if exercise else _is_tried(candidate))
         ]
         solution = read_pair(course.solution_notebook(name))
         table = Table(*COLUMNS, title=name)
@@ -62,6 +99,8 @@ def mutants(
                 console.print(f"left in {row.exercise}: {escape(label)}", highlight=False, soft_wrap=True)
 
 
-def _is_tried(exercise: Exercise, bug: str) -> bool:
+def _is_tried(exercise: Exercise) -> bool:
     """Whether it is a function or layer; a value that is written down has nothing to mutate."""
-    return exercise.oracle is not None and exercise.name != bug
+    from autograder.declaring.exercise import FIND_THE_BUG
+
+    return exercise.oracle is not None and exercise.name != FIND_THE_BUG
