@@ -7,7 +7,7 @@ process for good (`harms_itself`) may lose more, but can gain nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from textwrap import dedent
 
 from hostile.making import LOOPS, Hostile, Notebook, Scene, answered, as_bytes, changed, right_answers, with_cell
@@ -22,14 +22,12 @@ def attack(
     status: str | tuple[str, ...] = "graded",
     *,
     harms_itself: bool = False,
-    more: Mapping[str, str] | None = None,
     told: str = "",
     silent: str = "",
 ) -> Hostile:
     """Code in place of the answer to `self_attention_loops`; all other answers are right."""
     make = filled(answered(**{LOOPS: dedent(code).strip()}))
-    lost = {LOOPS: status, **(more or {})}
-    return Hostile(name, what, make, lost, harms_itself=harms_itself, told=told, silent=silent)
+    return Hostile(name, what, make, {LOOPS: status}, harms_itself=harms_itself, told=told, silent=silent)
 
 
 def filled(notebook: Notebook) -> Callable[[Scene], bytes]:

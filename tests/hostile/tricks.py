@@ -247,7 +247,7 @@ def self_attention_loops(x):
         threading.Thread(target=rewrite, daemon=True).start()
         def self_attention_loops(x):
             return x
-    """, more={"self_attention_matrix": "forbidden"}),  # nobody can say what else the thread defines
+    """),
     attack("namespace-trap", "a namespace that answers every name", """
         class Everything(dict):
             def __missing__(self, name): return lambda *args: 100
