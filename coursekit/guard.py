@@ -20,7 +20,7 @@ def guard(forbidden: Iterable[str]) -> Iterator[None]:
     """Stop calls of the `forbidden` dotted names while the block runs, by raising `ForbiddenCall`.
 
     Classes are stopped when they are built and when a layer made of them is called; functions wherever they were taken
-    from their module before. Names whose module is not to be had here are passed over.
+    from their module before. A name is skipped where its module cannot be imported.
     """
     with contextlib.ExitStack() as stack:
         for name in forbidden:
