@@ -1,1 +1,1 @@
-"""Grading over a Dask cluster: what travels, the workers' plugin with its warm sandbox, and the client."""
+"""Grading over a Dask cluster: the client, the workers' plugin with its warm sandbox, and what travels between them."""

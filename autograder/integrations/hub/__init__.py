@@ -1,1 +1,0 @@
-"""A class server: who may sign in, what a student's server may use, and how nbgrader is set up there."""
