@@ -50,31 +50,29 @@ class Cluster:
         if scheme not in ("tcp", "tls") or ":" not in place:
             raise CourseError(f"{named}: name a scheduler by tcp://HOST:PORT, tls://HOST:PORT, or its scheduler file")
         self.address = address
-        self._wait_seconds = wait_seconds
-        self._tell = tell
+        self._wait_seconds, self._tell = wait_seconds, tell
 
     def grade_all(self, grader: LabGrader, submissions: Iterable[FoundSubmission]) -> Iterator[list[Verdict]]:
-        """Yield verdicts as they come: each time all that have come meanwhile. As `lab_grader.grade_all` does.
+        """Yield verdicts as `lab_grader.grade_all` does.
 
         Raises ClusterUnavailable where there was no scheduler, or no worker that can grade, for too long.
         """
         for name in [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # what Dask would say, sentences of ours say
-        try:
-            with dask.config.set({"distributed.admin.low-level-log-length": 0}):  # each message would be a submission
-                client = Client(self.address, timeout=max(self._wait_seconds, 1.0), set_as_default=False)
-        except (OSError, ImportError, RuntimeError, TypeError) as error:  # the last one where certificates are missing
-            text = f"No scheduler answers at {self.address} ({type(error).__name__}: {error})"
-            raise ClusterUnavailable(f"{text}. Start one there: dask scheduler") from error
         plugin = GradingPlugin(encode_job(grader))
-        with client:
-            client.subscribe_topic(plugin.name, lambda event: self._tell(str(event[1])))
-            try:
-                client.register_plugin(plugin)
-                yield from self._verdicts(client, plugin.name, grader, deque(submissions))
-            finally:
-                with suppress(Exception):
-                    client.unregister_worker_plugin(plugin.name)
+        quiet = {"distributed.admin.low-level-log-length": 0}  # Dask would keep a thousand messages, each a submission
+        try:
+            with dask.config.set(quiet), Client(self.address, timeout=max(self._wait_seconds, 1.0)) as client:
+                client.subscribe_topic(plugin.name, lambda event: self._tell(str(event[1])))
+                try:
+                    client.register_plugin(plugin)
+                    yield from self._verdicts(client, plugin.name, grader, deque(submissions))
+                finally:
+                    with suppress(Exception):
+                        client.unregister_worker_plugin(plugin.name)
+        except (OSError, ImportError, RuntimeError, TypeError) as error:  # the last one where certificates are missing
+            why = f"{self.address} cannot be used ({type(error).__name__}: {error})"
+            raise ClusterUnavailable(f"{why}. It needs a scheduler, and workers with this package") from error
 
     def _verdicts(
         self, client: Client, plugin: str, grader: LabGrader, todo: deque[FoundSubmission]
@@ -108,6 +106,8 @@ class Cluster:
                     submit(found, found.read(), again=False)
                 except Unreadable as error:
                     verdicts.append(of_submission(grader.unreadable(found.student, error.reason), found))
+                except OSError as error:
+                    verdicts.append(GradingFailed(found.student, f"{type(error).__name__}: {error}"))
             if lost and threads and not sent:
                 submit(*lost.popleft(), again=True)
             for future, answer in done.next_batch(block=False):
