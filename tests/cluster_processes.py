@@ -25,10 +25,10 @@ STAND_IN = HERE / "stand_in_sandbox.py"
 class Processes:
     """A scheduler and its workers, each with a log in `folder`. All are gone after `close`."""
 
-    def __init__(self, folder: Path, *, host: str = "127.0.0.1", scheme: str = "tcp", settings: dict | None = None):
+    def __init__(self, folder: Path, *, scheme: str = "tcp", settings: dict | None = None):
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
-        self.host, self.scheme = host, scheme
+        self.host, self.scheme = "127.0.0.1", scheme
         self.settings = settings or {}
         self.scheduler_file = folder / "scheduler.json"
         self.workers: dict[str, subprocess.Popen] = {}
@@ -46,11 +46,10 @@ class Processes:
     def address(self) -> str:
         return f"{self.scheme}://{self.host}:{self._port}"
 
-    def start_scheduler(self, *prefix: str) -> subprocess.Popen:
-        """Start a scheduler; a second one gets the port of the first."""
-        self.scheduler_file.unlink(missing_ok=True)
+    def start_scheduler(self) -> subprocess.Popen:
+        """Start the scheduler."""
         self.scheduler = self._start(
-            "scheduler", [*prefix, str(BIN / "dask"), "scheduler", "--host", self.host, "--port", str(self._port)],
+            "scheduler", [str(BIN / "dask"), "scheduler", "--host", self.host, "--port", "0"],
             ["--protocol", self.scheme, "--no-dashboard", "--scheduler-file", str(self.scheduler_file)],
         )  # fmt: skip
         wait_for(lambda: self.scheduler_file.exists() and self.scheduler_file.stat().st_size > 0)
@@ -64,7 +63,6 @@ class Processes:
         self,
         name: str,
         *words: str,
-        prefix: Sequence[str] = (),
         stand_in: bool = True,
         threads: int = 1,
         nanny: bool = False,
@@ -74,7 +72,7 @@ class Processes:
         more = ["--preload", str(STAND_IN)] if stand_in else []
         self.workers[name] = self._start(
             name,
-            [*prefix, str(BIN / "dask"), "worker", self.address, "--name", name, "--nthreads", str(threads)],
+            [str(BIN / "dask"), "worker", self.address, "--name", name, "--nthreads", str(threads)],
             ["--nanny" if nanny else "--no-nanny", "--no-dashboard", "--local-directory", str(self.folder / "scratch")],
             [*more, *words],
             settings=settings,
@@ -88,9 +86,6 @@ class Processes:
                 with suppress(psutil.NoSuchProcess):
                     running.send_signal(signal.SIGKILL)
         process.wait()
-
-    def log(self, name: str) -> str:
-        return (self.folder / f"{name}.log").read_text("utf-8", "replace")
 
     def close(self) -> None:
         for process in reversed(self._all):

@@ -24,6 +24,8 @@ from autograder.grading.lab_grader import GradingFailed, LabGrader
 from autograder.grading.results import ExerciseResult, GroupResult, LabResult
 from autograder.integrations.cluster.client import Cluster, ClusterUnavailable
 from autograder.integrations.cluster.wire import decode_job, decode_record, encode_job, encode_record
+from autograder.integrations.scaffold.new import new_course
+from autograder.releasing.release import release
 from autograder.submission import FoundSubmission
 
 NOTEBOOK = (ROOT / "labs" / LAB / f"{LAB}.ipynb").read_bytes()
@@ -98,6 +100,24 @@ def test_the_grader_made_from_a_job_is_the_one_that_it_was_made_of(grader, tmp_p
     assert not made.course.root.exists(), "hidden cases, or a solution, stay on the worker's disk"
     with pytest.raises(CourseError, match="of another version"):
         decode_job(msgpack.packb(msgpack.unpackb(encoded) | {"version": "g0"}))
+
+
+@pytest.mark.long
+@pytest.mark.sandbox
+def test_an_instructors_own_exercises_travel_with_their_solution_and_data(tmp_path, monkeypatch):
+    new_course(tmp_path / "statistics")
+    monkeypatch.chdir(tmp_path / "statistics")
+    course = load_course()
+    lab = course.labs[0].name
+    (course.solutions / lab / "data").mkdir()
+    (course.solutions / lab / "data" / "table.csv").write_text("1\n")
+    release(course)
+    own = LabGrader(course, lab, seed=3)
+    made = decode_job(encode_job(own))
+    assert (made.version, made.files) == (own.version, {"data/table.csv": b"1\n"})
+    assert made.solution.cells[0].source == own.solution.cells[0].source
+    (course.releases / lab / "data" / "table.csv").write_text("2\n")
+    assert decode_job(encode_job(LabGrader(course, lab, seed=3))).version != own.version
 
 
 @pytest.mark.parametrize("named", ["nowhere.json", "list.json", "http://localhost:8786", "tcp://localhost", "tls://"])
