@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -34,8 +33,7 @@ from autograder.grading.lab_grader import GradingFailed
 from autograder.grading.marks import automatic_mark
 from autograder.grading.results import ExerciseResult, LabResult
 from autograder.integrations.watching import watcher as watcher_module
-from autograder.integrations.watching.arrivals import Arrived
-from autograder.integrations.watching.watcher import Graders, Watcher
+from autograder.integrations.watching.watcher import Watcher
 from autograder.marking import run as command
 from autograder.submission import PassedOver
 
@@ -143,7 +141,6 @@ def test_who_was_removed_stays_out_and_is_told_once(school, monkeypatch):
         (over,) = watcher.last_round.passed_over
         assert "“ada” was removed on" in over.reason and "course remove undo ada" in over.reason
         assert list(watcher.round()) == [] and watcher.last_round.passed_over == []
-    assert "<b>0</b> attempts wait" in (school.course.root / "grades" / "status.html").read_text("utf-8")
 
 
 def test_an_attempt_is_graded_once_and_its_page_comes_back_through_the_exchange(school, monkeypatch):
@@ -158,8 +155,6 @@ def test_an_attempt_is_graded_once_and_its_page_comes_back_through_the_exchange(
     assert "A tiny lab" in page.read_text("utf-8")
     assert page.read_bytes() == (school.course.root / "grades" / "feedback" / "ada" / f"{LAB}.html").read_bytes()
     assert (school.course.submitted / "ada" / LAB / "timestamp.txt").exists()  # where Formgrader looks
-    status = (school.course.root / "grades" / "status.html").read_text("utf-8")
-    assert "<b>0</b> attempts wait" in status and "<td>ada</td>" in status and "5/9" in status
 
 
 def test_a_student_can_read_the_page_however_strict_the_graders_umask_is(school, monkeypatch):
@@ -225,8 +220,12 @@ def test_more_attempts_than_the_hour_allows_wait_and_are_then_graded(school, mon
         with school.watcher() as watcher:
             list(watcher.round())
     assert school.score("ada") == 3 and len(school.graded) == 3
-    assert "waits: 3 attempts an hour are graded" in (school.course.root / "grades" / "status.html").read_text()
-    school.clock.now += timedelta(minutes=61)
+    assert [passed.reason for passed in watcher.last_round.passed_over] == ["it waits: 3 attempts an hour are graded"]
+    school.hand_in("bob", 2, monkeypatch)
+    school.clock.now += timedelta(minutes=59)
+    with school.watcher() as watcher:
+        assert [verdict.student for verdict in watcher.round()] == ["bob"], "another student does not wait"
+    school.clock.now += timedelta(minutes=2)
     with school.watcher() as watcher:
         list(watcher.round())
     assert school.score("ada") == 4
@@ -238,7 +237,6 @@ def test_what_the_grader_fails_at_is_nobodys_fault_and_is_tried_again(school, mo
     with school.watcher() as watcher:
         assert list(watcher.round()) == []
         assert watcher.last_round.failures == {"ada": "the worker ended twice"}
-        assert "No verdict: the grader failed" in watcher.status.read_text("utf-8")
         school.broken.clear()
         assert [verdict.score for verdict in watcher.round()] == [5]
 
@@ -293,7 +291,6 @@ def test_the_terminal_says_why_a_file_has_no_points_and_what_was_passed_over(sch
     late = LabResult("zoe", LAB, (ExerciseResult("double", 2, 2, "graded"),))
 
     class Rounds:
-        status = only_roster = ""
         last_round = SimpleNamespace(passed_over=[PassedOver("drop/notes.txt", "It is not a notebook.")], failures={})
         __init__ = __exit__ = lambda *_, **__: None
         __enter__ = lambda self: self  # noqa: E731
@@ -321,11 +318,19 @@ def drop(folder: Path, name: str, course, points: float, lab: str = LAB) -> Path
 def test_a_place_that_cannot_be_looked_at_is_a_line_and_the_others_are_graded(school, tmp_path, monkeypatch):
     """A folder that vanishes during a look, or anything else that goes wrong there, ends no watch."""
     drop(tmp_path / "drop", "ada.ipynb", school.course, 5)
-    monkeypatch.setattr(watcher_module, "in_exchange", lambda *_, **__: os.stat("/no/such/entry"))
+    school.hand_in("bob", 4, monkeypatch)
+    find = watcher_module.find_submissions
+
+    def vanishing(places, *some, **settings):
+        return os.stat("/no/such/entry") if places[0].name == "inbound" else find(places, *some, **settings)
+
+    monkeypatch.setattr(watcher_module, "find_submissions", vanishing)
     with school.watcher(drops=[tmp_path / "drop", tmp_path / "gone"]) as watcher:
         assert [(verdict.student, verdict.score) for verdict in watcher.round()] == [("ada", 5)]
-        reasons = " ".join(passed.reason for passed in watcher.last_round.passed_over)
-    assert "it cannot be looked at now" in reasons and "no such folder any more" in reasons
+        told = {Path(passed.path).name: passed for passed in watcher.last_round.passed_over}
+    assert list(told) == ["inbound", "gone"]
+    assert all(passed.is_fault for passed in told.values())
+    assert all("it cannot be looked at now: No such file" in passed.reason for passed in told.values())
 
 
 def test_what_a_page_does_when_it_is_handed_back_is_one_attempts_line(school, monkeypatch):
@@ -362,7 +367,7 @@ def test_what_is_set_by_hand_later_reaches_the_exchange_with_the_next_round(scho
 
     cluster = SimpleNamespace(grade_all=lambda *some: school._grade_all(*some, None, 1)) if on_cluster else None
     school.hand_in("ada", 5, monkeypatch)
-    with school.watcher(graders=Graders(cluster=cluster)) as watcher:
+    with school.watcher(cluster=cluster) as watcher:
         list(watcher.round())
         typed("mark", LAB, "ada", "why", "--item", 1, "--because", "And for 2?")
         assert "Names the scale" not in fetched()
@@ -376,11 +381,11 @@ def test_what_is_set_by_hand_later_reaches_the_exchange_with_the_next_round(scho
         list(watcher.round())
         assert "1 of 2 points" in fetched() and told in fetched()
         sent = []
-        monkeypatch.setattr(watcher._exchange._release, "start", lambda: sent.append("a page"))
+        monkeypatch.setattr(watcher._release, "start", lambda: sent.append("a page"))
         list(watcher.round())
         assert sent == [] and watcher.last_round.failures == {}
     typed("mark", LAB, "ada", "double", 2, "--because", "right after all")
-    with school.watcher(graders=Graders(cluster=cluster)) as watcher:  # the next start knows it as well
+    with school.watcher(cluster=cluster) as watcher:  # the next start knows it as well
         list(watcher.round())
         assert "2 of 2 points, because: right after all" in fetched() and school.graded == ["ada"]
         school.hand_in("ada", 4, monkeypatch)
@@ -389,27 +394,24 @@ def test_what_is_set_by_hand_later_reaches_the_exchange_with_the_next_round(scho
     assert school.graded == ["ada", "ada"] and page.count("✓ Names the scale") == 1  # another attempt keeps the items
 
 
-def test_a_journal_that_is_none_is_told_in_a_sentence(school):
+def test_a_record_that_is_none_is_told_in_a_sentence(school):
     (school.course.root / "grades").mkdir(exist_ok=True)
     (school.course.root / "grades" / "watch.db").write_text("no database, but a text that is long enough" * 50)
-    with pytest.raises(CourseError, match="no journal of attempts"):
+    with pytest.raises(CourseError, match="no record of attempts"):
         school.watcher()
 
 
 def test_a_notebook_in_a_drop_folder_counts_for_one_lab(school, tmp_path):
     """Each lab's look takes a student's only notebook, whatever its name: another lab would record 0 for it."""
-    path = drop(tmp_path / "drop", "ada.ipynb", school.course, 5)
-    with school.watcher(drops=[tmp_path / "drop"]) as watcher:
-        (mine,) = watcher._look()[0].values()
-        other = replace(mine, key="other", lab="02_other")
-        watcher._known["02_other"] = frozenset({"other-code", "other"})
-        watcher._labs.append("02_other")
-        arrived = watcher._of_their_labs(
-            Arrived([mine, other], [PassedOver(str(path), "It is named like another lab.")])
-        )
-        assert [attempt.lab for attempt in arrived.attempts] == [LAB] and arrived.passed_over == []
-        watcher._labs.remove(LAB)
-        assert watcher._of_their_labs(Arrived([other], [])).attempts == []
+    drop(tmp_path / "drop", "ada.ipynb", school.course, 5)
+    for labs in (["02_other"], [LAB, "02_other"]):
+        with school.watcher(drops=[tmp_path / "drop"], out_dir=tmp_path / labs[0]) as watcher:
+            watcher._known["02_other"] = frozenset({"other-code", "other"})
+            watcher.labs = labs
+            for at in range(2):  # the second look knows it without reading
+                assert [verdict.lab for verdict in watcher.round()] == [LAB] * (LAB in labs and at == 0)
+                told = [passed.reason for passed in watcher.last_round.passed_over]
+                assert told == [f"it is a notebook of {LAB}"] * (LAB not in labs)
 
 
 @pytest.mark.parametrize(("named", "late"), [(timedelta(0), False), (timedelta(days=-30), True)])
@@ -425,9 +427,9 @@ def test_of_the_time_that_an_attempt_bears_and_its_coming_the_later_counts(schoo
     with school.watcher() as watcher:
         (result,) = watcher.round()
         assert abs(result.timestamp - (now if late else now + named)) < timedelta(minutes=2)
-        assert ("which counts" in watcher._journal.latest(1)[0].note) == late
+        assert ("which counts" in str(watcher._attempts("true")[0].note)) == late
         school.clock.now += timedelta(days=3)  # the next look does not change it
-        assert list(watcher.round()) == [] and watcher.last_round.arrived == 0
+        assert list(watcher.round()) == [] and len(watcher._attempts("true")) == 1
     stamp = (school.course.submitted / "eve" / LAB / "timestamp.txt").read_text()
     assert stamp.startswith(f"{result.timestamp:%Y-%m-%d %H:%M}")
 
@@ -451,7 +453,7 @@ def test_what_is_changed_while_it_waits_is_as_old_as_its_last_change(school, tmp
         os.utime(path, (early.timestamp(), early.timestamp()))
         school.clock.now = now + timedelta(minutes=1)
         (result,) = watcher.round()
-        assert "was changed at" in watcher._journal.latest(1)[0].note
+        assert "which counts" in watcher._attempts("handed_in = (select max(handed_in) from noted)")[0].note
     assert result.score == 5 and abs(result.timestamp - now) < timedelta(minutes=2)
     stamp = (school.course.submitted / "eve" / LAB / "timestamp.txt").read_text()
     assert stamp.startswith(f"{result.timestamp:%Y-%m-%d %H:%M}")

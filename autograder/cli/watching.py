@@ -6,9 +6,8 @@ import logging
 import signal
 import threading
 import traceback
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -18,10 +17,7 @@ from autograder.cli.cluster import cluster_at
 from autograder.course.printable import printable
 from autograder.course.settings import Course, CourseError, load_course
 
-if TYPE_CHECKING:
-    from autograder.integrations.watching.watcher import Round
-
-LONGEST_PAUSE = 60.0  # seconds between rounds that stop one after the other
+LONGEST_PAUSE = 60.0  # seconds between rounds that stop, or in which the grader fails, one after the other
 
 log = logging.getLogger(__name__)
 out = Console()
@@ -38,9 +34,9 @@ def watch(
     ] = None,
     once: Annotated[bool, typer.Option("--once", help="Do one round and end; for cron.")] = False,
     every: Annotated[float, typer.Option(min=1, metavar="SECONDS", help="Seconds between two rounds.")] = 5.0,
-    out_dir: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Where tables, feedback and status.html go.")
-    ] = Path("grades"),
+    out_dir: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where tables and feedback go.")] = Path(
+        "grades"
+    ),
     workers: Annotated[int, typer.Option(min=1, help="How many submissions to grade at the same time.")] = 1,
     db: Annotated[
         str | None,
@@ -63,7 +59,7 @@ def watch(
     The command looks into nbgrader's exchange, and into the folders given with --drop, every few seconds. It grades new
     submissions as `course grade` does. Students who handed in through the exchange get their page with nbgrader's Fetch
     Feedback. course.toml says which attempt counts, how many are graded in an hour, due dates, grace time and
-    extensions (see docs/teaching/every-week.md). DIR/status.html shows what waits and what was graded.
+    extensions (see docs/teaching/every-week.md). What waits, or is nobody's, is told here, with the reason.
 
       course watch
 
@@ -72,7 +68,7 @@ def watch(
     You can stop it at any moment, and a power cut does no harm: the next start continues from there.
     """
     from autograder.grading.people import course_roster, unknown_names  # slow to import
-    from autograder.integrations.watching.watcher import EVERYBODYS, Graders, Watcher
+    from autograder.integrations.watching.watcher import EVERYBODYS, Watcher
 
     course = load_course()
     names = [course.lab(name).name for name in labs] if labs else _released(course)
@@ -85,66 +81,48 @@ def watch(
         )
     if only_roster:
         course_roster(course)  # one that is not there, or cannot be read, is told before anything starts
-    for sentence in unknown_names(course, course.gradebook_at(db)):
+    url = course.gradebook_at(db)
+    for sentence in unknown_names(course, url):
         err.print(f"[bold yellow]note[/]  {escape(sentence)}", highlight=False, soft_wrap=True)
-    stop = threading.Event()
-    watcher = Watcher(
-        course,
-        names,
-        drops=drops or (),
-        out_dir=out_dir,
-        db_url=course.gradebook_at(db),
-        graders=Graders(workers, unsafe, cluster_at(cluster) if cluster else None),
-    )
-    watcher.only_roster = only_roster
-    told: dict[str, None] = {}
-    pause = every
-    with watcher:
+    stop, told, pause = threading.Event(), set[str](), every
+    graders: dict[str, Any] = {
+        "workers": workers,
+        "unsafe": unsafe,
+        "cluster": cluster_at(cluster) if cluster else None,
+    }
+    with Watcher(course, names, out_dir, url, drops=drops or (), only_roster=only_roster, **graders) as watcher:
         if not once:
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, lambda *_: stop.set())
-            out.print(f"Watching {', '.join(names)}. Status: {watcher.status}. Ctrl-C ends it.", highlight=False)
+            out.print(f"Watching {', '.join(names)}. Ctrl-C ends it.", highlight=False)
         while not stop.is_set():
-            stopped = True
+            stopped = ""
             try:
                 for result in watcher.round():
                     late = f"late: {result.penalty:g} of {result.earned:g} points lost" if result.penalty else ""
                     why = f"  {escape(printable(text))}" if (text := result.reason or late) else ""
-                    out.print(
-                        f"{escape(result.student)}  {result.lab}  {result.score:g}/{result.max_score:g}{why}",
-                        highlight=False,
-                        soft_wrap=True,
-                    )
+                    line = f"{escape(result.student)}  {result.lab}  {result.score:g}/{result.max_score:g}{why}"
+                    out.print(line, highlight=False, soft_wrap=True)
                     if stop.is_set():
-                        break  # the attempt is answered; the others wait in the journal
-                stopped = False
+                        break  # the attempt is answered; the others wait in the record
             except Exception as error:  # whatever it is, the next round is tried
-                reason = str(getattr(error, "orig", None) or error)
+                stopped = str(getattr(error, "orig", None) or error)
                 if not isinstance(error, EVERYBODYS):
                     log.error("%s", printable(traceback.format_exc()))
-                    reason = f"{type(error).__name__}: {reason}"
+                    stopped = f"{type(error).__name__}: {stopped}"
                 if once:
-                    raise CourseError(f"{reason}. What was graded is recorded, and the rest waits") from error
-                err.print(f"[red]this round stopped[/] {escape(printable(reason))}", highlight=False)
-            lines = dict.fromkeys(_lines(watcher.last_round))
-            for line in lines:
-                if line not in told:
-                    err.print(line, highlight=False)
-            told = lines
+                    raise CourseError(f"{stopped}. What was graded is recorded, and the rest waits") from error
+                err.print(f"[red]this round stopped[/] {escape(printable(stopped))}", highlight=False)
+            failures, passed_over = watcher.last_round.failures, watcher.last_round.passed_over
+            lines = [f"[bold yellow]passed over[/]  {escape(each.path)}: {escape(each.reason)}" for each in passed_over]
+            lines += [f"[red]no verdict[/] {escape(who)}: {escape(printable(why))}" for who, why in failures.items()]
+            for line in dict.fromkeys(line for line in lines if line not in told):
+                err.print(line, highlight=False)
+            told = set(lines)
             if once:
-                break
-            pause = min(2 * pause, max(every, LONGEST_PAUSE)) if stopped else every
+                raise typer.Exit(1 if failures or any(passed.is_fault for passed in passed_over) else 0)
+            pause = min(2 * pause, max(every, LONGEST_PAUSE)) if stopped or failures else every
             stop.wait(pause)
-    if once and (watcher.last_round.failures or any(passed.is_fault for passed in watcher.last_round.passed_over)):
-        raise typer.Exit(1)
-
-
-def _lines(last: Round) -> Iterator[str]:
-    """What a round says of that which has no verdict."""
-    for passed in last.passed_over:
-        yield f"[bold yellow]passed over[/]  {escape(passed.path)}: {escape(passed.reason)}"
-    for student, reason in last.failures.items():
-        yield f"[red]no verdict[/] {escape(student)}: {escape(printable(reason))}"
 
 
 def _released(course: Course) -> list[str]:
