@@ -49,56 +49,46 @@ def similar(
     from autograder.course.released import read_released
     from autograder.course.settings import CourseError, load_course
     from autograder.grading.lab_grader import known_cells
-    from autograder.integrations.similarity.comparing import compare
-    from autograder.integrations.similarity.documents import Document, Documents
-    from autograder.integrations.similarity.page import similar_page
-    from autograder.submission import Unreadable, find_submissions
+    from autograder.integrations.similarity.comparing import Document, TextReader, compare, document, given_text
+    from autograder.pages.rendering import render
+    from autograder.submission import Children, Unreadable, find_submissions, read_release
 
     course = load_course()
-    release = read_released(course, course.lab(lab).name)
-    known = known_cells(course)
-    reading = Documents(release, known)
+    release, known = read_released(course, course.lab(lab).name), known_cells(course)
+    reading, given = Children(TextReader(read_release(release), known)), given_text(release)
     terminal, errors = Console(), Console(stderr=True)
-    documents: list[Document] = []
-    unread: list[str] = []
+    documents, unread, cut = list[Document](), list[str](), list[str]()
     for folder, earlier in ((paths, False), *(((path,), True) for path in against or ())):
-        found = find_submissions(folder, lab, known).submissions
-        for found_file in track(found, f"Reading {'earlier ones' if earlier else lab}", console=errors):
+        handed_in = find_submissions(folder, lab, known).submissions
+        for each in track(handed_in, f"Reading {'earlier ones' if earlier else lab}", console=errors):
             try:
-                documents.append(reading.document(found_file, earlier=earlier))
+                documents.append(document(each.student, reading.ask("read", each.read()), given, earlier=earlier))
             except Unreadable as error:
-                unread.append(f"{found_file.student}: {error.reason}")
+                unread.append(f"{each.student}: {error.reason}")
             except Exception as error:  # one of a class, whatever is in it
-                unread.append(f"{found_file.student}: it cannot be compared ({type(error).__name__}: {error}).")
-    if sum(not document.earlier for document in documents) < 1 or len(documents) < 2:
+                unread.append(f"{each.student}: it cannot be compared ({type(error).__name__}: {error}).")
+            else:
+                if documents[-1].text.cut:
+                    cut.append(f"{documents[-1].name}: it is so large that a part of it is not compared. Look at it.")
+    count = sum(not each.earlier for each in documents)
+    if count < 1 or len(documents) < 2:
         raise CourseError(f"there are not two submissions of {lab} to compare in {', '.join(map(str, paths))}")
-    comparison = compare(documents, pairs=pairs, most=common)
-    cut = [
-        f"{document.student}{' (earlier)' * document.earlier}: part of {document.cut} cells, which are too large to be "
-        "read whole. Look at them."
-        for document in documents
-        if document.cut
-    ]
-    write_atomically(out, similar_page(course, course.lab(lab), documents, comparison, [*unread, *cut], reading))
-    for same in comparison.same:
-        names = ", ".join(f"{document.student}{' (earlier)' * document.earlier}" for document in same[:MOST_NAMED])
+    found = compare(documents, pairs=pairs, most=common)
+    settings = {"course": course, "lab": course.lab(lab), "comparison": found, "unread": [*unread, *cut]}
+    write_atomically(out, render("similar.html.j2", count=count, earlier=len(documents) - count, **settings))
+    for same in found.same:
+        names = ", ".join(each.name for each in same[:MOST_NAMED])
         more = f" and {len(same) - MOST_NAMED} more" if len(same) > MOST_NAMED else ""
-        terminal.print(
-            f"{len(same)} submissions are the same but for names, comments and order: {escape(names)}{more}",
-            highlight=False,
-            soft_wrap=True,
-        )
-    for pair in comparison.pairs[:SAID_IN_TERMINAL]:
-        names = " and ".join(
-            escape(f"{document.student}{' (earlier)' * document.earlier}") for document in (pair.first, pair.second)
-        )
-        terminal.print(f"{100 * pair.likeness:3.0f} %  {names}: {pair.tokens} tokens alike", highlight=False)
-    if not comparison.pairs and not comparison.same:
+        alike = f"{len(same)} submissions are the same but for names, comments and order: {escape(names)}{more}"
+        terminal.print(alike, highlight=False, soft_wrap=True)
+    for pair in found.pairs[:SAID_IN_TERMINAL]:
+        names, share = f"{pair.first.name} and {pair.second.name}", 100 * max(pair.of_first, pair.of_second)
+        terminal.print(f"{share:3.0f} %  {escape(names)}: {pair.characters} characters alike", highlight=False)
+    if not found.pairs and not found.same:
         terminal.print("No two submissions share more than the lab's own code and what much of the class wrote.")
     if unread:
         terminal.print(f"{len(unread)} submissions cannot be read; the page names them", highlight=False)
     if cut:
         terminal.print(f"{len(cut)} submissions are not compared whole; the page names them", highlight=False)
-    terminal.print(
-        f"{escape(str(out))}: {len(documents)} submissions. Similarity is no proof: read the pairs.", highlight=False
-    )
+    said = f"{escape(str(out))}: {len(documents)} submissions. Similarity is no proof: read the pairs."
+    terminal.print(said, highlight=False)

@@ -25,7 +25,7 @@ from coursekit.notebook import check_notebook
 pytestmark = [pytest.mark.sandbox, pytest.mark.long]
 
 FEEDBACK = [f"feedback/{student}/{LAB}.html" for student in TOLD]
-PAGES = [*FEEDBACK, "report.html", "project.html", "similar.html", "status.html", "checks.html"]
+PAGES = [*FEEDBACK, "report.html", "project.html", "similar.html", "checks.html"]
 # The pictures of docs/instructors.md: the page, and the elements that are first and last in it, with their numbers.
 PICTURES = {
     "feedback": (f"feedback/02-typical-mistakes/{LAB}.html", ("body > p", 0), ("section", 2)),
@@ -42,7 +42,7 @@ return range.toString();
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory) -> Path:
-    """A folder with one of each: feedback, class report, page for the class, look-alikes, `course watch`, checks."""
+    """A folder with one of each: feedback, class report, page for the class, look-alikes, checks."""
     course = tmp_path_factory.mktemp("written") / "course"
     course.mkdir()
     for name in ("course.toml", "nbgrader_config.py"):
@@ -52,8 +52,6 @@ def written(tmp_path_factory) -> Path:
     run("course", "grade", LAB, str(SAMPLES), "--workers", "2", cwd=course)
     run("course", "report", "--project", cwd=course)
     run("course", "similar", LAB, str(SAMPLES), cwd=course)
-    run("course", "watch", LAB, "--drop", str(SAMPLES), "--once", "--out", "watched", cwd=course)
-    shutil.copy(course / "watched" / "status.html", course / "grades")
     reports = check_notebook(SAMPLES / "02-typical-mistakes" / f"{LAB}.ipynb")
     # As JupyterLab shows them: on a page that is light or dark, in its own colours.
     head = "<!doctype html><html lang='en'><meta name='viewport' content='width=device-width'><title>Checks</title>"
