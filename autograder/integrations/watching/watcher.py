@@ -121,7 +121,7 @@ class Watcher:
 
     def __post_init__(self) -> None:
         self._known = known_cells(self.course)
-        self._others: dict[tuple[str, str], str] = {}  # by place and state, of which other lab the file is
+        self._refused: dict[tuple[str, str], str] = {}  # by place and state, why a file is not read again; "" untold
         self.out_dir.mkdir(parents=True, exist_ok=True)
         self._lock = (self.out_dir / "watch.lock").open("w")
         path = self.out_dir / "watch.db"
@@ -165,7 +165,8 @@ class Watcher:
             yield from self._grade_all_that_can_be(
                 lab, self._attempts("state = 'waiting' and lab = ? order by handed_in, key", lab)
             )
-        for attempt in self._attempts("state = 'graded' group by student, lab having ended = max(ended)"):
+        graded = self._attempts("state = 'graded' order by ended")
+        for attempt in {(attempt.student, attempt.lab): attempt for attempt in graded}.values():
             with self._losing_only(attempt.student, "feedback cannot be handed back"), suppress(FileNotFoundError):
                 page = feedback_path(self.out_dir / "feedback", attempt)
                 if page.stat().st_mtime_ns > self._released(attempt).stat().st_mtime_ns:
@@ -182,15 +183,17 @@ class Watcher:
                     found = find_submissions([place], lab, self._known, check_owner=self._check_owner, listed=listed)
                     told |= {passed.path: passed for passed in found.passed_over}
                     for each in found.submissions:
-                        shown, other = shown_place(str(each.path or place / each.student)), ""
+                        shown = shown_place(str(each.path or place / each.student))
                         if each.source is None:
                             told.setdefault(shown, PassedOver(shown, each.problem or "There is no notebook."))
                         elif roster is not None and not roster.places(each.student):
                             told[shown] = stranger(roster, each)
-                        elif (arrival := _arrival(each)) and (other := self._others.get(arrival[:2], "")):
-                            if other not in self.labs:
-                                told[shown] = PassedOver(shown, f"it is a notebook of {other}")
-                        elif arrival:
+                        elif (arrival := _arrival(each)) is None:
+                            continue
+                        elif arrival[:2] in self._refused:
+                            if why := self._refused[arrival[:2]]:
+                                told[shown] = PassedOver(shown, why)
+                        else:
                             arrivals.append(arrival)
                             taken.add(shown)
             except Exception as error:
@@ -228,15 +231,16 @@ class Watcher:
         try:
             data, status = found.source.read_with_status()
         except Unreadable as error:
-            return error.reason
+            return self._refused.setdefault(arrival[:2], error.reason)
         changed = max(arrival.changed, datetime.fromtimestamp(status.st_ctime, UTC))
         age = (now - changed).total_seconds()
         is_whole = data.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] != b"{" or data.rstrip()[-1:] == b"}"
-        if 0 < age < (SETTLED_SECONDS if is_whole else COMPLETED_SECONDS):
-            return "it is still on its way, or has no end yet; it is graded when it is whole and rests, or in a minute"
+        if 0 <= age < (SETTLED_SECONDS if is_whole else COMPLETED_SECONDS):
+            waits = "it has no end yet; it is graded when it is whole, or has not changed for a minute"
+            return "" if is_whole else waits
         if not found.source.path.is_relative_to(self._inbound) and (likely := self._likely_lab(found, data)) != lab:
-            self._others[arrival[:2]] = likely
-            return "" if likely in self.labs else f"it is a notebook of {likely}"
+            why = "" if likely in self.labs else f"it is a notebook of {likely}"
+            return self._refused.setdefault(arrival[:2], why)
         key = f"{arrival.place} {hashlib.sha256(data).hexdigest()}"
         if self._set(key, file=arrival.state):
             return ""  # it was touched, and says the same
