@@ -98,11 +98,7 @@ CALLS = {
     "answers": (NOTHING, ("answers", LAB), "`course answers` is `course mark LAB --answers` now"),
     "mistake": (NOTHING, ("mistake", LAB, "double"), "`course mistake` is `course author mistake` now"),
     "mutants": (NOTHING, ("mutants",), "`course mutants` is `course author mutants` now"),
-    "roster": (
-        NOTHING,
-        ("roster", "students.csv"),
-        "`course roster` is `python -P -m autograder.integrations.hub` now",
-    ),
+    "roster": (NOTHING, ("roster", "students.csv"), "`course roster` is gone: JupyterHub makes the accounts"),
     "unknown option": (NOTHING, (*GRADE, "--fast"), "No such option: --fast"),
     "grade without a path": (NOTHING, ("grade", LAB), "Missing argument"),
     "grade without anything": (NOTHING, ("grade",), "Missing argument"),

@@ -98,9 +98,7 @@ def test_names_layout_comments_and_annotations_hide_nothing_and_independent_work
     assert likeness(COPIED, RENAMED) > 0.9
     assert likeness(COPIED, INDEPENDENT) == 0
     one = "class A:\n    def __init__(self, w):\n        self.w = w\n    def call(self, x): return self.w @ x"
-    two = (
-        "class B:\n    def __init__(self, key):\n        self.k = key # my\n    def call(self, q): return self.k @ q"
-    )
+    two = "class B:\n    def __init__(self, key):\n        self.k = key # my\n    def call(self, q): return self.k @ q"
     assert filtered([one], []).compared == filtered([two], []).compared
     assert filtered([one], []).compared != filtered([one.replace("@", "*")], []).compared
 
