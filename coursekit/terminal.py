@@ -83,8 +83,8 @@ def pack(
 ) -> None:
     """Make the one file to hand in, LAB-submission.ipynb.
 
-    The command runs every check and says what is unfinished. The file is also written when the lab is unfinished, because each part that works earns its points. Exit 0 when it
-    is written.
+    The command runs every check and says what is unfinished. The file is also written when the lab is unfinished,
+    because each part that works earns its points. Exit 0 when it is written.
     """
     from coursekit.packing import pack as make
 

@@ -34,7 +34,7 @@ def cluster_at(address: str, wait_seconds: float = 300.0) -> Cluster:
     if cluster.address.startswith("tcp://"):  # on this machine, too, others can connect
         tell(
             f"{cluster.address} has no encryption and asks for no certificate: whoever can connect to it, other "
-            "accounts of the machine included, can run code there, read hidden cases and write marks. Use tls:// unless "
-            "nobody else can."
+            "accounts of the machine included, can run code there, read hidden cases and write marks. Use tls:// "
+            "unless nobody else can."
         )
     return cluster

@@ -19,7 +19,7 @@ RENAMED = {
     "answers": "`course answers` is `course mark LAB --answers` now",
     "mistake": "`course mistake` is `course author mistake` now",
     "mutants": "`course mutants` is `course author mutants` now",
-    "roster": "`course roster` is gone: JupyterHub makes the accounts of a class server, see docs/teaching/class-server.md",
+    "roster": "`course roster` is gone: JupyterHub makes the accounts (docs/teaching/class-server.md)",
 }
 
 
