@@ -129,7 +129,7 @@ def fresh_inputs(exercise: Exercise) -> Iterator[Expectation]:
             if case.mode in SLOW_MODES:
                 continue
             yield case
-            for key in exercise.optional:
+            for key in exercise.arguments[1]:
                 if key in case.inputs:
                     kept = {name: value for name, value in case.inputs.items() if name != key}
                     yield from _with_inputs(exercise, case, kept)

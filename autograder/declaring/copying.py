@@ -22,6 +22,7 @@ def find_the_bug(original: Exercise) -> Exercise:
         probe_only=original.probe_only,
         call=original.call,
         optional=original.optional,
+        own_probe=original.own_probe,
         returns=original.returns,
         fields=original.fields,
         layer=original.layer,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, TypedDict
 
 import numpy as np
@@ -22,8 +22,8 @@ class Case:
 
     Attributes:
         inputs: named inputs, handed to the probe and, without those that only the probe knows, to the oracle.
-        mode: the probe's mode (see `coursekit.probes.driving`).
         description: what is tried, in the student's terms; shapes of the inputs when empty.
+        mode: the probe's mode (see `coursekit.probes.driving`).
         dtype: the float type that every result must have; None when any float type will do.
         property: name of a property in `coursekit.properties` to be met besides.
         withheld: what the oracle and the property need and the probe must not have, such as the labels of test data.
@@ -31,8 +31,8 @@ class Case:
     """
 
     inputs: dict[str, Any]
-    mode: str = "call"
     description: str = ""
+    mode: str = "call"
     dtype: str | None = None
     property: str | None = None
     withheld: Mapping[str, Any] = field(default_factory=dict)
@@ -52,7 +52,8 @@ class Advice(TypedDict, total=False):
     graph: str
 
 
-Draw = Callable[[Generator], Sequence[Case]]
+Drawn = Case | dict[str, Any] | Iterable[Case | dict[str, Any]]
+Draw = Callable[[Generator], Drawn]
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Group:
     name: str
     title: str
     weight: int
-    draw: Draw
+    draw: Callable[[Generator], list[Case]]
     advice: str | Advice = ""
     must_fail_for: tuple[str, ...] = ()
     must_pass_for: tuple[str, ...] = ()
@@ -110,59 +111,81 @@ class Declaration:
         self,
         title: str,
         *,
-        points: int,
+        points: int = 1,
         name: str = "",
-        advice: str | Advice = "",
         must_fail_for: Sequence[str] = (),
         must_pass_for: Sequence[str] = (),
         fixed: str = "",
+        **named: Draw,
     ) -> Callable[[Draw], Draw]:
-        """Declare a group: decorates the function that draws its cases. The group is called like it, or `name`.
+        """Declare a group of cases: in one statement, or as the decorator of the function that draws its cases.
+
+            exercise.group("right values", points=2, values=cases(x=[(7,), (5, 3)]))
+
+            @exercise.group("large scores")
+            def large(rng):
+                return {"x": 1000 * normal(rng, 5, 3)}
+
+        The function returns a `Case`, its inputs alone, or several of them.
 
         Args:
             title: what the group tests, in the student's terms.
             points: its share of the exercise's points, relative to the other groups.
-            name: short id, unique in the exercise.
-            advice: what to look at when the group fails and no mistake explains it, best by the kind of failure.
+            name: short id, unique in the exercise; that of the decorated function by default.
             must_fail_for: ids of mistakes that this group has to catch, though not every draw of its cases does.
             must_pass_for: ids of mistakes that may not fail this group. For both, cases are drawn again
                 until they do as declared, so that marks do not depend on the seed.
             fixed: why the expected values are the same for every seed, such as a refusal; `course release` lists it.
+            named: where nothing is decorated, what draws the cases, under the name of the group.
 
         Raises:
-            ValueError: the points are not positive, or, where the function is decorated, another group has the name.
+            ValueError: the points are not positive, there is another group of this name, or two draws are given.
         """
         if points <= 0:
             raise ValueError(
                 f'{self.name}: the group "{title}" has {points} points; give it at least 1, or leave it out'
             )
+        if len(named) > 1:
+            raise ValueError(f'{self.name}: the group "{title}" has two names, {" and ".join(named)}')
 
         def declare(draw: Draw) -> Draw:
-            group = Group(
-                name or draw.__name__, title, points, draw, advice, tuple(must_fail_for), tuple(must_pass_for), fixed
-            )
-            if any(other.name == group.name for other in self.groups):
-                raise ValueError(f"{self.name}: two groups are called {group.name}")
-            self.groups.append(group)
+            own = next(iter(named), name or getattr(draw, "__name__", ""))
+            if any(other.name == own for other in self.groups):
+                raise ValueError(f"{self.name}: two groups are called {own}")
+            must = tuple(must_fail_for), tuple(must_pass_for)
+            self.groups.append(Group(own, title, points, lambda rng: as_cases(draw(rng)), "", *must, fixed))
             return draw
 
+        for draw in named.values():
+            declare(draw)
         return declare
 
-    def hints(self, *texts: str, group: str = "") -> None:
-        """Declare the hints for who fails a group, in rising strength; none states the answer.
-
-        Args:
-            texts: the hints. The first is shown after the second check that fails at this group, and so on.
-            group: the group's name; the exercise's first group when empty.
+    def advice(self, **by_group: str | Advice) -> None:
+        """Declare what to look at when a group fails and no mistake explains it, best by the kind of failure.
 
         Raises:
-            ValueError: there is no such group yet, or it has its hints.
+            ValueError: there is no such group.
         """
-        names = [declared.name for declared in self.groups]
-        name = group or next(iter(names), "")
-        if name not in names or name in self.hint_texts:
-            raise ValueError(f"{self.name}: hints for {name!r}, but the groups without hints so far are {names}")
-        self.hint_texts[name] = texts
+        self._refuse_unknown_groups("advice", by_group)
+        self.groups = [replace(group, advice=by_group.get(group.name, group.advice)) for group in self.groups]
+
+    def hints(self, **by_group: str | tuple[str, ...]) -> None:
+        """Declare the hints for who fails a group; none states the answer.
+
+        Args:
+            by_group: one hint, or several in rising strength. The first is shown after the second check that fails
+                at this group, and so on.
+
+        Raises:
+            ValueError: there is no such group.
+        """
+        self._refuse_unknown_groups("hints", by_group)
+        self.hint_texts |= {name: (texts,) if isinstance(texts, str) else texts for name, texts in by_group.items()}
+
+    def _refuse_unknown_groups(self, what: str, by_group: Mapping[str, Any]) -> None:
+        names = [group.name for group in self.groups]
+        if unknown := [name for name in by_group if name not in names]:
+            raise ValueError(f"{self.name}: {what} for {', '.join(unknown)}, but the groups so far are {names}")
 
     def must_fail(self, *answers: str, names: str = "") -> None:
         """Declare wrong answers, each the source of a cell that stands in the place of the solution's.
@@ -238,6 +261,42 @@ class Declaration:
         values = np.asarray(exact)[np.isfinite(exact)]
         scale = max(case.scale, float(np.abs(values).max(initial=0.0)))
         return FACTOR * math.sqrt(terms) * EPSILON * scale
+
+
+def as_cases(drawn: Drawn | None) -> list[Case]:
+    """What a group's function returned as cases: of a `Case`, of inputs alone, or of several of them."""
+    several = [drawn] if isinstance(drawn, Case | dict) else drawn or ()
+    return [case if isinstance(case, Case) else Case(case) for case in several]
+
+
+def cases(*, mode: str = "call", dtype: str | None = None, **inputs: Any) -> Draw:
+    """What draws cases from shapes: `cases(x=[(7,), (5, 3)], axis=0)` are two cases with the same axis.
+
+    Args:
+        mode, dtype: see `Case`.
+        inputs: a list has an entry for each case, anything else is the same in all of them. A tuple of sizes is the
+            shape of normal numbers in float32; a function draws its value from the generator.
+    """
+    count = max((len(value) for value in inputs.values() if isinstance(value, list)), default=1)
+
+    def draw(rng: Generator) -> list[Case]:
+        entries = ({key: _entry(value, number) for key, value in inputs.items()} for number in range(count))
+        return [
+            Case({key: _drawn_value(value, rng) for key, value in entry.items()}, mode=mode, dtype=dtype)
+            for entry in entries
+        ]
+
+    return draw
+
+
+def _entry(value: Any, number: int) -> Any:
+    return value[number] if isinstance(value, list) else value
+
+
+def _drawn_value(value: Any, rng: Generator) -> Any:
+    if isinstance(value, tuple):
+        return rng.normal(size=value).astype("float32")
+    return value(rng) if callable(value) else value
 
 
 def _as_data(advice: str | Advice) -> str | Mapping[str, str]:

@@ -31,6 +31,7 @@ class Design(Exercise):
     kept: dict[str, str] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
+        self.own_probe = True
         self.oracle = self._kept  # a method: no formula with a text that could be changed
 
     def constraint(
@@ -47,9 +48,8 @@ class Design(Exercise):
             advice: as for a group.
         """
         self.kept[name] = kept
-        self.group(title, points=points, name=name, advice=advice, fixed=ANY_CHOICE)(
-            lambda rng: [Case({"constraint": name}, description=about)]
-        )
+        self.group(title, points=points, fixed=ANY_CHOICE, **{name: lambda rng: Case({"constraint": name}, about)})
+        self.advice(**{name: advice})
 
     def mistakes(self, **named: Mistake) -> None:
         """Declare the broken constraints that can be named, the most likely first.

@@ -11,6 +11,7 @@ import ast
 import dis
 import inspect
 import io
+import math
 import sysconfig
 import textwrap
 import tokenize
@@ -19,7 +20,8 @@ from functools import cached_property, lru_cache
 from types import CodeType, FunctionType, MappingProxyType
 from typing import Any, NamedTuple
 
-Edit = tuple[str, str]
+import numpy as np
+
 Function = Callable[..., Any]
 
 MOST_TURNS = 10_000  # of a loop in an edited formula
@@ -28,8 +30,16 @@ _LAYOUT = {tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, toke
 _OPERATIONS = (ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.UnaryOp)
 
 
+class Edit(NamedTuple):
+    """A text of the formula, what stands there instead, and how many times the text occurs."""
+
+    old: str
+    new: str
+    times: int = 1
+
+
 class EditError(ValueError):
-    """An edit does not fit the formula exactly once, or what it leaves is not Python."""
+    """An edit does not fit the formula exactly as many times as it says, or what it leaves is not Python."""
 
 
 class _Token(NamedTuple):
@@ -69,13 +79,14 @@ class Formula:
                 waiting += _called(function)
         return texts
 
-    def edited(self, edits: Sequence[Edit]) -> dict[FunctionType, str]:
+    def edited(self, edits: Sequence[Edit | tuple[str, str]]) -> dict[FunctionType, str]:
         """The functions that the edits change, each with its new text.
 
         Raises:
-            EditError: one does not fit exactly once, two change one place, or what they leave is not Python.
+            EditError: one does not fit exactly as many times as it says, two change one place, or what they leave is
+                not Python.
         """
-        places = [self._place(*edit) for edit in edits]
+        places = [place for edit in edits for place in self._places(*edit)]
         changed: dict[FunctionType, str] = {}
         for function in dict.fromkeys(place.function for place in places):
             text, following = self.texts[function], len(self.texts[function]) + 1
@@ -90,7 +101,7 @@ class Formula:
                 raise EditError(f"what the edit leaves is no Python ({error.msg}):\n{text}") from error
         return changed
 
-    def made(self, edits: Sequence[Edit], instead: Function | None = None) -> dict[str, Function]:
+    def made(self, edits: Sequence[Edit | tuple[str, str]], instead: Function | None = None) -> dict[str, Function]:
         """The functions called from outside, with the edits, and with `instead` in the place of the first of them."""
         first = next(iter(self._roots.values()))
         return self.compiled(self.edited(edits), {first: instead} if instead else {})
@@ -98,11 +109,14 @@ class Formula:
     def compiled(
         self, changed: Mapping[FunctionType, str], replaced: Mapping[FunctionType, Function] = MappingProxyType({})
     ) -> dict[str, Function]:
-        """The functions called from outside, where some functions of the formula have another text, or are others."""
+        """The functions called from outside, where some functions of the formula have another text, or are others.
+
+        A text may use `np` and `math`, whether or not its function's module does.
+        """
         scopes: dict[int, dict[str, Any]] = {}
         new: dict[FunctionType, Function] = {}
         for function, text in self.texts.items():
-            scope = scopes.setdefault(id(function.__globals__), dict(function.__globals__))
+            scope = scopes.setdefault(id(function.__globals__), {"np": np, "math": math, **function.__globals__})
             kept = scope.get(function.__name__)
             exec(_code(changed.get(function, text), function.__name__), scope)
             new[function] = scope.pop(function.__name__)
@@ -119,7 +133,7 @@ class Formula:
         """Whether a function is called from outside."""
         return function in self._roots.values()
 
-    def _place(self, old: str, new: str) -> _Place:
+    def _places(self, old: str, new: str, times: int = 1) -> list[_Place]:
         node = _expression(old)
         wanted = [token.text for token in _tokens(_one_spelling(old))]
         places = []
@@ -132,12 +146,14 @@ class Formula:
                     places.append((_Place(function, start, end, new), (start, end) in spans))
         whole = [place for place, is_node in places if is_node]
         fitting = whole or [place for place, _ in places]
-        if len(fitting) != 1:
+        if len(fitting) != times:
+            wanted_times = "once" if times == 1 else f"{times} times"
             raise EditError(
-                f"{old!r} fits {len(fitting)} times; it must fit exactly once in\n\n" + "\n\n".join(self.texts.values())
+                f"{old!r} fits {len(fitting)} times; it must fit exactly {wanted_times} in\n\n"
+                + "\n\n".join(self.texts.values())
             )
-        replacement = _expression(new) if whole else None
-        return fitting[0]._replace(new=f"({new})") if isinstance(replacement, _OPERATIONS) else fitting[0]
+        is_operation = bool(whole) and isinstance(_expression(new), _OPERATIONS)
+        return [place._replace(new=f"({new})") for place in fitting] if is_operation else fitting
 
 
 @lru_cache(4096)  # most functions of a formula have the same text in all its mistakes

@@ -13,6 +13,7 @@ import numpy as np
 from autograder.course.settings import CourseError
 from autograder.declaring.declaration import Case, Declaration, Group, describe
 from autograder.declaring.edits import Edit, EditError, Formula
+from autograder.declaring.mistakes import Mistake
 from coursekit.comparison import difference
 from coursekit.diagnosis import fingerprint
 from coursekit.generator import Generator
@@ -27,50 +28,11 @@ VISIBLE_SEED = 20170612  # the day "Attention Is All You Need" appeared; any fix
 MAX_DRAWS = 1000  # attempts to draw a group's cases so that they catch what it declares
 
 
-@dataclass(frozen=True)
-class Mistake:
-    """A mistake that can be named, and what it does to the results.
-
-    Attributes:
-        sentence: what the student is told.
-        edits: what is different in the formula's text: (old, new), each fitting exactly once (`edits.Formula`).
-        instead: another algorithm, in the formula's place.
-        seen: what the probe says instead, by the result's name; a text alone is the first result.
-        hint: the next hint for who makes it.
-        see: the section of a lecture to read again, such as ``"02#why-sqrt-dk"``.
-        costs_at_most: the largest share of the exercise's points that it may cost where it is the only mistake; for
-            what the exercise is not about, such as a library's default.
-    """
-
-    sentence: str
-    edits: tuple[Edit, ...] = ()
-    instead: Oracle | None = None
-    seen: Any = None
-    hint: str = ""
-    see: str = ""
-    costs_at_most: float = 1.0
-
-
-def wrong(
-    sentence: str,
-    /,
-    *edits: Edit,
-    instead: Oracle | None = None,
-    seen: Any = None,
-    hint: str = "",
-    see: str = "",
-    costs_at_most: float = 1.0,
-) -> Mistake:
-    """A mistake: what the student is told, what it changes, and what helps; `Mistake` says what the arguments mean."""
-    return Mistake(sentence, edits, instead, seen, hint, see, costs_at_most)
-
-
 @dataclass
 class Exercise(Declaration):
     """An exercise of a lab, declared once: ``exercise = Exercise(…)``, its formula, groups, mistakes and hints.
 
-    Its probe is described by `call`, `optional`, `returns` and `fields`, or by `layer`; without them it is found by the
-    exercise's name in `coursekit.probes`.
+    The student's object is a function with the signature of the formula, unless `layer` or `own_probe` says otherwise.
 
     Attributes:
         oracle: NumPy function of the inputs that returns named results: the right formula, and nothing else. It keeps
@@ -78,12 +40,13 @@ class Exercise(Declaration):
         by_mode: oracles of those modes of the probe that ask for other results, such as ``parameters``.
         probe_only: inputs that the probe knows and the oracle does not need. Any other name that the oracle does not
             take is an error.
-        call: inputs that the function gets by position, in the order of its signature.
-        optional: inputs that it gets by keyword, in the cases that have them.
+        call: inputs that the function gets by position, in order; by default those of the formula without a default.
+        optional: inputs that it gets by keyword, in the cases that have them; by default the formula's others.
         returns: names of the results; the student's function returns a tuple if there are several, and the formula
             may return them as the function does.
         fields: the entries of the dictionary that the student's function returns, if it returns one.
         layer: of a layer, how it is built and called: the fields of `coursekit.probes.driving.LayerProbe` but its name.
+        own_probe: whether `coursekit.probes` holds a probe of the exercise's name, which drives the object.
         named_mistakes: the mistakes that can be named, by id, the most likely first.
         given_mistake: what is wrong in code that students get to mend; every group catches it, and no check names it.
     """
@@ -97,6 +60,7 @@ class Exercise(Declaration):
     returns: tuple[str, ...] = ("output",)
     fields: tuple[str, ...] = ()
     layer: Mapping[str, Any] = field(default_factory=dict)
+    own_probe: bool = False
     named_mistakes: dict[str, Mistake] = field(default_factory=dict, init=False)
     given_mistake: Mistake | None = field(default=None, init=False)
     _formulas: Formula | None = field(default=None, init=False, repr=False)
@@ -132,7 +96,7 @@ class Exercise(Declaration):
         for id, mistake in named.items():
             self._try_edits(id, mistake)
 
-    def given(self, *edits: Edit) -> None:
+    def given(self, *edits: tuple[str, str]) -> None:
         """Declare what is wrong in code that students get to mend, as edits of the formula.
 
         Its cases are drawn so that the given code fails in every group. No check names it: to find it is the task.
@@ -140,7 +104,7 @@ class Exercise(Declaration):
         Raises:
             ValueError: an edit does not fit the formula exactly once.
         """
-        self.given_mistake = Mistake("", edits)
+        self.given_mistake = Mistake(edits=tuple(Edit(*edit) for edit in edits))
         self._try_edits(GIVEN, self.given_mistake)
 
     def _try_edits(self, id: str, mistake: Mistake) -> None:
@@ -163,15 +127,24 @@ class Exercise(Declaration):
 
     @property
     def probe(self) -> Mapping[str, Any] | None:
-        """How the object is driven, as plain data; None where it is found by its name."""
+        """How the object is driven, as plain data; None where it has a probe of its own."""
         if self.layer:
             return {"kind": "layer"} | {key: _plain_data(value) for key, value in self.layer.items()}
-        if self.call is None:
+        if self.own_probe:
             return None
-        names = {"call": self.call, "optional": self.optional}
+        names = dict(zip(("call", "optional"), self.arguments, strict=True))
         last = {"fields": self.fields} if self.fields else {"returns": self.returns}
         kind = "record" if self.fields else "function"
         return {"kind": kind} | {key: list(value) for key, value in (names | last).items()}
+
+    @property
+    def arguments(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The inputs that the function gets by position, and those that it gets by keyword."""
+        if self.call is not None or self.own_probe or self.layer or self.oracle is None:
+            return self.call or (), self.optional
+        parameters = inspect.signature(self.oracle).parameters.values()
+        needed = tuple(one.name for one in parameters if one.default is one.empty)
+        return needed, tuple(one.name for one in parameters if one.name not in needed)
 
     def _sentences(self) -> Mapping[str, str]:
         given = {GIVEN: ""} if self.given_mistake else {}  # it is recognised, so that nothing else is named for it

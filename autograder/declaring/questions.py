@@ -58,11 +58,10 @@ class Questions(Exercise):
         self.right[entry] = _answer(right) if entry != ONE else right
         where = f'{self.name}["{entry}"]' if entry != ONE else "your number"
         inputs = {"entry": entry} if entry != ONE else {}
-        self.group(title, points=points, name=name or entry or "number", advice=advice)(
-            lambda rng: [Case(dict(inputs), description=where)]
-        )
-        if hints:
-            self.hints(*hints, group=name or entry or "number")
+        group = name or entry or "number"
+        self.group(title, points=points, **{group: lambda rng: Case(dict(inputs), where)})
+        self.advice(**{group: advice})
+        self.hints(**{group: tuple(hints)})
 
     def measured(
         self,

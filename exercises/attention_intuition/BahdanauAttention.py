@@ -1,11 +1,8 @@
 """Lab 01, exercise `BahdanauAttention`."""
 
-from typing import Any
-
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
-from coursekit.generator import Generator
+from autograder.declaring import Case, Exercise, edit
 from exercises.attention_intuition.shared import (
     ACTIVATION_MISTAKES,
     NO_SOFTMAX,
@@ -19,9 +16,7 @@ from exercises.drawing import drawn_until, normal, one_of, partial_mask, size_ot
 from exercises.self_attention.shared import BUILT_IN_ATTENTION, MASK_MISTAKES
 
 
-def _bahdanau(
-    rng: Generator, batch: int = 2, t: int = 5, s: int = 3, d_q: int = 7, d_v: int = 11, units: int = 13
-) -> dict:
+def _bahdanau(rng, batch=2, t=5, s=3, d_q=7, d_v=11, units=13):
     return {
         "units": units,
         "query": normal(rng, batch, t, d_q),
@@ -48,14 +43,7 @@ exercise = Exercise(
 
 
 @exercise.formula
-def bahdanau_attention(
-    query: np.ndarray,
-    values: np.ndarray,
-    query_proj_kernel: np.ndarray,
-    value_proj_kernel: np.ndarray,
-    score_proj_kernel: np.ndarray,
-    mask: Any = None,
-) -> tuple[np.ndarray, np.ndarray]:
+def bahdanau_attention(query, values, query_proj_kernel, value_proj_kernel, score_proj_kernel, mask=None):
     """softmax(vᵀ tanh(W_q q + W_v v_s)) · values (Bahdanau et al. 2015, section 3.1 and appendix A.1.2).
 
     Args:
@@ -75,151 +63,117 @@ def bahdanau_attention(
 
 
 @exercise.formula_for("parameters")
-def number_of_parameters(
-    query_proj_kernel: np.ndarray, value_proj_kernel: np.ndarray, score_proj_kernel: np.ndarray
-) -> dict[str, int]:
+def number_of_parameters(query_proj_kernel, value_proj_kernel, score_proj_kernel):
     """Three Dense layers without bias have the numbers of their kernels."""
     return {"trainable_parameters": query_proj_kernel.size + value_proj_kernel.size + score_proj_kernel.size}
 
 
 @exercise.group("right values", points=2)
-def values(rng: Generator) -> list[Case]:
-    return [
-        Case(_bahdanau(rng), description="query (2, 5, 7), values (2, 3, 11), units=13"),
-        Case(_bahdanau(rng, t=5, s=5, d_q=3, d_v=3, units=3), description="query (2, 5, 3), values (2, 5, 3), units=3"),
-        Case(_bahdanau(rng, batch=1, t=1), description="query (1, 1, 7), values (1, 3, 11), units=13"),
-    ]
+def values(rng):
+    yield Case(_bahdanau(rng), "query (2, 5, 7), values (2, 3, 11), units=13")
+    yield Case(_bahdanau(rng, t=5, s=5, d_q=3, d_v=3, units=3), "query (2, 5, 3), values (2, 5, 3), units=3")
+    yield Case(_bahdanau(rng, batch=1, t=1), "query (1, 1, 7), values (1, 3, 11), units=13")
 
 
-@exercise.group("mask (B, S): padding of the source", points=1)
-def source_mask(rng: Generator) -> list[Case]:
+@exercise.group("mask (B, S): padding of the source")
+def source_mask(rng):
     def case(inputs: dict, mask: np.ndarray) -> Case:
         description = (
             f"query {inputs['query'].shape}, values {inputs['values'].shape}, mask {mask.shape} of {mask.dtype}"
         )
-        return Case({**inputs, "mask": mask}, description=description)
+        return Case({**inputs, "mask": mask}, description)
 
-    return [
-        case(_bahdanau(rng, batch=2), partial_mask(rng, 2, 3)),
-        case(_bahdanau(rng, batch=5), partial_mask(rng, 5, 3).astype("int32")),
-        case(_bahdanau(rng, batch=2, s=7), partial_mask(rng, 2, 7).astype("float32")),
-        case(_bahdanau(rng, batch=2, t=5, s=5), partial_mask(rng, 2, 5)),
-    ]
+    yield case(_bahdanau(rng, batch=2), partial_mask(rng, 2, 3))
+    yield case(_bahdanau(rng, batch=5), partial_mask(rng, 5, 3).astype("int32"))
+    yield case(_bahdanau(rng, batch=2, s=7), partial_mask(rng, 2, 7).astype("float32"))
+    yield case(_bahdanau(rng, batch=2, t=5, s=5), partial_mask(rng, 2, 5))
 
 
-@exercise.group("mask (B, T, S)", points=1, advice="Only a mask (B, S) needs an axis for the queries; this one has it.")
-def pair_mask(rng: Generator) -> list[Case]:
+@exercise.group("mask (B, T, S)")
+def pair_mask(rng):
     inputs = _bahdanau(rng)
-    return [Case({**inputs, "mask": partial_mask(rng, 2, 5, 3)}, description="query (2, 5, 7), mask (2, 5, 3)")]
+    return Case({**inputs, "mask": partial_mask(rng, 2, 5, 3)}, "query (2, 5, 7), mask (2, 5, 3)")
 
 
-@exercise.group(
-    "a query that may attend to nothing",
-    points=1,
-    advice="Where every key is blocked, −∞ for a blocked score gives 0/0, and so do exponentials that are "
-    "multiplied by the mask. What does your `attend` return for such a row?",
-)
-def fully_masked(rng: Generator) -> list[Case]:
+@exercise.group("a query that may attend to nothing")
+def fully_masked(rng):
     source, pair = partial_mask(rng, 2, 3), partial_mask(rng, 2, 5, 3)
     source[1] = False
     pair[0, 1] = pair[1, 4] = False
     return [
-        Case(
-            {**_bahdanau(rng), "mask": mask},
-            description=f"mask {mask.shape}, {what}",
-            property="rows are distributions",
-        )
+        Case({**_bahdanau(rng), "mask": mask}, f"mask {mask.shape}, {what}", property="rows are distributions")
         for mask, what in ((source, "one source is all padding"), (pair, "two queries may attend to nothing"))
     ]
 
 
-@exercise.group("three Dense layers without bias", points=1)
-def parameters(rng: Generator) -> list[Case]:
+@exercise.group("three Dense layers without bias")
+def parameters(rng):
     d_q, units = size_other_than(rng, 4, 29, 8, 10, 11, 13), one_of(rng, 8, 10, 13)
     description = f"trainable parameters, dq={d_q}, dv=11, units={units}"
-    return [Case(_bahdanau(rng, d_q=d_q, units=units), mode="parameters", description=description)]
+    return Case(_bahdanau(rng, d_q=d_q, units=units), description, mode="parameters")
 
 
-@exercise.group("works inside tf.function, and gradients reach every weight", points=1, advice=TRAINING_ADVICE)
-def training(rng: Generator) -> list[Case]:
+@exercise.group("works inside tf.function, and gradients reach every weight")
+def training(rng):
     # Two open keys or more: with one, its weight is 1 whatever the layer computes.
     mask = drawn_until(lambda drawn: (drawn.sum(axis=-1) > 1).all(), lambda: partial_mask(rng, 2, 3))
     inputs = {**_bahdanau(rng, units=2), "mask": mask}
     cotangents = {"cotangent.context": normal(rng, 2, 5, 11), "cotangent.weights": normal(rng, 2, 5, 3)}
-    return [
-        Case(inputs, mode="graph", description="inside tf.function, batch size and lengths unknown"),
-        Case({**inputs, **cotangents}, mode="gradient", description="gradients, compared with numerical ones"),
-    ]
+    yield Case(inputs, "inside tf.function, batch size and lengths unknown", mode="graph")
+    yield Case({**inputs, **cotangents}, "gradients, compared with numerical ones", mode="gradient")
 
 
 exercise.mistakes(
     **ACTIVATION_MISTAKES,
-    values_projected=wrong(
-        "The context mixes the projected values. It should be a mean of the values themselves.",
-        ("attended(scores, values, pair_mask)", "attended(scores, offered, pair_mask)"),
-    ),
-    projections_swapped=wrong(
-        "query_proj is applied to the values, value_proj to the query.",
-        ("query, query_proj_kernel)", "query, value_proj_kernel)"),
-        ("values, value_proj_kernel)", "values, query_proj_kernel)"),
-    ),
-    scaled_here=wrong(
-        "The scores are divided by something; additive scores are not divided.",
-        ("attended(scores, values, pair_mask)", "attended(scores / score_proj_kernel.size ** 0.5, values, pair_mask)"),
-    ),
-    mask_by_query=wrong(
-        "The mask (B, S) is read as (T, S). Each row of it belongs to one member of the batch: it needs an axis for T.",
-        ("np.asarray(mask)[:, None]", "np.asarray(mask)[None]"),
-    ),
-    mask_on_queries=wrong(
-        "The mask (B, S) blocks queries: S is the axis of the keys. It needs its new axis in the middle, (B, 1, S).",
-        (
-            "attended(scores, values, pair_mask)",
-            "attended(np.where(np.asarray(mask).astype(bool)[..., None], scores, 0), values) if "
-            "np.ndim(mask) == 2 else attended(scores, values, pair_mask)",
-        ),
-    ),
+    values_projected=edit("attended(scores, values, pair_mask)", "attended(scores, offered, pair_mask)")
+    | "The context mixes the projected values. It should be a mean of the values themselves.",
+    projections_swapped=edit("query, query_proj_kernel)", "query, value_proj_kernel)")
+    | edit("values, value_proj_kernel)", "values, query_proj_kernel)")
+    | "query_proj is applied to the values, value_proj to the query.",
+    scaled_here=edit("(scores, values, pair_mask)", "(scores / score_proj_kernel.size ** 0.5, values, pair_mask)")
+    | "The scores are divided by something; additive scores are not divided.",
+    mask_by_query=edit("np.asarray(mask)[:, None]", "np.asarray(mask)[None]")
+    | "The mask (B, S) is read as (T, S). Each row of it belongs to one member of the batch: it needs an axis for T.",
+    mask_on_queries=edit(
+        "attended(scores, values, pair_mask)",
+        "attended(np.where(np.asarray(mask).astype(bool)[..., None], scores, 0), values) if np.ndim(mask) == 2 else "
+        "attended(scores, values, pair_mask)",
+    )
+    | "The mask (B, S) blocks queries: S is the axis of the keys. It needs its new axis in the middle, (B, 1, S).",
     softmax_over_queries=OVER_QUERIES,
     no_softmax=NO_SOFTMAX,
-    softmax_over_one=wrong(
-        "All weights are 1: the softmax runs over an axis of size 1, the one that score_proj leaves at the end.",
-        ("attended(scores, values, pair_mask)", "(np.ones_like(scores) @ values, np.ones_like(scores))"),
-    ),
+    softmax_over_one=edit("attended(scores, values, pair_mask", "(np.ones_like(scores) @ values, np.ones_like(scores)")
+    | "All weights are 1: the softmax runs over an axis of size 1, the one that score_proj leaves at the end.",
     mask_ignored=MASK_MISTAKES["mask_ignored"],
     mask_inverted=MASK_MISTAKES["mask_inverted"],
     mask_added=MASK_MISTAKES["mask_added"],
     mask_zeroes_scores=MASK_MISTAKES["mask_zeroes_scores"],
     mask_after_softmax=MASK_MISTAKES["mask_after_softmax"],
     results_swapped=SWAPPED_RESULTS,
-    dense_with_bias=wrong(
-        "The Dense layers have a bias; this exercise asks for none.",
-        ("score_proj_kernel.size", "score_proj_kernel.size + 2 * score_proj_kernel.shape[0] + 1"),
-    ),
-    projections_with_bias=wrong(
-        "query_proj and value_proj have a bias; this exercise asks for none.",
-        ("score_proj_kernel.size", "score_proj_kernel.size + 2 * score_proj_kernel.shape[0]"),
-    ),
-    score_with_bias=wrong(
-        "score_proj has a bias; this exercise asks for none. (A bias does not change the result of the softmax.)",
-        ("score_proj_kernel.size", "score_proj_kernel.size + 1"),
-    ),
+    dense_with_bias=edit("score_proj_kernel.size", "score_proj_kernel.size + 2 * score_proj_kernel.shape[0] + 1")
+    | "The Dense layers have a bias; this exercise asks for none.",
+    projections_with_bias=edit("score_proj_kernel.size", "score_proj_kernel.size + 2 * score_proj_kernel.shape[0]")
+    | "query_proj and value_proj have a bias; this exercise asks for none.",
+    score_with_bias=edit("score_proj_kernel.size", "score_proj_kernel.size + 1")
+    | "score_proj has a bias; this exercise asks for none. (A bias does not change the result of the softmax.)",
 )
 
-
-exercise.hints(
-    "Three Dense layers in `__init__`: two with `units`, one with a single unit, all with `use_bias=False`.",
-    "Queries (B, T, U) and values (B, S, U) meet in (B, T, S, U): give each an axis of size 1 where it has none.",
-    "score_proj leaves an axis of size 1 at the end, `[..., 0]` takes it off; then comes what `attend` does.",
+exercise.advice(
+    pair_mask="Only a mask (B, S) needs an axis for the queries; this one has it.",
+    fully_masked="Where every key is blocked, −∞ for a blocked score gives 0/0, and so do exponentials that are "
+    "multiplied by the mask. What does your `attend` return for such a row?",
+    training=TRAINING_ADVICE,
 )
 exercise.hints(
-    "Scores are (B, T, S). A mask (B, S) has no axis for the queries: where does it belong?", group="source_mask"
-)
-exercise.hints("`len(mask.shape)` tells the two kinds of masks apart.", group="pair_mask")
-exercise.hints(
-    "Which number do you write in place of a blocked score, and what does a row of them give?", group="fully_masked"
-)
-exercise.hints("Which of the three layers has a bias, and which argument of Dense leaves it out?", group="parameters")
-exercise.hints(
-    "Follow the call: which of the functions that it reaches uses NumPy, or a size from `.shape` that may be None?",
-    group="training",
+    values=(
+        "Three Dense layers in `__init__`: two with `units`, one with a single unit, all with `use_bias=False`.",
+        "Queries (B, T, U) and values (B, S, U) meet in (B, T, S, U): give each an axis of size 1 where it has none.",
+        "score_proj leaves an axis of size 1 at the end, `[..., 0]` takes it off; then comes what `attend` does.",
+    ),
+    source_mask="Scores are (B, T, S). A mask (B, S) has no axis for the queries: where does it belong?",
+    pair_mask="`len(mask.shape)` tells the two kinds of masks apart.",
+    fully_masked="Which number do you write in place of a blocked score, and what does a row of them give?",
+    parameters="Which of the three layers has a bias, and which argument of Dense leaves it out?",
+    training="Follow the call: which of the functions that it reaches uses NumPy, or a size from `.shape` that may be "
+    "None?",
 )

@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
-from coursekit.generator import Generator
+from autograder.declaring import Case, Exercise, edit
 from exercises.attention_intuition.shared import SWAPPED_RESULTS, TRAINING_ADVICE
 from exercises.drawing import normal
 from exercises.formulas.attention import softmax
@@ -24,18 +23,14 @@ def resize(images: np.ndarray, height: int, width: int) -> np.ndarray:
     return images
 
 
-def spatial_hidden(
-    features: np.ndarray, global_features: np.ndarray, local_kernel: np.ndarray, global_kernel: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def spatial_hidden(features, global_features, local_kernel, global_kernel):
     """The two projections (B, h, w, F) that spatial attention adds up."""
     local = np.einsum("bhwc,cf->bhwf", features, local_kernel[0, 0])
     wide = np.einsum("bhwc,cf->bhwf", resize(global_features, *features.shape[1:3]), global_kernel[0, 0])
     return local, wide
 
 
-def _spatial(
-    rng: Generator, size: tuple[int, int] = (5, 7), small: tuple[int, int] = (2, 3), filters: int = 13
-) -> dict:
+def _spatial(rng, size=(5, 7), small=(2, 3), filters=13):
     """Inputs of spatial attention in which no sum is so close to 0 that rounding could decide about its ReLU."""
     channels, wide_channels = 3, 11
     while True:
@@ -72,13 +67,7 @@ exercise = Exercise(
 
 
 @exercise.formula
-def spatial_attention(
-    features: np.ndarray,
-    global_features: np.ndarray,
-    local_conv_kernel: np.ndarray,
-    global_conv_kernel: np.ndarray,
-    score_conv_kernel: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
+def spatial_attention(features, global_features, local_conv_kernel, global_conv_kernel, score_conv_kernel):
     """Attention over the places of an image, guided by global features (after Yan et al. 2019 and Jetley et al. 2018).
 
     Args:
@@ -97,130 +86,89 @@ def spatial_attention(
     return result, weights
 
 
-@exercise.group("right values", points=2)
-def values(rng: Generator) -> list[Case]:
-    return [
-        Case(_spatial(rng, (3, 5), (3, 5)), description="features (2, 3, 5, 3), global features of the same size"),
-        Case(_spatial(rng, (4, 6), (2, 3)), description="features (2, 4, 6, 3), global features (2, 2, 3, 11)"),
-    ]
-
-
-@exercise.group(
+exercise.group(
+    "right values",
+    points=2,
+    values=lambda rng: [
+        Case(_spatial(rng, (3, 5), (3, 5)), "features (2, 3, 5, 3), global features of the same size"),
+        Case(_spatial(rng, (4, 6), (2, 3)), "features (2, 4, 6, 3), global features (2, 2, 3, 11)"),
+    ],
+)
+exercise.group(
     "global features of any size",
-    points=1,
-    advice="`UpSampling2D` takes whole factors only; `ops.image.resize` takes the size that you want.",
+    sizes=lambda rng: [
+        Case(_spatial(rng, (5, 7), (2, 3)), "features (2, 5, 7, 3), global features (2, 2, 3, 11)"),
+        Case(_spatial(rng, (7, 3), (1, 1)), "features (2, 7, 3, 3), global features (2, 1, 1, 11)"),
+    ],
 )
-def sizes(rng: Generator) -> list[Case]:
-    return [
-        Case(_spatial(rng, (5, 7), (2, 3)), description="features (2, 5, 7, 3), global features (2, 2, 3, 11)"),
-        Case(_spatial(rng, (7, 3), (1, 1)), description="features (2, 7, 3, 3), global features (2, 1, 1, 11)"),
-    ]
 
 
-@exercise.group(
-    "works inside tf.function, and gradients reach every weight",
-    points=1,
-    advice=f"{TRAINING_ADVICE} A softmax over two axes at once needs a known batch size: flatten the places first.",
-)
-def training(rng: Generator) -> list[Case]:
+@exercise.group("works inside tf.function, and gradients reach every weight")
+def training(rng):
     inputs = _spatial(rng, (3, 5), (2, 3), filters=2)
     cotangents = {"cotangent.attended": normal(rng, 2, 3, 5, 3), "cotangent.map": normal(rng, 2, 3, 5, 1)}
-    return [
-        Case(inputs, mode="graph", description="inside tf.function, batch size unknown"),
-        Case({**inputs, **cotangents}, mode="gradient", description="gradients, compared with numerical ones"),
-    ]
+    yield Case(inputs, "inside tf.function, batch size unknown", mode="graph")
+    yield Case({**inputs, **cotangents}, "gradients, compared with numerical ones", mode="gradient")
 
 
 exercise.mistakes(
-    softmax_over_channels=wrong(
-        "The map is 1 everywhere: the softmax runs over the one channel. It should run over the places.",
-        ("softmax(scores, axis=(1, 2))", "softmax(scores, axis=-1)"),
-    ),
-    softmax_over_rows=wrong(
-        "Every column of the map sums to 1; the whole map should.",
-        ("softmax(scores, axis=(1, 2))", "softmax(scores, axis=1)"),
-    ),
-    softmax_over_columns=wrong(
-        "Every row of the map sums to 1; the whole map should.",
-        ("softmax(scores, axis=(1, 2))", "softmax(scores, axis=2)"),
-    ),
-    softmax_over_batch=wrong(
-        "The maps of the whole batch sum to 1 together.",
-        ("softmax(scores, axis=(1, 2))", "softmax(scores, axis=(0, 1, 2))"),
-    ),
-    sigmoid_map=wrong(
-        "The map is a sigmoid of the scores; the contract asks for a softmax.",
-        ("softmax(scores, axis=(1, 2))", "1 / (1 + np.exp(-scores))"),
-    ),
-    map_not_normalised=wrong(
-        "The map holds the scores, so it does not sum to 1: the softmax is missing.",
-        ("softmax(scores, axis=(1, 2))", "scores"),
-    ),
-    no_relu=wrong("There is no ReLU between the sum and score_conv.", ("np.maximum(local + wide, 0)", "local + wide")),
-    relu_of_each=wrong(
-        "ReLU is applied to each part before the sum; it should come after the sum.",
-        ("np.maximum(local + wide, 0)", "np.maximum(local, 0) + np.maximum(wide, 0)"),
-    ),
-    relu_on_scores=wrong(
-        "ReLU is applied to the scores; it belongs between the sum and score_conv.",
-        ("np.maximum(local + wide, 0)", "local + wide"),
-        ("softmax(scores, axis=(1, 2))", "softmax(np.maximum(scores, 0), axis=(1, 2))"),
-    ),
-    tanh_for_relu=wrong(
-        "There is a tanh where the exercise asks for ReLU.", ("np.maximum(local + wide, 0)", "np.tanh(local + wide)")
-    ),
-    multiplied=wrong(
-        "Local and global parts are multiplied; they should be added.",
-        ("np.maximum(local + wide, 0)", "np.maximum(local * wide, 0)"),
-    ),
-    nearest_resize=wrong(
-        "The global features are resized to the nearest pixel, not bilinearly.",
-        (
-            "images.take(low, axis=axis) * (1 - share) + after * share",
-            "images.take(((np.arange(size) + 0.5) * old / size).astype(int), axis=axis)",
-        ),
-    ),
-    corners_aligned=wrong(
-        "Your resizing makes the corner pixels coincide; here the outer edges of the images should coincide.",
-        ("np.clip((np.arange(size) + 0.5) * old / size - 0.5, 0, old - 1)", "np.linspace(0, old - 1, size)"),
-    ),
-    global_ignored=wrong(
-        "The global features change nothing in your map.", ("np.maximum(local + wide, 0)", "np.maximum(local, 0)")
-    ),
-    not_multiplied=wrong(
-        "The features come back as they are: multiply them by the map.", ("features * weights", "features")
-    ),
-    projection_attended=wrong(
-        "The map multiplies the result of local_conv; it should multiply the features as they were given.",
-        ("features * weights", "local * weights"),
-    ),
-    sum_attended=wrong(
-        "The map multiplies the sum of both projections; it should multiply the features as they were given.",
-        ("features * weights", "hidden * weights"),
-    ),
-    global_attended=wrong(
-        "The map multiplies the global features; it should multiply `features`.",
-        ("features * weights", "resize(global_features, *features.shape[1:3]) * weights"),
-    ),
-    summed_over_places=wrong(
-        "The features are summed over the places; the layer should return one vector for each place.",
-        ("features * weights", "(features * weights).sum(axis=(1, 2))"),
-    ),
-    features_added=wrong(
-        "The features are added once more; the result should be features · map alone.",
-        ("features * weights", "features + features * weights"),
-    ),
+    softmax_over_channels=edit("softmax(scores, axis=(1, 2))", "softmax(scores, axis=-1)")
+    | "The map is 1 everywhere: the softmax runs over the one channel. It should run over the places.",
+    softmax_over_rows=edit("softmax(scores, axis=(1, 2))", "softmax(scores, axis=1)")
+    | "Every column of the map sums to 1; the whole map should.",
+    softmax_over_columns=edit("softmax(scores, axis=(1, 2))", "softmax(scores, axis=2)")
+    | "Every row of the map sums to 1; the whole map should.",
+    softmax_over_batch=edit("softmax(scores, axis=(1, 2))", "softmax(scores, axis=(0, 1, 2))")
+    | "The maps of the whole batch sum to 1 together.",
+    sigmoid_map=edit("softmax(scores, axis=(1, 2))", "1 / (1 + np.exp(-scores))")
+    | "The map is a sigmoid of the scores; the contract asks for a softmax.",
+    map_not_normalised=edit("softmax(scores, axis=(1, 2))", "scores")
+    | "The map holds the scores, so it does not sum to 1: the softmax is missing.",
+    no_relu=edit("np.maximum(local + wide, 0)", "local + wide") | "There is no ReLU between the sum and score_conv.",
+    relu_of_each=edit("np.maximum(local + wide, 0)", "np.maximum(local, 0) + np.maximum(wide, 0)")
+    | "ReLU is applied to each part before the sum; it should come after the sum.",
+    relu_on_scores=edit("np.maximum(local + wide, 0)", "local + wide")
+    | edit("softmax(scores, axis=(1, 2))", "softmax(np.maximum(scores, 0), axis=(1, 2))")
+    | "ReLU is applied to the scores; it belongs between the sum and score_conv.",
+    tanh_for_relu=edit("np.maximum(local + wide, 0)", "np.tanh(local + wide)")
+    | "There is a tanh where the exercise asks for ReLU.",
+    multiplied=edit("np.maximum(local + wide, 0)", "np.maximum(local * wide, 0)")
+    | "Local and global parts are multiplied; they should be added.",
+    nearest_resize=edit(
+        "images.take(low, axis=axis) * (1 - share) + after * share",
+        "images.take(((np.arange(size) + 0.5) * old / size).astype(int), axis=axis)",
+    )
+    | "The global features are resized to the nearest pixel, not bilinearly.",
+    corners_aligned=edit("clip((np.arange(size) + 0.5) * old / size - 0.5, 0, old - 1)", "linspace(0, old - 1, size)")
+    | "Your resizing makes the corner pixels coincide; here the outer edges of the images should coincide.",
+    global_ignored=edit("np.maximum(local + wide, 0)", "np.maximum(local, 0)")
+    | "The global features change nothing in your map.",
+    not_multiplied=edit("features * weights", "features")
+    | "The features come back as they are: multiply them by the map.",
+    projection_attended=edit("features * weights", "local * weights")
+    | "The map multiplies the result of local_conv; it should multiply the features as they were given.",
+    sum_attended=edit("features * weights", "hidden * weights")
+    | "The map multiplies the sum of both projections; it should multiply the features as they were given.",
+    global_attended=edit("features * weights", "resize(global_features, *features.shape[1:3]) * weights")
+    | "The map multiplies the global features; it should multiply `features`.",
+    summed_over_places=edit("features * weights", "(features * weights).sum(axis=(1, 2))")
+    | "The features are summed over the places; the layer should return one vector for each place.",
+    features_added=edit("features * weights", "features + features * weights")
+    | "The features are added once more; the result should be features · map alone.",
     results_swapped=SWAPPED_RESULTS,
 )
 
-
-exercise.hints(
-    "Three `keras.layers.Conv2D` of kernel size 1; score_conv has one filter. None of them has an activation "
-    "of its own.",
-    "Resize the global part to (h, w) of the features with `ops.image.resize(…, interpolation='bilinear')`.",
-    "One softmax over all places: reshape the scores (B, h, w, 1) to (B, h·w), softmax, reshape back.",
+exercise.advice(
+    sizes="`UpSampling2D` takes whole factors only; `ops.image.resize` takes the size that you want.",
+    training=f"{TRAINING_ADVICE} A softmax over two axes at once needs a known batch size: flatten the places first.",
 )
 exercise.hints(
-    "Which two numbers does the resizing need, and from which of the two inputs do they come?", group="sizes"
+    values=(
+        "Three `keras.layers.Conv2D` of kernel size 1; score_conv has one filter. None of them has an activation of "
+        "its own.",
+        "Resize the global part to (h, w) of the features with `ops.image.resize(…, interpolation='bilinear')`.",
+        "One softmax over all places: reshape the scores (B, h, w, 1) to (B, h·w), softmax, reshape back.",
+    ),
+    sizes="Which two numbers does the resizing need, and from which of the two inputs do they come?",
+    training="Which of your sizes is None when the batch is not known? A reshape takes −1 once.",
 )
-exercise.hints("Which of your sizes is None when the batch is not known? A reshape takes −1 once.", group="training")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Exercise, edit
 from coursekit.generator import Generator
 from exercises.attention_intuition.shared import (
     ACTIVATION_MISTAKES,
@@ -30,9 +30,7 @@ def _additive(rng: Generator, d_q: int, d_k: int, dtype: str = "float32") -> dic
     }
 
 
-exercise = Exercise(
-    "additive_score", call=("q", "k", "w_q", "w_k", "v"), returns=("scores",), forbidden=BUILT_IN_ATTENTION
-)
+exercise = Exercise("additive_score", returns=("scores",), forbidden=BUILT_IN_ATTENTION)
 
 
 @exercise.formula
@@ -47,49 +45,33 @@ def additive_score(q: np.ndarray, k: np.ndarray, w_q: np.ndarray, w_k: np.ndarra
     return scores
 
 
-@exercise.group("right values", points=2)
-def values(rng: Generator) -> list[Case]:
-    return widths(_additive, (7, 2), (3, 3))(rng)
-
-
-@exercise.group(TYPES, points=1, advice=TYPES_ADVICE)
-def types(rng: Generator) -> list[Case]:
-    return weighted_types(_additive)(rng)
-
+exercise.group("right values", points=2, values=widths(_additive, (7, 2), (3, 3)))
+exercise.group(TYPES, types=weighted_types(_additive))
 
 exercise.mistakes(
     scores_transposed=TRANSPOSED,
     weights_instead_of_scores=WEIGHTS_RETURNED,
     **ACTIVATION_MISTAKES,
-    subtracted=wrong("The projected keys are subtracted; they should be added.", (HIDDEN, "np.tanh(asked - offered)")),
-    averaged_over_units=wrong(
-        "The product with v is averaged over U; it should be summed.",
-        ("np.tanh(asked + offered) @ v", "(np.tanh(asked + offered) * v).mean(axis=-1)"),
-    ),
-    scaled_here=wrong(
-        "The scores are divided by the root of U; additive scores are not.",
-        ("np.tanh(asked + offered) @ v", "np.tanh(asked + offered) @ v / len(v) ** 0.5"),
-    ),
-    v_inside=wrong(
-        "v is inside the tanh; it should multiply the result of the tanh.",
-        ("np.tanh(asked + offered) @ v", "np.tanh(asked * v + offered * v).sum(axis=-1)"),
-    ),
-    v_missing=wrong(
-        "The hidden units are summed as they are: v is not used.",
-        ("np.tanh(asked + offered) @ v", "np.tanh(asked + offered).sum(axis=-1)"),
-    ),
-    projections_swapped=wrong(
-        "w_q is applied to the keys and w_k to the queries.", ("q, w_q", "q, w_k"), ("k, w_k", "k, w_q")
-    ),
+    subtracted=edit(HIDDEN, "np.tanh(asked - offered)") | "The projected keys are subtracted; they should be added.",
+    averaged_over_units=edit("np.tanh(asked + offered) @ v", "(np.tanh(asked + offered) * v).mean(axis=-1)")
+    | "The product with v is averaged over U; it should be summed.",
+    scaled_here=edit("np.tanh(asked + offered) @ v", "np.tanh(asked + offered) @ v / len(v) ** 0.5")
+    | "The scores are divided by the root of U; additive scores are not.",
+    v_inside=edit("np.tanh(asked + offered) @ v", "np.tanh(asked * v + offered * v).sum(axis=-1)")
+    | "v is inside the tanh; it should multiply the result of the tanh.",
+    v_missing=edit("np.tanh(asked + offered) @ v", "np.tanh(asked + offered).sum(axis=-1)")
+    | "The hidden units are summed as they are: v is not used.",
+    projections_swapped=edit("q, w_q", "q, w_k")
+    | edit("k, w_k", "k, w_q")
+    | "w_q is applied to the keys and w_k to the queries.",
 )
 
-
+exercise.advice(types=TYPES_ADVICE)
 exercise.hints(
-    "Project first: q w_q is (T, U), k w_k is (S, U). How do (T, U) and (S, U) become (T, S, U)?",
-    "`a[:, None] + b[None]` adds every row of a to every row of b. Then tanh, then the product with v over U, "
-    "a sum over the last axis: `tf.matmul` does not take vectors.",
-)
-exercise.hints(
-    "The numbers are right for one kind of argument. What does your code call that the other kind does not have?",
-    group="types",
+    values=(
+        "Project first: q w_q is (T, U), k w_k is (S, U). How do (T, U) and (S, U) become (T, S, U)?",
+        "`a[:, None] + b[None]` adds every row of a to every row of b. Then tanh, then the product with v over U, a "
+        "sum over the last axis: `tf.matmul` does not take vectors.",
+    ),
+    types="The numbers are right for one kind of argument. What does your code call that the other kind does not have?",
 )

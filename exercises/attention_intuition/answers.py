@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Questions, wrong
+from autograder.declaring import Questions, seen
 from exercises.formulas.attention import softmax
 
 SCORES = np.array([0.0, -2.0])  # of two keys at distances 0 and 2, bandwidth 1
@@ -51,54 +51,35 @@ exercise.question(
 )
 
 exercise.mistakes(
-    hand_without_2=wrong(
-        "The 2 under the squared distance is missing.",
-        seen={
-            "pooling_weights": softmax(np.array([0.0, -4.0])),
-            "pooling_output": softmax(np.array([0.0, -4.0])) @ VALUES,
-        },
-    ),
-    hand_not_squared=wrong(
-        "The distance is not squared.",
-        seen={
-            "pooling_weights": softmax(np.array([0.0, -1.0])),
-            "pooling_output": softmax(np.array([0.0, -1.0])) @ VALUES,
-        },
-    ),
-    hand_sign_reversed=wrong(
-        "The far key has the larger weight: the minus is missing.",
-        seen={
-            "pooling_weights": softmax(np.array([0.0, 2.0])),
-            "pooling_output": softmax(np.array([0.0, 2.0])) @ VALUES,
-        },
-    ),
-    hand_not_normalised=wrong(
-        "The kernels have to be divided by their sum.",
-        seen={"pooling_weights": np.exp(SCORES), "pooling_output": np.exp(SCORES) @ VALUES},
-    ),
-    axes_swapped=wrong(
-        "Rows are queries. In a translator, do the queries come from the source or from the target?",
-        seen={"weights_shape": [11.0, 7.0]},
-    ),
-    thought_self=wrong("That would be self-attention of the target.", seen={"weights_shape": [7.0, 7.0]}),
-    scaled_dot_thought_learnable=wrong(
-        "√d is a constant; nothing in the scaled dot product learns.", seen={"learnable": [0, 1, 1, 1, 0, 1]}
-    ),
-    location_forgotten=wrong(
-        "Location-based scores come from the query alone. What turns the query into scores?",
-        seen={"learnable": [0, 1, 0, 1, 0, 0]},
-    ),
-    cosine_thought_learnable=wrong(
-        "A cosine is calculated from q and k; there is nothing to learn in it.", seen={"learnable": [1, 1, 1, 1, 0, 0]}
-    ),
-    all_thought_learnable=wrong(
-        "Look at the formulas: where is there a letter that is neither q nor k nor their width?",
-        seen={"learnable": [1, 1, 1, 1, 1, 1]},
-    ),
-    v_forgotten=wrong("The vector v has U numbers too.", seen={"additive_parameters": 56}),
-    one_projection=wrong("There are two matrices: one for q, one for k.", seen={"additive_parameters": 28}),
-    bias_counted=wrong("There is no bias in the formula.", seen={"additive_parameters": 77}),
-    hard_thought_slow=wrong("Reading one place is less work than reading all of them.", seen={"hard_attention": "a"}),
-    hard_thought_unnormalised=wrong("A one-hot row does sum to 1.", seen={"hard_attention": "b"}),
-    hard_thought_large=wrong("A one-hot row can be stored as one number: its place.", seen={"hard_attention": "d"}),
+    hand_without_2=seen(
+        {"pooling_weights": softmax(np.array([0.0, -4.0])), "pooling_output": softmax(np.array([0.0, -4.0])) @ VALUES}
+    )
+    | "The 2 under the squared distance is missing.",
+    hand_not_squared=seen(
+        {"pooling_weights": softmax(np.array([0.0, -1.0])), "pooling_output": softmax(np.array([0.0, -1.0])) @ VALUES}
+    )
+    | "The distance is not squared.",
+    hand_sign_reversed=seen(
+        {"pooling_weights": softmax(np.array([0.0, 2.0])), "pooling_output": softmax(np.array([0.0, 2.0])) @ VALUES}
+    )
+    | "The far key has the larger weight: the minus is missing.",
+    hand_not_normalised=seen({"pooling_weights": np.exp(SCORES), "pooling_output": np.exp(SCORES) @ VALUES})
+    | "The kernels have to be divided by their sum.",
+    axes_swapped=seen({"weights_shape": [11.0, 7.0]})
+    | "Rows are queries. In a translator, do the queries come from the source or from the target?",
+    thought_self=seen({"weights_shape": [7.0, 7.0]}) | "That would be self-attention of the target.",
+    scaled_dot_thought_learnable=seen({"learnable": [0, 1, 1, 1, 0, 1]})
+    | "√d is a constant; nothing in the scaled dot product learns.",
+    location_forgotten=seen({"learnable": [0, 1, 0, 1, 0, 0]})
+    | "Location-based scores come from the query alone. What turns the query into scores?",
+    cosine_thought_learnable=seen({"learnable": [1, 1, 1, 1, 0, 0]})
+    | "A cosine is calculated from q and k; there is nothing to learn in it.",
+    all_thought_learnable=seen({"learnable": [1, 1, 1, 1, 1, 1]})
+    | "Look at the formulas: where is there a letter that is neither q nor k nor their width?",
+    v_forgotten=seen({"additive_parameters": 56}) | "The vector v has U numbers too.",
+    one_projection=seen({"additive_parameters": 28}) | "There are two matrices: one for q, one for k.",
+    bias_counted=seen({"additive_parameters": 77}) | "There is no bias in the formula.",
+    hard_thought_slow=seen({"hard_attention": "a"}) | "Reading one place is less work than reading all of them.",
+    hard_thought_unnormalised=seen({"hard_attention": "b"}) | "A one-hot row does sum to 1.",
+    hard_thought_large=seen({"hard_attention": "d"}) | "A one-hot row can be stored as one number: its place.",
 )

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
-from coursekit.generator import Generator
+from autograder.declaring import Case, Exercise, cases, edit, instead
 from exercises.attention_intuition.shared import (
     NO_SOFTMAX,
     OVER_QUERIES,
@@ -25,26 +24,16 @@ from exercises.self_attention.shared import (
     WHOLE_PEAK,
 )
 
-OVER_ALL = wrong(
-    "The whole matrix of weights sums to 1: every query needs a softmax of its own.",
-    ("softmax(x, axis=-1)", "softmax(x, axis=(-2, -1))"),
+OVER_ALL = (
+    edit("softmax(x, axis=-1)", "softmax(x, axis=(-2, -1))")
+    | "The whole matrix of weights sums to 1: every query needs a softmax of its own."
 )
 
-
-exercise = Exercise(
-    "attend",
-    call=("scores", "values"),
-    optional=("mask",),
-    returns=("context", "weights"),
-    forbidden=BUILT_IN_ATTENTION,
-    uses=("softmax",),
-)
+exercise = Exercise("attend", returns=("context", "weights"), forbidden=BUILT_IN_ATTENTION, uses=("softmax",))
 exercise.formula(attended)
 
 
-def normalised_after(
-    scores: np.ndarray, values: np.ndarray, mask: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def normalised_after(scores, values, mask=None):
     """The weights of blocked keys are cut off after the softmax, and the others divided by their sum."""
     weights = softmax(scores)
     if mask is not None:
@@ -53,9 +42,7 @@ def normalised_after(
     return weights @ values, weights
 
 
-def normalised_with_epsilon(
-    scores: np.ndarray, values: np.ndarray, mask: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def normalised_with_epsilon(scores, values, mask=None):
     """The same with a small number added to the sum, so that it is 0 where nothing is left, and not NaN."""
     weights = softmax(scores)
     if mask is not None:
@@ -64,92 +51,67 @@ def normalised_with_epsilon(
     return weights @ values, weights
 
 
-@exercise.group("right values", points=1)
-def values(rng: Generator) -> list[Case]:
-    return [
-        Case({"scores": normal(rng, 5, 3), "values": normal(rng, 3, 7)}),
-        Case({"scores": normal(rng, 5, 5), "values": normal(rng, 5, 2)}),
-    ]
+@exercise.group("right values")
+def values(rng):
+    yield Case({"scores": normal(rng, 5, 3), "values": normal(rng, 3, 7)})
+    yield Case({"scores": normal(rng, 5, 5), "values": normal(rng, 5, 2)})
 
 
-@exercise.group("leading dimensions", points=1)
-def batched(rng: Generator) -> list[Case]:
-    return [
-        Case({"scores": normal(rng, 2, 5, 3), "values": normal(rng, 2, 3, 7)}),
-        Case({"scores": normal(rng, 2, 3, 5, 11), "values": normal(rng, 2, 3, 11, 7)}),
-    ]
+exercise.group(
+    "leading dimensions", batched=cases(scores=[(2, 5, 3), (2, 3, 5, 11)], values=[(2, 3, 7), (2, 3, 11, 7)])
+)
 
 
 @exercise.group("masks of shape (T, S), (B, T, S) and (B, 1, S); bool, int, float", points=2)
-def masked(rng: Generator) -> list[Case]:
+def masked(rng):
     def case(mask: np.ndarray, mode: str = "call") -> Case:
         return Case({"scores": normal(rng, 2, 5, 3), "values": normal(rng, 2, 3, 7), "mask": mask}, mode=mode)
 
     square = {"scores": normal(rng, 5, 5), "values": normal(rng, 5, 7), "mask": partial_mask(rng, 5, 5)}
-    return [
-        Case(square),
-        case(partial_mask(rng, 5, 3)),
-        case(partial_mask(rng, 2, 5, 3).astype("int32")),
-        case(partial_mask(rng, 2, 1, 3).astype("float32")),
-        case(partial_mask(rng, 2, 5, 3).astype("int32"), mode="tensor"),
-    ]
+    yield Case(square)
+    yield case(partial_mask(rng, 5, 3))
+    yield case(partial_mask(rng, 2, 5, 3).astype("int32"))
+    yield case(partial_mask(rng, 2, 1, 3).astype("float32"))
+    yield case(partial_mask(rng, 2, 5, 3).astype("int32"), mode="tensor")
 
 
-@exercise.group(
-    "a query that may attend to nothing",
-    points=1,
-    advice="Where every key is blocked, the sum of the row is 0 and 0/0 is NaN, whether you take −∞ for a blocked "
-    "score or multiply its exponential by 0. A large negative score avoids it.",
-)
-def fully_masked(rng: Generator) -> list[Case]:
+@exercise.group("a query that may attend to nothing")
+def fully_masked(rng):
     mask = partial_mask(rng, 2, 5, 3)
     mask[0, 1] = mask[1, 4] = False
     inputs = {"scores": normal(rng, 2, 5, 3), "values": normal(rng, 2, 3, 7), "mask": mask}
-    return [Case(inputs, description="two queries may attend to nothing", property="rows are distributions")]
+    return Case(inputs, "two queries may attend to nothing", property="rows are distributions")
 
 
-@exercise.group(
-    "finite for large scores",
-    points=1,
-    advice="Scores go into the thousands. A blocked score has to lie far below all of them, and the number that is "
-    "subtracted before the exponential should be the largest score that is not blocked.",
-)
-def large_scores(rng: Generator) -> list[Case]:
+@exercise.group("finite for large scores")
+def large_scores(rng):
     values = normal(rng, 3, 7)
     low = (normal(rng, 5, 3) - 1e4).astype("float32")
     scores, mask = drawn_until(
         lambda drawn: masks_matter(*drawn), lambda: (apart(rng, 5, 3, step=5000), partial_mask(rng, 5, 3))
     )
-    return [
-        Case({"scores": scores, "values": values}, description="scores of thousands"),
-        Case({"scores": scores, "values": values, "mask": mask}, description="scores of thousands, and a mask"),
-        Case({"scores": low, "values": values, "mask": mask}, description="scores around −10,000, and a mask"),
-    ]
+    yield Case({"scores": scores, "values": values}, "scores of thousands")
+    yield Case({"scores": scores, "values": values, "mask": mask}, "scores of thousands, and a mask")
+    yield Case({"scores": low, "values": values, "mask": mask}, "scores around −10,000, and a mask")
 
 
-@exercise.group(TYPES, points=1, advice=TYPES_ADVICE)
-def types(rng: Generator) -> list[Case]:
+@exercise.group(TYPES)
+def types(rng):
     single = {"scores": normal(rng, 2, 5, 3), "values": normal(rng, 2, 3, 7)}
     double = {key: rng.normal(size=value.shape) for key, value in single.items()}
     mask = partial_mask(rng, 2, 5, 3)
-    return [
-        Case({**single, "mask": mask}, mode="tensor", description="TensorFlow tensors"),
-        Case(single, description="NumPy arrays of float32"),
-        Case({**double, "mask": mask}, description="NumPy arrays of float64"),
-    ]
+    yield Case({**single, "mask": mask}, "TensorFlow tensors", mode="tensor")
+    yield Case(single, "NumPy arrays of float32")
+    yield Case({**double, "mask": mask}, "NumPy arrays of float64")
 
 
 exercise.mistakes(
-    normalised_after=wrong(
-        "The mask comes after the softmax, and the weights that are left are divided by their sum. That is 0/0 where a "
-        "blocked score is far above the others, or where nothing is left. Block the scores, before the softmax.",
-        instead=normalised_after,
-    ),
-    normalised_with_epsilon=wrong(
-        "The mask comes after the softmax, and the weights that are left are divided by their sum plus a small number. "
-        "Where a blocked score is far above the others all weights round to 0. Block the scores, before the softmax.",
-        instead=normalised_with_epsilon,
-    ),
+    normalised_after=instead(normalised_after)
+    | "The mask comes after the softmax, and the weights that are left are divided by their sum. That is 0/0 where a "
+    "blocked score is far above the others, or where nothing is left. Block the scores, before the softmax.",
+    normalised_with_epsilon=instead(normalised_with_epsilon)
+    | "The mask comes after the softmax, and the weights that are left are divided by their sum plus a small number. "
+    "Where a blocked score is far above the others all weights round to 0. Block the scores, before the softmax.",
     softmax_over_queries=OVER_QUERIES,
     softmax_over_axis_1=AXIS_ONE,
     softmax_over_everything=OVER_ALL,
@@ -157,43 +119,37 @@ exercise.mistakes(
     unstable_softmax=UNSTABLE,
     one_maximum_for_all=WHOLE_PEAK,
     **MASK_MISTAKES,
-    scaled_here=wrong(
-        "The scores are divided by something; this function takes scores that are ready.",
-        ("weights = masked_softmax(scores, mask)", "weights = masked_softmax(scores / values.shape[-1] ** 0.5, mask)"),
-    ),
-    scaled_by_length=wrong(
-        "The scores are divided by the root of the number of keys; this function takes scores that are ready.",
-        ("weights = masked_softmax(scores, mask)", "weights = masked_softmax(scores / scores.shape[-1] ** 0.5, mask)"),
-    ),
-    fill_too_small=wrong(
-        "Blocked scores become −10,000. Where the other scores are as low as that, blocked keys get weight.",
-        (BLOCKED, "np.where(allowed, scores, scores.dtype.type(-1e4))"),
-    ),
-    lowered_too_little=wrong(
-        "Blocked scores are lowered by 10,000. Scores lie as far apart as that, and then blocked keys get weight.",
-        (BLOCKED, "np.where(allowed, scores, scores - scores.dtype.type(1e4))"),
-    ),
-    scores_returned=wrong(
-        SCORES_RETURNED.sentence,
-        ("return result, weights", "return result, scores if mask is None else np.where(mask, scores, -1e9)"),
-    ),
+    scaled_here=edit("= masked_softmax(scores, mask)", "= masked_softmax(scores / values.shape[-1] ** 0.5, mask)")
+    | "The scores are divided by something; this function takes scores that are ready.",
+    scaled_by_length=edit("= masked_softmax(scores, mask)", "= masked_softmax(scores / scores.shape[-1] ** 0.5, mask)")
+    | "The scores are divided by the root of the number of keys; this function takes scores that are ready.",
+    fill_too_small=edit(BLOCKED, "np.where(allowed, scores, scores.dtype.type(-1e4))")
+    | "Blocked scores become −10,000. Where the other scores are as low as that, blocked keys get weight.",
+    lowered_too_little=edit(BLOCKED, "np.where(allowed, scores, scores - scores.dtype.type(1e4))")
+    | "Blocked scores are lowered by 10,000. Scores lie as far apart as that, and then blocked keys get weight.",
+    scores_returned=edit("result, weights", "result, scores if mask is None else np.where(mask, scores, -1e9)")
+    | SCORES_RETURNED.sentence,
     results_swapped=SWAPPED_RESULTS,
 )
 
-
-exercise.hints(
-    "Mask the scores, take the softmax over the keys, multiply by the values: three lines.",
-    "The weights are (…, T, S) and the values (…, S, dv): which product gives (…, T, dv)?",
+exercise.advice(
+    fully_masked="Where every key is blocked, the sum of the row is 0 and 0/0 is NaN, whether you take −∞ for a "
+    "blocked score or multiply its exponential by 0. A large negative score avoids it.",
+    large_scores="Scores go into the thousands. A blocked score has to lie far below all of them, and the number that "
+    "is subtracted before the exponential should be the largest score that is not blocked.",
+    types=TYPES_ADVICE,
 )
-exercise.hints("One sequence works, a batch does not: does anything count its axes from the front?", group="batched")
 exercise.hints(
-    "A blocked key needs a score whose exponential is 0. Change the score, not the weight.",
-    "`ops.where(ops.cast(mask, 'bool'), scores, …)` with a large negative number of the scores' float type.",
-    group="masked",
-)
-exercise.hints("What does a softmax make of a row in which all scores are the same?", group="fully_masked")
-exercise.hints("Is the number that blocks a key far below every score that can occur?", group="large_scores")
-exercise.hints(
-    "The numbers are right for one kind of argument. What does your code call that the other kind does not have?",
-    group="types",
+    values=(
+        "Mask the scores, take the softmax over the keys, multiply by the values: three lines.",
+        "The weights are (…, T, S) and the values (…, S, dv): which product gives (…, T, dv)?",
+    ),
+    batched="One sequence works, a batch does not: does anything count its axes from the front?",
+    masked=(
+        "A blocked key needs a score whose exponential is 0. Change the score, not the weight.",
+        "`ops.where(ops.cast(mask, 'bool'), scores, …)` with a large negative number of the scores' float type.",
+    ),
+    fully_masked="What does a softmax make of a row in which all scores are the same?",
+    large_scores="Is the number that blocks a key far below every score that can occur?",
+    types="The numbers are right for one kind of argument. What does your code call that the other kind does not have?",
 )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.attention_intuition.shared import SWAPPED_RESULTS, TYPES, TYPES_ADVICE
 from exercises.drawing import normal
@@ -17,19 +17,11 @@ def _pool(rng: Generator, d: int = 3, m: int = 5, e: int = 2, dtype: str = "floa
     }
 
 
-exercise = Exercise(
-    "attention_pooling",
-    call=("query", "keys", "values"),
-    optional=("bandwidth",),
-    returns=("output", "weights"),
-    uses=("softmax",),
-)
+exercise = Exercise("attention_pooling", returns=("output", "weights"), uses=("softmax",))
 
 
 @exercise.formula
-def attention_pooling(
-    query: np.ndarray, keys: np.ndarray, values: np.ndarray, bandwidth: float = 1.0
-) -> tuple[np.ndarray, np.ndarray]:
+def attention_pooling(query, keys, values, bandwidth=1.0):
     """Nadaraya–Watson pooling with a Gaussian kernel, exp(−‖q−k‖² / 2·bandwidth²), normalised.
 
     query (d,), keys (m, d), values (m, e) -> output (e,), weights (m,) (Nadaraya 1964, Watson 1964).
@@ -40,23 +32,18 @@ def attention_pooling(
     return result, weights
 
 
-@exercise.group("right values, bandwidth 1", points=1)
-def values(rng: Generator) -> list[Case]:
+@exercise.group("right values, bandwidth 1")
+def values(rng):
     return [Case(_pool(rng)), Case(_pool(rng, d=2, m=7, e=3))]
 
 
-@exercise.group("other bandwidths", points=1)
-def bandwidth(rng: Generator) -> list[Case]:
+@exercise.group("other bandwidths")
+def bandwidth(rng):
     return [Case({**_pool(rng), "bandwidth": width}) for width in (0.6, 2.5)]
 
 
-@exercise.group(
-    "finite far from all keys",
-    points=1,
-    advice="Far from every key all kernels round to 0, and 0/0 is NaN. The weights are the softmax of the exponents.",
-    must_fail_for=("dot_product",),
-)
-def far(rng: Generator) -> list[Case]:
+@exercise.group("finite far from all keys", must_fail_for=("dot_product",))
+def far(rng):
     """Whole numbers, so that the squared distances are exact in float32 whichever way they are calculated."""
     far, narrow = _pool(rng), _pool(rng)
     far["query"] = rng.integers(60, 70, size=3).astype("float32")
@@ -64,92 +51,67 @@ def far(rng: Generator) -> list[Case]:
     offsets = np.eye(3)[rng.integers(3, size=5)] * rng.permutation(np.arange(1, 6))[:, None]
     narrow["query"] = rng.integers(-3, 4, size=3).astype("float32")
     narrow["keys"] = (narrow["query"] + offsets).astype("float32")
-    return [
-        Case(far, description="a query far from all keys"),
-        Case({**narrow, "bandwidth": 1 / 64}, description="keys at distances from 1 to 5, bandwidth=1/64"),
-    ]
+    yield Case(far, "a query far from all keys")
+    yield Case({**narrow, "bandwidth": 1 / 64}, "keys at distances from 1 to 5, bandwidth=1/64")
 
 
-@exercise.group(TYPES, points=1, advice=TYPES_ADVICE)
-def types(rng: Generator) -> list[Case]:
-    return [
-        Case({**_pool(rng), "bandwidth": 1.5}, mode="tensor", description="TensorFlow tensors"),
-        Case(_pool(rng), description="NumPy arrays of float32"),
-        Case(_pool(rng, dtype="float64"), description="NumPy arrays of float64"),
-    ]
-
-
+exercise.group(
+    TYPES,
+    types=lambda rng: [
+        Case({**_pool(rng), "bandwidth": 1.5}, "TensorFlow tensors", mode="tensor"),
+        Case(_pool(rng), "NumPy arrays of float32"),
+        Case(_pool(rng, dtype="float64"), "NumPy arrays of float64"),
+    ],
+)
 SQUARES = "((query - keys) ** 2).sum(axis=-1)"
 
 exercise.mistakes(
-    factor_2_missing=wrong(
-        "The exponent is divided by the bandwidth squared, without the 2.", ("2 * bandwidth**2", "bandwidth**2")
-    ),
-    bandwidth_not_squared=wrong("The bandwidth has to be squared.", ("2 * bandwidth**2", "2 * bandwidth")),
-    two_squared=wrong(
-        "The 2 is squared with the bandwidth: the divisor is 2·b², not (2·b)².",
-        ("2 * bandwidth**2", "(2 * bandwidth) ** 2"),
-    ),
-    divided_by_bandwidth=wrong(
-        "The exponent is divided by the bandwidth: a square and a 2 are missing.", ("2 * bandwidth**2", "bandwidth")
-    ),
-    bandwidth_ignored=wrong("The bandwidth changes nothing in your result.", ("2 * bandwidth**2", "2")),
-    multiplied_by_bandwidth=wrong(
-        "`/ 2 * bandwidth ** 2` divides by 2 and then multiplies: put the divisor in brackets.",
-        ("2 * bandwidth**2", "2 / bandwidth**2"),
-    ),
-    bandwidth_inverted=wrong(
-        "A larger bandwidth should let farther keys count more, not less.",
-        ("2 * bandwidth**2", "1 / (2 * bandwidth**2)"),
-    ),
-    distance_not_squared=wrong(
-        "The distance is not squared.", (SQUARES, "np.sqrt(((query - keys) ** 2).sum(axis=-1))")
-    ),
-    dot_product=wrong(
-        "The exponents hold dot products; this kernel needs the squared distance between query and key.",
-        (SQUARES, "-(keys @ query)"),
-    ),
-    distance_averaged=wrong(
-        "The squares are averaged over d; they should be summed.", (SQUARES, "((query - keys) ** 2).mean(axis=-1)")
-    ),
-    manhattan_distance=wrong(
-        "Absolute differences are summed, not squares.", (SQUARES, "np.abs(query - keys).sum(axis=-1)")
-    ),
-    sign_reversed=wrong(
-        "The farther a key, the larger its weight: the minus is missing.",
-        ("-((query - keys) ** 2).sum(axis=-1)", "((query - keys) ** 2).sum(axis=-1)"),
-    ),
-    not_normalised=wrong(
-        "The weights do not sum to 1: they are not normalised.", ("softmax(exponents)", "np.exp(exponents)")
-    ),
-    exponential_twice=wrong(
-        "The kernels go into a softmax, which takes their exponential once more. Put the exponents into the softmax.",
-        ("softmax(exponents)", "softmax(np.exp(exponents))"),
-    ),
-    divided_by_count=wrong(
-        "The kernels are divided by their number, not by their sum.",
-        ("softmax(exponents)", "np.exp(exponents) / len(exponents)"),
-    ),
-    unstable_kernel=wrong(
-        "Far from all keys every kernel rounds to 0, and 0/0 is NaN. Which softmax avoids this?",
-        ("softmax(exponents)", "np.exp(exponents) / np.exp(exponents).sum()"),
-    ),
+    factor_2_missing=edit("2 * bandwidth**2", "bandwidth**2")
+    | "The exponent is divided by the bandwidth squared, without the 2.",
+    bandwidth_not_squared=edit("2 * bandwidth**2", "2 * bandwidth") | "The bandwidth has to be squared.",
+    two_squared=edit("2 * bandwidth**2", "(2 * bandwidth) ** 2")
+    | "The 2 is squared with the bandwidth: the divisor is 2·b², not (2·b)².",
+    divided_by_bandwidth=edit("2 * bandwidth**2", "bandwidth")
+    | "The exponent is divided by the bandwidth: a square and a 2 are missing.",
+    bandwidth_ignored=edit("2 * bandwidth**2", "2") | "The bandwidth changes nothing in your result.",
+    multiplied_by_bandwidth=edit("2 * bandwidth**2", "2 / bandwidth**2")
+    | "`/ 2 * bandwidth ** 2` divides by 2 and then multiplies: put the divisor in brackets.",
+    bandwidth_inverted=edit("2 * bandwidth**2", "1 / (2 * bandwidth**2)")
+    | "A larger bandwidth should let farther keys count more, not less.",
+    distance_not_squared=edit(SQUARES, "np.sqrt(((query - keys) ** 2).sum(axis=-1))") | "The distance is not squared.",
+    dot_product=edit(SQUARES, "-(keys @ query)")
+    | "The exponents hold dot products; this kernel needs the squared distance between query and key.",
+    distance_averaged=edit(SQUARES, "((query - keys) ** 2).mean(axis=-1)")
+    | "The squares are averaged over d; they should be summed.",
+    manhattan_distance=edit(SQUARES, "np.abs(query - keys).sum(axis=-1)")
+    | "Absolute differences are summed, not squares.",
+    sign_reversed=edit("-((query - keys) ** 2).sum(axis=-1)", "((query - keys) ** 2).sum(axis=-1)")
+    | "The farther a key, the larger its weight: the minus is missing.",
+    not_normalised=edit("softmax(exponents)", "np.exp(exponents)")
+    | "The weights do not sum to 1: they are not normalised.",
+    exponential_twice=edit("softmax(exponents)", "softmax(np.exp(exponents))")
+    | "The kernels go into a softmax, which takes their exponential once more. Put the exponents into the softmax.",
+    divided_by_count=edit("softmax(exponents)", "np.exp(exponents) / len(exponents)")
+    | "The kernels are divided by their number, not by their sum.",
+    unstable_kernel=edit("softmax(exponents)", "np.exp(exponents) / np.exp(exponents).sum()")
+    | "Far from all keys every kernel rounds to 0, and 0/0 is NaN. Which softmax avoids this?",
     results_swapped=SWAPPED_RESULTS,
 )
 
-
-exercise.hints(
-    "query (d,) minus keys (S, d) broadcasts to (S, d). Which axis does the squared distance sum over?",
-    "The weights are the softmax of −distance²/(2·bandwidth²). You already have a safe softmax.",
-    "The output is the weights (S,) times the values (S, dv).",
+exercise.advice(
+    far="Far from every key all kernels round to 0, and 0/0 is NaN. The weights are the softmax of the exponents.",
+    types=TYPES_ADVICE,
 )
 exercise.hints(
-    "Put bandwidth 2 into the formula by hand and compare.",
-    "A wide kernel should let far keys count more.",
-    group="bandwidth",
-)
-exercise.hints("exp(−800) is 0 in a computer. Which of your steps divides by a sum of such zeros?", group="far")
-exercise.hints(
-    "The numbers are right for one kind of argument. What does your code call that the other kind does not have?",
-    group="types",
+    values=(
+        "query (d,) minus keys (S, d) broadcasts to (S, d). Which axis does the squared distance sum over?",
+        "The weights are the softmax of −distance²/(2·bandwidth²). You already have a safe softmax.",
+        "The output is the weights (S,) times the values (S, dv).",
+    ),
+    bandwidth=(
+        "Put bandwidth 2 into the formula by hand and compare.",
+        "A wide kernel should let far keys count more.",
+    ),
+    far="exp(−800) is 0 in a computer. Which of your steps divides by a sum of such zeros?",
+    types="The numbers are right for one kind of argument. What does your code call that the other kind does not have?",
 )

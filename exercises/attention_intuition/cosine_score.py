@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
-from coursekit.generator import Generator
+from autograder.declaring import Exercise, edit
 from exercises.attention_intuition.shared import (
     TRANSPOSED,
     TYPES,
@@ -14,9 +13,7 @@ from exercises.attention_intuition.shared import (
 )
 from exercises.self_attention.shared import BUILT_IN_ATTENTION
 
-exercise = Exercise(
-    "cosine_score", call=("q", "k"), returns=("scores",), forbidden=BUILT_IN_ATTENTION, uses=("dot_score",)
-)
+exercise = Exercise("cosine_score", returns=("scores",), forbidden=BUILT_IN_ATTENTION, uses=("dot_score",))
 
 
 @exercise.formula
@@ -31,14 +28,8 @@ def unit(x: np.ndarray) -> np.ndarray:
     return x / np.sqrt((x**2).sum(axis=-1, keepdims=True))
 
 
-@exercise.group("right values", points=2)
-def values(rng: Generator) -> list[Case]:
-    return pair_values(rng)
-
-
-@exercise.group(TYPES, points=1, advice=TYPES_ADVICE)
-def types(rng: Generator) -> list[Case]:
-    return pair_types(rng)
+exercise.group("right values", points=2, values=pair_values)
+exercise.group(TYPES, types=pair_types)
 
 
 LENGTH = "np.sqrt((x**2).sum(axis=-1, keepdims=True))"
@@ -46,41 +37,32 @@ LENGTH = "np.sqrt((x**2).sum(axis=-1, keepdims=True))"
 exercise.mistakes(
     scores_transposed=TRANSPOSED,
     weights_instead_of_scores=WEIGHTS_RETURNED,
-    no_lengths=wrong("That is the dot product: divide by the lengths of q and k.", ("unit(q)", "q"), ("unit(k)", "k")),
-    only_queries_normalised=wrong("The scores are divided by the queries' lengths only.", ("unit(k)", "k")),
-    only_keys_normalised=wrong("The scores are divided by the keys' lengths only.", ("unit(q)", "q")),
-    keys_multiplied=wrong(
-        "The keys' lengths multiply: `s / a * b` is (s / a) * b. Put the product of the lengths in brackets.",
-        ("unit(k)", "k * np.sqrt((k**2).sum(axis=-1, keepdims=True))"),
-    ),
-    cosine_distance=wrong(
-        "This is the cosine distance, 1 − cosine; return the cosine.", ("return scores", "return 1 - scores")
-    ),
-    angle_returned=wrong(
-        "These are the angles themselves; return their cosines.",
-        ("return scores", "return np.arccos(np.clip(scores, -1, 1))"),
-    ),
-    squared_lengths=wrong(
-        "The lengths are squared: their root is missing.", (LENGTH, "(x**2).sum(axis=-1, keepdims=True)")
-    ),
-    sum_of_absolutes=wrong(
-        "The length is the root of the sum of squares, not Σ|x|.", (LENGTH, "np.abs(x).sum(axis=-1, keepdims=True)")
-    ),
-    lengths_of_columns=wrong(
-        "The lengths are those of the columns; a vector is a row.",
-        (LENGTH, "np.sqrt((x**2).sum(axis=0, keepdims=True))"),
-    ),
-    length_of_the_matrix=wrong(
-        "One length for the whole matrix: every row has a length of its own.", (LENGTH, "np.sqrt((x**2).sum())")
-    ),
+    no_lengths=edit("unit(q)", "q")
+    | edit("unit(k)", "k")
+    | "That is the dot product: divide by the lengths of q and k.",
+    only_queries_normalised=edit("unit(k)", "k") | "The scores are divided by the queries' lengths only.",
+    only_keys_normalised=edit("unit(q)", "q") | "The scores are divided by the keys' lengths only.",
+    keys_multiplied=edit("unit(k)", "k * np.sqrt((k**2).sum(axis=-1, keepdims=True))")
+    | "The keys' lengths multiply: `s / a * b` is (s / a) * b. Put the product of the lengths in brackets.",
+    cosine_distance=edit("return scores", "return 1 - scores")
+    | "This is the cosine distance, 1 − cosine; return the cosine.",
+    angle_returned=edit("return scores", "return np.arccos(np.clip(scores, -1, 1))")
+    | "These are the angles themselves; return their cosines.",
+    squared_lengths=edit(LENGTH, "(x**2).sum(axis=-1, keepdims=True)")
+    | "The lengths are squared: their root is missing.",
+    sum_of_absolutes=edit(LENGTH, "np.abs(x).sum(axis=-1, keepdims=True)")
+    | "The length is the root of the sum of squares, not Σ|x|.",
+    lengths_of_columns=edit(LENGTH, "np.sqrt((x**2).sum(axis=0, keepdims=True))")
+    | "The lengths are those of the columns; a vector is a row.",
+    length_of_the_matrix=edit(LENGTH, "np.sqrt((x**2).sum())")
+    | "One length for the whole matrix: every row has a length of its own.",
 )
 
-
+exercise.advice(types=TYPES_ADVICE)
 exercise.hints(
-    "Divide every row of q and of k by its own length first; what is left is a dot product.",
-    "The length of a row: root of the sum of its squares, with `keepdims=True` so that the division broadcasts.",
-)
-exercise.hints(
-    "The numbers are right for one kind of argument. What does your code call that the other kind does not have?",
-    group="types",
+    values=(
+        "Divide every row of q and of k by its own length first; what is left is a dot product.",
+        "The length of a row: root of the sum of its squares, with `keepdims=True` so that the division broadcasts.",
+    ),
+    types="The numbers are right for one kind of argument. What does your code call that the other kind does not have?",
 )

@@ -2,15 +2,13 @@
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, wrong
+from autograder.declaring import Advice, Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.formulas.attention import softmax
 
 exercise = Exercise(
     "derive_pooling_gradient",
-    call=("query", "keys", "values"),
-    optional=("bandwidth",),
     returns=("gradient",),
     forbidden=("tensorflow.GradientTape", "tensorflow.gradients", "tensorflow.autodiff.ForwardAccumulator"),
     uses=("softmax",),
@@ -51,61 +49,32 @@ def _resized(inputs: dict, width: float, size: float) -> dict:
     return {**resized, "bandwidth": size * width}
 
 
-@exercise.group(
-    "one query, bandwidth 1",
-    points=2,
-    advice=Advice(
-        value="Every key moves every weight, because the weights share one sum. Derive the softmax first, then the "
-        "exponent, and put the two together.",
-        shape="Row e belongs to number e of the output, column i to number i of the query: (dv, d).",
-    ),
-)
-def values(rng: Generator) -> list[Case]:
+@exercise.group("one query, bandwidth 1", points=2)
+def values(rng):
     return [Case(_inputs(rng, 3, 7, 2)), Case(_inputs(rng, 2, 5, 3)), Case(_inputs(rng, 5, 3, 5))]
 
 
-@exercise.group(
-    "other bandwidths",
-    points=1,
-    advice="The bandwidth stands at two places: in the weights, and in the derivative of the exponent.",
-    must_fail_for=("bandwidth_not_squared", "bandwidth_forgotten"),
-)
-def bandwidths(rng: Generator) -> list[Case]:
+@exercise.group("other bandwidths", must_fail_for=("bandwidth_not_squared", "bandwidth_forgotten"))
+def bandwidths(rng):
     sizes = ((0.7, 1.0), (2.3, HUGE), (1.1, TINY))
     return [Case(_resized(_inputs(rng, 3, 7, 2), width, size)) for width, size in sizes]
 
 
-@exercise.group(
+exercise.group(
     "several queries, arrays and tensors",
-    points=1,
-    advice=Advice(
-        value="Each query has weights and means of its own.",
-        shape="Queries (T, d) give (T, dv, d); one query (d,) gives (dv, d). Count the axes from the end: "
-        "`query[..., None, :] - keys` is (…, S, d).",
-    ),
-)
-def several(rng: Generator) -> list[Case]:
-    return [
-        Case(_resized(_inputs(rng, 3, 7, 2, queries=5), 1.5, TINY)),
-        Case(_inputs(rng, 3, 7, 2, queries=5), mode="tensor", description="TensorFlow tensors, query (5, 3)"),
+    several=lambda rng: [
+        _resized(_inputs(rng, 3, 7, 2, queries=5), 1.5, TINY),
+        Case(_inputs(rng, 3, 7, 2, queries=5), "TensorFlow tensors, query (5, 3)", mode="tensor"),
         Case(
             _resized(_inputs(rng, 2, 5, 3, queries=7, dtype="float64"), 1.3, HUGE),
-            description="NumPy arrays of float64, query (7, 2), a wide kernel",
+            "NumPy arrays of float64, query (7, 2), a wide kernel",
         ),
-    ]
-
-
-@exercise.group(
-    "finite far from all keys",
-    points=1,
-    advice=Advice(
-        nan="Far from every key all kernels round to 0, and 0/0 is NaN. The weights are the softmax of the exponents.",
-        value="Is the difference of two large numbers in your sum? Measure keys from their own mean, not from 0. "
-        "A difference quotient has no step that is right in all cases here.",
-    ),
-    must_fail_for=("unstable_kernel",),
+    ],
 )
-def far(rng: Generator) -> list[Case]:
+
+
+@exercise.group("finite far from all keys", must_fail_for=("unstable_kernel",))
+def far(rng):
     """Whole numbers over a power of two, so that float32 holds the exponents exactly however they are made."""
     inputs = _inputs(rng, 2, 7, 3)
     inputs["query"] = (1000 + rng.integers(1, 10, size=2)).astype("float32")
@@ -120,12 +89,10 @@ def far(rng: Generator) -> list[Case]:
     # no difference quotient gives this slope, however its step is chosen. The formula is exact here in float32.
     between = {"query": np.zeros(2, "float32"), "values": normal(rng, 4, 3)}
     between["keys"] = (2.0**12 * np.concatenate([np.eye(2), -np.eye(2)])[rng.permutation(4)]).astype("float32")
-    return [
-        Case({**inputs, "bandwidth": 32.0}, description="a query far from all keys, bandwidth=32", scale=25.0),
-        Case({**between, "bandwidth": 2.0**-12}, description="four keys around the query, 2²⁴ bandwidths away"),
-        Case({**both, "bandwidth": 16.0}, description="a query near the keys and one far from all", scale=100.0),
-        Case({**narrow, "bandwidth": 1 / 16}, description="keys at distances from 1 to 7, bandwidth=1/16"),
-    ]
+    yield Case({**inputs, "bandwidth": 32.0}, "a query far from all keys, bandwidth=32", scale=25.0)
+    yield Case({**between, "bandwidth": 2.0**-12}, "four keys around the query, 2²⁴ bandwidths away")
+    yield Case({**both, "bandwidth": 16.0}, "a query near the keys and one far from all", scale=100.0)
+    yield Case({**narrow, "bandwidth": 1 / 16}, "keys at distances from 1 to 7, bandwidth=1/16")
 
 
 APART = "values - mean_value[..., None, :]"
@@ -136,97 +103,85 @@ FROM_MEAN = "keys - (weights @ keys)[..., None, :]"
 ALL_DEPEND = "One step of the query changes all kernels, and so their sum, by which every weight is divided."
 
 exercise.mistakes(
-    sum_held_fixed=wrong(
-        "You derive each kernel and keep the sum of the kernels fixed. The sum depends on the query as well.",
-        (APART, AS_THEY_ARE),
-        hint="Which derivative does a fraction have whose numerator and denominator both depend on q?",
-        see="01#bandwidth",
-    ),
-    means_missing=wrong(
-        "This is the weighted sum of v kᵀ, divided by σ². When all values grow by the same number, the slope of the "
-        "output must not change; yours does.",
-        (APART, AS_THEY_ARE),
-        (PRODUCT, 'np.einsum("...s,...se,...sd->...ed", weights, apart, keys)'),
-        hint=f"{ALL_DEPEND} What does that take away from k_s?",
-    ),
-    bandwidth_not_squared=wrong(
-        "The gradient is divided by σ; in the exponent the bandwidth is squared, and the derivative keeps the square.",
-        (LAST, "covariance / bandwidth"),
-        hint="Derive −(q − k)²/(2σ²) by q. What is left of the 2, and what of the σ²?",
-    ),
-    bandwidth_forgotten=wrong(
-        "The exponent has a σ² below it. It is missing in your derivative.",
-        (LAST, "covariance"),
-        hint="Derive −(q − k)²/(2σ²) by q, with all constants.",
-    ),
-    half_as_large=wrong(
-        "The result is half as large as it should be. What does the derivative of a square do to the 2 in 2σ²?",
-        (LAST, "covariance / (2 * bandwidth**2)"),
-        hint="Derive −(q − k)²/(2σ²) by q. Is the 2 still there?",
-    ),
-    twice_as_large=wrong(
-        "The result is twice as large as it should be: the 2 in 2σ² is missing.",
-        (LAST, "2 * covariance / bandwidth**2"),
-        hint="Derive −(q − k)²/(2σ²) by q. Two factors of 2 meet in it.",
-    ),
-    other_sign=wrong(
-        "The sign is wrong. When the query moves towards a key, the weight of this key grows.",
-        (LAST, "-covariance / bandwidth**2"),
-        hint="Derive −(q − k)²/(2σ²) by q: two minus signs meet.",
-    ),
-    transposed=wrong(
-        "The gradient is transposed: rows belong to the numbers of the output, columns to those of the query.",
-        (PRODUCT, 'np.einsum("...s,...se,...sd->...de", weights, apart, steps)'),
-        hint="The first row holds the derivatives of output[0]. How many are they?",
-    ),
-    diagonal_only=wrong(
-        "You take a weight to depend on its own score only, α(1 − α). It depends on the scores of all other keys, too.",
-        (PRODUCT, 'np.einsum("...s,...se,...sd->...ed", weights * (1 - weights), values, steps)'),
-        hint="What happens to α_1 when the query moves and only the score of key 2 changes?",
-        see="01#ten-lines",
-    ),
-    weights_left_out=wrong(
-        "The products of values and keys are summed without their weights.",
-        (PRODUCT, f'np.einsum("...se,...sd->...ed", apart, {FROM_MEAN})'),
-        hint="How much may a key contribute that lies far from the query?",
-    ),
-    weights_left_out_from_query=wrong(
-        "The products of values and keys are summed without their weights.",
-        (PRODUCT, 'np.einsum("...se,...sd->...ed", apart, steps)'),
-        hint="How much may a key contribute that lies far from the query?",
-    ),
-    plain_means=wrong(
-        "The means that you subtract count every key alike. The weights of this query belong into them.",
-        ("weights @ values", "values.mean(axis=0)"),
-        (PRODUCT, 'np.einsum("...s,...se,...sd->...ed", weights, apart, keys - keys.mean(axis=0))'),
-        hint="Which mean of the values is the output itself?",
-    ),
-    weights_twice=wrong(
-        "The weights come in twice.",
-        (PRODUCT, f'np.einsum("...s,...se,...sd->...ed", weights**2, apart, {FROM_MEAN})'),
-        hint="Which derivative does e^x have? So what stands before the bracket in that of α_s?",
-    ),
-    unstable_kernel=wrong(
-        "Far from all keys every kernel rounds to 0, and 0/0 is NaN. Which softmax avoids this?",
-        ("softmax(exponents)", "np.exp(exponents) / np.exp(exponents).sum(axis=-1, keepdims=True)"),
-        see="01#bandwidth",
-    ),
-    plain_mean_of_keys=wrong(
-        "You take the plain mean of the keys off. It should be their mean under the weights.",
-        (APART, AS_THEY_ARE),
-        ("keys - query[..., None, :]", "keys - 0 * query[..., None, :] - keys.mean(axis=0)"),
-        ("-(steps**2).sum(axis=-1)", "-((keys - query[..., None, :]) ** 2).sum(axis=-1)"),
-        hint="Derive log Σ exp(…): which weights stand before the keys?",
-    ),
+    sum_held_fixed=edit(APART, AS_THEY_ARE, see="01#bandwidth")
+    | "You derive each kernel and keep the sum of the kernels fixed. The sum depends on the query as well."
+    | "Which derivative does a fraction have whose numerator and denominator both depend on q?",
+    means_missing=edit(APART, AS_THEY_ARE)
+    | edit(PRODUCT, 'np.einsum("...s,...se,...sd->...ed", weights, apart, keys)')
+    | "This is the weighted sum of v kᵀ, divided by σ². When all values grow by the same number, the slope of the "
+    "output must not change; yours does." | f"{ALL_DEPEND} What does that take away from k_s?",
+    bandwidth_not_squared=edit(LAST, "covariance / bandwidth")
+    | "The gradient is divided by σ; in the exponent the bandwidth is squared, and the derivative keeps the square."
+    | "Derive −(q − k)²/(2σ²) by q. What is left of the 2, and what of the σ²?",
+    bandwidth_forgotten=edit(LAST, "covariance")
+    | "The exponent has a σ² below it. It is missing in your derivative."
+    | "Derive −(q − k)²/(2σ²) by q, with all constants.",
+    half_as_large=edit(LAST, "covariance / (2 * bandwidth**2)")
+    | "The result is half as large as it should be. What does the derivative of a square do to the 2 in 2σ²?"
+    | "Derive −(q − k)²/(2σ²) by q. Is the 2 still there?",
+    twice_as_large=edit(LAST, "2 * covariance / bandwidth**2")
+    | "The result is twice as large as it should be: the 2 in 2σ² is missing."
+    | "Derive −(q − k)²/(2σ²) by q. Two factors of 2 meet in it.",
+    other_sign=edit(LAST, "-covariance / bandwidth**2")
+    | "The sign is wrong. When the query moves towards a key, the weight of this key grows."
+    | "Derive −(q − k)²/(2σ²) by q: two minus signs meet.",
+    transposed=edit(PRODUCT, 'np.einsum("...s,...se,...sd->...de", weights, apart, steps)')
+    | "The gradient is transposed: rows belong to the numbers of the output, columns to those of the query."
+    | "The first row holds the derivatives of output[0]. How many are they?",
+    diagonal_only=edit(
+        PRODUCT, 'np.einsum("...s,...se,...sd->...ed", weights * (1 - weights), values, steps)', see="01#ten-lines"
+    )
+    | "You take a weight to depend on its own score only, α(1 − α). It depends on the scores of all other keys, too."
+    | "What happens to α_1 when the query moves and only the score of key 2 changes?",
+    weights_left_out=edit(PRODUCT, f'np.einsum("...se,...sd->...ed", apart, {FROM_MEAN})')
+    | "The products of values and keys are summed without their weights."
+    | "How much may a key contribute that lies far from the query?",
+    weights_left_out_from_query=edit(PRODUCT, 'np.einsum("...se,...sd->...ed", apart, steps)')
+    | "The products of values and keys are summed without their weights."
+    | "How much may a key contribute that lies far from the query?",
+    plain_means=edit("weights @ values", "values.mean(axis=0)")
+    | edit(PRODUCT, 'np.einsum("...s,...se,...sd->...ed", weights, apart, keys - keys.mean(axis=0))')
+    | "The means that you subtract count every key alike. The weights of this query belong into them."
+    | "Which mean of the values is the output itself?",
+    weights_twice=edit(PRODUCT, f'np.einsum("...s,...se,...sd->...ed", weights**2, apart, {FROM_MEAN})')
+    | "The weights come in twice."
+    | "Which derivative does e^x have? So what stands before the bracket in that of α_s?",
+    unstable_kernel=edit(
+        "softmax(exponents)", "np.exp(exponents) / np.exp(exponents).sum(axis=-1, keepdims=True)", see="01#bandwidth"
+    )
+    | "Far from all keys every kernel rounds to 0, and 0/0 is NaN. Which softmax avoids this?",
+    plain_mean_of_keys=edit(APART, AS_THEY_ARE)
+    | edit("keys - query[..., None, :]", "keys - 0 * query[..., None, :] - keys.mean(axis=0)")
+    | edit("-(steps**2).sum(axis=-1)", "-((keys - query[..., None, :]) ** 2).sum(axis=-1)")
+    | "You take the plain mean of the keys off. It should be their mean under the weights."
+    | "Derive log Σ exp(…): which weights stand before the keys?",
 )
 
-exercise.hints(
-    "The output is Σ α_s v_s, and only the weights depend on the query. So you need the derivative of each α_s.",
-    "d log α_s = d(exponent of s) − d log Σ exp(exponents). Write both terms as sums over keys; then dα = α · d log α.",
+exercise.advice(
+    values=Advice(
+        value="Every key moves every weight, because the weights share one sum. Derive the softmax first, then the "
+        "exponent, and put the two together.",
+        shape="Row e belongs to number e of the output, column i to number i of the query: (dv, d).",
+    ),
+    bandwidths="The bandwidth stands at two places: in the weights, and in the derivative of the exponent.",
+    several=Advice(
+        value="Each query has weights and means of its own.",
+        shape="Queries (T, d) give (T, dv, d); one query (d,) gives (dv, d). Count the axes from the end: "
+        "`query[..., None, :] - keys` is (…, S, d).",
+    ),
+    far=Advice(
+        nan="Far from every key all kernels round to 0, and 0/0 is NaN. The weights are the softmax of the exponents.",
+        value="Is the difference of two large numbers in your sum? Measure keys from their own mean, not from 0. "
+        "A difference quotient has no step that is right in all cases here.",
+    ),
 )
-exercise.hints("Put σ = 2 into your formula by hand, for two keys on a line.", group="bandwidths")
 exercise.hints(
-    "An einsum with `...` in front of its letters takes any leading axes. Which letters are S, dv and d?",
-    group="several",
+    values=(
+        "The output is Σ α_s v_s, and only the weights depend on the query. So you need the derivative of each α_s.",
+        "d log α_s = d(exponent of s) − d log Σ exp(exponents). Write both terms as sums over keys; then dα = α · d "
+        "log α.",
+    ),
+    bandwidths="Put σ = 2 into your formula by hand, for two keys on a line.",
+    several="An einsum with `...` in front of its letters takes any leading axes. Which letters are S, dv and d?",
+    far="Your safe softmax has solved this once already, in `attention_pooling`.",
 )
-exercise.hints("Your safe softmax has solved this once already, in `attention_pooling`.", group="far")

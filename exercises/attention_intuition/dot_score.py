@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
-from coursekit.generator import Generator
+from autograder.declaring import Exercise, edit
 from exercises.attention_intuition.shared import (
     TRANSPOSED,
     TYPES,
@@ -14,7 +13,7 @@ from exercises.attention_intuition.shared import (
 )
 from exercises.self_attention.shared import BUILT_IN_ATTENTION
 
-exercise = Exercise("dot_score", call=("q", "k"), returns=("scores",), forbidden=BUILT_IN_ATTENTION)
+exercise = Exercise("dot_score", returns=("scores",), forbidden=BUILT_IN_ATTENTION)
 
 
 @exercise.formula
@@ -24,32 +23,20 @@ def dot_score(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     return scores
 
 
-@exercise.group("right values", points=2)
-def values(rng: Generator) -> list[Case]:
-    return pair_values(rng)
-
-
-@exercise.group(TYPES, points=1, advice=TYPES_ADVICE)
-def types(rng: Generator) -> list[Case]:
-    return pair_types(rng)
-
+exercise.group("right values", points=2, values=pair_values)
+exercise.group(TYPES, types=pair_types)
 
 exercise.mistakes(
     scores_transposed=TRANSPOSED,
     weights_instead_of_scores=WEIGHTS_RETURNED,
-    scaled_here=wrong(
-        "These are scaled scores; the plain dot product has no divisor.",
-        ("return scores", "return scores / q.shape[-1] ** 0.5"),
-    ),
-    averaged=wrong(
-        "The products are averaged over d; the dot product is their sum.",
-        ("return scores", "return scores / q.shape[-1]"),
-    ),
+    scaled_here=edit("return scores", "return scores / q.shape[-1] ** 0.5")
+    | "These are scaled scores; the plain dot product has no divisor.",
+    averaged=edit("return scores", "return scores / q.shape[-1]")
+    | "The products are averaged over d; the dot product is their sum.",
 )
 
-
-exercise.hints("All T·S dot products are one matrix product. Which of the two has to be transposed?")
+exercise.advice(types=TYPES_ADVICE)
 exercise.hints(
-    "The numbers are right for one kind of argument. What does your code call that the other kind does not have?",
-    group="types",
+    values="All T·S dot products are one matrix product. Which of the two has to be transposed?",
+    types="The numbers are right for one kind of argument. What does your code call that the other kind does not have?",
 )

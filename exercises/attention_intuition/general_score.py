@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Exercise, edit
 from coursekit.generator import Generator
 from exercises.attention_intuition.shared import (
     TRANSPOSED,
@@ -26,8 +26,7 @@ def _general(rng: Generator, d_q: int, d_k: int, dtype: str = "float32") -> dict
 
 SCALED_GENERAL = "The scores are divided by the root of a width; the general score has no divisor."
 
-
-exercise = Exercise("general_score", call=("q", "k", "w"), returns=("scores",), forbidden=BUILT_IN_ATTENTION)
+exercise = Exercise("general_score", returns=("scores",), forbidden=BUILT_IN_ATTENTION)
 
 
 @exercise.formula
@@ -37,28 +36,20 @@ def general_score(q: np.ndarray, k: np.ndarray, w: np.ndarray) -> np.ndarray:
     return scores
 
 
-@exercise.group("right values", points=2)
-def values(rng: Generator) -> list[Case]:
-    return widths(_general, (7, 2), (3, 3))(rng)
-
-
-@exercise.group(TYPES, points=1, advice=TYPES_ADVICE)
-def types(rng: Generator) -> list[Case]:
-    return weighted_types(_general)(rng)
-
+exercise.group("right values", points=2, values=widths(_general, (7, 2), (3, 3)))
+exercise.group(TYPES, types=weighted_types(_general))
 
 exercise.mistakes(
     scores_transposed=TRANSPOSED,
     weights_instead_of_scores=WEIGHTS_RETURNED,
-    w_transposed=wrong("w is used transposed: its rows belong to the query.", ("q, w, k", "q, w.T, k")),
-    w_ignored=wrong("w changes nothing in your scores.", ("q, w, k", "q, np.eye(len(w)), k")),
-    scaled_here=wrong(SCALED_GENERAL, ("return scores", "return scores / q.shape[-1] ** 0.5")),
-    scaled_by_key_width=wrong(SCALED_GENERAL, ("return scores", "return scores / k.shape[-1] ** 0.5")),
+    w_transposed=edit("q, w, k", "q, w.T, k") | "w is used transposed: its rows belong to the query.",
+    w_ignored=edit("q, w, k", "q, np.eye(len(w)), k") | "w changes nothing in your scores.",
+    scaled_here=edit("return scores", "return scores / q.shape[-1] ** 0.5") | SCALED_GENERAL,
+    scaled_by_key_width=edit("return scores", "return scores / k.shape[-1] ** 0.5") | SCALED_GENERAL,
 )
 
-
-exercise.hints("q (T, dq) times w (dq, dk) is (T, dk): as wide as a key. What remains to do?")
+exercise.advice(types=TYPES_ADVICE)
 exercise.hints(
-    "The numbers are right for one kind of argument. What does your code call that the other kind does not have?",
-    group="types",
+    values="q (T, dq) times w (dq, dk) is (T, dk): as wide as a key. What remains to do?",
+    types="The numbers are right for one kind of argument. What does your code call that the other kind does not have?",
 )

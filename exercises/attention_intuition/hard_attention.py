@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit, instead
 from coursekit.generator import Generator
 from exercises.attention_intuition.shared import TYPES
 from exercises.drawing import drawn_until
@@ -20,8 +20,7 @@ def _distribution(rng: Generator, *shape: int, dtype: str = "float32") -> np.nda
 
 ONE_HOT_ADVICE = "Tensors have few of NumPy's methods: use `ops.argmax` and `ops.one_hot`, or make an array first."
 
-
-exercise = Exercise("hard_attention", call=("weights",))
+exercise = Exercise("hard_attention")
 
 
 @exercise.formula
@@ -45,92 +44,64 @@ def one_for_all(weights: np.ndarray) -> np.ndarray:
     return (np.arange(weights.size).reshape(weights.shape) == weights.argmax()).astype(weights.dtype)
 
 
-@exercise.group("right values", points=1)
-def values(rng: Generator) -> list[Case]:
-    return [
-        Case({"weights": np.array([0.1, 0.35, 0.3, 0.25], "float32")[rng.permutation(4)]}),
-        Case({"weights": _distribution(rng, 5, 3)}),
-    ]
+exercise.group(
+    "right values",
+    values=lambda rng: [
+        {"weights": np.array([0.1, 0.35, 0.3, 0.25], "float32")[rng.permutation(4)]},
+        {"weights": _distribution(rng, 5, 3)},
+    ],
+)
+exercise.group(
+    "leading dimensions",
+    batched=lambda rng: [{"weights": _distribution(rng, 2, 5, 3)}, {"weights": _distribution(rng, 2, 3, 5, 7)}],
+)
 
 
-@exercise.group("leading dimensions", points=1)
-def batched(rng: Generator) -> list[Case]:
-    return [Case({"weights": _distribution(rng, 2, 5, 3)}), Case({"weights": _distribution(rng, 2, 3, 5, 7)})]
-
-
-@exercise.group("the first of equal weights", points=1)
-def ties(rng: Generator) -> list[Case]:
+@exercise.group("the first of equal weights")
+def ties(rng):
     rows = np.array([[0.25, 0.25, 0.25, 0.25], [0.1, 0.4, 0.1, 0.4], [0.4, 0.1, 0.1, 0.4]], "float32")
-    return [
-        Case(
-            {"weights": rows[rng.permutation(3)]}, description="rows in which the largest weight occurs more than once"
-        )
-    ]
+    return Case({"weights": rows[rng.permutation(3)]}, "rows in which the largest weight occurs more than once")
 
 
-@exercise.group(TYPES, points=1, advice=ONE_HOT_ADVICE)
-def types(rng: Generator) -> list[Case]:
-    return [
-        Case({"weights": _distribution(rng, 5, 3)}, mode="tensor", description="a TensorFlow tensor"),
-        Case({"weights": _distribution(rng, 5, 3)}, description="a NumPy array of float32"),
-        Case({"weights": _distribution(rng, 5, 3, dtype="float64")}, description="a NumPy array of float64"),
-    ]
-
+exercise.group(
+    TYPES,
+    types=lambda rng: [
+        Case({"weights": _distribution(rng, 5, 3)}, "a TensorFlow tensor", mode="tensor"),
+        Case({"weights": _distribution(rng, 5, 3)}, "a NumPy array of float32"),
+        Case({"weights": _distribution(rng, 5, 3, dtype="float64")}, "a NumPy array of float64"),
+    ],
+)
 
 exercise.mistakes(
-    all_ties=wrong(
-        "Where several weights are largest, each gets a 1; only the first should get it.",
-        ("np.arange(weights.shape[-1]) == largest", "weights == weights.max(axis=-1, keepdims=True)"),
-    ),
-    last_tie=wrong(
-        "On ties you take the last of the largest weights, not the first.",
-        ("weights.argmax(axis=-1)[..., None]", "weights.shape[-1] - 1 - weights[..., ::-1].argmax(axis=-1)[..., None]"),
-    ),
-    smallest=wrong(
-        "The 1 stands at the smallest weight.",
-        ("weights.argmax(axis=-1)[..., None]", "weights.argmin(axis=-1)[..., None]"),
-    ),
-    over_queries=wrong("The columns are one-hot, not the rows.", instead=one_hot_columns),
-    one_for_all=wrong("There is a single 1 in the whole array; every row needs one.", instead=one_for_all),
-    index_returned=wrong(
-        "That is the place of the largest weight; return the one-hot row.",
-        ("(np.arange(weights.shape[-1]) == largest).astype(weights.dtype)", "weights.argmax(axis=-1)"),
-    ),
-    argmax_without_axis=wrong(
-        "argmax without an axis finds one place in the whole array: every row has its own, `axis=-1`.",
-        ("weights.argmax(axis=-1)[..., None]", "weights.argmax()"),
-    ),
-    argmax_of_columns=wrong(
-        "argmax runs along the first axis; the weights of one query lie along the last one.",
-        ("weights.argmax(axis=-1)[..., None]", "weights.argmax(axis=0)[..., None]"),
-    ),
-    weight_kept=wrong(
-        "The largest weight keeps its value; it should become 1.",
-        (
-            "(np.arange(weights.shape[-1]) == largest).astype(weights.dtype)",
-            "(np.arange(weights.shape[-1]) == largest) * weights",
-        ),
-    ),
-    above_half=wrong(
-        "A weight need not be above ½ to be the largest.",
-        ("(np.arange(weights.shape[-1]) == largest).astype(weights.dtype)", "(weights > 0.5).astype(weights.dtype)"),
-    ),
+    all_ties=edit("np.arange(weights.shape[-1]) == largest", "weights == weights.max(axis=-1, keepdims=True)")
+    | "Where several weights are largest, each gets a 1; only the first should get it.",
+    last_tie=edit(".argmax(axis=-1)[..., None]", ".shape[-1] - 1 - weights[..., ::-1].argmax(axis=-1)[..., None]")
+    | "On ties you take the last of the largest weights, not the first.",
+    smallest=edit("weights.argmax(axis=-1)[..., None]", "weights.argmin(axis=-1)[..., None]")
+    | "The 1 stands at the smallest weight.",
+    over_queries=instead(one_hot_columns) | "The columns are one-hot, not the rows.",
+    one_for_all=instead(one_for_all) | "There is a single 1 in the whole array; every row needs one.",
+    index_returned=edit("(np.arange(weights.shape[-1]) == largest).astype(weights.dtype)", "weights.argmax(axis=-1)")
+    | "That is the place of the largest weight; return the one-hot row.",
+    argmax_without_axis=edit("weights.argmax(axis=-1)[..., None]", "weights.argmax()")
+    | "argmax without an axis finds one place in the whole array: every row has its own, `axis=-1`.",
+    argmax_of_columns=edit("weights.argmax(axis=-1)[..., None]", "weights.argmax(axis=0)[..., None]")
+    | "argmax runs along the first axis; the weights of one query lie along the last one.",
+    weight_kept=edit(".astype(weights.dtype)", "* weights") | "The largest weight keeps its value; it should become 1.",
+    above_half=edit("(np.arange(weights.shape[-1]) == largest).astype", "(weights > 0.5).astype")
+    | "A weight need not be above ½ to be the largest.",
 )
 
-
+exercise.advice(types=ONE_HOT_ADVICE)
 exercise.hints(
-    "Which function gives the place of the largest entry of a row, and which one takes the first on ties?",
-    "`argmax` over the last axis gives (…); `one_hot` turns it into (…, S). How many classes are there?",
-)
-exercise.hints(
-    "Which axis holds the keys, whatever stands before it?",
-    "An index such as `out[i, j]` needs exactly two axes. `one_hot` of the places takes any number of them.",
-    group="batched",
-)
-exercise.hints(
-    "Comparing with the largest weight marks all that equal it. Which function returns only one place?", group="ties"
-)
-exercise.hints(
-    "The numbers are right for one kind of argument. What does your code call that the other kind does not have?",
-    group="types",
+    values=(
+        "Which function gives the place of the largest entry of a row, and which one takes the first on ties?",
+        "`argmax` over the last axis gives (…); `one_hot` turns it into (…, S). How many classes are there?",
+    ),
+    batched=(
+        "Which axis holds the keys, whatever stands before it?",
+        "An index such as `out[i, j]` needs exactly two axes. `one_hot` of the places takes any number of them.",
+    ),
+    ties="Comparing with the largest weight marks all that equal it. Which function returns only one place?",
+    types="The numbers are right for one kind of argument. What does your code call that the other kind does not have?",
 )

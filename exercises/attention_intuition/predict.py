@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import ONE, Questions, wrong
+from autograder.declaring import ONE, Questions, seen
 from exercises.formulas.attention import softmax
 
 KEYS = np.arange(-100, 101) * 0.1
@@ -22,13 +22,10 @@ exercise.question(
 )
 
 exercise.mistakes(
-    thought_quartered=wrong(
-        "Both the bandwidth and the distance are squared. How far does a kernel of half the width reach?", seen=8.86
-    ),
-    thought_doubled=wrong("That goes the wrong way: a narrow kernel lets fewer keys count.", seen=70.9),
-    thought_unchanged=wrong("The weights still sum to 1, but fewer keys share the 1.", seen=35.4),
-    thought_rooted=wrong(
-        "That divides by the root of 2. The keys lie on a line: how many of them lie in a stretch of half the length?",
-        seen=25.1,
-    ),
+    thought_quartered=seen(8.86)
+    | "Both the bandwidth and the distance are squared. How far does a kernel of half the width reach?",
+    thought_doubled=seen(70.9) | "That goes the wrong way: a narrow kernel lets fewer keys count.",
+    thought_unchanged=seen(35.4) | "The weights still sum to 1, but fewer keys share the 1.",
+    thought_rooted=seen(25.1)
+    | "That divides by the root of 2. The keys lie on a line: how many of them lie in a stretch of half the length?",
 )

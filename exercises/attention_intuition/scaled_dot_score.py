@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
-from coursekit.generator import Generator
+from autograder.declaring import Exercise, edit
 from exercises.attention_intuition.shared import (
     TRANSPOSED,
     TYPES,
@@ -16,9 +15,7 @@ from exercises.attention_intuition.shared import (
 )
 from exercises.self_attention.shared import BUILT_IN_ATTENTION, DIVISION, ROOT
 
-exercise = Exercise(
-    "scaled_dot_score", call=("q", "k"), returns=("scores",), forbidden=BUILT_IN_ATTENTION, uses=("dot_score",)
-)
+exercise = Exercise("scaled_dot_score", returns=("scores",), forbidden=BUILT_IN_ATTENTION, uses=("dot_score",))
 
 
 @exercise.formula
@@ -28,35 +25,23 @@ def scaled_dot_score(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     return scores
 
 
-@exercise.group("right values", points=2)
-def values(rng: Generator) -> list[Case]:
-    return pair_values(rng)
-
-
-@exercise.group(TYPES, points=1, advice=TYPES_ADVICE)
-def types(rng: Generator) -> list[Case]:
-    return pair_types(rng)
-
+exercise.group("right values", points=2, values=pair_values)
+exercise.group(TYPES, types=pair_types)
 
 exercise.mistakes(
     scores_transposed=TRANSPOSED,
     weights_instead_of_scores=WEIGHTS_RETURNED,
-    unscaled=wrong("The scores are not scaled.", (DIVISION, "")),
-    scaled_by_d=wrong("The scores are divided by the width itself, not by its root.", (ROOT, "q.shape[-1]")),
-    scaled_by_length=wrong(
-        "The scores are divided by the root of the number of keys. What does a dot product sum over?",
-        (ROOT, "math.sqrt(len(k))"),
-    ),
-    scaled_by_queries=wrong(
-        "The scores are divided by the root of the number of queries. What does a dot product sum over?",
-        (ROOT, "math.sqrt(len(q))"),
-    ),
-    scale_inverted=wrong("The scores are multiplied by the root of the width.", (DIVISION, "* math.sqrt(q.shape[-1])")),
+    unscaled=edit(DIVISION, "") | "The scores are not scaled.",
+    scaled_by_d=edit(ROOT, "q.shape[-1]") | "The scores are divided by the width itself, not by its root.",
+    scaled_by_length=edit(ROOT, "math.sqrt(len(k))")
+    | "The scores are divided by the root of the number of keys. What does a dot product sum over?",
+    scaled_by_queries=edit(ROOT, "math.sqrt(len(q))")
+    | "The scores are divided by the root of the number of queries. What does a dot product sum over?",
+    scale_inverted=edit(DIVISION, "* math.sqrt(q.shape[-1])") | "The scores are multiplied by the root of the width.",
 )
 
-
-exercise.hints("The divisor is the root of the width of q and k. `x ** 0.5` of a Python int keeps float32 as it is.")
+exercise.advice(types=TYPES_ADVICE)
 exercise.hints(
-    "The numbers are right for one kind of argument. What does your code call that the other kind does not have?",
-    group="types",
+    values="The divisor is the root of the width of q and k. `x ** 0.5` of a Python int keeps float32 as it is.",
+    types="The numbers are right for one kind of argument. What does your code call that the other kind does not have?",
 )

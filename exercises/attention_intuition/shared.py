@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.declaring import Case, wrong
+from autograder.declaring import Case, edit
 from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.formulas.attention import masked_softmax
@@ -31,42 +31,32 @@ def attended(scores: np.ndarray, values: np.ndarray, mask: Any = None) -> tuple[
     return result, weights
 
 
-TRANSPOSED = wrong(
-    "The scores come back transposed: row t belongs to query t, column s to key s.",
-    ("return scores", "return scores.T"),
+TRANSPOSED = (
+    edit("return scores", "return scores.T")
+    | "The scores come back transposed: row t belongs to query t, column s to key s."
 )
-
-
-WEIGHTS_RETURNED = wrong(
-    "Your rows sum to 1: those are weights. A score function returns what goes into the softmax.",
-    (
+WEIGHTS_RETURNED = (
+    edit(
         "return scores",
         "return np.exp(scores - scores.max(axis=-1, keepdims=True)) / np.exp(scores - scores.max(axis=-1, "
         "keepdims=True)).sum(axis=-1, keepdims=True)",
-    ),
+    )
+    | "Your rows sum to 1: those are weights. A score function returns what goes into the softmax."
 )
-
-
-SWAPPED_RESULTS = wrong(
-    "The two results come back in the wrong order.", ("return result, weights", "return weights, result")
+SWAPPED_RESULTS = (
+    edit("return result, weights", "return weights, result") | "The two results come back in the wrong order."
 )
-
-
-OVER_QUERIES = wrong(
-    "The columns of the weights sum to 1, not the rows: the queries compete instead of the keys.",
-    ("softmax(x, axis=-1)", "softmax(x, axis=-2)"),
+OVER_QUERIES = (
+    edit("softmax(x, axis=-1)", "softmax(x, axis=-2)")
+    | "The columns of the weights sum to 1, not the rows: the queries compete instead of the keys."
 )
-
-
-NO_SOFTMAX = wrong(
-    "The scores weight the values directly: no softmax.",
-    ("powers / powers.sum(axis=axis, keepdims=True)", "np.where(x > -1e8, x, 0)"),
+NO_SOFTMAX = (
+    edit("powers / powers.sum(axis=axis, keepdims=True)", "np.where(x > -1e8, x, 0)")
+    | "The scores weight the values directly: no softmax."
 )
-
-
-UNSTABLE = wrong(
-    "Large scores overflow in `exp` and give NaN. What can be subtracted from a row without changing its softmax?",
-    ("x.max(axis=axis, keepdims=True)", "0"),
+UNSTABLE = (
+    edit("x.max(axis=axis, keepdims=True)", "0")
+    | "Large scores overflow in `exp` and give NaN. What can be subtracted from a row without changing its softmax?"
 )
 
 
@@ -86,9 +76,9 @@ def pair_values(rng: Generator) -> list[Case]:
 
 def pair_types(rng: Generator) -> list[Case]:
     return [
-        Case(pairs(rng, 5, 3, 7), mode="tensor", description="TensorFlow tensors"),
-        Case(pairs(rng, 5, 3, 7), description="NumPy arrays of float32"),
-        Case(pairs(rng, 5, 3, 7, dtype="float64"), description="NumPy arrays of float64"),
+        Case(pairs(rng, 5, 3, 7), "TensorFlow tensors", mode="tensor"),
+        Case(pairs(rng, 5, 3, 7), "NumPy arrays of float32"),
+        Case(pairs(rng, 5, 3, 7, dtype="float64"), "NumPy arrays of float64"),
     ]
 
 
@@ -98,9 +88,9 @@ def widths(make, first: tuple[int, int], second: tuple[int, int]):
 
 def weighted_types(make):
     return lambda rng: [
-        Case(make(rng, 7, 2), mode="tensor", description="TensorFlow tensors"),
-        Case(make(rng, 7, 2), description="NumPy arrays of float32"),
-        Case(make(rng, 7, 2, dtype="float64"), description="NumPy arrays of float64"),
+        Case(make(rng, 7, 2), "TensorFlow tensors", mode="tensor"),
+        Case(make(rng, 7, 2), "NumPy arrays of float32"),
+        Case(make(rng, 7, 2, dtype="float64"), "NumPy arrays of float64"),
     ]
 
 
@@ -111,31 +101,21 @@ TYPES_ADVICE = (
     "Tensors have few of NumPy's methods, and TensorFlow multiplies no float32 by a float64. "
     "Convert all arguments to one kind first: `ops.convert_to_tensor(x)`, or `np.asarray(x)`."
 )
-
-
 TRAINING_ADVICE = "Inside a layer use `keras.ops` (or TensorFlow operations): NumPy stops both graphs and gradients."
 
 
 HIDDEN = "np.tanh(asked + offered)"
 
 ACTIVATION_MISTAKES = dict(
-    no_tanh=wrong("The tanh is missing: without it the score is linear in q and k.", (HIDDEN, "asked + offered")),
-    tanh_outside=wrong(
-        "The tanh comes last. It belongs before the product with v.",
-        ("np.tanh(asked + offered) @ v", "np.tanh((asked + offered) @ v)"),
-    ),
-    tanh_of_each=wrong(
-        "tanh is applied to each projection; it should be applied once, to their sum.",
-        (HIDDEN, "np.tanh(asked) + np.tanh(offered)"),
-    ),
-    relu_for_tanh=wrong(
-        "The hidden layer has a ReLU where the exercise asks for tanh.", (HIDDEN, "np.maximum(asked + offered, 0)")
-    ),
-    sigmoid_for_tanh=wrong(
-        "The hidden layer has a sigmoid where the exercise asks for tanh.",
-        (HIDDEN, "1 / (1 + np.exp(-(asked + offered)))"),
-    ),
-    multiplied=wrong(
-        "The two projections are multiplied; additive attention adds them.", (HIDDEN, "np.tanh(asked * offered)")
-    ),
+    no_tanh=edit(HIDDEN, "asked + offered") | "The tanh is missing: without it the score is linear in q and k.",
+    tanh_outside=edit("np.tanh(asked + offered) @ v", "np.tanh((asked + offered) @ v)")
+    | "The tanh comes last. It belongs before the product with v.",
+    tanh_of_each=edit(HIDDEN, "np.tanh(asked) + np.tanh(offered)")
+    | "tanh is applied to each projection; it should be applied once, to their sum.",
+    relu_for_tanh=edit(HIDDEN, "np.maximum(asked + offered, 0)")
+    | "The hidden layer has a ReLU where the exercise asks for tanh.",
+    sigmoid_for_tanh=edit(HIDDEN, "1 / (1 + np.exp(-(asked + offered)))")
+    | "The hidden layer has a sigmoid where the exercise asks for tanh.",
+    multiplied=edit(HIDDEN, "np.tanh(asked * offered)")
+    | "The two projections are multiplied; additive attention adds them.",
 )

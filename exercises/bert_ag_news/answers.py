@@ -1,6 +1,6 @@
 """Lab 07, exercise `answers`."""
 
-from autograder.declaring import Questions, wrong
+from autograder.declaring import Questions, seen
 
 CHOSEN = 0.15 * 100  # tokens of a hundred; 80 % of them become [MASK]
 
@@ -26,15 +26,12 @@ exercise.question(
 )
 
 exercise.mistakes(
-    chosen_counted=wrong("That many are chosen. Not all of them are masked.", seen={"masked": CHOSEN}),
-    rate_forgotten=wrong("80 % of the chosen ones, not of all.", seen={"masked": 80}),
-    kept_counted=wrong("That many are kept.", seen={"masked": 0.1 * CHOSEN}),
-    test_decides=wrong(
-        "A test set that decides anything is no longer a test set.", seen={"decision": "a"}, see="06b#three-splits"
-    ),
-    training_decides=wrong(
-        "The training loss falls as long as you like.", seen={"decision": "c"}, see="06#overfitting"
-    ),
-    keras_for_speed=wrong("Speed is not the reason here: neither is faster.", seen={"keras": "a"}),
-    keras_for_text=wrong("Keras 3 takes strings, too, in `TextVectorization` for example.", seen={"keras": "b"}),
+    chosen_counted=seen({"masked": CHOSEN}) | "That many are chosen. Not all of them are masked.",
+    rate_forgotten=seen({"masked": 80}) | "80 % of the chosen ones, not of all.",
+    kept_counted=seen({"masked": 0.1 * CHOSEN}) | "That many are kept.",
+    test_decides=seen({"decision": "a"}, see="06b#three-splits")
+    | "A test set that decides anything is no longer a test set.",
+    training_decides=seen({"decision": "c"}, see="06#overfitting") | "The training loss falls as long as you like.",
+    keras_for_speed=seen({"keras": "a"}) | "Speed is not the reason here: neither is faster.",
+    keras_for_text=seen({"keras": "b"}) | "Keras 3 takes strings, too, in `TextVectorization` for example.",
 )

@@ -6,7 +6,9 @@ from exercises.bert_ag_news import warmup_linear_decay
 exercise = find_the_bug(warmup_linear_decay.exercise)
 
 exercise.hints(
-    "Which of the four arguments may be 0? Compare all steps with your own function.",
-    "`max(…, 1)` keeps the division from failing. Which value does the line then have at step 0, and which "
-    "value should it have?",
+    mended=(
+        "Which of the four arguments may be 0? Compare all steps with your own function.",
+        "`max(…, 1)` keeps the division from failing. Which value does the line then have at step 0, and which value "
+        "should it have?",
+    )
 )

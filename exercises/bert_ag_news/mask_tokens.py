@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit, seen
 from coursekit.generator import Generator
 from coursekit.readings.token_masking import at_the_rate, each_for_itself, in_three_kinds, never_chosen, uniform_over
 
@@ -31,15 +31,13 @@ def _small(rng: Generator) -> dict[str, Any]:
     return {"vocab_size": size, "special_ids": specials, "mask_id": mask_id, "words": words, "unused": unused}
 
 
-def _texts(
-    rng: Generator, mode: str, *, description: str, vocabulary: dict, calls: int, rows: int, columns: int, **more
-) -> Case:
+def _texts(rng, mode, *, description, vocabulary, calls, rows, columns, **more):
     """Texts that the probe draws: in each row four fifths are words, the rest special ids."""
     sizes = {"calls": calls, "rows": rows, "columns": columns, "dtype": "int64", "seed": int(rng.integers(1 << 40))}
-    return Case({**vocabulary, **sizes, **more}, mode=mode, description=description)
+    return Case({**vocabulary, **sizes, **more}, description, mode=mode)
 
 
-exercise = Exercise("mask_tokens", probe_only=("calls", "dtype", "rows", "seed", "unused", "words"))
+exercise = Exercise("mask_tokens", own_probe=True, probe_only=("calls", "dtype", "rows", "seed", "unused", "words"))
 
 # What is true of the masking, for each question that the probe asks, with the numbers of the case. Chance decides which
 # tokens are chosen (Devlin et al. 2019, section 3.1).
@@ -87,13 +85,10 @@ def numbers_from_the_generator() -> dict[str, str]:
     return {"numbers": "from rng"}
 
 
-@exercise.group(
+exercise.group(
     "labels, special ids, and the argument",
     points=2,
-    advice="Labels are the original ids where a token is chosen and -100 elsewhere; all other tokens stay as they are.",
-)
-def labels(rng: Generator) -> list[Case]:
-    return [
+    labels=lambda rng: [
         _texts(rng, "labels", description="ids (53, 61)", vocabulary=_large(rng), calls=1, rows=53, columns=61),
         _texts(
             rng,
@@ -105,15 +100,12 @@ def labels(rng: Generator) -> list[Case]:
             columns=997,
             rate=0.4,
         ),
-    ]
-
-
-@exercise.group(
-    "the right share is chosen",
-    points=1,
-    advice="Counted over 380,013 words: a right function fails here by chance less than once in a million times.",
+    ],
 )
-def share(rng: Generator) -> list[Case]:
+
+
+@exercise.group("the right share is chosen")
+def share(rng):
     """So many words that 0.01 more or less shows, and a rate that is far from whole per cent: half of one at most.
 
     With 380,013 words the bounds are within 0.0034 of 0.15, and within 0.0027 of a rate below 0.09.
@@ -121,40 +113,29 @@ def share(rng: Generator) -> list[Case]:
     big: dict[str, Any] = {"vocabulary": _large(rng), "calls": 1, "rows": 197, "columns": 2411}
     rate = (100 * int(rng.integers(7, 9)) + int(rng.integers(45, 56))) / 10000
     shown = "how many of 380,013 words are chosen"
-    return [
-        _texts(rng, "share", description=f"{shown} by default", **big),
-        _texts(rng, "share", description=f"{shown} with rate={rate:g}", rate=rate, **big),
-        _texts(
-            rng,
-            "share",
-            description="how many of 49,440 words are chosen, more than half of which have the id of [MASK] already",
-            vocabulary=_with_masks(rng),
-            calls=1,
-            rows=103,
-            columns=600,
-        ),
-    ]
+    yield _texts(rng, "share", description=f"{shown} by default", **big)
+    yield _texts(rng, "share", description=f"{shown} with rate={rate:g}", rate=rate, **big)
+    yield _texts(
+        rng,
+        "share",
+        description="how many of 49,440 words are chosen, more than half of which have the id of [MASK] already",
+        vocabulary=_with_masks(rng),
+        calls=1,
+        rows=103,
+        columns=600,
+    )
 
 
-@exercise.group(
-    "80 % mask, 10 % random, 10 % kept",
-    points=2,
-    advice="Counted over about 100,000 chosen words: a right function fails here by chance less than once in a "
-    "million times.",
-)
-def kinds(rng: Generator) -> list[Case]:
+@exercise.group("80 % mask, 10 % random, 10 % kept", points=2)
+def kinds(rng):
     """So many that 0.01 more or less of one kind shows: the bounds are within 0.006 of a tenth."""
     description = "what becomes of the words that are chosen, 40 texts (103, 61) with rate=0.5"
     texts: dict[str, Any] = {"calls": 40, "rows": 103, "columns": 61, "rate": 0.5}
-    return [_texts(rng, "kinds", description=description, vocabulary=_large(rng), **texts)]
+    return _texts(rng, "kinds", description=description, vocabulary=_large(rng), **texts)
 
 
-@exercise.group(
-    "random ids from the whole vocabulary",
-    points=1,
-    advice="Every id from 0 to vocab_size - 1 is as probable as every other, also those of special tokens.",
-)
-def random(rng: Generator) -> list[Case]:
+@exercise.group("random ids from the whole vocabulary")
+def random(rng):
     description = "which ids replace words, vocabulary of {vocab_size}, special_ids {special_ids}, mask_id {mask_id}"
     texts: dict[str, Any] = {"calls": 8, "rows": 101, "columns": 131, "rate": 0.8}
     return [
@@ -165,254 +146,167 @@ def random(rng: Generator) -> list[Case]:
     ]
 
 
-@exercise.group(
-    "each token for itself, by the numbers of rng",
-    points=2,
-    advice="Whether a token is chosen says nothing about any other. So the number of chosen tokens is random, too.",
-)
-def independent(rng: Generator) -> list[Case]:
+@exercise.group("each token for itself, by the numbers of rng", points=2)
+def independent(rng):
     words = _large(rng)
     columns, length = int(rng.integers(59, 68)), int(rng.integers(59, 68))
     rows: dict[str, Any] = {"vocabulary": words, "calls": 1, "rows": 300, "columns": columns}
     calls: dict[str, Any] = {"vocabulary": words, "calls": 150, "rows": 0, "columns": length}
     short: dict[str, Any] = {"vocabulary": words, "calls": 150, "rows": 0, "columns": 7}
     again: dict[str, Any] = {"vocabulary": words, "calls": 1, "rows": 11, "columns": 61}
-    return [
-        _texts(rng, "independent", description=f"which words of a text (300, {columns}) are chosen", **rows),
-        _texts(rng, "independent", description=f"how many words of 150 texts ({length},) are chosen", **calls),
-        _texts(rng, "independent", description="how many words of 150 texts (7,) are chosen", **short),
-        _texts(rng, "numbers", description="the same ids again, with the same rng and with others", **again),
-    ]
+    yield _texts(rng, "independent", description=f"which words of a text (300, {columns}) are chosen", **rows)
+    yield _texts(rng, "independent", description=f"how many words of 150 texts ({length},) are chosen", **calls)
+    yield _texts(rng, "independent", description="how many words of 150 texts (7,) are chosen", **short)
+    yield _texts(rng, "numbers", description="the same ids again, with the same rng and with others", **again)
 
 
 EACH = "each_for_itself(columns)"
 HIDDEN = dict.fromkeys(("special", "unlabelled", "share", "kinds", "random_ids", "chosen"), "not known")
 
 exercise.mistakes(
-    labels_zero=wrong(
-        "Labels are 0 where nothing is chosen. 0 is an id that could be asked for: the loss ignores -100 only.",
-        seen={"labels": "0 elsewhere, not -100"},
-    ),
-    labels_minus_one=wrong(
-        "Labels are -1 where nothing is chosen; they are -100 there.", seen={"labels": "-1 elsewhere, not -100"}
-    ),
-    labels_everywhere=wrong(
-        "Labels are the ids at every place: the model would be asked for tokens that it can see. Where "
-        "nothing is chosen, the label is -100.",
-        seen={"labels": "the ids everywhere"} | HIDDEN,
-    ),
-    labels_of_all_words=wrong(
-        "All ordinary tokens have labels, so the model is asked for tokens that it can see. Only chosen ones should.",
-        seen={
+    labels_zero=seen({"labels": "0 elsewhere, not -100"})
+    | "Labels are 0 where nothing is chosen. 0 is an id that could be asked for: the loss ignores -100 only.",
+    labels_minus_one=seen({"labels": "-1 elsewhere, not -100"})
+    | "Labels are -1 where nothing is chosen; they are -100 there.",
+    labels_everywhere=seen({"labels": "the ids everywhere"} | HIDDEN)
+    | "Labels are the ids at every place: the model would be asked for tokens that it can see. Where nothing is "
+    "chosen, the label is -100.",
+    labels_of_all_words=seen(
+        {
             "share": "100% of the words",
             "kinds": "40 % mask, 5 % random, 55 % kept",
             "chosen": "all tokens of a text, or none",
-        },
-    ),
-    labels_inverted=wrong(
-        "Labels are the wrong way round: -100 where tokens are chosen, ids where they are not.",
-        seen={"labels": "-100 where chosen, the ids elsewhere"} | HIDDEN,
-    ),
-    labels_after_masking=wrong(
-        "Labels are the ids after masking, so the model is asked for `[MASK]`. They are the original ids: is "
-        "a copy made too late?",
-        seen={"labels": "the ids after masking"},
-    ),
-    labels_for_masks_only=wrong(
-        "Only masked tokens have labels. All chosen tokens should have one, also those that are replaced or kept.",
-        seen={
+        }
+    )
+    | "All ordinary tokens have labels, so the model is asked for tokens that it can see. Only chosen ones should.",
+    labels_inverted=seen({"labels": "-100 where chosen, the ids elsewhere"} | HIDDEN)
+    | "Labels are the wrong way round: -100 where tokens are chosen, ids where they are not.",
+    labels_after_masking=seen({"labels": "the ids after masking"})
+    | "Labels are the ids after masking, so the model is asked for `[MASK]`. They are the original ids: is a copy "
+    "made too late?",
+    labels_for_masks_only=seen(
+        {
             "share": "eight tenths of the rate",
             "kinds": "100 % mask, 0 % random, 0 % kept",
             "unlabelled": "change, too",
             "random_ids": "none",
-        },
-    ),
-    kept_without_label=wrong(
-        "Tokens that are chosen and kept have no label: are labels set where inputs and ids differ? The "
-        "model is asked for kept tokens, too.",
-        seen={"share": "nine tenths of the rate", "kinds": "89 % mask, 11 % random, 0 % kept"},
-    ),
-    specials_chosen=wrong(
-        "Special tokens are chosen, too. `special_ids` lists those that never are.", seen={"special": "chosen, too"}
-    ),
-    unlabelled_changed=wrong(
-        "Tokens without a label change, too. Tokens that are not chosen stay as they are.",
-        seen={"unlabelled": "change, too"},
-    ),
-    argument_changed=wrong(
-        "The ids that you were given are changed. The next epoch would mask ids that are masked already: "
-        "work on a copy.",
-        seen={"argument": "changed in place"},
-    ),
-    masked_in_place=wrong(
-        "The ids that you were given are changed, and the labels are taken after that. Work on a copy, and take the "
-        "labels from the ids.",
-        seen={"labels": "the ids after masking", "argument": "changed in place"},
-    ),
-    ids_are_floats=wrong(
-        "Inputs or labels are floats. Ids are whole numbers.", seen={"shape": "that of ids, but the numbers are floats"}
-    ),
-    rate_ignored=wrong(
-        "15 % are chosen whatever `rate` says.",
-        ("at_the_rate(rate)", 'at_the_rate(rate) if rate == 0.15 else "15 %, whatever the rate"'),
-    ),
-    rate_in_percent=wrong(
-        "The rate is cut or rounded to whole per cent. It may be any number from 0 to 1.",
-        ("at_the_rate(rate)", 'at_the_rate(rate) if rate == 0.15 else "the rate in whole per cent"'),
-        hint="What does your code make of `rate=0.0625`?",
-    ),
-    rate_inverted=wrong(
-        "The share that is chosen is 1 - rate: is the comparison the wrong way round?",
-        seen={"share": "all but the rate"},
-    ),
-    rate_of_all=wrong(
-        "Too many are chosen: the rate is taken of all tokens, special ones included. It is the share of the others.",
-        seen={"share": "the rate, of the special tokens' number as well"},
-    ),
-    always_masked=wrong(
-        "Every chosen token becomes `[MASK]`. Does one random number both choose the token and decide what "
-        "becomes of it? The second decision needs a number of its own.",
-        seen={"kinds": "100 % mask, 0 % random, 0 % kept", "random_ids": "none"},
-    ),
-    never_kept=wrong(
-        "Whatever is not masked is replaced. Half of it keeps its own id.",
-        seen={"kinds": "80 % mask, 20 % random, 0 % kept"},
-    ),
-    never_replaced=wrong(
-        "Whatever is not masked is kept. Half of it gets a random id.",
-        seen={"kinds": "80 % mask, 0 % random, 20 % kept", "random_ids": "none"},
-    ),
-    tenth_of_the_rest=wrong(
-        "A tenth of the tokens that are not masked is replaced. It should be a tenth of all chosen tokens: "
-        "half of those that are not masked.",
-        seen={"kinds": "80 % mask, 2 % random, 18 % kept"},
-    ),
-    random_over_masks=wrong(
-        "Of all chosen tokens a tenth gets a random id, masked ones included, so 72 % stay masked. Random ids are for "
-        "tokens that are not masked.",
-        seen={"kinds": "72 % mask, 10 % random, 18 % kept"},
-        hint="Can your three conditions be true at the same time?",
-    ),
-    mask_and_random_swapped=wrong(
-        "80 % get a random id, 10 % are masked: it is the other way round.",
-        seen={"kinds": "10 % mask, 80 % random, 10 % kept"},
-    ),
-    mask_and_kept_swapped=wrong(
-        "80 % are kept, 10 % are masked: it is the other way round.",
-        seen={"kinds": "10 % mask, 10 % random, 80 % kept"},
-    ),
-    kinds_in_thirds=wrong(
-        "The three kinds are equally frequent. They are 80, 10 and 10 %.",
-        seen={"kinds": "33 % mask, 33 % random, 33 % kept"},
-    ),
-    kinds_by_count=wrong(
-        "In every call exactly 80 % of the chosen tokens are masked. Each token is decided independently, so "
-        "the number of masked tokens is random, too.",
-        seen={"kinds": "exactly 80 % mask in every call"},
-    ),
-    one_kind_for_all=wrong(
-        "All chosen tokens of a call meet the same fate: a single random number decides for all of them.",
-        seen={"kinds": "one kind for all tokens of a call", "random_ids": "one kind for all tokens of a call"},
-    ),
-    one_kind_for_a_line=wrong(
-        "All chosen tokens of a row, or of a column, meet the same fate. Draw a second number for each token: "
-        "`rng.random(ids.shape)`.",
-        seen={"kinds": "one kind for all tokens of a row, or of a column"},
-    ),
-    random_never_zero=wrong("Random ids are never 0. They should go from 0 on.", seen={"random_ids": "never 0"}),
-    random_never_last=wrong(
-        "The last id of the vocabulary is never drawn. `rng.integers(n)` draws from 0 to n - 1 already.",
-        seen={"random_ids": "never the last of the vocabulary"},
-    ),
-    random_from_one=wrong(
-        "Random ids go from 1 to vocab_size; for the last one an embedding has no row. They go from 0 to "
-        "vocab_size - 1.",
-        seen={"random_ids": "from 1 to the vocabulary's size"},
-    ),
-    random_beyond=wrong(
-        "Some random ids lie beyond the vocabulary. The last one is vocab_size - 1.",
-        seen={"random_ids": "beyond the vocabulary, too"},
-    ),
-    random_never_special=wrong(
-        "Special ids are never drawn. They are never chosen, but a random id may be any of the vocabulary.",
-        seen={"random_ids": "never special ids"},
-    ),
-    random_from_above=wrong(
-        "The lowest ids are never drawn: does the draw begin above 0? A random id may be any of the "
-        "vocabulary, a special one, too.",
-        seen={"random_ids": "never the lowest ids"},
-    ),
-    random_from_the_text=wrong(
-        "Random ids come from the text itself: are tokens shuffled? Each id of the vocabulary is equally probable.",
-        seen={"random_ids": "ids that occur in the text"},
-    ),
-    random_never_own=wrong(
-        "A random id is never the token's own. It should be drawn from the whole vocabulary, with the token's own id.",
-        seen={"random_ids": "never the token's own id"},
-    ),
-    random_never_mask=wrong(
-        "`mask_id` is never drawn as a random id. It is an id of the vocabulary like every other.",
-        seen={"random_ids": "never that of the mask"},
-    ),
-    random_one_id=wrong(
-        "All replaced tokens of a call get the same random id. Each token gets one of its own: does the draw "
-        "have a size?",
-        seen={"random_ids": "one id for all tokens of a call"},
-    ),
-    random_one_id_for_a_line=wrong(
-        "All replaced tokens of a row, or of a column, get the same random id. Each token gets one of its own.",
-        seen={"random_ids": "one id for all tokens of a row, or of a column"},
-    ),
-    random_not_uniform=wrong(
-        "Some random ids are drawn more often than others. All ids of the vocabulary should be equally probable.",
-        seen={"random_ids": "not equally often"},
-    ),
-    fixed_number=wrong(
-        "In each text the same number of tokens is chosen. Each token should be chosen independently, with "
-        "probability `rate`; their number is random.",
-        seen={"chosen": "a fixed number of tokens"},
-    ),
-    at_least_one=wrong(
-        "In every text at least one token is chosen. In a short text there may be none: each token is chosen "
-        "independently.",
-        (EACH, 'each_for_itself(columns) if rows or columns > 20 else "at least one token"'),
-    ),
-    whole_texts=wrong(
-        "All tokens of a text are chosen, or none: one random number decides for the whole row. Draw one for "
-        "each token.",
-        seen={"chosen": "all tokens of a text, or none"},
-    ),
-    same_in_every_row=wrong(
-        "In all rows of a batch the same places are chosen. Draw one number for each token, not for each column.",
-        (EACH, 'each_for_itself(columns) if not rows else "the same places in every row"'),
-    ),
-    neighbours_together=wrong(
-        "Neighbours are chosen together. Spans are another way of masking; here each token is chosen independently.",
-        (EACH, 'each_for_itself(columns) if not rows else "neighbours together"'),
-    ),
-    other_generator=wrong(
-        "The same `rng` gives another result the second time: the numbers come from elsewhere, `np.random` "
-        "or `random`. Then no experiment can be repeated.",
-        seen={"numbers": "from another generator than rng"},
-    ),
-    always_the_same=wrong(
-        "Every `rng` gives the same result: is a seed fixed inside? Then every epoch masks the same tokens.",
-        (EACH, 'each_for_itself(columns) if rows else "the same places in every call"'),
-        seen={"numbers": "always the same"},
-    ),
-    generator_copied=wrong(
-        "A second call with the same `rng` gives the same result: it is copied, and the original never advances.",
-        seen={"numbers": "from a copy of rng"},
-    ),
+        }
+    )
+    | "Only masked tokens have labels. All chosen tokens should have one, also those that are replaced or kept.",
+    kept_without_label=seen({"share": "nine tenths of the rate", "kinds": "89 % mask, 11 % random, 0 % kept"})
+    | "Tokens that are chosen and kept have no label: are labels set where inputs and ids differ? The model is asked "
+    "for kept tokens, too.",
+    specials_chosen=seen({"special": "chosen, too"})
+    | "Special tokens are chosen, too. `special_ids` lists those that never are.",
+    unlabelled_changed=seen({"unlabelled": "change, too"})
+    | "Tokens without a label change, too. Tokens that are not chosen stay as they are.",
+    argument_changed=seen({"argument": "changed in place"})
+    | "The ids that you were given are changed. The next epoch would mask ids that are masked already: work on a copy.",
+    masked_in_place=seen({"labels": "the ids after masking", "argument": "changed in place"})
+    | "The ids that you were given are changed, and the labels are taken after that. Work on a copy, and take the "
+    "labels from the ids.",
+    ids_are_floats=seen({"shape": "that of ids, but the numbers are floats"})
+    | "Inputs or labels are floats. Ids are whole numbers.",
+    rate_ignored=edit("at_the_rate(rate)", 'at_the_rate(rate) if rate == 0.15 else "15 %, whatever the rate"')
+    | "15 % are chosen whatever `rate` says.",
+    rate_in_percent=edit("at_the_rate(rate)", 'at_the_rate(rate) if rate == 0.15 else "the rate in whole per cent"')
+    | "The rate is cut or rounded to whole per cent. It may be any number from 0 to 1."
+    | "What does your code make of `rate=0.0625`?",
+    rate_inverted=seen({"share": "all but the rate"})
+    | "The share that is chosen is 1 - rate: is the comparison the wrong way round?",
+    rate_of_all=seen({"share": "the rate, of the special tokens' number as well"})
+    | "Too many are chosen: the rate is taken of all tokens, special ones included. It is the share of the others.",
+    always_masked=seen({"kinds": "100 % mask, 0 % random, 0 % kept", "random_ids": "none"})
+    | "Every chosen token becomes `[MASK]`. Does one random number both choose the token and decide what becomes of "
+    "it? The second decision needs a number of its own.",
+    never_kept=seen({"kinds": "80 % mask, 20 % random, 0 % kept"})
+    | "Whatever is not masked is replaced. Half of it keeps its own id.",
+    never_replaced=seen({"kinds": "80 % mask, 0 % random, 20 % kept", "random_ids": "none"})
+    | "Whatever is not masked is kept. Half of it gets a random id.",
+    tenth_of_the_rest=seen({"kinds": "80 % mask, 2 % random, 18 % kept"})
+    | "A tenth of the tokens that are not masked is replaced. It should be a tenth of all chosen tokens: half of "
+    "those that are not masked.",
+    random_over_masks=seen({"kinds": "72 % mask, 10 % random, 18 % kept"})
+    | "Of all chosen tokens a tenth gets a random id, masked ones included, so 72 % stay masked. Random ids are for "
+    "tokens that are not masked." | "Can your three conditions be true at the same time?",
+    mask_and_random_swapped=seen({"kinds": "10 % mask, 80 % random, 10 % kept"})
+    | "80 % get a random id, 10 % are masked: it is the other way round.",
+    mask_and_kept_swapped=seen({"kinds": "10 % mask, 10 % random, 80 % kept"})
+    | "80 % are kept, 10 % are masked: it is the other way round.",
+    kinds_in_thirds=seen({"kinds": "33 % mask, 33 % random, 33 % kept"})
+    | "The three kinds are equally frequent. They are 80, 10 and 10 %.",
+    kinds_by_count=seen({"kinds": "exactly 80 % mask in every call"})
+    | "In every call exactly 80 % of the chosen tokens are masked. Each token is decided independently, so the number "
+    "of masked tokens is random, too.",
+    one_kind_for_all=seen(
+        {"kinds": "one kind for all tokens of a call", "random_ids": "one kind for all tokens of a call"}
+    )
+    | "All chosen tokens of a call meet the same fate: a single random number decides for all of them.",
+    one_kind_for_a_line=seen({"kinds": "one kind for all tokens of a row, or of a column"})
+    | "All chosen tokens of a row, or of a column, meet the same fate. Draw a second number for each token: "
+    "`rng.random(ids.shape)`.",
+    random_never_zero=seen({"random_ids": "never 0"}) | "Random ids are never 0. They should go from 0 on.",
+    random_never_last=seen({"random_ids": "never the last of the vocabulary"})
+    | "The last id of the vocabulary is never drawn. `rng.integers(n)` draws from 0 to n - 1 already.",
+    random_from_one=seen({"random_ids": "from 1 to the vocabulary's size"})
+    | "Random ids go from 1 to vocab_size; for the last one an embedding has no row. They go from 0 to vocab_size - 1.",
+    random_beyond=seen({"random_ids": "beyond the vocabulary, too"})
+    | "Some random ids lie beyond the vocabulary. The last one is vocab_size - 1.",
+    random_never_special=seen({"random_ids": "never special ids"})
+    | "Special ids are never drawn. They are never chosen, but a random id may be any of the vocabulary.",
+    random_from_above=seen({"random_ids": "never the lowest ids"})
+    | "The lowest ids are never drawn: does the draw begin above 0? A random id may be any of the vocabulary, a "
+    "special one, too.",
+    random_from_the_text=seen({"random_ids": "ids that occur in the text"})
+    | "Random ids come from the text itself: are tokens shuffled? Each id of the vocabulary is equally probable.",
+    random_never_own=seen({"random_ids": "never the token's own id"})
+    | "A random id is never the token's own. It should be drawn from the whole vocabulary, with the token's own id.",
+    random_never_mask=seen({"random_ids": "never that of the mask"})
+    | "`mask_id` is never drawn as a random id. It is an id of the vocabulary like every other.",
+    random_one_id=seen({"random_ids": "one id for all tokens of a call"})
+    | "All replaced tokens of a call get the same random id. Each token gets one of its own: does the draw have a "
+    "size?",
+    random_one_id_for_a_line=seen({"random_ids": "one id for all tokens of a row, or of a column"})
+    | "All replaced tokens of a row, or of a column, get the same random id. Each token gets one of its own.",
+    random_not_uniform=seen({"random_ids": "not equally often"})
+    | "Some random ids are drawn more often than others. All ids of the vocabulary should be equally probable.",
+    fixed_number=seen({"chosen": "a fixed number of tokens"})
+    | "In each text the same number of tokens is chosen. Each token should be chosen independently, with probability "
+    "`rate`; their number is random.",
+    at_least_one=edit(EACH, 'each_for_itself(columns) if rows or columns > 20 else "at least one token"')
+    | "In every text at least one token is chosen. In a short text there may be none: each token is chosen "
+    "independently.",
+    whole_texts=seen({"chosen": "all tokens of a text, or none"})
+    | "All tokens of a text are chosen, or none: one random number decides for the whole row. Draw one for each token.",
+    same_in_every_row=edit(EACH, 'each_for_itself(columns) if not rows else "the same places in every row"')
+    | "In all rows of a batch the same places are chosen. Draw one number for each token, not for each column.",
+    neighbours_together=edit(EACH, 'each_for_itself(columns) if not rows else "neighbours together"')
+    | "Neighbours are chosen together. Spans are another way of masking; here each token is chosen independently.",
+    other_generator=seen({"numbers": "from another generator than rng"})
+    | "The same `rng` gives another result the second time: the numbers come from elsewhere, `np.random` or `random`. "
+    "Then no experiment can be repeated.",
+    always_the_same=edit(EACH, 'each_for_itself(columns) if rows else "the same places in every call"')
+    | seen({"numbers": "always the same"})
+    | "Every `rng` gives the same result: is a seed fixed inside? Then every epoch masks the same tokens.",
+    generator_copied=seen({"numbers": "from a copy of rng"})
+    | "A second call with the same `rng` gives the same result: it is copied, and the original never advances.",
 )
 
-
-exercise.hints(
-    "First decide which tokens are chosen: `rng.random(ids.shape) < rate`, and not a special id (`np.isin`). "
-    "Then decide what becomes of them, with a second draw.",
-    "`labels = np.where(chosen, ids, -100)` before anything is replaced, and replace in a copy.",
+exercise.advice(
+    labels="Labels are the original ids where a token is chosen and -100 elsewhere; all other tokens stay as they are.",
+    share="Counted over 380,013 words: a right function fails here by chance less than once in a million times.",
+    kinds="Counted over about 100,000 chosen words: a right function fails here by chance less than once in a million "
+    "times.",
+    random="Every id from 0 to vocab_size - 1 is as probable as every other, also those of special tokens.",
+    independent="Whether a token is chosen says nothing about any other. So the number of chosen tokens is random, "
+    "too.",
 )
 exercise.hints(
-    "The second draw in three parts: below 0.8, from 0.8 to 0.9, above. Tokens in the third part stay as they are.",
-    group="kinds",
+    labels=(
+        "First decide which tokens are chosen: `rng.random(ids.shape) < rate`, and not a special id (`np.isin`). Then "
+        "decide what becomes of them, with a second draw.",
+        "`labels = np.where(chosen, ids, -100)` before anything is replaced, and replace in a copy.",
+    ),
+    kinds="The second draw in three parts: below 0.8, from 0.8 to 0.9, above. Tokens in the third part stay as they "
+    "are.",
 )

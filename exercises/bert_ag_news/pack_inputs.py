@@ -1,10 +1,8 @@
 """Lab 07, exercise `pack_inputs`."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit, seen
 from coursekit.generator import Generator
 
 
@@ -15,20 +13,18 @@ def _packed(rng: Generator, a: int, b: int | None, max_length: int, pad_id: int 
     inputs = {"a": ids[:a], **({} if b is None else {"b": ids[a:]}), "max_length": max_length}
     inputs |= {"cls_id": cls_id, "sep_id": sep_id} | ({} if pad_id is None else {"pad_id": pad})
     shown = f"a of {a} ids, " + ("" if b is None else f"b of {b}, ") + f"max_length={max_length}"
-    return Case(inputs, description=shown if pad_id is None else f"{shown}, pad_id={pad}")
+    return Case(inputs, shown if pad_id is None else f"{shown}, pad_id={pad}")
 
 
 def _packing(*sizes: tuple):
     return lambda rng: [_packed(rng, *size) for size in sizes]
 
 
-exercise = Exercise("pack_inputs")
+exercise = Exercise("pack_inputs", own_probe=True)
 
 
 @exercise.formula
-def pack_inputs(
-    a: Sequence[int], b: Sequence[int] | None = None, *, max_length: int, cls_id: int, sep_id: int, pad_id: int = 0
-) -> dict[str, np.ndarray | str]:
+def pack_inputs(a, b=None, *, max_length, cls_id, sep_id, pad_id=0):
     """``[CLS] a [SEP]`` or ``[CLS] a [SEP] b [SEP]``, cut and padded to `max_length` (Devlin et al. 2019, 3)."""
     pair = b is not None
     first, second = list(a), list(b or ())
@@ -55,41 +51,25 @@ def shortened(first: list[int], second: list[int], room: int) -> tuple[list[int]
     return first, second
 
 
-@exercise.group(
-    "one segment",
-    points=1,
-    advice="[CLS] a [SEP], then padding up to max_length. Two of the places are taken by special ids.",
-)
-def single(rng: Generator) -> list[Case]:
-    return _packing((5, None, 11), (9, None, 11), (17, None, 11))(rng)
+exercise.group("one segment", single=_packing((5, None, 11), (9, None, 11), (17, None, 11)))
 
 
-@exercise.group(
-    "two segments that fit",
-    points=2,
-    advice="[CLS] a [SEP] b [SEP]: segment 0 up to the first [SEP], segment 1 from b to the second.",
-)
-def pair(rng: Generator) -> list[Case]:
+@exercise.group("two segments that fit", points=2)
+def pair(rng):
     return _packing((4, 6, 17), (7, 3, 13))(rng)
 
 
-@exercise.group(
-    "two segments that are too long",
-    points=2,
-    advice="One token at a time, from the end of whichever segment is longer at that moment; of b when they tie.",
+exercise.group(
+    "two segments that are too long", points=2, cut=_packing((13, 4, 15), (3, 17, 12), (9, 9, 14), (10, 8, 16))
 )
-def cut(rng: Generator) -> list[Case]:
-    return _packing((13, 4, 15), (3, 17, 12), (9, 9, 14), (10, 8, 16))(rng)
 
 
-@exercise.group("another id for padding", points=1)
-def padding(rng: Generator) -> list[Case]:
+@exercise.group("another id for padding")
+def padding(rng):
     return _packing((3, None, 7, 1), (3, 2, 11, 1))(rng)
 
 
-@exercise.group("hardly any room, hardly any tokens", points=1)
-def edges(rng: Generator) -> list[Case]:
-    return _packing((2, 3, 3), (4, 3, 5), (3, None, 2), (4, 0, 9))(rng)
+exercise.group("hardly any room, hardly any tokens", edges=_packing((2, 3, 3), (4, 3, 5), (3, None, 2), (4, 0, 9)))
 
 
 LONGER, ROOM = "first if len(first) > len(second) else second", "max_length - 2 - pair"
@@ -99,141 +79,97 @@ FRONT, END, SEGMENTS = "[cls_id, *first, sep_id]", "[*second, sep_id]", "[0] * l
 IDS, MASK, TYPES = "ids + [pad_id] * padding", "[1] * len(ids) + [0] * padding", "segments + [0] * padding"
 
 exercise.mistakes(
-    cut_from_the_start=wrong("Segments lose their beginning. They are cut at the end.", (".pop()", ".pop(0)")),
-    ties_cut_first=wrong(
-        "When both segments are equally long, the first one is cut. The second one should be cut.",
-        (LONGER, "second if len(second) > len(first) else first"),
-    ),
-    cut_in_proportion=wrong(
-        "Both segments are cut in proportion. Cut one token at a time from the longer one, so that a short "
-        "segment stays whole.",
-        (
-            SHORTENED,
-            OVER + "    kept = round(room * len(first) / (len(first) + len(second)))\n    first, second = "
-            "first[:kept], second[: room - kept]",
-        ),
-    ),
-    cut_in_halves=wrong(
-        "Each segment gets half of the room, even if the other does not need its half.",
-        (SHORTENED, OVER + "    first, second = first[: room - room // 2], second[: room // 2]"),
-    ),
-    first_cut_to_half=wrong(
-        "The first segment is cut to half of the room, even if the second does not need the other half.",
-        (SHORTENED, OVER + "    first = first[: room - room // 2]\n    second = second[: room - len(first)]"),
-    ),
-    second_cut_first=wrong(
-        "The second segment is cut until nothing is left of it. Cut the longer of the two, whichever it is.",
-        (LONGER, "second or first"),
-    ),
-    first_cut_first=wrong(
-        "The first segment is cut until nothing is left of it. Cut the longer of the two, whichever it is.",
-        (LONGER, "first or second"),
-    ),
-    both_cut=wrong(
-        "Both segments lose a token each time. Only the longer of the two should lose one.",
-        (f"({LONGER}).pop()", "first, second = first[:-1], second[:-1]"),
-    ),
-    shorter_cut=wrong(
-        "The shorter segment is cut. The longer one should be cut.",
-        (LONGER, "(first if len(first) < len(second) and first else second) or first"),
-    ),
-    whole_row_cut=wrong(
-        "The finished row is cut at max_length, and loses its last [SEP]. Cut the segments first.",
-        ("shortened(first, second, room)", "(first, second)"),
-    ),
-    specials_forgotten=wrong("No room is kept for [CLS] and [SEP]: the last [SEP] is cut off.", (ROOM, "max_length")),
-    one_special_forgotten=wrong(
-        "Room is kept for one special id too few: two of them stand around a single segment, three in a pair.",
-        (ROOM, "max_length - 1 - pair"),
-    ),
-    three_specials_always=wrong(
-        "A single segment has two special ids, not three: one token of it is lost unnecessarily.",
-        (ROOM, "max_length - 3"),
-    ),
-    separator_missing_between=wrong(
-        "There is no [SEP] between the two segments.", (FRONT, f"[cls_id, *first] if pair else {FRONT}")
-    ),
-    separator_missing_at_end=wrong(
-        "The last [SEP] is missing: it ends the text, also when there is one segment only.",
-        (FRONT, f"{FRONT} if pair else [cls_id, *first]"),
-        (END, "list(second)"),
-    ),
-    pair_without_last_separator=wrong(
-        "With two segments the last [SEP] is missing: one stands behind a, and one behind b.",
-        (ROOM, "max_length - 2"),
-        (END, "list(second)"),
-    ),
-    separators_missing=wrong("There is no [SEP] at all.", (FRONT, "[cls_id, *first]"), (END, "list(second)")),
-    class_token_missing=wrong("The row does not begin with [CLS].", (FRONT, "[*first, sep_id]")),
-    class_token_twice=wrong(
-        "There is a second [CLS] before b. One stands at the beginning of the row, for both segments.",
-        (FRONT, "[cls_id, *first, sep_id, *[cls_id] * pair]"),
-    ),
-    class_token_of_b=wrong(
-        "The second segment begins with a [CLS] of its own. One stands at the beginning of the row, for both.",
-        (ROOM, "max_length - 2 - 2 * pair"),
-        (END, "[cls_id, *second, sep_id]"),
-    ),
-    separator_in_second=wrong(
-        "The [SEP] behind a belongs to segment 1 here. It ends segment 0, and belongs to it.",
-        (SEGMENTS, "[0] * (len(front) - pair) + [1] * (len(end) + pair)"),
-    ),
-    last_separator_in_first=wrong(
-        "The last [SEP] has segment id 0. It ends segment 1, and belongs to it.",
-        (SEGMENTS, "[0] * len(front) + [1] * (len(end) - pair) + [0] * pair"),
-    ),
-    segments_all_zero=wrong("All segment ids are 0; those of b are 1.", (SEGMENTS, "[0] * len(front + end)")),
-    segments_from_one=wrong(
-        "Segments are numbered 1 and 2; they are 0 and 1.", (SEGMENTS, "[1] * len(front) + [2] * len(end)")
-    ),
-    padding_in_second=wrong("Padding has segment id 1. It is 0.", (TYPES, "segments + [1] * padding")),
-    padding_like_the_last=wrong(
-        "Padding has the segment id of the last token. It is 0.", (TYPES, "segments + [segments[-1]] * padding")
-    ),
-    mask_all_ones=wrong("The mask is 1 for padding, too.", (MASK, "[1] * max_length")),
-    mask_inverted=wrong(
-        "The mask is the wrong way round: 1 is for real tokens.", (MASK, "[0] * len(ids) + [1] * padding")
-    ),
-    specials_masked_out=wrong(
-        "The mask is 0 for [CLS] and [SEP]. They are real tokens; only padding is 0.",
-        (MASK, "[int(number not in (cls_id, sep_id)) for number in ids] + [0] * padding"),
-    ),
-    pad_id_ignored=wrong("Padding is 0 whatever `pad_id` says.", (IDS, "ids + [0] * padding")),
-    padded_in_front=wrong(
-        "Padding stands in front; it belongs behind the last [SEP].",
-        (IDS, "[pad_id] * padding + ids"),
-        (MASK, "[0] * padding + [1] * len(ids)"),
-        (TYPES, "[0] * padding + segments"),
-    ),
-    second_ignored=wrong("The second segment is missing.", ("b is not None", "False"), ("list(b or ())", "[]")),
-    empty_second_ignored=wrong(
-        "An empty list is treated like None: `if b` is False for both. An empty list is a segment, with a "
-        "[SEP] of its own; `b is None` tells the two apart.",
-        ("b is not None", "bool(b)"),
-    ),
-    floats=wrong(
-        'Ids, mask and segments are whole numbers; `np.zeros` makes floats unless you give `dtype="int32"`.',
-        seen={"kinds": "float64"},
-    ),
-    mask_is_boolean=wrong("The mask is True and False; the encoder wants 1 and 0.", seen={"kinds": "bool"}),
-    arguments_changed=wrong(
-        "The rows are right, but a or b has lost its end: `pop` and `del` change the list that you were "
-        "given. Work on a copy.",
-        ('"as they were"', '"as they were" if len(a) + len(b or ()) <= room else "changed in place"'),
-    ),
+    cut_from_the_start=edit(".pop()", ".pop(0)") | "Segments lose their beginning. They are cut at the end.",
+    ties_cut_first=edit(LONGER, "second if len(second) > len(first) else first")
+    | "When both segments are equally long, the first one is cut. The second one should be cut.",
+    cut_in_proportion=edit(
+        SHORTENED,
+        OVER + "    kept = round(room * len(first) / (len(first) + len(second)))\n    first, second = "
+        "first[:kept], second[: room - kept]",
+    )
+    | "Both segments are cut in proportion. Cut one token at a time from the longer one, so that a short segment "
+    "stays whole.",
+    cut_in_halves=edit(SHORTENED, OVER + "    first, second = first[: room - room // 2], second[: room // 2]")
+    | "Each segment gets half of the room, even if the other does not need its half.",
+    first_cut_to_half=edit(
+        SHORTENED, OVER + "    first = first[: room - room // 2]\n    second = second[: room - len(first)]"
+    )
+    | "The first segment is cut to half of the room, even if the second does not need the other half.",
+    second_cut_first=edit(LONGER, "second or first")
+    | "The second segment is cut until nothing is left of it. Cut the longer of the two, whichever it is.",
+    first_cut_first=edit(LONGER, "first or second")
+    | "The first segment is cut until nothing is left of it. Cut the longer of the two, whichever it is.",
+    both_cut=edit(f"({LONGER}).pop()", "first, second = first[:-1], second[:-1]")
+    | "Both segments lose a token each time. Only the longer of the two should lose one.",
+    shorter_cut=edit(LONGER, "(first if len(first) < len(second) and first else second) or first")
+    | "The shorter segment is cut. The longer one should be cut.",
+    whole_row_cut=edit("shortened(first, second, room)", "(first, second)")
+    | "The finished row is cut at max_length, and loses its last [SEP]. Cut the segments first.",
+    specials_forgotten=edit(ROOM, "max_length") | "No room is kept for [CLS] and [SEP]: the last [SEP] is cut off.",
+    one_special_forgotten=edit(ROOM, "max_length - 1 - pair")
+    | "Room is kept for one special id too few: two of them stand around a single segment, three in a pair.",
+    three_specials_always=edit(ROOM, "max_length - 3")
+    | "A single segment has two special ids, not three: one token of it is lost unnecessarily.",
+    separator_missing_between=edit(FRONT, f"[cls_id, *first] if pair else {FRONT}")
+    | "There is no [SEP] between the two segments.",
+    separator_missing_at_end=edit(FRONT, f"{FRONT} if pair else [cls_id, *first]")
+    | edit(END, "list(second)")
+    | "The last [SEP] is missing: it ends the text, also when there is one segment only.",
+    pair_without_last_separator=edit(ROOM, "max_length - 2")
+    | edit(END, "list(second)")
+    | "With two segments the last [SEP] is missing: one stands behind a, and one behind b.",
+    separators_missing=edit(FRONT, "[cls_id, *first]") | edit(END, "list(second)") | "There is no [SEP] at all.",
+    class_token_missing=edit(FRONT, "[*first, sep_id]") | "The row does not begin with [CLS].",
+    class_token_twice=edit(FRONT, "[cls_id, *first, sep_id, *[cls_id] * pair]")
+    | "There is a second [CLS] before b. One stands at the beginning of the row, for both segments.",
+    class_token_of_b=edit(ROOM, "max_length - 2 - 2 * pair")
+    | edit(END, "[cls_id, *second, sep_id]")
+    | "The second segment begins with a [CLS] of its own. One stands at the beginning of the row, for both.",
+    separator_in_second=edit(SEGMENTS, "[0] * (len(front) - pair) + [1] * (len(end) + pair)")
+    | "The [SEP] behind a belongs to segment 1 here. It ends segment 0, and belongs to it.",
+    last_separator_in_first=edit(SEGMENTS, "[0] * len(front) + [1] * (len(end) - pair) + [0] * pair")
+    | "The last [SEP] has segment id 0. It ends segment 1, and belongs to it.",
+    segments_all_zero=edit(SEGMENTS, "[0] * len(front + end)") | "All segment ids are 0; those of b are 1.",
+    segments_from_one=edit(SEGMENTS, "[1] * len(front) + [2] * len(end)")
+    | "Segments are numbered 1 and 2; they are 0 and 1.",
+    padding_in_second=edit(TYPES, "segments + [1] * padding") | "Padding has segment id 1. It is 0.",
+    padding_like_the_last=edit(TYPES, "segments + [segments[-1]] * padding")
+    | "Padding has the segment id of the last token. It is 0.",
+    mask_all_ones=edit(MASK, "[1] * max_length") | "The mask is 1 for padding, too.",
+    mask_inverted=edit(MASK, "[0] * len(ids) + [1] * padding")
+    | "The mask is the wrong way round: 1 is for real tokens.",
+    specials_masked_out=edit(MASK, "[int(number not in (cls_id, sep_id)) for number in ids] + [0] * padding")
+    | "The mask is 0 for [CLS] and [SEP]. They are real tokens; only padding is 0.",
+    pad_id_ignored=edit(IDS, "ids + [0] * padding") | "Padding is 0 whatever `pad_id` says.",
+    padded_in_front=edit(IDS, "[pad_id] * padding + ids")
+    | edit(MASK, "[0] * padding + [1] * len(ids)")
+    | edit(TYPES, "[0] * padding + segments")
+    | "Padding stands in front; it belongs behind the last [SEP].",
+    second_ignored=edit("b is not None", "False") | edit("list(b or ())", "[]") | "The second segment is missing.",
+    empty_second_ignored=edit("b is not None", "bool(b)")
+    | "An empty list is treated like None: `if b` is False for both. An empty list is a segment, with a [SEP] of its "
+    "own; `b is None` tells the two apart.",
+    floats=seen({"kinds": "float64"})
+    | 'Ids, mask and segments are whole numbers; `np.zeros` makes floats unless you give `dtype="int32"`.',
+    mask_is_boolean=seen({"kinds": "bool"}) | "The mask is True and False; the encoder wants 1 and 0.",
+    arguments_changed=edit('"as they were"', '"as they were" if len(a) + len(b or ()) <= room else "changed in place"')
+    | "The rows are right, but a or b has lost its end: `pop` and `del` change the list that you were given. Work on "
+    "a copy.",
 )
 
-
-exercise.hints(
-    "Count first: how many places are left for tokens of a and b, with one segment and with two?",
-    "Put ids, segment ids and mask together as lists of the same length, then append what is missing to max_length.",
+exercise.advice(
+    single="[CLS] a [SEP], then padding up to max_length. Two of the places are taken by special ids.",
+    pair="[CLS] a [SEP] b [SEP]: segment 0 up to the first [SEP], segment 1 from b to the second.",
+    cut="One token at a time, from the end of whichever segment is longer at that moment; of b when they tie.",
 )
 exercise.hints(
-    "Where does your function write 0, and where `pad_id`? The segment ids and the mask keep their zeros.",
-    group="padding",
+    single=(
+        "Count first: how many places are left for tokens of a and b, with one segment and with two?",
+        "Put ids, segment ids and mask together as lists of the same length, then append what is missing to "
+        "max_length.",
+    ),
+    padding="Where does your function write 0, and where `pad_id`? The segment ids and the mask keep their zeros.",
+    edges="With `max_length` 2 and one segment, no token has room. With an empty second segment there are still two "
+    "[SEP].",
+    cut="`while len(a) + len(b) > room:` and in it one decision: whose last token goes?",
 )
-exercise.hints(
-    "With `max_length` 2 and one segment, no token has room. With an empty second segment there are still two [SEP].",
-    group="edges",
-)
-exercise.hints("`while len(a) + len(b) > room:` and in it one decision: whose last token goes?", group="cut")

@@ -2,7 +2,7 @@
 
 import math
 
-from autograder.declaring import ONE, Advice, Questions, wrong
+from autograder.declaring import ONE, Advice, Questions, seen
 
 CLASSES = 4
 
@@ -21,19 +21,12 @@ exercise.question(
 )
 
 exercise.mistakes(  # numbers within the tolerance need not be meant so: the sentences ask
-    errors_or_two_classes=wrong(
-        "Is this the share of errors of a guess, the loss for two classes, or a logarithm to base 10? The loss is −ln "
-        "of a probability, for four classes.",
-        seen=(1 - 1 / CLASSES + math.log(2)) / 2,
-        see="06#cross-entropy",
-    ),
-    already_trained=wrong(
-        "With so low a loss the true class gets more than 60 % of the probability: e to the power of minus the loss, "
-        "on average. That is a model that knows the classes. This one is new.",
-        seen=0.22,
-        see="06#cross-entropy",
-    ),
-    loss_in_bits=wrong(
-        "Is this in bits? The loss is in nats: natural logarithms.", seen=math.log2(CLASSES), see="06#cross-entropy"
-    ),
+    errors_or_two_classes=seen((1 - 1 / CLASSES + math.log(2)) / 2, see="06#cross-entropy")
+    | "Is this the share of errors of a guess, the loss for two classes, or a logarithm to base 10? The loss is −ln "
+    "of a probability, for four classes.",
+    already_trained=seen(0.22, see="06#cross-entropy")
+    | "With so low a loss the true class gets more than 60 % of the probability: e to the power of minus the loss, on "
+    "average. That is a model that knows the classes. This one is new.",
+    loss_in_bits=seen(math.log2(CLASSES), see="06#cross-entropy")
+    | "Is this in bits? The loss is in nats: natural logarithms.",
 )

@@ -2,7 +2,7 @@
 
 import math
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit
 from coursekit.generator import Generator
 
 
@@ -24,7 +24,7 @@ def _rates(*steps: tuple[float, float], warmup: tuple[int, int] = (11, 20), whol
     return draw
 
 
-exercise = Exercise("warmup_linear_decay", returns=("rate",))
+exercise = Exercise("warmup_linear_decay", own_probe=True, returns=("rate",))
 
 
 @exercise.formula
@@ -37,26 +37,12 @@ def warmup_linear_decay(step: float, peak: float, warmup_steps: int, total_steps
     return float(peak * max(0.0, left))
 
 
-@exercise.group(
-    "the way up",
-    points=1,
-    advice="From 0 at step 0 to the peak at warmup_steps: which share of the way is done at this step?",
-)
-def climb(rng: Generator) -> list[Case]:
-    return _rates((0.2, 0.4), (0.5, 0.8))(rng)
+exercise.group("the way up", climb=_rates((0.2, 0.4), (0.5, 0.8)))
+exercise.group("the way down", descent=_rates((1.15, 1.35), (1.6, 1.8)))
 
 
-@exercise.group(
-    "the way down",
-    points=1,
-    advice="From the peak at warmup_steps to 0 at total_steps: which share of this way is left?",
-)
-def descent(rng: Generator) -> list[Case]:
-    return _rates((1.15, 1.35), (1.6, 1.8))(rng)
-
-
-@exercise.group("step 0, the peak, the end, and beyond", points=1)
-def ends(rng: Generator) -> list[Case]:
+@exercise.group("step 0, the peak, the end, and beyond")
+def ends(rng):
     cases = []
     for place in ("start", "top", "end", "beyond"):
         first = int(rng.integers(11, 20))
@@ -68,17 +54,11 @@ def ends(rng: Generator) -> list[Case]:
     return [*cases, Case({"step": 0, "peak": round(float(rng.uniform(1.5, 4)), 2), **shortest})]
 
 
-@exercise.group("steps between whole numbers", points=1)
-def fractions(rng: Generator) -> list[Case]:
-    return _rates((0.3, 0.7), (1.6, 1.8), whole=False)(rng)
+exercise.group("steps between whole numbers", fractions=_rates((0.3, 0.7), (1.6, 1.8), whole=False))
 
 
-@exercise.group(
-    "warmup_steps=0",
-    points=1,
-    advice="Without a warm-up no step is on the way up, not even step 0, and nothing may be divided by warmup_steps.",
-)
-def no_warmup(rng: Generator) -> list[Case]:
+@exercise.group("warmup_steps=0")
+def no_warmup(rng):
     between = {"step": int(rng.integers(3, 8)) / 10, "peak": round(float(rng.uniform(1.5, 4)), 2)}
     before_one = Case({**between, "warmup_steps": 0, "total_steps": int(rng.integers(60, 90))})
     return [*_rates((1, 1), (1.15, 1.35), (1.6, 1.8), warmup=(0, 1))(rng), before_one]
@@ -91,128 +71,85 @@ CLAMPED = "max(0.0, left)"
 FALLING = "float(peak * max(0.0, left))"
 
 exercise.mistakes(
-    without_warmup=wrong(
-        "There is no warm-up: the rate falls from the first step on.",
-        (CLIMBS, "False"),
-        (LEFT, "(total_steps - step) / total_steps"),
-        hint="Which rate should step 0 have, and which one step warmup_steps?",
-    ),
-    warmup_at_the_peak=wrong(
-        "During the warm-up the rate is already at its peak. It should climb from 0.",
-        (SHARE, "1.0"),
-        hint="Half way through the warm-up the rate should be half of the peak.",
-    ),
-    warmup_squared=wrong("The way up is a curve. It should be a straight line.", (SHARE, "(step / warmup_steps) ** 2")),
-    warmup_integer_division=wrong(
-        "The rate stays at 0 until it jumps to the peak: `//` throws the fraction away.",
-        (SHARE, "step // warmup_steps"),
-    ),
-    no_decay=wrong(
-        "The rate stays at its peak. It should fall to 0 at total_steps.",
-        (CLAMPED, "1.0"),
-        hint="Which share of the way down is left at total_steps?",
-    ),
-    decay_from_step_0=wrong(
-        "The way down is counted from step 0, so the rate jumps where the two lines meet. The way down should begin at "
-        "warmup_steps.",
-        (LEFT, "(total_steps - step) / total_steps"),
-        hint="Put step = warmup_steps into your second line: it should give the peak.",
-    ),
-    decay_over_all_steps=wrong(
-        "The way down takes total_steps steps, and does not arrive at 0 in time. It should take total_steps - "
-        "warmup_steps.",
-        (LEFT, "1 - (step - warmup_steps) / total_steps"),
-        hint="Put step = total_steps into your second line: it should give 0.",
-    ),
-    decay_cut_off=wrong(
-        "At total_steps the rate jumps to 0: the way down takes total_steps steps. It should take total_steps - "
-        "warmup_steps.",
-        (LEFT, "0.0 if step >= total_steps else 1 - (step - warmup_steps) / total_steps"),
-        hint="Put the last step before total_steps into your second line: it should give almost 0.",
-    ),
-    decay_cosine=wrong(
-        "The way down is a cosine. It should be a straight line.",
-        (CLAMPED, "0.5 * (1 + math.cos(math.pi * min(1 - left, 1.0)))"),
-    ),
-    decay_square_root=wrong(
-        "The way down is that of the Transformer's paper, 1/√step. It should be a straight line to 0.",
-        (CLAMPED, "math.sqrt(max(warmup_steps, 1) / max(step, 1))"),
-    ),
-    decay_squared=wrong("The way down is a parabola. It should be a straight line.", (CLAMPED, "max(0.0, left) ** 2")),
-    decay_integer_division=wrong(
-        "Behind the peak the rate is 0 at once: `//` throws the fraction away.",
-        (LEFT, "(total_steps - step) // (total_steps - warmup_steps)"),
-    ),
-    below_zero=wrong(
-        "Beyond total_steps the rate is negative: such a step would undo what was learned. The rate should stay at 0.",
-        (CLAMPED, "left"),
-        hint="Which of two numbers is taken beyond the end: the line, or 0?",
-    ),
-    fraction_dropped=wrong(
-        "The fractional part of the step is dropped. At step 6.5 the rate is between those of steps 6 and 7.",
-        (SHARE, "math.floor(step) / warmup_steps"),
-        ("total_steps - step", "total_steps - math.floor(step)"),
-    ),
-    ends_one_step_early=wrong(
-        "The rate is 0 one step too early, at total_steps - 1. It should be 0 from total_steps on.",
-        (LEFT, "(total_steps - 1 - step) / (total_steps - 1 - warmup_steps)"),
-    ),
-    one_step_early=wrong(
-        "The rate is one step early: at step 0 it should be 0.",
-        (CLIMBS, "step + 1 < warmup_steps"),
-        (SHARE, "(step + 1) / warmup_steps"),
-        ("total_steps - step", "total_steps - (step + 1)"),
-    ),
-    one_step_late=wrong(
-        "The rate is one step late: it should be 0 at step 0, not at step 1.",
-        (CLIMBS, "step - 1 < warmup_steps and warmup_steps > 0"),
-        (SHARE, "(step - 1) / warmup_steps"),
-        ("total_steps - step", "total_steps - (step - 1)"),
-    ),
-    climb_one_step_early=wrong(
-        "The way up is one step early, as if step 0 were the first step of it: at step 0 the rate should be 0.",
-        (SHARE, "(step + 1) / warmup_steps"),
-    ),
-    gap_at_the_peak=wrong(
-        "At warmup_steps itself the rate is 0: neither of your two lines includes this step. The rate should be at its "
-        "peak here.",
-        (FALLING, f"0.0 if step == warmup_steps else {FALLING}"),
-    ),
-    cold_without_warmup=wrong(
-        "With warmup_steps=0 the rate is 0 at step 0. Then there is no climb, and the first step should have the peak.",
-        (FALLING, f"0.0 if step == warmup_steps == 0 else {FALLING}"),
-        hint="Is step 0 on the way up when the way up has no steps?",
-    ),
-    climb_without_warmup=wrong(
-        "With warmup_steps=0 the rate climbs from 0 to the peak in the first step. It should fall from the peak at "
-        "step 0.",
-        (CLIMBS, "step < max(warmup_steps, 1)"),
-        (SHARE, "step / max(warmup_steps, 1)"),
-        hint="Which value does your way up have at step 0.5 when it has no steps?",
-    ),
-    only_step_0_mended=wrong(
-        "With warmup_steps=0 step 0 is right, but then the rate climbs until step 1. It should fall from the peak at "
-        "step 0.",
-        (CLIMBS, "step < warmup_steps or warmup_steps == 0 < step < 1"),
-        (SHARE, "step / max(warmup_steps, 1)"),
-        hint="Which value does your way up have at step 0.5 when it has no steps?",
-    ),
-    peak_ignored=wrong(
-        "The rate climbs to 1. It should climb to `peak`.", ("peak * share", "share"), (f"peak * {CLAMPED}", CLAMPED)
-    ),
+    without_warmup=edit(CLIMBS, "False")
+    | edit(LEFT, "(total_steps - step) / total_steps")
+    | "There is no warm-up: the rate falls from the first step on."
+    | "Which rate should step 0 have, and which one step warmup_steps?",
+    warmup_at_the_peak=edit(SHARE, "1.0")
+    | "During the warm-up the rate is already at its peak. It should climb from 0."
+    | "Half way through the warm-up the rate should be half of the peak.",
+    warmup_squared=edit(SHARE, "(step / warmup_steps) ** 2") | "The way up is a curve. It should be a straight line.",
+    warmup_integer_division=edit(SHARE, "step // warmup_steps")
+    | "The rate stays at 0 until it jumps to the peak: `//` throws the fraction away.",
+    no_decay=edit(CLAMPED, "1.0")
+    | "The rate stays at its peak. It should fall to 0 at total_steps."
+    | "Which share of the way down is left at total_steps?",
+    decay_from_step_0=edit(LEFT, "(total_steps - step) / total_steps")
+    | "The way down is counted from step 0, so the rate jumps where the two lines meet. The way down should begin at "
+    "warmup_steps." | "Put step = warmup_steps into your second line: it should give the peak.",
+    decay_over_all_steps=edit(LEFT, "1 - (step - warmup_steps) / total_steps")
+    | "The way down takes total_steps steps, and does not arrive at 0 in time. It should take total_steps - "
+    "warmup_steps." | "Put step = total_steps into your second line: it should give 0.",
+    decay_cut_off=edit(LEFT, "0.0 if step >= total_steps else 1 - (step - warmup_steps) / total_steps")
+    | "At total_steps the rate jumps to 0: the way down takes total_steps steps. It should take total_steps - "
+    "warmup_steps." | "Put the last step before total_steps into your second line: it should give almost 0.",
+    decay_cosine=edit(CLAMPED, "0.5 * (1 + math.cos(math.pi * min(1 - left, 1.0)))")
+    | "The way down is a cosine. It should be a straight line.",
+    decay_square_root=edit(CLAMPED, "math.sqrt(max(warmup_steps, 1) / max(step, 1))")
+    | "The way down is that of the Transformer's paper, 1/√step. It should be a straight line to 0.",
+    decay_squared=edit(CLAMPED, "max(0.0, left) ** 2") | "The way down is a parabola. It should be a straight line.",
+    decay_integer_division=edit(LEFT, "(total_steps - step) // (total_steps - warmup_steps)")
+    | "Behind the peak the rate is 0 at once: `//` throws the fraction away.",
+    below_zero=edit(CLAMPED, "left")
+    | "Beyond total_steps the rate is negative: such a step would undo what was learned. The rate should stay at 0."
+    | "Which of two numbers is taken beyond the end: the line, or 0?",
+    fraction_dropped=edit(SHARE, "math.floor(step) / warmup_steps")
+    | edit("total_steps - step", "total_steps - math.floor(step)")
+    | "The fractional part of the step is dropped. At step 6.5 the rate is between those of steps 6 and 7.",
+    ends_one_step_early=edit(LEFT, "(total_steps - 1 - step) / (total_steps - 1 - warmup_steps)")
+    | "The rate is 0 one step too early, at total_steps - 1. It should be 0 from total_steps on.",
+    one_step_early=edit(CLIMBS, "step + 1 < warmup_steps")
+    | edit(SHARE, "(step + 1) / warmup_steps")
+    | edit("total_steps - step", "total_steps - (step + 1)")
+    | "The rate is one step early: at step 0 it should be 0.",
+    one_step_late=edit(CLIMBS, "step - 1 < warmup_steps and warmup_steps > 0")
+    | edit(SHARE, "(step - 1) / warmup_steps")
+    | edit("total_steps - step", "total_steps - (step - 1)")
+    | "The rate is one step late: it should be 0 at step 0, not at step 1.",
+    climb_one_step_early=edit(SHARE, "(step + 1) / warmup_steps")
+    | "The way up is one step early, as if step 0 were the first step of it: at step 0 the rate should be 0.",
+    gap_at_the_peak=edit(FALLING, f"0.0 if step == warmup_steps else {FALLING}")
+    | "At warmup_steps itself the rate is 0: neither of your two lines includes this step. The rate should be at its "
+    "peak here.",
+    cold_without_warmup=edit(FALLING, f"0.0 if step == warmup_steps == 0 else {FALLING}")
+    | "With warmup_steps=0 the rate is 0 at step 0. Then there is no climb, and the first step should have the peak."
+    | "Is step 0 on the way up when the way up has no steps?",
+    climb_without_warmup=edit(CLIMBS, "step < max(warmup_steps, 1)")
+    | edit(SHARE, "step / max(warmup_steps, 1)")
+    | "With warmup_steps=0 the rate climbs from 0 to the peak in the first step. It should fall from the peak at step "
+    "0." | "Which value does your way up have at step 0.5 when it has no steps?",
+    only_step_0_mended=edit(CLIMBS, "step < warmup_steps or warmup_steps == 0 < step < 1")
+    | edit(SHARE, "step / max(warmup_steps, 1)")
+    | "With warmup_steps=0 step 0 is right, but then the rate climbs until step 1. It should fall from the peak at "
+    "step 0." | "Which value does your way up have at step 0.5 when it has no steps?",
+    peak_ignored=edit("peak * share", "share")
+    | edit(f"peak * {CLAMPED}", CLAMPED)
+    | "The rate climbs to 1. It should climb to `peak`.",
 )
 
-
-exercise.hints("Two straight lines, and a test which of them a step is on.")
-exercise.hints(
-    "The share of the way down that is left is (total_steps - step) / (total_steps - warmup_steps).", group="descent"
+exercise.advice(
+    climb="From 0 at step 0 to the peak at warmup_steps: which share of the way is done at this step?",
+    descent="From the peak at warmup_steps to 0 at total_steps: which share of this way is left?",
+    no_warmup="Without a warm-up no step is on the way up, not even step 0, and nothing may be divided by "
+    "warmup_steps.",
 )
 exercise.hints(
-    "Put the four steps 0, warmup_steps, total_steps and one beyond into your function, one after the other.",
-    "`max(0.0, …)` takes care of all steps beyond the end.",
-    group="ends",
-)
-exercise.hints("Nothing may be rounded: `//` and `int` throw the fraction away.", group="fractions")
-exercise.hints(
-    "Which of your two lines gets step 0 when warmup_steps is 0? Compare with `<` and with `<=`.", group="no_warmup"
+    climb="Two straight lines, and a test which of them a step is on.",
+    descent="The share of the way down that is left is (total_steps - step) / (total_steps - warmup_steps).",
+    ends=(
+        "Put the four steps 0, warmup_steps, total_steps and one beyond into your function, one after the other.",
+        "`max(0.0, …)` takes care of all steps beyond the end.",
+    ),
+    fractions="Nothing may be rounded: `//` and `int` throw the fraction away.",
+    no_warmup="Which of your two lines gets step 0 when warmup_steps is 0? Compare with `<` and with `<=`.",
 )

@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
-from coursekit.generator import Generator
+from autograder.declaring import Case, Exercise, edit
 from exercises.decoder_and_masking.shared import positions, weights
 from exercises.drawing import normal, one_of
 from exercises.formulas.attention import softmax  # noqa: F401 - mistakes use it
@@ -27,7 +26,7 @@ from exercises.formulas.decoder_block import (
 from exercises.formulas.encoder_block import unpacked
 from exercises.formulas.transformer_weights import shapes, spread
 
-exercise = Exercise("Transformer", returns=("logits",), uses=("DecoderBlock", "padding_mask"))
+exercise = Exercise("Transformer", own_probe=True, returns=("logits",), uses=("DecoderBlock", "padding_mask"))
 
 
 def embedded(ids: np.ndarray, embedding: np.ndarray, dropout: Dropout) -> np.ndarray:
@@ -47,9 +46,7 @@ def encoded(source: np.ndarray, table: Weights, num_layers: int, dropout: Dropou
     return h
 
 
-def transformer_logits(
-    source: np.ndarray, target: np.ndarray, table: Weights, num_layers: int, dropout: Dropout = kept
-) -> np.ndarray:
+def transformer_logits(source, target, table, num_layers, dropout=kept):
     """The encoder-decoder Transformer, post-norm, one table for source, target, output (Vaswani et al. 2017, 3.4)."""
     w, embedding, real = spread(table), table["embedding"], (source != 0)[:, None]
     memory = encoded(source, table, num_layers, dropout)
@@ -60,16 +57,7 @@ def transformer_logits(
 
 
 @exercise.formula
-def transformer(
-    source: np.ndarray,
-    target: np.ndarray,
-    num_layers: int,
-    d_model: int,
-    num_heads: int,
-    d_ff: int,
-    vocab_size: int,
-    weights: np.ndarray,
-) -> np.ndarray:
+def transformer(source, target, num_layers, d_model, num_heads, d_ff, vocab_size, weights):
     """`transformer_logits`; those of padding in the target are left free (NaN), unless there is no block.
 
     Args:
@@ -87,17 +75,7 @@ def free(logits: np.ndarray, target: np.ndarray) -> np.ndarray:
 
 
 @exercise.formula_for("training")
-def transformer_training(
-    source: np.ndarray,
-    target: np.ndarray,
-    num_layers: int,
-    d_model: int,
-    num_heads: int,
-    d_ff: int,
-    vocab_size: int,
-    weights: np.ndarray,
-    dropout: float = 0.1,
-) -> dict[str, np.ndarray]:
+def transformer_training(source, target, num_layers, d_model, num_heads, d_ff, vocab_size, weights, dropout=0.1):
     """The same in training, with `third_erased` in place of all dropouts; and the one rate that they have."""
     table = unpacked(weights, shapes(d_model, num_heads, d_ff, vocab_size))
     logits = transformer_logits(source, target, table, num_layers, third_erased)
@@ -105,34 +83,14 @@ def transformer_training(
 
 
 @exercise.formula_for("inference")
-def transformer_inference(
-    source: np.ndarray,
-    target: np.ndarray,
-    num_layers: int,
-    d_model: int,
-    num_heads: int,
-    d_ff: int,
-    vocab_size: int,
-    weights: np.ndarray,
-    dropout: float = 0.1,
-) -> dict[str, np.ndarray]:
+def transformer_inference(source, target, num_layers, d_model, num_heads, d_ff, vocab_size, weights, dropout=0.1):
     """Outside of training nothing is dropped; and the one rate that the dropouts have."""
     logits = transformer(source, target, num_layers, d_model, num_heads, d_ff, vocab_size, weights)
     return {"logits": logits, "rates": np.array([dropout])}
 
 
 @exercise.formula_for("prefix")
-def transformer_prefix(
-    source: np.ndarray,
-    target: np.ndarray,
-    num_layers: int,
-    d_model: int,
-    num_heads: int,
-    d_ff: int,
-    vocab_size: int,
-    weights: np.ndarray,
-    cut: int,
-) -> dict[str, np.ndarray]:
+def transformer_prefix(source, target, num_layers, d_model, num_heads, d_ff, vocab_size, weights, cut):
     """The first `cut` results for the whole target, and those for its first `cut` tokens alone: they are the same."""
     table = unpacked(weights, shapes(d_model, num_heads, d_ff, vocab_size))
     whole, prefix = (transformer_logits(source, ids, table, num_layers) for ids in (target, target[:, :cut]))
@@ -140,18 +98,7 @@ def transformer_prefix(
 
 
 @exercise.formula_for("slopes")
-def transformer_slopes(
-    source: np.ndarray,
-    target: np.ndarray,
-    num_layers: int,
-    d_model: int,
-    num_heads: int,
-    d_ff: int,
-    vocab_size: int,
-    weights: np.ndarray,
-    weighting: np.ndarray,
-    direction: np.ndarray,
-) -> dict[str, np.ndarray]:
+def transformer_slopes(source, target, num_layers, d_model, num_heads, d_ff, vocab_size, weights, weighting, direction):
     """Derivatives of ``sum(logits * weighting)``, kind of weight by kind of weight."""
     kinds = shapes(d_model, num_heads, d_ff, vocab_size)
 
@@ -162,9 +109,7 @@ def transformer_slopes(
 
 
 @exercise.formula_for("parameters")
-def transformer_parameters(
-    num_layers: int, d_model: int, num_heads: int, d_ff: int, vocab_size: int, max_length: int
-) -> dict[str, int]:
+def transformer_parameters(num_layers, d_model, num_heads, d_ff, vocab_size, max_length):
     """The table, and for each layer three attentions, two feed-forward networks and five norms."""
     width = num_heads * head_width(d_model, num_heads)
     attention = 4 * d_model * width + 3 * width + d_model
@@ -174,16 +119,7 @@ def transformer_parameters(
     return {"trainable_parameters": table + num_layers * layer}
 
 
-def _model_inputs(
-    rng: Generator,
-    num_layers: int = 1,
-    *,
-    source: tuple[int, int] = (2, 7),
-    length: int = 5,
-    dropout: float | None = 0.3,
-    scale: float = 0.4,
-    words: int = 13,
-) -> dict:
+def _model_inputs(rng, num_layers=1, *, source=(2, 7), length=5, dropout=0.3, scale=0.4, words=13):
     sizes = {"num_layers": num_layers, "d_model": 10, "num_heads": 2, "d_ff": 7, "vocab_size": words, "max_length": 11}
     return {
         **sizes,
@@ -194,104 +130,67 @@ def _model_inputs(
     }
 
 
-@exercise.group(
-    "embedding, positions and output, without any block",
-    points=2,
-    advice="Without blocks the logits are (E[ids]·√D + positions) Eᵀ for the target ids.",
-)
-def embedding(rng: Generator) -> list[Case]:
+@exercise.group("embedding, positions and output, without any block", points=2)
+def embedding(rng):
     padded = _model_inputs(rng, 0, source=(2, 3), length=7)
     padded["target"][0, 4:] = padded["target"][1, 6:] = 0
-    return [
-        Case(_model_inputs(rng, 0), description="num_layers=0: embedding, positions and output, target_in (2, 5)"),
-        Case(
-            _model_inputs(rng, 0, source=(3, 5), length=11),
-            description="num_layers=0, target_in (3, 11), max_length=11",
-        ),
-        Case(padded, description="num_layers=0, target_in (2, 7) with padding, which has a row of the table too"),
-    ]
+    yield Case(_model_inputs(rng, 0), "num_layers=0: embedding, positions and output, target_in (2, 5)")
+    yield Case(_model_inputs(rng, 0, source=(3, 5), length=11), "num_layers=0, target_in (3, 11), max_length=11")
+    yield Case(padded, "num_layers=0, target_in (2, 7) with padding, which has a row of the table too")
 
 
-@exercise.group("right logits with one and two layers", points=2)
-def values(rng: Generator) -> list[Case]:
-    return [
-        Case(_model_inputs(rng), description="one layer, source (2, 7), target_in (2, 5)"),
-        Case(_model_inputs(rng, 2, source=(3, 5), length=7), description="two layers, source (3, 5), target_in (3, 7)"),
-    ]
-
-
-@exercise.group(
-    "padding in the source changes nothing",
+exercise.group(
+    "right logits with one and two layers",
     points=2,
-    advice="Padding is masked twice: in the encoder's self-attention and in the decoder's cross-attention.",
+    values=lambda rng: [
+        Case(_model_inputs(rng), "one layer, source (2, 7), target_in (2, 5)"),
+        Case(_model_inputs(rng, 2, source=(3, 5), length=7), "two layers, source (3, 5), target_in (3, 7)"),
+    ],
 )
-def padding(rng: Generator) -> list[Case]:
+
+
+@exercise.group("padding in the source changes nothing", points=2)
+def padding(rng):
     ended, everywhere, empty = (_model_inputs(rng, source=(3, 7)) for _ in range(3))
     ended["source"][0, 4:] = ended["source"][1, 2:] = 0
     everywhere["source"][0, 0] = everywhere["source"][1, 2:4] = everywhere["source"][2, 6] = 0
     everywhere["target"][0, 3:] = 0
     empty["source"][1, 5:] = empty["source"][2] = 0
-    return [
-        Case(ended, description="source (3, 7), two of the sentences padded"),
-        Case(everywhere, description="padding in the source at other places, and at the end of target_in"),
-        Case(empty, description="source (3, 7), one source is padding alone"),
-    ]
+    yield Case(ended, "source (3, 7), two of the sentences padded")
+    yield Case(everywhere, "padding in the source at other places, and at the end of target_in")
+    yield Case(empty, "source (3, 7), one source is padding alone")
 
 
-@exercise.group(
+exercise.group(
     "right logits, for a target and for its beginning alone",
-    points=1,
-    advice="Both have to be right. Where they differ from each other, a token sees what comes later.",
-)
-def causal(rng: Generator) -> list[Case]:
-    return [
-        Case(
-            {**_model_inputs(rng), "cut": cut},
-            mode="prefix",
-            description=f"target_in of five tokens, and the first {cut} alone",
-        )
+    causal=lambda rng: [
+        Case({**_model_inputs(rng), "cut": cut}, f"target_in of five tokens, and the first {cut} alone", mode="prefix")
         for cut in (2, 4)
-    ]
-
-
-@exercise.group(
-    "dropout on both embeddings and in every block, in training only",
-    points=2,
-    advice="Every `keras.layers.Dropout` of the model gets `training` and the rate `dropout`. Pass `training=` to the "
-    "blocks by name. The attention layers have no dropout of their own.",
+    ],
 )
-def dropout(rng: Generator) -> list[Case]:
+
+
+@exercise.group("dropout on both embeddings and in every block, in training only", points=2)
+def dropout(rng):
     erased = "every Dropout set to erase a third of the features"
-    return [
-        Case(_model_inputs(rng), mode="training", description=f"training=True, dropout=0.3, {erased}"),
-        Case(_model_inputs(rng), mode="inference", description=f"training=False, {erased}"),
-        Case(_model_inputs(rng, 0, dropout=None), mode="training", description="num_layers=0, dropout by default"),
-    ]
+    yield Case(_model_inputs(rng), f"training=True, dropout=0.3, {erased}", mode="training")
+    yield Case(_model_inputs(rng), f"training=False, {erased}", mode="inference")
+    yield Case(_model_inputs(rng, 0, dropout=None), "num_layers=0, dropout by default", mode="training")
 
 
-@exercise.group("one table, and blocks with weights of their own", points=1)
-def parameters(rng: Generator) -> list[Case]:
+@exercise.group("one table, and blocks with weights of their own")
+def parameters(rng):
     words = one_of(rng, *range(13, 40))
     shown = f"trainable parameters, d_model=10, num_heads=2, d_ff=7, {words} words, num_layers="
-    return [
-        Case(_model_inputs(rng, layers, words=words), mode="parameters", description=f"{shown}{layers}")
-        for layers in (0, 2)
-    ]
+    return [Case(_model_inputs(rng, layers, words=words), f"{shown}{layers}", mode="parameters") for layers in (0, 2)]
 
 
-@exercise.group(
-    "works inside tf.function, and gradients reach every weight",
-    points=1,
-    advice="Inside a graph a sentence's length may be unknown: `ids.shape[1]` is None, and `table[:None]` is the whole "
-    "table. Slice the table of positions, as a tensor, up to `ops.shape(ids)[1]`.",
-)
-def training(rng: Generator) -> list[Case]:
+@exercise.group("works inside tf.function, and gradients reach every weight")
+def training(rng):
     inputs = _model_inputs(rng, source=(2, 4), length=3)
     inputs |= {"weighting": normal(rng, 2, 3, 13), "direction": normal(rng, len(inputs["weights"]))}
-    return [
-        Case(_model_inputs(rng), mode="graph", description="inside tf.function, batch size and lengths unknown"),
-        Case(inputs, mode="slopes", description="gradients of each kind of weight, compared with numerical ones"),
-    ]
+    yield Case(_model_inputs(rng), "inside tf.function, batch size and lengths unknown", mode="graph")
+    yield Case(inputs, "gradients of each kind of weight, compared with numerical ones", mode="slopes")
 
 
 ROOT = "* math.sqrt(d_model)"
@@ -311,190 +210,129 @@ OWN_TABLE = (
 TABLE = "vocab_size * d_model"
 
 exercise.mistakes(
-    embedding_not_scaled=wrong(
-        "The embeddings are not multiplied by √D before positions are added.",
-        (ROOT, ""),
-        hint="How large are the entries of an embedding beside those of a sine?",
-        see="08#decoder-block",
-    ),
-    scaled_after_positions=wrong(
-        "The positions are multiplied by √D as well: scale, then add.",
-        (ROWS, "((embedding[ids] + positions(ids.shape[1], d_model)) * math.sqrt(d_model)).astype(embedding.dtype)"),
-        hint="In which order do the product and the sum stand in the text?",
-    ),
-    embedding_divided=wrong(
-        "The embeddings are divided by √D; they should be multiplied by it.", (ROOT, "/ math.sqrt(d_model)")
-    ),
-    positions_missing=wrong(
-        "There are no positions.",
-        (PLACES, ""),
-        hint="What does a Transformer without positions know of the order of words?",
-        see="05#twins",
-    ),
-    positions_from_one=wrong(
-        "The positions begin with 1. The first token has position 0.",
-        (PLACES, "+ positions(ids.shape[1] + 1, d_model)[1:].astype(embedding.dtype)"),
-    ),
-    positions_in_source_only=wrong(
-        "The target has no positions.",
-        (
-            "embedded(target, embedding, dropout)",
-            "dropout(embedding[target] * math.sqrt(embedding.shape[-1]), 1).astype(embedding.dtype)",
-        ),
-    ),
-    positions_in_target_only=wrong(
-        "The source has no positions.",
-        (
-            'embedded(source, table["embedding"], dropout)',
-            'dropout(table["embedding"][source] * math.sqrt(table["embedding"].shape[-1]), 1)',
-        ),
-    ),
-    encoder_sees_padding=wrong(
-        "The encoder attends to padding: its self-attention needs the source's padding mask.",
-        ('"self", real', '"self", None'),
-        hint="Which calls in your model get the padding mask?",
-        see="06#padding-leaks",
-    ),
-    memory_padding_seen=wrong(
-        "The decoder attends to the source's padding: pass the padding mask on as memory_mask.",
-        ("w, real, lambda", "w, None, lambda"),
-        hint="Which calls in your model get the padding mask?",
-        see="06#padding-leaks",
-    ),
-    encoder_mask_inverted=wrong(
-        "The encoder attends to the padding and to nothing else.", ('"self", real', '"self", ~real')
-    ),
-    memory_mask_inverted=wrong(
-        "The decoder attends to the source's padding and to nothing else.", ("w, real, lambda", "w, ~real, lambda")
-    ),
-    encoder_causal=wrong(
-        "The encoder is causal. The source is known as a whole: its tokens see each other in both directions.",
-        ('"self", real', '"self", np.tri(source.shape[1], dtype=bool) & real'),
-        see="08#decoder-block",
-    ),
-    decoder_not_causal=wrong(
-        "The decoder sees later target tokens, and training learns to copy.", (CAUSAL, "None"), see="08#leak"
-    ),
-    memory_is_embedding=wrong(
-        "The decoder reads the source's embeddings; it should read the result of the last encoder block.",
-        ("block(y, memory,", "block(y, embedded(source, embedding, dropout),"),
-    ),
-    memory_from_same_block=wrong(
-        "Each decoder block reads the encoder block of the same number. All of them should read the output of the last "
-        "encoder block.",
-        ("block(y, memory,", "block(y, encoded(source, table, number, dropout),"),
-        see="08#decoder-block",
-    ),
-    softmax_over_vocabulary=wrong(
-        "These are probabilities. The model returns logits; the loss and the decoding apply the softmax.",
-        (LOGITS, f"softmax({LOGITS})"),
-    ),
-    softmax_over_positions=wrong(
-        "The columns sum to 1: a softmax over the positions. A prediction is a distribution over the vocabulary, and "
-        "the model returns logits.",
-        (LOGITS, f"softmax({LOGITS}, -2)"),
-    ),
-    log_probabilities=wrong(
-        "These are log-probabilities. The model returns the logits.", (LOGITS, f"np.log(softmax({LOGITS}))")
-    ),
-    logits_scaled=wrong(
-        "The logits are divided by √D. Only the embedding is scaled.",
-        (LOGITS, f"{LOGITS} / math.sqrt(embedding.shape[-1])"),
-    ),
-    keras_epsilon=wrong(
-        "The norms have Keras's default epsilon, 0.001; this exercise asks for 1e-6.",
-        ("gamma, beta, 1e-06)", "gamma, beta, 0.001)"),
-        costs_at_most=0.5,
-    ),
-    pre_norm=wrong(
-        "The blocks are pre-norm; this model should be post-norm.", *PRE_NORM, *ENCODER_PRE_NORM, see="04#post-or-pre"
-    ),
-    encoder_pre_norm=wrong(
-        "The encoder's blocks are pre-norm; this model should be post-norm.",
-        *ENCODER_PRE_NORM,
-        hint="Is what your `EncoderBlock` returns the result of a norm, or a sum?",
-        see="04#post-or-pre",
-    ),
-    encoder_is_decoder=wrong(
-        "The encoder's blocks are decoder blocks. They need one self-attention, not causal, and no cross-attention.",
-        (f"{ENCODER_ATTENDS}\n{ENCODER_TRANSFORMS}", "h = block(h, h, w, real, lambda h, place: dropout(h, 1))"),
-        ("3 * attention", "4 * attention"),
-        ("5 * 2 * d_model", "6 * 2 * d_model"),
-        hint="Which of the three sub-layers of a decoder block has an encoder block?",
-        see="08#decoder-block",
-    ),
-    blocks_side_by_side=wrong(
-        "The logits come from one decoder block that reads the embedded target. Does the loop run to its end, is "
-        "`return` behind it, and does each block read the output of the one before it?",
-        ("block(y, memory,", "block(embedded(target, embedding, dropout), memory,"),
-        hint="Where does `return` stand? Which name does the loop give to a block's output, which one does it read?",
-        see="08#decoder-block",
-    ),
-    dropout_never=wrong(
-        "With `training=True` nothing is dropped: does `training` reach the blocks?",
-        ("num_layers, third_erased)", "num_layers)"),
-        see="04#dropout",
-    ),
-    dropout_always=wrong(
-        "Something is dropped with `training=False` too: `training` does not decide about it.",
-        ("num_layers, dropout=kept", "num_layers, dropout=third_erased"),
-        see="04#dropout",
-    ),
-    embedding_not_dropped=wrong(
-        "The sums of embedding and position are not dropped in training.", ("dropout(rows, 1)", "rows")
-    ),
-    embedding_dropped_twice=wrong(
-        "The sums of embedding and position are dropped twice. The skeleton does it after `embed`.",
-        ("dropout(rows, 1)", "dropout(dropout(rows, 1), 1)"),
-        see="04#dropout",
-    ),
-    padding_erased=wrong(
-        "The embedding of padding is set to 0. Padding has a row of the table and a position like every other id; "
-        "masks hide it.",
-        ("dropout(rows, 1)", "dropout(rows * (ids != 0)[..., None], 1)"),
-    ),
-    output_layer=wrong(OWN_TABLE, (LOGITS, OWN_OUTPUT), (TABLE, f"2 * {TABLE} + vocab_size"), see="08#decoder-block"),
-    output_layer_without_bias=wrong(OWN_TABLE, (LOGITS, OWN_OUTPUT), (TABLE, f"2 * {TABLE}"), see="08#decoder-block"),
-    table_not_shared=wrong(
-        "V·D numbers too many: there is a second table. Source, target and output share one embedding.",
-        (TABLE, f"2 * {TABLE}"),
-        see="04#parameters",
-    ),
-    output_bias=wrong(
-        "V numbers too many: the output has a bias. The logits are x Eᵀ alone.", (TABLE, f"{TABLE} + vocab_size")
-    ),
-    embedding_not_tracked=wrong(
-        "V·D numbers are missing: Keras does not know the embedding. A bare `tf.Variable` on a layer is not tracked.",
-        (TABLE, "0"),
-    ),
-    key_dim_is_d_model=wrong(
-        "key_dim is d_model for each head; here it should be D/H.",
-        ("d_model // num_heads", "d_model"),
-        see="03#key-dim",
-    ),
-    multiplied_by_d=wrong(
-        "The embeddings are multiplied by D. The factor is its root, √D.", (ROOT, "* d_model"), see="08#decoder-block"
-    ),
+    embedding_not_scaled=edit(ROOT, "", see="08#decoder-block")
+    | "The embeddings are not multiplied by √D before positions are added."
+    | "How large are the entries of an embedding beside those of a sine?",
+    scaled_after_positions=edit(
+        ROWS, "((embedding[ids] + positions(ids.shape[1], d_model)) * math.sqrt(d_model)).astype(embedding.dtype)"
+    )
+    | "The positions are multiplied by √D as well: scale, then add."
+    | "In which order do the product and the sum stand in the text?",
+    embedding_divided=edit(ROOT, "/ math.sqrt(d_model)")
+    | "The embeddings are divided by √D; they should be multiplied by it.",
+    positions_missing=edit(PLACES, "", see="05#twins")
+    | "There are no positions."
+    | "What does a Transformer without positions know of the order of words?",
+    positions_from_one=edit(PLACES, "+ positions(ids.shape[1] + 1, d_model)[1:].astype(embedding.dtype)")
+    | "The positions begin with 1. The first token has position 0.",
+    positions_in_source_only=edit(
+        "embedded(target, embedding, dropout)",
+        "dropout(embedding[target] * math.sqrt(embedding.shape[-1]), 1).astype(embedding.dtype)",
+    )
+    | "The target has no positions.",
+    positions_in_target_only=edit(
+        'embedded(source, table["embedding"], dropout)',
+        'dropout(table["embedding"][source] * math.sqrt(table["embedding"].shape[-1]), 1)',
+    )
+    | "The source has no positions.",
+    encoder_sees_padding=edit('"self", real', '"self", None', see="06#padding-leaks")
+    | "The encoder attends to padding: its self-attention needs the source's padding mask."
+    | "Which calls in your model get the padding mask?",
+    memory_padding_seen=edit("w, real, lambda", "w, None, lambda", see="06#padding-leaks")
+    | "The decoder attends to the source's padding: pass the padding mask on as memory_mask."
+    | "Which calls in your model get the padding mask?",
+    encoder_mask_inverted=edit('"self", real', '"self", ~real')
+    | "The encoder attends to the padding and to nothing else.",
+    memory_mask_inverted=edit("w, real, lambda", "w, ~real, lambda")
+    | "The decoder attends to the source's padding and to nothing else.",
+    encoder_causal=edit('"self", real', '"self", np.tri(source.shape[1], dtype=bool) & real', see="08#decoder-block")
+    | "The encoder is causal. The source is known as a whole: its tokens see each other in both directions.",
+    decoder_not_causal=edit(CAUSAL, "None", see="08#leak")
+    | "The decoder sees later target tokens, and training learns to copy.",
+    memory_is_embedding=edit("block(y, memory,", "block(y, embedded(source, embedding, dropout),")
+    | "The decoder reads the source's embeddings; it should read the result of the last encoder block.",
+    memory_from_same_block=edit("y, memory,", "y, encoded(source, table, number, dropout),", see="08#decoder-block")
+    | "Each decoder block reads the encoder block of the same number. All of them should read the output of the last "
+    "encoder block.",
+    softmax_over_vocabulary=edit(LOGITS, f"softmax({LOGITS})")
+    | "These are probabilities. The model returns logits; the loss and the decoding apply the softmax.",
+    softmax_over_positions=edit(LOGITS, f"softmax({LOGITS}, -2)")
+    | "The columns sum to 1: a softmax over the positions. A prediction is a distribution over the vocabulary, and "
+    "the model returns logits.",
+    log_probabilities=edit(LOGITS, f"np.log(softmax({LOGITS}))")
+    | "These are log-probabilities. The model returns the logits.",
+    logits_scaled=edit(LOGITS, f"{LOGITS} / math.sqrt(embedding.shape[-1])")
+    | "The logits are divided by √D. Only the embedding is scaled.",
+    keras_epsilon=edit("gamma, beta, 1e-06)", "gamma, beta, 0.001)", costs_at_most=0.5)
+    | "The norms have Keras's default epsilon, 0.001; this exercise asks for 1e-6.",
+    pre_norm=edit(*PRE_NORM)
+    | edit(*ENCODER_PRE_NORM, see="04#post-or-pre")
+    | "The blocks are pre-norm; this model should be post-norm.",
+    encoder_pre_norm=edit(*ENCODER_PRE_NORM, see="04#post-or-pre")
+    | "The encoder's blocks are pre-norm; this model should be post-norm."
+    | "Is what your `EncoderBlock` returns the result of a norm, or a sum?",
+    encoder_is_decoder=edit(
+        f"{ENCODER_ATTENDS}\n{ENCODER_TRANSFORMS}", "h = block(h, h, w, real, lambda h, place: dropout(h, 1))"
+    )
+    | edit("3 * attention", "4 * attention")
+    | edit("5 * 2 * d_model", "6 * 2 * d_model", see="08#decoder-block")
+    | "The encoder's blocks are decoder blocks. They need one self-attention, not causal, and no cross-attention."
+    | "Which of the three sub-layers of a decoder block has an encoder block?",
+    blocks_side_by_side=edit("y, memory,", "embedded(target, embedding, dropout), memory,", see="08#decoder-block")
+    | "The logits come from one decoder block that reads the embedded target. Does the loop run to its end, is "
+    "`return` behind it, and does each block read the output of the one before it?"
+    | "Where does `return` stand? Which name does the loop give to a block's output, which one does it read?",
+    dropout_never=edit("num_layers, third_erased)", "num_layers)", see="04#dropout")
+    | "With `training=True` nothing is dropped: does `training` reach the blocks?",
+    dropout_always=edit("num_layers, dropout=kept", "num_layers, dropout=third_erased", see="04#dropout")
+    | "Something is dropped with `training=False` too: `training` does not decide about it.",
+    embedding_not_dropped=edit("dropout(rows, 1)", "rows")
+    | "The sums of embedding and position are not dropped in training.",
+    embedding_dropped_twice=edit("dropout(rows, 1)", "dropout(dropout(rows, 1), 1)", see="04#dropout")
+    | "The sums of embedding and position are dropped twice. The skeleton does it after `embed`.",
+    padding_erased=edit("dropout(rows, 1)", "dropout(rows * (ids != 0)[..., None], 1)")
+    | "The embedding of padding is set to 0. Padding has a row of the table and a position like every other id; masks "
+    "hide it.",
+    output_layer=edit(LOGITS, OWN_OUTPUT)
+    | edit(TABLE, f"2 * {TABLE} + vocab_size", see="08#decoder-block")
+    | OWN_TABLE,
+    output_layer_without_bias=edit(LOGITS, OWN_OUTPUT)
+    | edit(TABLE, f"2 * {TABLE}", see="08#decoder-block")
+    | OWN_TABLE,
+    table_not_shared=edit(TABLE, f"2 * {TABLE}", see="04#parameters")
+    | "V·D numbers too many: there is a second table. Source, target and output share one embedding.",
+    output_bias=edit(TABLE, f"{TABLE} + vocab_size")
+    | "V numbers too many: the output has a bias. The logits are x Eᵀ alone.",
+    embedding_not_tracked=edit(TABLE, "0")
+    | "V·D numbers are missing: Keras does not know the embedding. A bare `tf.Variable` on a layer is not tracked.",
+    key_dim_is_d_model=edit("d_model // num_heads", "d_model", see="03#key-dim")
+    | "key_dim is d_model for each head; here it should be D/H.",
+    multiplied_by_d=edit(ROOT, "* d_model", see="08#decoder-block")
+    | "The embeddings are multiplied by D. The factor is its root, √D.",
 )
 
-
-exercise.hints(
-    "Begin with both ends: first write the embedding and the logits, with no block between. The first group of the "
-    "check needs no more.",
-    "The table of a `keras.layers.Embedding` is its attribute `embeddings`, (V, D), once it is built: calling the "
-    "layer builds it.",
+exercise.advice(
+    embedding="Without blocks the logits are (E[ids]·√D + positions) Eᵀ for the target ids.",
+    padding="Padding is masked twice: in the encoder's self-attention and in the decoder's cross-attention.",
+    causal="Both have to be right. Where they differ from each other, a token sees what comes later.",
+    dropout="Every `keras.layers.Dropout` of the model gets `training` and the rate `dropout`. Pass `training=` to "
+    "the blocks by name. The attention layers have no dropout of their own.",
+    training="Inside a graph a sentence's length may be unknown: `ids.shape[1]` is None, and `table[:None]` is the "
+    "whole table. Slice the table of positions, as a tensor, up to `ops.shape(ids)[1]`.",
 )
 exercise.hints(
-    "An encoder block is a decoder block without its middle sub-layer; its self-attention looks both ways.",
-    "All decoder blocks read the same memory: the output of the last encoder block.",
-    group="values",
-)
-exercise.hints(
-    "The mask is made from the source's ids, by your `padding_mask`, and goes to every encoder and every "
+    embedding=(
+        "Begin with both ends: first write the embedding and the logits, with no block between. The first group of "
+        "the check needs no more.",
+        "The table of a `keras.layers.Embedding` is its attribute `embeddings`, (V, D), once it is built: calling the "
+        "layer builds it.",
+    ),
+    values=(
+        "An encoder block is a decoder block without its middle sub-layer; its self-attention looks both ways.",
+        "All decoder blocks read the same memory: the output of the last encoder block.",
+    ),
+    padding="The mask is made from the source's ids, by your `padding_mask`, and goes to every encoder and every "
     "decoder block.",
-    group="padding",
-)
-exercise.hints('Does check("DecoderBlock") pass? Then look at what else you pass to the blocks.', group="causal")
-exercise.hints(
-    "One table serves three times. Each block is made by a call of its class of its own.", group="parameters"
+    causal='Does check("DecoderBlock") pass? Then look at what else you pass to the blocks.',
+    parameters="One table serves three times. Each block is made by a call of its class of its own.",
 )

@@ -1,6 +1,6 @@
 """Lab 08, exercise `answers`."""
 
-from autograder.declaring import Questions, wrong
+from autograder.declaring import Questions, seen
 
 exercise = Questions("answers")
 
@@ -27,52 +27,28 @@ exercise.question(
 )
 
 exercise.mistakes(
-    numbers_of_bert=wrong(
-        "These are the numbers of BERT-base. The question is about the base model of the paper of 2017.",
-        seen={"base_model": [768, 12, 3072, 12]},
-    ),
-    blocks_of_both_stacks=wrong(
-        "The question is about the encoder's blocks alone. The decoder has as many of its own.",
-        seen={"base_model": [512, 8, 2048, 12]},
-    ),
-    mask_for_training_only=wrong(
-        "Nothing follows the last token, but something follows all the others, and their outputs go into the next "
-        "layer.",
-        seen={"inference": "a"},
-        see="08#look-ahead-mask",
-    ),
-    mask_thought_turned=wrong(
-        "The last token sees everything before it with the usual causal mask. Which tokens would see more if the mask "
-        "were turned round?",
-        seen={"inference": "c"},
-        see="08#look-ahead-mask",
-    ),
-    padding_mask_thought_enough=wrong(
-        "The padding mask hides padding. Which mask hides later words from the words before them?",
-        seen={"inference": "d"},
-        see="08#look-ahead-mask",
-    ),
-    softmax_thought_over_positions=wrong(
-        "At each position the model chooses between words. What has to sum to 1, then?", seen={"vocabulary": "a"}
-    ),
-    softmax_thought_over_the_batch=wrong(
-        "The sentences of a batch have nothing to do with each other. Between what does the model choose at each "
-        "position?",
-        seen={"vocabulary": "b"},
-    ),
-    logits_thought_probabilities=wrong(
-        "Logits are any numbers, negative ones too. What makes probabilities of them, and along which axis?",
-        seen={"vocabulary": "d"},
-    ),
-    untracked_thought_an_error=wrong(
-        "Keras does not complain, and the loss still falls. What does `fit` pass to the optimiser?",
-        seen={"untracked": "b"},
-    ),
-    untracked_thought_to_learn=wrong(
-        "`fit` changes the variables in `trainable_variables`. Is this one in that list?", seen={"untracked": "c"}
-    ),
-    bare_variable_thought_tracked=wrong(
-        "Keras 3 tracks its own variables, which `self.add_weight` makes. A bare `tf.Variable` is none of them.",
-        seen={"untracked": "d"},
-    ),
+    numbers_of_bert=seen({"base_model": [768, 12, 3072, 12]})
+    | "These are the numbers of BERT-base. The question is about the base model of the paper of 2017.",
+    blocks_of_both_stacks=seen({"base_model": [512, 8, 2048, 12]})
+    | "The question is about the encoder's blocks alone. The decoder has as many of its own.",
+    mask_for_training_only=seen({"inference": "a"}, see="08#look-ahead-mask")
+    | "Nothing follows the last token, but something follows all the others, and their outputs go into the next layer.",
+    mask_thought_turned=seen({"inference": "c"}, see="08#look-ahead-mask")
+    | "The last token sees everything before it with the usual causal mask. Which tokens would see more if the mask "
+    "were turned round?",
+    padding_mask_thought_enough=seen({"inference": "d"}, see="08#look-ahead-mask")
+    | "The padding mask hides padding. Which mask hides later words from the words before them?",
+    softmax_thought_over_positions=seen({"vocabulary": "a"})
+    | "At each position the model chooses between words. What has to sum to 1, then?",
+    softmax_thought_over_the_batch=seen({"vocabulary": "b"})
+    | "The sentences of a batch have nothing to do with each other. Between what does the model choose at each "
+    "position?",
+    logits_thought_probabilities=seen({"vocabulary": "d"})
+    | "Logits are any numbers, negative ones too. What makes probabilities of them, and along which axis?",
+    untracked_thought_an_error=seen({"untracked": "b"})
+    | "Keras does not complain, and the loss still falls. What does `fit` pass to the optimiser?",
+    untracked_thought_to_learn=seen({"untracked": "c"})
+    | "`fit` changes the variables in `trainable_variables`. Is this one in that list?",
+    bare_variable_thought_tracked=seen({"untracked": "d"})
+    | "Keras 3 tracks its own variables, which `self.add_weight` makes. A bare `tf.Variable` is none of them.",
 )

@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
-from coursekit.generator import Generator
+from autograder.declaring import Case, Exercise, edit
 from exercises.drawing import partial_mask
 
-exercise = Exercise("combine_masks")
+exercise = Exercise("combine_masks", own_probe=True)
 
 
 @exercise.formula
@@ -22,98 +21,81 @@ def combine_masks(count: int, mask_1: Any = None, mask_2: Any = None, mask_3: An
 def _joined(*masks: np.ndarray | None, description: str = "", mode: str = "call") -> Case:
     shapes = " and ".join("None" if mask is None else str(mask.shape) for mask in masks)
     named = {f"mask_{number}": mask for number, mask in enumerate(masks, 1)}
-    return Case({"count": len(masks), **named}, mode=mode, description=description or f"masks {shapes}")
+    return Case({"count": len(masks), **named}, description or f"masks {shapes}", mode=mode)
 
 
 @exercise.group("two masks, broadcast", points=2)
-def two(rng: Generator) -> list[Case]:
+def two(rng):
     """Random masks and not the usual ones, so that no shortcut for a causal mask helps."""
-    return [
-        _joined(partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5)),
-        _joined(partial_mask(rng, 2, 1, 7), partial_mask(rng, 2, 5, 7)),
-        _joined(partial_mask(rng, 7), partial_mask(rng, 2, 3, 5, 7)),
-    ]
+    yield _joined(partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5))
+    yield _joined(partial_mask(rng, 2, 1, 7), partial_mask(rng, 2, 5, 7))
+    yield _joined(partial_mask(rng, 7), partial_mask(rng, 2, 3, 5, 7))
 
 
-@exercise.group("one mask, three masks", points=1)
-def counts(rng: Generator) -> list[Case]:
-    return [
+exercise.group(
+    "one mask, three masks",
+    counts=lambda rng: [
         _joined(
             partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5), np.array([[[True], [True], [False], [True], [True]]])
         ),
         _joined(partial_mask(rng, 3, 1, 5)),
-    ]
-
-
-@exercise.group(
-    "None, and no mask at all",
-    points=1,
-    advice="A mask that is None blocks nothing, so it can be left out. Without any mask the result is None.",
+    ],
 )
-def none(rng: Generator) -> list[Case]:
-    return [
+exercise.group(
+    "None, and no mask at all",
+    none=lambda rng: [
         _joined(None, partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5)),
         _joined(partial_mask(rng, 3, 1, 5), None),
         _joined(None, None),
         _joined(description="no mask at all"),
-    ]
-
-
-@exercise.group(
-    "integers and tensors",
-    points=1,
-    advice="Masks of different types do not always combine: turn each mask into truth values first.",
+    ],
 )
-def types(rng: Generator) -> list[Case]:
+
+
+@exercise.group("integers and tensors")
+def types(rng):
     ones = partial_mask(rng, 5, 5).astype("int32")
-    return [
-        _joined(ones, partial_mask(rng, 3, 1, 5), description="one mask of int32, one of bool"),
-        _joined(partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5), mode="tensor", description="TensorFlow tensors"),
-        _joined(
-            partial_mask(rng, 5, 5).astype("int32"),
-            partial_mask(rng, 3, 1, 5).astype("int64"),
-            partial_mask(rng, 3, 1, 5),
-            mode="tensor",
-            description="TensorFlow tensors of int32, int64 and bool",
-        ),
-    ]
+    yield _joined(ones, partial_mask(rng, 3, 1, 5), description="one mask of int32, one of bool")
+    yield _joined(partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5), mode="tensor", description="TensorFlow tensors")
+    yield _joined(
+        partial_mask(rng, 5, 5).astype("int32"),
+        partial_mask(rng, 3, 1, 5).astype("int64"),
+        partial_mask(rng, 3, 1, 5),
+        mode="tensor",
+        description="TensorFlow tensors of int32, int64 and bool",
+    )
 
 
 JOINED = "functools.reduce(np.logical_and, given)"
 
 exercise.mistakes(
     **{
-        "or": wrong(
-            "A position is open when any of the masks opens it. It has to be open in all of them.",
-            ("np.logical_and", "np.logical_or"),
-            hint="A word that comes later is hidden by one mask and shown by the other. May it be seen?",
-            see="08#look-ahead-mask",
-        )
+        "or": edit("np.logical_and", "np.logical_or", see="08#look-ahead-mask")
+        | "A position is open when any of the masks opens it. It has to be open in all of them."
+        | "A word that comes later is hidden by one mask and shown by the other. May it be seen?"
     },
-    added=wrong(
-        "The masks are added, so the result is 2 where two of them are open.",
-        (JOINED, 'functools.reduce(np.add, [mask.astype("int64") for mask in given])'),
-    ),
-    only_the_first=wrong("Only the first mask counts.", (JOINED, "given[0]")),
-    only_the_last=wrong(
-        "Only the last mask counts.", (JOINED, "given[-1]"), hint="Is the result of one step used in the next one?"
-    ),
-    only_two=wrong("The third mask is not used.", (JOINED, "functools.reduce(np.logical_and, given[:2])")),
-    inverted=wrong("The result is the wrong way round: True means: may attend.", (JOINED, f"~{JOINED}")),
-    exclusive_or=wrong(
-        "Positions that are open in exactly one of the masks are open in the result. They have to be open in all of "
-        "them.",
-        ("np.logical_and", "np.logical_xor"),
-    ),
+    added=edit(JOINED, 'functools.reduce(np.add, [mask.astype("int64") for mask in given])')
+    | "The masks are added, so the result is 2 where two of them are open.",
+    only_the_first=edit(JOINED, "given[0]") | "Only the first mask counts.",
+    only_the_last=edit(JOINED, "given[-1]")
+    | "Only the last mask counts."
+    | "Is the result of one step used in the next one?",
+    only_two=edit(JOINED, "functools.reduce(np.logical_and, given[:2])") | "The third mask is not used.",
+    inverted=edit(JOINED, f"~{JOINED}") | "The result is the wrong way round: True means: may attend.",
+    exclusive_or=edit("np.logical_and", "np.logical_xor")
+    | "Positions that are open in exactly one of the masks are open in the result. They have to be open in all of "
+    "them.",
 )
 
-
-exercise.hints(
-    "`masks` is a tuple. Take out what is None, turn numbers into truth values, and join two masks by a logical and."
-    " How do you get from two to any number?",
-    "Start with the first mask and join the others to it, one after the other.",
+exercise.advice(
+    none="A mask that is None blocks nothing, so it can be left out. Without any mask the result is None.",
+    types="Masks of different types do not always combine: turn each mask into truth values first.",
 )
 exercise.hints(
-    "Does your function work for one mask and for four? A loop, or `functools.reduce`, takes any number.",
-    group="counts",
+    two=(
+        "`masks` is a tuple. Take out what is None, turn numbers into truth values, and join two masks by a logical "
+        "and. How do you get from two to any number?",
+        "Start with the first mask and join the others to it, one after the other.",
+    ),
+    counts="Does your function work for one mask and for four? A loop, or `functools.reduce`, takes any number.",
 )

@@ -7,6 +7,8 @@ exercise = find_the_bug(masked_cross_entropy.exercise)
 exercise.mistakes(targets_masked=masked_cross_entropy.exercise.named_mistakes["targets_masked"])
 
 exercise.hints(
-    "Compare it with your own loss on a batch with padding and on one without. Where do the two differ?",
-    "Take a batch of one real token and one padding, and print every line: which numbers at the padding are not 0?",
+    mended=(
+        "Compare it with your own loss on a batch with padding and on one without. Where do the two differ?",
+        "Take a batch of one real token and one padding, and print every line: which numbers at the padding are not 0?",
+    )
 )

@@ -2,20 +2,18 @@
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, wrong
+from autograder.declaring import Advice, Case, Exercise, edit
 from coursekit.generator import Generator
-from coursekit.probes.decoder_and_masking import Writer, table_writer
+from coursekit.probes.decoder_and_masking import table_writer
 from exercises.drawing import drawn_until
 
-exercise = Exercise("measure_exposure", returns=("after", "base", "margin"))
+exercise = Exercise("measure_exposure", own_probe=True, returns=("after", "base", "margin"))
 
 Arrays = dict[str, np.ndarray]
 
 
 @exercise.formula
-def shares_by_step(
-    targets: np.ndarray, positions: np.ndarray, false_ids: np.ndarray, steps: int, table: np.ndarray
-) -> Arrays:
+def shares_by_step(targets, positions, false_ids, steps, table):
     """Shares of right tokens by step after a false token and after the right one, and 1.96 standard errors of the
     mean paired difference."""
     clean, false = both(targets, positions, false_ids, steps, table)
@@ -28,17 +26,13 @@ def shares_by_step(
 
 
 @exercise.formula_for("shares")
-def shares_alone(
-    targets: np.ndarray, positions: np.ndarray, false_ids: np.ndarray, steps: int, table: np.ndarray
-) -> Arrays:
+def shares_alone(targets, positions, false_ids, steps, table):
     """The shares without the margin."""
     found = shares_by_step(targets, positions, false_ids, steps, table)
     return {name: found[name] for name in ("after", "base")}
 
 
-def both(
-    targets: np.ndarray, positions: np.ndarray, false_ids: np.ndarray, steps: int, table: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def both(targets, positions, false_ids, steps, table):
     """Which written tokens are right after the right token and after the false one, (N, K) each; NaN behind the end."""
     correct = targets[np.arange(len(targets)), positions]
     model = table_writer(targets, table)
@@ -47,9 +41,7 @@ def both(
     return clean, false
 
 
-def continued(
-    model: Writer, row: int, targets: np.ndarray, positions: np.ndarray, token: np.ndarray, steps: int
-) -> np.ndarray:
+def continued(model, row, targets, positions, token, steps):
     """For one sentence, whether each of the K tokens that the model writes after `token` is right."""
     ids, place = targets[row].tolist(), int(positions[row])
     prefix = [*ids[:place], int(token[row])]
@@ -106,158 +98,115 @@ def _drawn(rng: Generator, rows: int, length: int, steps: int) -> dict:
     return drawn_until(_is_clear, lambda: _inputs(rng, rows, length, steps))
 
 
-@exercise.group(
+exercise.group(
     "shares by step, after a false and after the right token",
     points=3,
-    advice=Advice(
-        value="For each sentence write twice: after `targets[n][:p]` and the false token, and after `targets[n][:p]` "
-        "and the right token. Each written token goes into its own prefix.",
-        nan="Each step has sentences that have not ended. Take the mean over these.",
-        shape="One share for each step: (K,).",
-    ),
     must_fail_for=("taught", "end_counted", "compared_too_early", "inserted", "in_a_row"),
+    shares=lambda rng: [
+        Case(_drawn(rng, 23, 7, 3), "23 sentences, three steps", mode="shares"),
+        Case(_drawn(rng, 31, 9, 4), "31 sentences, four steps", mode="shares"),
+    ],
 )
-def shares(rng: Generator) -> list[Case]:
-    return [
-        Case(_drawn(rng, 23, 7, 3), mode="shares", description="23 sentences, three steps"),
-        Case(_drawn(rng, 31, 9, 4), mode="shares", description="31 sentences, four steps"),
-    ]
-
-
-@exercise.group(
+exercise.group(
     "margin of the mean paired difference",
     points=2,
-    advice=Advice(
-        value="One difference for each sentence: right or not after the right token, minus right or not after the "
-        "false one. Their standard deviation (ddof=1) over the root of their number, times 1.96.",
-        nan="Leave out the sentences that have ended, step by step.",
-    ),
     must_fail_for=("unpaired", "population", "not_divided", "all_sentences"),
+    margins=lambda rng: [
+        Case(_drawn(rng, 23, 7, 2), "23 sentences, two steps"),
+        Case(_drawn(rng, 37, 9, 3), "37 sentences, three steps"),
+    ],
 )
-def margins(rng: Generator) -> list[Case]:
-    return [
-        Case(_drawn(rng, 23, 7, 2), description="23 sentences, two steps"),
-        Case(_drawn(rng, 37, 9, 3), description="37 sentences, three steps"),
-    ]
-
-
 PREFIX = "prefix = [*ids[:place], int(token[row])]"
 IS_RIGHT = "right[step] = written == ids[at]"
 MARGIN = "1.96 * np.nanstd(lost, axis=0, ddof=1) / np.sqrt(count)"
 
 exercise.mistakes(
-    taught=wrong(
-        "After the false token your prefix goes on with the correct tokens. The question is what the model does with "
-        "what it wrote itself.",
-        ("prefix.append(written)", "prefix.append(ids[at] if at < len(ids) else written)"),
-        hint="Which token is the last one of the prefix at the second step?",
-        see="08#exposure-bias",
-    ),
-    inserted=wrong(
-        "The false token comes after the right one. It has to stand in its position.",
-        (PREFIX, f"{PREFIX} if token[row] == ids[place] else [*ids[: place + 1], int(token[row])]"),
-        hint="How many tokens does the prefix have before the first step, with and without the false one?",
-    ),
-    compared_too_early=wrong(
-        "A written token is compared with the target one position too early.",
-        ("written == ids[at]", "written == ids[at - 1]"),
-        hint="A prefix of n tokens is read. Which index of the target does the next token have?",
-    ),
-    end_counted=wrong(
-        "Sentences that have ended are counted as wrong. At each step count only those that still have a token there.",
-        ("np.full(steps, np.nan)", "np.zeros(steps)"),
-        hint="How many sentences have a token at step k?",
-    ),
-    in_a_row=wrong(
-        "A token counts as right only if all tokens before it are. Then a model cannot recover, whatever it writes.",
-        (IS_RIGHT,
-         "right[step] = written == ids[at] and prefix[place + 1 :] == ids[place + 1 : at]"),
-        hint="A sentence is wrong at step 1 and right at step 2. What does step 2 count?",
-    ),
-    unpaired=wrong(
-        "The margin is that of two independent groups of sentences. These are the same sentences: take the difference "
-        "within each first.",
-        (MARGIN,
-         "1.96 * np.sqrt(np.nanvar(clean, axis=0, ddof=1) + np.nanvar(false, axis=0, ddof=1)) / np.sqrt(count)"),
-        hint="Of which one number for each sentence do you need the standard deviation?",
+    taught=edit(".append(written)", ".append(ids[at] if at < len(ids) else written)", see="08#exposure-bias")
+    | "After the false token your prefix goes on with the correct tokens. The question is what the model does with "
+    "what it wrote itself." | "Which token is the last one of the prefix at the second step?",
+    inserted=edit(PREFIX, f"{PREFIX} if token[row] == ids[place] else [*ids[: place + 1], int(token[row])]")
+    | "The false token comes after the right one. It has to stand in its position."
+    | "How many tokens does the prefix have before the first step, with and without the false one?",
+    compared_too_early=edit("written == ids[at]", "written == ids[at - 1]")
+    | "A written token is compared with the target one position too early."
+    | "A prefix of n tokens is read. Which index of the target does the next token have?",
+    end_counted=edit("np.full(steps, np.nan)", "np.zeros(steps)")
+    | "Sentences that have ended are counted as wrong. At each step count only those that still have a token there."
+    | "How many sentences have a token at step k?",
+    in_a_row=edit(IS_RIGHT, "right[step] = written == ids[at] and prefix[place + 1 :] == ids[place + 1 : at]")
+    | "A token counts as right only if all tokens before it are. Then a model cannot recover, whatever it writes."
+    | "A sentence is wrong at step 1 and right at step 2. What does step 2 count?",
+    unpaired=edit(
+        MARGIN,
+        "1.96 * np.sqrt(np.nanvar(clean, axis=0, ddof=1) + np.nanvar(false, axis=0, ddof=1)) / np.sqrt(count)",
         see="06b#seeds",
-    ),
-    population=wrong(
-        "The standard deviation divides by n. A sample's divides by n − 1: `ddof=1`.", ("ddof=1) / np", "ddof=0) / np")
-    ),
-    not_divided=wrong(
-        "The margin is 1.96 standard deviations. A mean is uncertain by the standard deviation over √n.",
-        (MARGIN, "1.96 * np.nanstd(lost, axis=0, ddof=1)"),
-    ),
-    root_missing=wrong(
-        "The root is missing. A mean is uncertain by the standard deviation over √n, not over n.",
-        ("np.sqrt(count)", "count"),
-    ),
-    all_sentences=wrong(
-        "The root is that of all sentences. At each step divide by the root of the number that is left there.",
-        ("np.sqrt(count)", "np.sqrt(len(lost))"),
-    ),
-    padding_counted=wrong(
-        "Padding counts as a token that the model should write. A target ends before its first 0.",
-        ("at < len(ids) and ids[at] != 0", "at < len(ids)"),
-        hint="What does a sentence of 3 tokens have at the positions 3 and 4?",
-    ),
-    one_token_more=wrong(
-        "The token comes after `targets[n][p]`. It has to stand in its position: the prefix before it has p tokens.",
-        (PREFIX, "prefix = [*ids[: place + 1], int(token[row])]"),
-        hint="How many tokens does the prefix have before the first step?",
-    ),
-    token_alone=wrong(
-        "The prefix begins with the token. The p tokens of the target before it are missing.",
-        (PREFIX, "prefix = [int(token[row])]"),
-        hint="What should `next_token` read at the first step, if p is 2?",
-    ),
-    no_base=wrong(
-        "Your base is the share after the false token. It is asked for after the right one, `targets[n][p]`.",
-        ("base = np.nanmean(clean, axis=0)", "base = np.nanmean(false, axis=0)"),
-        ("lost = clean - false", "lost = false - false"),
-    ),
-    exchanged=wrong(
-        "`after` and `base` are exchanged: the share after the false token comes first.",
-        ("base = np.nanmean(clean, axis=0)", "base = np.nanmean(false, axis=0)"),
-        ("after = np.nanmean(false, axis=0)", "after = np.nanmean(clean, axis=0)"),
-    ),
-    standard_error=wrong(
-        "This is one standard error. The margin is 1.96 of them.",
-        (MARGIN, "np.nanstd(lost, axis=0, ddof=1) / np.sqrt(count)"),
-    ),
-    margin_after=wrong(
-        "The margin is that of the share after the false token. It is asked for the difference of the two shares.",
-        (MARGIN, "1.96 * np.nanstd(false, axis=0, ddof=1) / np.sqrt(count)"),
-        hint="Of which one number for each sentence do you need the standard deviation?",
-    ),
-    start_in_prefix=wrong(
-        "Your prefix begins with the start id, 2. `next_token` takes a list of ids without it.",
-        ("written = model(row, prefix)", "written = model(row, [2, *prefix])"),
-        hint="What does the stub say about the list that `next_token` is called with?",
-    ),
-    base_written=wrong(
-        "Your base goes on after a token that the model wrote at position p. It is asked for after the right one, "
-        "`targets[n][p]`.",
-        ("positions, correct, steps",
-         "positions, [model(row, targets[row][: positions[row]]) for row in range(len(targets))], steps"),
-        hint="Which two prefixes are compared, and in which position do they differ?",
-    ),
-    base_taught=wrong(
-        "After the right token your prefix goes on with the correct tokens. In both cases the model reads its own.",
-        ("prefix.append(written)",
-         "prefix.append(ids[at] if token[row] == ids[place] and at < len(ids) else written)"),
-        hint="Which token is the last one of each prefix at the second step?",
+    )
+    | "The margin is that of two independent groups of sentences. These are the same sentences: take the difference "
+    "within each first." | "Of which one number for each sentence do you need the standard deviation?",
+    population=edit("ddof=1) / np", "ddof=0) / np")
+    | "The standard deviation divides by n. A sample's divides by n − 1: `ddof=1`.",
+    not_divided=edit(MARGIN, "1.96 * np.nanstd(lost, axis=0, ddof=1)")
+    | "The margin is 1.96 standard deviations. A mean is uncertain by the standard deviation over √n.",
+    root_missing=edit("np.sqrt(count)", "count")
+    | "The root is missing. A mean is uncertain by the standard deviation over √n, not over n.",
+    all_sentences=edit("np.sqrt(count)", "np.sqrt(len(lost))")
+    | "The root is that of all sentences. At each step divide by the root of the number that is left there.",
+    padding_counted=edit("at < len(ids) and ids[at] != 0", "at < len(ids)")
+    | "Padding counts as a token that the model should write. A target ends before its first 0."
+    | "What does a sentence of 3 tokens have at the positions 3 and 4?",
+    one_token_more=edit(PREFIX, "prefix = [*ids[: place + 1], int(token[row])]")
+    | "The token comes after `targets[n][p]`. It has to stand in its position: the prefix before it has p tokens."
+    | "How many tokens does the prefix have before the first step?",
+    token_alone=edit(PREFIX, "prefix = [int(token[row])]")
+    | "The prefix begins with the token. The p tokens of the target before it are missing."
+    | "What should `next_token` read at the first step, if p is 2?",
+    no_base=edit("base = np.nanmean(clean, axis=0)", "base = np.nanmean(false, axis=0)")
+    | edit("lost = clean - false", "lost = false - false")
+    | "Your base is the share after the false token. It is asked for after the right one, `targets[n][p]`.",
+    exchanged=edit("base = np.nanmean(clean, axis=0)", "base = np.nanmean(false, axis=0)")
+    | edit("after = np.nanmean(false, axis=0)", "after = np.nanmean(clean, axis=0)")
+    | "`after` and `base` are exchanged: the share after the false token comes first.",
+    standard_error=edit(MARGIN, "np.nanstd(lost, axis=0, ddof=1) / np.sqrt(count)")
+    | "This is one standard error. The margin is 1.96 of them.",
+    margin_after=edit(MARGIN, "1.96 * np.nanstd(false, axis=0, ddof=1) / np.sqrt(count)")
+    | "The margin is that of the share after the false token. It is asked for the difference of the two shares."
+    | "Of which one number for each sentence do you need the standard deviation?",
+    start_in_prefix=edit("written = model(row, prefix)", "written = model(row, [2, *prefix])")
+    | "Your prefix begins with the start id, 2. `next_token` takes a list of ids without it."
+    | "What does the stub say about the list that `next_token` is called with?",
+    base_written=edit(", correct,", ", [model(row, targets[row][: positions[row]]) for row in range(len(targets))],")
+    | "Your base goes on after a token that the model wrote at position p. It is asked for after the right one, "
+    "`targets[n][p]`." | "Which two prefixes are compared, and in which position do they differ?",
+    base_taught=edit(
+        "prefix.append(written)",
+        "prefix.append(ids[at] if token[row] == ids[place] and at < len(ids) else written)",
         see="08#exposure-bias",
-    ),
-)  # fmt: skip
+    )
+    | "After the right token your prefix goes on with the correct tokens. In both cases the model reads its own."
+    | "Which token is the last one of each prefix at the second step?",
+)
 
-exercise.hints(
-    "A function that continues one prefix by some tokens serves twice: with the false token and with the right one.",
-    "A table (N, K) of zeros and ones with NaN behind the ends, and `np.nanmean` over its rows.",
+exercise.advice(
+    shares=Advice(
+        value="For each sentence write twice: after `targets[n][:p]` and the false token, and after `targets[n][:p]` "
+        "and the right token. Each written token goes into its own prefix.",
+        nan="Each step has sentences that have not ended. Take the mean over these.",
+        shape="One share for each step: (K,).",
+    ),
+    margins=Advice(
+        value="One difference for each sentence: right or not after the right token, minus right or not after the "
+        "false one. Their standard deviation (ddof=1) over the root of their number, times 1.96.",
+        nan="Leave out the sentences that have ended, step by step.",
+    ),
 )
 exercise.hints(
-    "Subtract the two tables first. `np.nanstd` takes an axis and `ddof`.",
-    "The number of sentences at a step is the number of entries in its column that are not NaN.",
-    group="margins",
+    shares=(
+        "A function that continues one prefix by some tokens serves twice: with the false token and with the right "
+        "one.",
+        "A table (N, K) of zeros and ones with NaN behind the ends, and `np.nanmean` over its rows.",
+    ),
+    margins=(
+        "Subtract the two tables first. `np.nanstd` takes an axis and `ddof`.",
+        "The number of sentences at a step is the number of entries in its column that are not NaN.",
+    ),
 )

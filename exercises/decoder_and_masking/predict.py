@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import ONE, Advice, Questions, wrong
+from autograder.declaring import ONE, Advice, Questions, seen
 from exercises.formulas.losses import cross_entropy
 
 WORDS, SMOOTHING = 14, 0.1
@@ -21,32 +21,18 @@ exercise.question(
 )
 
 exercise.mistakes(
-    no_smoothing=wrong(
-        "A loss of 0 needs a q of 1 at the right word and 0 elsewhere. What does a q of 0 cost under the smoothed p?",
-        seen=0.0,
-        see="08#loss-floor",
-    ),
-    right_word_alone=wrong(
-        "This is what the right word costs. The smoothed target asks for the other 13 as well.",
-        seen=float(-np.log(P[0])),
-        see="08#loss-floor",
-    ),
-    untrained=wrong(
-        "This is the loss of a model that finds all words equally probable: training begins there, but it does not "
-        "end there.",
-        seen=float(np.log(WORDS)),
-    ),
-    two_outcomes=wrong(
-        "This is the entropy of two outcomes, 0.9 and 0.1. The target spreads the 0.1 over 14 words, which costs more.",
-        seen=float(-0.9 * np.log(0.9) - 0.1 * np.log(0.1)),
-        see="08#loss-floor",
-    ),
-    own_share_missing=wrong(
-        "Either your right word has 0.9 alone: the 0.1 is spread over all 14 words, so 0.1/14 comes back. Or 14 wrong "
-        "words are counted: there are 13.",
-        seen=0.585,  # the other 13 words share the 0.1: 0.581; or 14 others do: 0.589
-        hint="Add up the probabilities of your target. Is the sum 1, and how much has each word?",
-        see="08#loss-floor",
-    ),
-    in_bits=wrong("This is in bits. The loss is in nats: natural logarithms.", seen=FLOOR / float(np.log(2))),
+    no_smoothing=seen(0.0, see="08#loss-floor")
+    | "A loss of 0 needs a q of 1 at the right word and 0 elsewhere. What does a q of 0 cost under the smoothed p?",
+    right_word_alone=seen(float(-np.log(P[0])), see="08#loss-floor")
+    | "This is what the right word costs. The smoothed target asks for the other 13 as well.",
+    untrained=seen(float(np.log(WORDS)))
+    | "This is the loss of a model that finds all words equally probable: training begins there, but it does not end "
+    "there.",
+    two_outcomes=seen(float(-0.9 * np.log(0.9) - 0.1 * np.log(0.1)), see="08#loss-floor")
+    | "This is the entropy of two outcomes, 0.9 and 0.1. The target spreads the 0.1 over 14 words, which costs more.",
+    own_share_missing=seen(0.585, see="08#loss-floor")
+    | "Either your right word has 0.9 alone: the 0.1 is spread over all 14 words, so 0.1/14 comes back. Or 14 wrong "
+    "words are counted: there are 13."
+    | "Add up the probabilities of your target. Is the sum 1, and how much has each word?",
+    in_bits=seen(FLOOR / float(np.log(2))) | "This is in bits. The loss is in nats: natural logarithms.",
 )

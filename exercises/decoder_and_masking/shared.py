@@ -1,11 +1,10 @@
 """What several exercises of lab 08 share."""
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, wrong
+from autograder.declaring import Advice, Case, edit
 from coursekit.generator import Generator
 
 
@@ -25,9 +24,7 @@ def draw_ids(rng: Generator, batch: int, length: int, *, words: int = 13, pad: i
     return ids
 
 
-def weights(
-    rng: Generator, shapes: Mapping[str, tuple[int, ...]], scale: float = 0.5, spread: float = 0.5
-) -> np.ndarray:
+def weights(rng, shapes, scale=0.5, spread=0.5):
     """Weights end to end: γ around 1, all others around 0."""
     pieces = []
     for name, shape in shapes.items():
@@ -55,8 +52,8 @@ def zeros_in_p(rng: Generator) -> list[Case]:
     both = distribution(rng, 7, zeros=2)
     other = np.where(both == 0, 0, distribution(rng, 7))
     return [
-        Case({"p": one_hot, "q": distribution(rng, 7)}, description="p one-hot (7,), no zero in q"),
-        Case({"p": both, "q": other / other.sum()}, description="p and q (7,) are 0 at the same places"),
+        Case({"p": one_hot, "q": distribution(rng, 7)}, "p one-hot (7,), no zero in q"),
+        Case({"p": both, "q": other / other.sum()}, "p and q (7,) are 0 at the same places"),
     ]
 
 
@@ -65,51 +62,47 @@ def zeros_in_q(rng: Generator) -> list[Case]:
     second = np.where(np.arange(7) < 2, 0, distribution(rng, 7))
     other = np.where((np.arange(7) > 0) & (np.arange(7) < 5), distribution(rng, 7), 0)
     return [
-        Case({"p": p, "q": q}, description="q (5,) is 0 once where p is positive"),
-        Case(
-            {"p": second / second.sum(), "q": other / other.sum()}, description="p and q (7,) are 0 at different places"
-        ),
+        Case({"p": p, "q": q}, "q (5,) is 0 once where p is positive"),
+        Case({"p": second / second.sum(), "q": other / other.sum()}, "p and q (7,) are 0 at different places"),
     ]
 
 
 def pair_types(rng: Generator) -> list[Case]:
     return [
-        Case({"p": distribution(rng, 7, dtype="float32"), "q": distribution(rng, 7, dtype="float32")}, mode="tensor",
-             description="TensorFlow tensors of float32"),
-        Case({"p": distribution(rng, 5), "q": distribution(rng, 5)}, mode="tensor",
-             description="TensorFlow tensors of float64"),
-    ]  # fmt: skip
+        Case(
+            {"p": distribution(rng, 7, dtype="float32"), "q": distribution(rng, 7, dtype="float32")},
+            "TensorFlow tensors of float32",
+            mode="tensor",
+        ),
+        Case({"p": distribution(rng, 5), "q": distribution(rng, 5)}, "TensorFlow tensors of float64", mode="tensor"),
+    ]
 
 
 # What mistakes change in `exercises.formulas.losses`.
 OPEN_Q = "np.where(p == 0, 1, q)"
 
-LOG_TWO = wrong(
-    "The logarithm is to the base 2, so these are bits; nats use ln.",
-    ("* np.log", "* np.log2"),
-    hint="Which function of NumPy is the natural logarithm?",
-    see="06#cross-entropy",
+LOG_TWO = (
+    edit("* np.log", "* np.log2", see="06#cross-entropy")
+    | "The logarithm is to the base 2, so these are bits; nats use ln."
+    | "Which function of NumPy is the natural logarithm?"
 )
+LOG_TEN = edit("* np.log", "* np.log10") | "The logarithm is to the base 10; nats use the natural one."
 
-LOG_TEN = wrong("The logarithm is to the base 10; nats use the natural one.", ("* np.log", "* np.log10"))
-
-EPS_ADDED = wrong(
-    "A small number is added before the logarithm. It hides what is infinite, and no zero of p needs it.",
-    (OPEN_Q, "np.where(p == 0, 1, q + 1e-9)"),
-    hint="Which terms of the sum count as 0 whatever q is? Leave those out, and add nothing to the others.",
+EPS_ADDED = (
+    edit(OPEN_Q, "np.where(p == 0, 1, q + 1e-9)")
+    | "A small number is added before the logarithm. It hides what is infinite, and no zero of p needs it."
+    | "Which terms of the sum count as 0 whatever q is? Leave those out, and add nothing to the others."
 )
-
-NOT_A_NUMBER = wrong(
-    "A zero of p gives NaN: 0 · log 0 is 0 by its limit, and a computer says NaN. Leave these terms out.",
-    ("np.where(p == 0, 0, p", "(p"),
-    (OPEN_Q, "q"),
-    hint="What is p > 0, and what is an array indexed with it?",
+NOT_A_NUMBER = (
+    edit("np.where(p == 0, 0, p", "(p")
+    | edit(OPEN_Q, "q")
+    | "A zero of p gives NaN: 0 · log 0 is 0 by its limit, and a computer says NaN. Leave these terms out."
+    | "What is p > 0, and what is an array indexed with it?"
 )
-
 ZERO_Q_SKIPPED = (
     "Where q is 0 the term is left out. If p is positive there, q rules out what happens, and the sum is infinite."
 )
 SWAPPED = "p and q are swapped. The factor before the logarithm should be p."
-AVERAGED = wrong("The terms are averaged; they should be summed.", (".sum()", ".mean()"))
+AVERAGED = edit(".sum()", ".mean()") | "The terms are averaged; they should be summed."
 
 MASK_ADVICE = Advice(value="In this course True means: may attend.")

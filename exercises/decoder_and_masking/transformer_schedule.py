@@ -1,9 +1,9 @@
 """Lab 08, exercise `transformer_schedule`."""
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit
 from coursekit.generator import Generator
 
-exercise = Exercise("transformer_schedule", call=("step", "d_model"), optional=("warmup_steps",))
+exercise = Exercise("transformer_schedule")
 
 
 @exercise.formula
@@ -27,70 +27,45 @@ def _schedule(*steps: tuple[int, ...]):
     return draw
 
 
-@exercise.group("warm-up and decay", points=2)
-def values(rng: Generator) -> list[Case]:
-    return _schedule((2, 10), (21, 60), (200, 900))(rng)
+exercise.group("warm-up and decay", points=2, values=_schedule((2, 10), (21, 60), (200, 900)))
 
 
-@exercise.group(
-    "step 0, step 1, the peak, warmup_steps by default",
-    points=1,
-    advice="Step 0 counts as step 1, and only that step is special.",
-)
-def edges(rng: Generator) -> list[Case]:
+@exercise.group("step 0, step 1, the peak, warmup_steps by default")
+def edges(rng):
     sizes = {"d_model": int(rng.integers(2, 9)), "warmup_steps": int(rng.integers(2, 5))}
-    return [
-        Case({"step": 0, **sizes}),
-        Case({"step": 1, **sizes}),
-        Case({"step": sizes["warmup_steps"], **sizes}),
-        Case(
-            {"step": int(rng.integers(1000, 3500)), "d_model": 2},
-            description="warmup_steps as it is by default",
-            scale=0.01,
-        ),
-    ]
+    yield Case({"step": 0, **sizes})
+    yield Case({"step": 1, **sizes})
+    yield Case({"step": sizes["warmup_steps"], **sizes})
+    yield Case({"step": int(rng.integers(1000, 3500)), "d_model": 2}, "warmup_steps as it is by default", scale=0.01)
 
 
 WIDTH = "d_model**-0.5"
 WARMUP = "warmup_steps**-1.5"
 
 exercise.mistakes(
-    warmup_missing=wrong(
-        "The warm-up is missing. Up to `warmup_steps` the rate grows with the step.",
-        ("min(step**-0.5, step * warmup_steps**-1.5)", "step**-0.5"),
-    ),
-    largest_taken=wrong(
-        "The larger of the two curves is taken; take the smaller one.",
-        ("min(step", "max(step"),
-        hint="Draw both curves: which one lies lower at step 1, and which one far behind the warm-up?",
-    ),
-    width_missing=wrong("The factor D^−0.5 is missing.", ("d_model**-0.5 * rate", "rate")),
-    width_multiplies=wrong(
-        "The rate is multiplied by √D; divide by √D.",
-        (WIDTH, "d_model**0.5"),
-        hint="Should a wider model learn with larger or smaller steps?",
-    ),
-    width_not_rooted=wrong("The rate is divided by D; divide by √D.", (WIDTH, "d_model**-1.0")),
-    warmup_exponent=wrong(
-        "The warm-up line has warmup^−0.5; its exponent should be −1.5.",
-        (WARMUP, "warmup_steps**-0.5"),
-        hint="At step = warmup_steps both curves should have the same value.",
-    ),
-    warmup_exponent_one=wrong(
-        "The warm-up line has warmup^−1; its exponent should be −1.5.",
-        (WARMUP, "warmup_steps**-1.0"),
-        hint="At step = warmup_steps both curves should have the same value.",
-    ),
-    decay_exponent=wrong("The decay is step^−1.5; that exponent belongs to the warm-up.", ("step**-0.5", "step**-1.5")),
-    step_zero_gives_zero=wrong(
-        "Step 0 gives 0; it should count as step 1.", ("step = max(step, 1)", "if step == 0:\n    return 0.0")
-    ),
-    every_step_plus_one=wrong(
-        "Every step is counted one higher. Only step 0 should change: it counts as step 1.",
-        ("max(step, 1)", "step + 1"),
-    ),
-    warmup_ignored=wrong("The argument `warmup_steps` changes nothing.", (WARMUP, "4000**-1.5")),
+    warmup_missing=edit("min(step**-0.5, step * warmup_steps**-1.5)", "step**-0.5")
+    | "The warm-up is missing. Up to `warmup_steps` the rate grows with the step.",
+    largest_taken=edit("min(step", "max(step")
+    | "The larger of the two curves is taken; take the smaller one."
+    | "Draw both curves: which one lies lower at step 1, and which one far behind the warm-up?",
+    width_missing=edit("d_model**-0.5 * rate", "rate") | "The factor D^−0.5 is missing.",
+    width_multiplies=edit(WIDTH, "d_model**0.5")
+    | "The rate is multiplied by √D; divide by √D."
+    | "Should a wider model learn with larger or smaller steps?",
+    width_not_rooted=edit(WIDTH, "d_model**-1.0") | "The rate is divided by D; divide by √D.",
+    warmup_exponent=edit(WARMUP, "warmup_steps**-0.5")
+    | "The warm-up line has warmup^−0.5; its exponent should be −1.5."
+    | "At step = warmup_steps both curves should have the same value.",
+    warmup_exponent_one=edit(WARMUP, "warmup_steps**-1.0")
+    | "The warm-up line has warmup^−1; its exponent should be −1.5."
+    | "At step = warmup_steps both curves should have the same value.",
+    decay_exponent=edit("step**-0.5", "step**-1.5") | "The decay is step^−1.5; that exponent belongs to the warm-up.",
+    step_zero_gives_zero=edit("step = max(step, 1)", "if step == 0:\n    return 0.0")
+    | "Step 0 gives 0; it should count as step 1.",
+    every_step_plus_one=edit("max(step, 1)", "step + 1")
+    | "Every step is counted one higher. Only step 0 should change: it counts as step 1.",
+    warmup_ignored=edit(WARMUP, "4000**-1.5") | "The argument `warmup_steps` changes nothing.",
 )
 
-
-exercise.hints("Two curves, one rising and one falling; the rate is the smaller of them, times D^−0.5.")
+exercise.advice(edges="Step 0 counts as step 1, and only that step is special.")
+exercise.hints(values="Two curves, one rising and one falling; the rate is the smaller of them, times D^−0.5.")

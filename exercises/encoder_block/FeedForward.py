@@ -1,6 +1,6 @@
 """Lab 04, exercise `FeedForward`."""
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.drawing import normal, one_of
 from exercises.encoder_block.shared import HIDDEN, feed_forward
@@ -37,86 +37,70 @@ def number_of_parameters(d_model: int, d_ff: int) -> dict[str, int]:
     return {"trainable_parameters": kernels + biases}
 
 
-@exercise.group(
+exercise.group(
     "right values",
     points=2,
-    advice="`dense_in` makes d_ff features, ReLU follows, and `dense_out` comes back to d_model.",
+    values=lambda rng: [
+        Case(_feed_inputs(rng, 7, 11), "x (2, 5, 7), d_ff=11"),
+        Case(_feed_inputs(rng, 7, 3, batch=3), "x (3, 5, 7), d_ff=3"),
+    ],
 )
-def values(rng: Generator) -> list[Case]:
-    return [
-        Case(_feed_inputs(rng, 7, 11), description="x (2, 5, 7), d_ff=11"),
-        Case(_feed_inputs(rng, 7, 3, batch=3), description="x (3, 5, 7), d_ff=3"),
-    ]
 
 
-@exercise.group("two Dense layers with bias", points=1)
-def parameters(rng: Generator) -> list[Case]:
+@exercise.group("two Dense layers with bias")
+def parameters(rng):
     d_model, d_ff = one_of(rng, 5, 7, 8), one_of(rng, *range(9, 30))
     description = f"trainable parameters, d_model={d_model}, d_ff={d_ff}"
-    return [Case(_feed_inputs(rng, d_model, d_ff), mode="parameters", description=description)]
+    return Case(_feed_inputs(rng, d_model, d_ff), description, mode="parameters")
 
 
-@exercise.group("works inside tf.function, and gradients reach every weight", points=1)
-def training(rng: Generator) -> list[Case]:
+@exercise.group("works inside tf.function, and gradients reach every weight")
+def training(rng):
     inputs = _feed_inputs(rng, 5, 3, length=4)
-    return [
-        Case(inputs, mode="graph", description="inside tf.function, batch size and length unknown"),
-        Case(
-            {**inputs, "cotangent.output": normal(rng, 2, 4, 5)},
-            mode="gradient",
-            description="gradients, compared with numerical ones",
-        ),
-    ]
+    yield Case(inputs, "inside tf.function, batch size and length unknown", mode="graph")
+    yield Case(
+        {**inputs, "cotangent.output": normal(rng, 2, 4, 5)}, "gradients, compared with numerical ones", mode="gradient"
+    )
 
 
 ENTERING = "x @ dense_in_kernel + dense_in_bias"
 
 exercise.mistakes(
-    no_relu=wrong(
-        "There is no ReLU between the two layers, so they collapse into one linear map.",
-        (HIDDEN, ENTERING),
-        hint="What can two matrices in a row do that their product cannot?",
+    no_relu=edit(HIDDEN, ENTERING, see="04#feed-forward")
+    | "There is no ReLU between the two layers, so they collapse into one linear map."
+    | "What can two matrices in a row do that their product cannot?",
+    gelu=edit(
+        f"hidden = {HIDDEN}",
+        f"hidden = {ENTERING}\nhidden = hidden * 0.5 * (1 + np.vectorize(math.erf)(hidden / math.sqrt(2)))",
         see="04#feed-forward",
-    ),
-    gelu=wrong(
-        "The activation is GELU, as in BERT; this block should use ReLU.",
-        (
-            f"hidden = {HIDDEN}",
-            f"hidden = {ENTERING}\nhidden = hidden * 0.5 * (1 + np.vectorize(math.erf)(hidden / math.sqrt(2)))",
-        ),
-        hint="Which function does equation 2 of the paper write as max(0, …)?",
+    )
+    | "The activation is GELU, as in BERT; this block should use ReLU."
+    | "Which function does equation 2 of the paper write as max(0, …)?",
+    sigmoid=edit(HIDDEN, f"1 / (1 + np.exp(-({ENTERING})))", see="04#feed-forward")
+    | "The activation is a sigmoid; this block should use ReLU."
+    | "Which function does equation 2 of the paper write as max(0, …)?",
+    relu_on_output=edit(
+        "hidden @ dense_out_kernel + dense_out_bias",
+        "np.maximum(hidden @ dense_out_kernel + dense_out_bias, 0)",
         see="04#feed-forward",
-    ),
-    sigmoid=wrong(
-        "The activation is a sigmoid; this block should use ReLU.",
-        (HIDDEN, f"1 / (1 + np.exp(-({ENTERING})))"),
-        hint="Which function does equation 2 of the paper write as max(0, …)?",
-        see="04#feed-forward",
-    ),
-    relu_on_output=wrong(
-        "The output passes a ReLU too; the second layer should be linear.",
-        ("hidden @ dense_out_kernel + dense_out_bias", "np.maximum(hidden @ dense_out_kernel + dense_out_bias, 0)"),
-        hint="The result is added to the token. Could it then ever make a feature smaller?",
-        see="04#feed-forward",
-    ),
-    no_bias=wrong(
-        "The Dense layers have no bias; this exercise asks for one.",
-        ("+ dense_in_bias", ""),
-        ("+ dense_out_bias", ""),
-        ("kernels + biases", "kernels"),
-    ),
-    residual_inside=wrong(
-        "The input is added inside the network; the residual path belongs to the block.",
-        ("+ dense_out_bias", "+ dense_out_bias + x"),
-        hint="Which of the two parts of the lecture's figure adds, the network or the block around it?",
-        see="04#block",
-    ),
+    )
+    | "The output passes a ReLU too; the second layer should be linear."
+    | "The result is added to the token. Could it then ever make a feature smaller?",
+    no_bias=edit("+ dense_in_bias", "")
+    | edit("+ dense_out_bias", "")
+    | edit("kernels + biases", "kernels")
+    | "The Dense layers have no bias; this exercise asks for one.",
+    residual_inside=edit("+ dense_out_bias", "+ dense_out_bias + x", see="04#block")
+    | "The input is added inside the network; the residual path belongs to the block."
+    | "Which of the two parts of the lecture's figure adds, the network or the block around it?",
 )
 
-
+exercise.advice(values="`dense_in` makes d_ff features, ReLU follows, and `dense_out` comes back to d_model.")
 exercise.hints(
-    "Make two `keras.layers.Dense` in `__init__`, and keep them as `self.dense_in` and `self.dense_out`.",
-    "How wide is the token between the two layers, and how wide after the second?",
+    values=(
+        "Make two `keras.layers.Dense` in `__init__`, and keep them as `self.dense_in` and `self.dense_out`.",
+        "How wide is the token between the two layers, and how wide after the second?",
+    ),
+    parameters="Are both layers used in `call`, and does each have a bias?",
+    training="Dense works for any number of leading axes. What else is in `call`?",
 )
-exercise.hints("Are both layers used in `call`, and does each have a bias?", group="parameters")
-exercise.hints("Dense works for any number of leading axes. What else is in `call`?", group="training")

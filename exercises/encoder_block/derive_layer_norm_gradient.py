@@ -2,14 +2,12 @@
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, wrong
+from autograder.declaring import Advice, Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.drawing import drawn_until, normal
 
 exercise = Exercise(
     "derive_layer_norm_gradient",
-    call=("x", "gamma", "upstream"),
-    optional=("eps",),
     forbidden=("tensorflow.GradientTape", "tensorflow.gradients", "tensorflow.autodiff.ForwardAccumulator"),
 )
 
@@ -51,53 +49,34 @@ def _resized(inputs: dict[str, np.ndarray], size: float) -> dict[str, np.ndarray
     return {**inputs, "x": size * inputs["x"], "upstream": size * inputs["upstream"]}
 
 
-@exercise.group(
+exercise.group(
     "one token",
     points=3,
-    advice=Advice(
-        value="Each x_i reaches the loss by three paths: through y_i itself, through μ, and through σ. Add up what "
-        "comes back along each of them."
-    ),
+    values=lambda rng: [
+        _inputs(rng, 7),
+        Case(_resized(_inputs(rng, 11), HUGE), "x (11,), huge features"),
+        Case({**_resized(_inputs(rng, 7), TINY), "eps": TINY**2 / 100}, "x (7,), tiny features"),
+    ],
 )
-def values(rng: Generator) -> list[Case]:
-    return [
-        Case(_inputs(rng, 7)),
-        Case(_resized(_inputs(rng, 11), HUGE), description="x (11,), huge features"),
-        Case({**_resized(_inputs(rng, 7), TINY), "eps": TINY**2 / 100}, description="x (7,), tiny features"),
-    ]
-
-
-@exercise.group(
+exercise.group(
     "leading dimensions, arrays and tensors",
     points=2,
-    advice="Means run over the D features of one token, the last axis, and keep this axis. gamma is (D,).",
+    batched=lambda rng: [
+        _inputs(rng, 5, 7),
+        _resized(_inputs(rng, 2, 3, 5, 7), HUGE),
+        Case(_inputs(rng, 2, 5, 7), "TensorFlow tensors, x (2, 5, 7)", mode="tensor"),
+    ],
 )
-def batched(rng: Generator) -> list[Case]:
-    return [
-        Case(_inputs(rng, 5, 7)),
-        Case(_resized(_inputs(rng, 2, 3, 5, 7), HUGE)),
-        Case(_inputs(rng, 2, 5, 7), mode="tensor", description="TensorFlow tensors, x (2, 5, 7)"),
-    ]
 
 
-@exercise.group(
-    "epsilon, and a token without variance",
-    points=1,
-    advice=Advice(
-        value="The divisor is √(σ² + eps), here as in `layer_norm`, wherever the formula has a σ.",
-        nan="A token whose features are all equal has the divisor √eps, not 0.",
-    ),
-    must_fail_for=("eps_outside",),
-)
-def epsilon(rng: Generator) -> list[Case]:
+@exercise.group("epsilon, and a token without variance", must_fail_for=("eps_outside",))
+def epsilon(rng):
     large, small, flat = _inputs(rng, 5, 7), _inputs(rng, 5, 7), _inputs(rng, 3, 7)
     small["x"] = (small["x"] * 2e-3).astype("float32")
     flat["x"][1] = flat["x"][1, 0]
-    return [
-        Case({**large, "eps": 0.5}, description="x (5, 7), eps=0.5"),
-        Case(small, description="x (5, 7), features that hardly differ, eps as it is by default"),
-        Case(flat, description="x (3, 7), all features of token 1 equal"),
-    ]
+    yield Case({**large, "eps": 0.5}, "x (5, 7), eps=0.5")
+    yield Case(small, "x (5, 7), features that hardly differ, eps as it is by default")
+    yield Case(flat, "x (3, 7), all features of token 1 equal")
 
 
 BY_MEAN = "g.mean(axis=-1, keepdims=True)"
@@ -106,97 +85,72 @@ G = "gamma * upstream"
 RESULT = "(g - by_mean - by_deviation) / deviation"
 
 exercise.mistakes(
-    mean_constant=wrong(
-        "The path through μ is missing: μ changes with every x_i, and shifts all D features.",
-        (BY_MEAN, "0.0"),
-        hint="By how much does μ change when x_i grows by a small h, and in which of the y_j does μ occur?",
-        see="04#norm",
-    ),
-    deviation_constant=wrong(
-        "The path through σ is missing: σ changes with every x_i, and rescales all D features.",
-        (BY_DEVIATION, "0.0"),
-        hint="What is the derivative of σ with respect to x_i? Express it by x̂_i.",
-        see="04#norm",
-    ),
-    gamma_missing=wrong(
-        "gamma is not used. y is gamma times x̂, so the gradient passes through gamma first.",
-        (G, "upstream"),
-        hint="What is the gradient of the loss with respect to x̂?",
-    ),
-    gamma_afterwards=wrong(
-        "gamma multiplies at the end. On the way back it comes first: the means are means of gamma · upstream.",
-        (G, "upstream"),
-        (RESULT, f"gamma * {RESULT}"),
-        hint="Forwards gamma is the last step before beta. Which step is it on the way back?",
-    ),
-    divided_by_variance=wrong(
-        "The result is divided by σ². When x and σ are both ten times as large, x̂ is the same, "
-        "so dx is a tenth, not a hundredth.",
-        (RESULT, "(g - by_mean - by_deviation) / deviation**2"),
-        hint="Count the powers of σ in each of your terms, and replace x − μ by σ · x̂.",
-    ),
-    not_divided=wrong(
-        "The factor of the division by σ is missing: ten times larger tokens change x̂ ten times less.",
-        (RESULT, "g - by_mean - by_deviation"),
-        hint="What is the derivative of (x_i − μ)/σ with respect to x_i, while μ and σ are fixed?",
-    ),
-    sums_for_means=wrong(
-        "You subtract sums over the features; they should be means.",
-        (BY_MEAN, BY_MEAN.replace("mean", "sum")),
-        (BY_DEVIATION, BY_DEVIATION.replace("mean", "sum")),
-        hint="What does μ change by when one x_i grows by h: by h, or by h/D?",
-    ),
-    only_centred=wrong(
-        "In the path through σ stands x − μ instead of x̂: a division by σ is missing in both places.",
-        ("(x - mean) / deviation", "x - mean"),
-        hint="Try a token, and then ten times this token: how should each of your three terms change?",
-    ),
-    centred_for_normed=wrong(
-        "Before mean(g · x̂) stands x − μ; it should be x̂. A division by σ is missing.",
-        (BY_DEVIATION, "(x - mean) * (g * normed).mean(axis=-1, keepdims=True)"),
-        hint="Try a token, and then ten times this token: how should each of your three terms change?",
-    ),
-    multiplied_by_deviation=wrong(
-        "The result is multiplied by σ; divide by it. Ten times larger tokens change x̂ ten times less.",
-        (RESULT, "(g - by_mean - by_deviation) * deviation"),
-    ),
-    deviation_added=wrong(
-        "The path through σ has the wrong sign: a larger σ makes x̂ smaller.",
-        (RESULT, "(g - by_mean + by_deviation) / deviation"),
-        hint="What is the derivative of 1/σ?",
-    ),
-    mean_of_product_split=wrong(
-        "The mean of a product is not the product of means: mean(g · x̂) is one number, of the products.",
-        (BY_DEVIATION, "normed * normed * g.mean(axis=-1, keepdims=True)"),
-    ),
-    eps_missing=wrong(
-        "eps is not used: wherever a σ stands in your formula, it is √(variance + eps).",
-        ("np.sqrt(variance + eps)", "np.sqrt(variance)"),
-    ),
-    eps_not_in_normed=wrong(
-        "The last divisor has eps, and x̂ has not. Wherever a σ stands in your formula, it is √(variance + eps).",
-        ("normed = (x - mean) / deviation", "normed = (x - mean) / np.sqrt(variance)"),
-    ),
-    eps_in_normed_only=wrong(
-        "x̂ has eps, and the last divisor has not. Wherever a σ stands in your formula, it is √(variance + eps).",
-        (RESULT, "(g - by_mean - by_deviation) / np.sqrt(variance)"),
-    ),
-    unbiased_variance=wrong(
-        "The variance is divided by D − 1. Layer norm divides by D.",
-        ("((x - mean) ** 2).mean(axis=-1, keepdims=True)", "x.var(axis=-1, ddof=1, keepdims=True)"),
-        see="04#norm",
-    ),
-    eps_outside=wrong(
-        "eps is added to the standard deviation; add it to the variance, under the root.",
-        ("np.sqrt(variance + eps)", "np.sqrt(variance) + eps"),
-        see="04#norm",
-    ),
+    mean_constant=edit(BY_MEAN, "0.0", see="04#norm")
+    | "The path through μ is missing: μ changes with every x_i, and shifts all D features."
+    | "By how much does μ change when x_i grows by a small h, and in which of the y_j does μ occur?",
+    deviation_constant=edit(BY_DEVIATION, "0.0", see="04#norm")
+    | "The path through σ is missing: σ changes with every x_i, and rescales all D features."
+    | "What is the derivative of σ with respect to x_i? Express it by x̂_i.",
+    gamma_missing=edit(G, "upstream")
+    | "gamma is not used. y is gamma times x̂, so the gradient passes through gamma first."
+    | "What is the gradient of the loss with respect to x̂?",
+    gamma_afterwards=edit(G, "upstream")
+    | edit(RESULT, f"gamma * {RESULT}")
+    | "gamma multiplies at the end. On the way back it comes first: the means are means of gamma · upstream."
+    | "Forwards gamma is the last step before beta. Which step is it on the way back?",
+    divided_by_variance=edit(RESULT, "(g - by_mean - by_deviation) / deviation**2")
+    | "The result is divided by σ². When x and σ are both ten times as large, x̂ is the same, so dx is a tenth, not a "
+    "hundredth." | "Count the powers of σ in each of your terms, and replace x − μ by σ · x̂.",
+    not_divided=edit(RESULT, "g - by_mean - by_deviation")
+    | "The factor of the division by σ is missing: ten times larger tokens change x̂ ten times less."
+    | "What is the derivative of (x_i − μ)/σ with respect to x_i, while μ and σ are fixed?",
+    sums_for_means=edit(BY_MEAN, BY_MEAN.replace("mean", "sum"))
+    | edit(BY_DEVIATION, BY_DEVIATION.replace("mean", "sum"))
+    | "You subtract sums over the features; they should be means."
+    | "What does μ change by when one x_i grows by h: by h, or by h/D?",
+    only_centred=edit("(x - mean) / deviation", "x - mean")
+    | "In the path through σ stands x − μ instead of x̂: a division by σ is missing in both places."
+    | "Try a token, and then ten times this token: how should each of your three terms change?",
+    centred_for_normed=edit(BY_DEVIATION, "(x - mean) * (g * normed).mean(axis=-1, keepdims=True)")
+    | "Before mean(g · x̂) stands x − μ; it should be x̂. A division by σ is missing."
+    | "Try a token, and then ten times this token: how should each of your three terms change?",
+    multiplied_by_deviation=edit(RESULT, "(g - by_mean - by_deviation) * deviation")
+    | "The result is multiplied by σ; divide by it. Ten times larger tokens change x̂ ten times less.",
+    deviation_added=edit(RESULT, "(g - by_mean + by_deviation) / deviation")
+    | "The path through σ has the wrong sign: a larger σ makes x̂ smaller."
+    | "What is the derivative of 1/σ?",
+    mean_of_product_split=edit(BY_DEVIATION, "normed * normed * g.mean(axis=-1, keepdims=True)")
+    | "The mean of a product is not the product of means: mean(g · x̂) is one number, of the products.",
+    eps_missing=edit("np.sqrt(variance + eps)", "np.sqrt(variance)")
+    | "eps is not used: wherever a σ stands in your formula, it is √(variance + eps).",
+    eps_not_in_normed=edit("normed = (x - mean) / deviation", "normed = (x - mean) / np.sqrt(variance)")
+    | "The last divisor has eps, and x̂ has not. Wherever a σ stands in your formula, it is √(variance + eps).",
+    eps_in_normed_only=edit(RESULT, "(g - by_mean - by_deviation) / np.sqrt(variance)")
+    | "x̂ has eps, and the last divisor has not. Wherever a σ stands in your formula, it is √(variance + eps).",
+    unbiased_variance=edit("((x - mean) ** 2).mean(axis=-1,", "x.var(axis=-1, ddof=1,", see="04#norm")
+    | "The variance is divided by D − 1. Layer norm divides by D.",
+    eps_outside=edit("np.sqrt(variance + eps)", "np.sqrt(variance) + eps", see="04#norm")
+    | "eps is added to the standard deviation; add it to the variance, under the root.",
 )
 
-exercise.hints(
-    "Write x̂_j = (x_j − μ)/σ and take its derivative with respect to x_i, once for j = i and once for another j.",
-    "dμ/dx_i is 1/D. For dσ/dx_i begin with σ² + eps, whose derivative is easier.",
-    "Multiply by the gradient with respect to x̂_j and add up over j: two of the three sums become means over features.",
+exercise.advice(
+    values=Advice(
+        value="Each x_i reaches the loss by three paths: through y_i itself, through μ, and through σ. Add up what "
+        "comes back along each of them."
+    ),
+    batched="Means run over the D features of one token, the last axis, and keep this axis. gamma is (D,).",
+    epsilon=Advice(
+        value="The divisor is √(σ² + eps), here as in `layer_norm`, wherever the formula has a σ.",
+        nan="A token whose features are all equal has the divisor √eps, not 0.",
+    ),
 )
-exercise.hints("Do all of your means run over the last axis, and do they keep it (`keepdims=True`)?", group="batched")
-exercise.hints("Is there a σ in your formula that was computed without eps?", group="epsilon")
+exercise.hints(
+    values=(
+        "Write x̂_j = (x_j − μ)/σ and take its derivative with respect to x_i, once for j = i and once for another j.",
+        "dμ/dx_i is 1/D. For dσ/dx_i begin with σ² + eps, whose derivative is easier.",
+        "Multiply by the gradient with respect to x̂_j and add up over j: two of the three sums become means over "
+        "features.",
+    ),
+    batched="Do all of your means run over the last axis, and do they keep it (`keepdims=True`)?",
+    epsilon="Is there a σ in your formula that was computed without eps?",
+)

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.drawing import normal
 
-exercise = Exercise("find_the_bug")
+exercise = Exercise("find_the_bug", own_probe=True)
 
 
 @exercise.formula
@@ -34,53 +34,39 @@ def _inputs(rng: Generator, layers: int, *, batch: int = 2, length: int = 5, wid
     }
 
 
-@exercise.group("one sub-layer", points=1)
-def one(rng: Generator) -> list[Case]:
-    return [Case(_inputs(rng, 1), description="x (2, 5, 7), one norm and one sub-layer")]
-
-
-@exercise.group("several sub-layers", points=2)
-def several(rng: Generator) -> list[Case]:
-    return [
-        Case(_inputs(rng, 3), description="x (2, 5, 7), three norms and sub-layers"),
-        Case(_inputs(rng, 5, batch=3, width=11), description="x (3, 5, 11), five norms and sub-layers"),
-    ]
-
-
+exercise.group("one sub-layer", one=lambda rng: Case(_inputs(rng, 1), "x (2, 5, 7), one norm and one sub-layer"))
+exercise.group(
+    "several sub-layers",
+    points=2,
+    several=lambda rng: [
+        Case(_inputs(rng, 3), "x (2, 5, 7), three norms and sub-layers"),
+        Case(_inputs(rng, 5, batch=3, width=11), "x (3, 5, 11), five norms and sub-layers"),
+    ],
+)
 ADDED = "x = x + np.tanh(over_largest(x, scale) @ matrix)"
 LAST = "return over_largest(x, final_scale)"
 
 exercise.given((ADDED, "x = over_largest(x, scale)\nx = x + np.tanh(x @ matrix)"))
 exercise.mistakes(
-    no_residual=wrong(
-        "Nothing is added: each sub-layer's output replaces the token.",
-        (ADDED, "x = np.tanh(over_largest(x, scale) @ matrix)"),
-    ),
-    norm_after_sum=wrong(
-        "That is post-norm: the norm comes after the sum. Here it should come before the sub-layer.",
-        (ADDED, "x = over_largest(x + np.tanh(x @ matrix), scale)"),
-        see="04#post-or-pre",
-    ),
-    output_normed=wrong(
-        "The norm comes after the sub-layer, before the sum. Here it should come before the sub-layer.",
-        (ADDED, "x = x + over_largest(np.tanh(x @ matrix), scale)"),
-    ),
-    sublayer_not_normed=wrong(
-        "The sub-layer reads the token as it is; it should read the normalised token.",
-        (ADDED, "x = x + np.tanh(x @ matrix)"),
-    ),
-    final_norm_missing=wrong("The last norm is missing.", (LAST, "return x")),
-    final_norm_in_the_loop=wrong(
-        "The last norm comes after every sub-layer; it should come once, after the loop.",
-        (ADDED, f"{ADDED}\nx = over_largest(x, final_scale)"),
-        (LAST, "return x"),
-    ),
+    no_residual=edit(ADDED, "x = np.tanh(over_largest(x, scale) @ matrix)")
+    | "Nothing is added: each sub-layer's output replaces the token.",
+    norm_after_sum=edit(ADDED, "x = over_largest(x + np.tanh(x @ matrix), scale)", see="04#post-or-pre")
+    | "That is post-norm: the norm comes after the sum. Here it should come before the sub-layer.",
+    output_normed=edit(ADDED, "x = x + over_largest(np.tanh(x @ matrix), scale)")
+    | "The norm comes after the sub-layer, before the sum. Here it should come before the sub-layer.",
+    sublayer_not_normed=edit(ADDED, "x = x + np.tanh(x @ matrix)")
+    | "The sub-layer reads the token as it is; it should read the normalised token.",
+    final_norm_missing=edit(LAST, "return x") | "The last norm is missing.",
+    final_norm_in_the_loop=edit(ADDED, f"{ADDED}\nx = over_largest(x, final_scale)")
+    | edit(LAST, "return x")
+    | "The last norm comes after every sub-layer; it should come once, after the loop.",
 )
-
 
 exercise.hints(
-    "The formula of pre-norm is x + sublayer(norm(x)). In how many places is x, and what does the code put into each of"
-    " them?",
-    "A name that is assigned again has lost its old value. Which value would the last line of the loop need?",
+    one=(
+        "The formula of pre-norm is x + sublayer(norm(x)). In how many places is x, and what does the code put into "
+        "each of them?",
+        "A name that is assigned again has lost its old value. Which value would the last line of the loop need?",
+    ),
+    several="One sub-layer works, several do not. What does the second one get as its x?",
 )
-exercise.hints("One sub-layer works, several do not. What does the second one get as its x?", group="several")

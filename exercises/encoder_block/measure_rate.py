@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, wrong
+from autograder.declaring import Advice, Case, Exercise, edit, seen
 from coursekit.generator import Generator
 from coursekit.probes.encoder_block import each_run_once, named_rate
 from exercises.drawing import drawn_until, one_of
 
-exercise = Exercise("measure_rate", returns=("largest",))
+exercise = Exercise("measure_rate", own_probe=True, returns=("largest",))
 START, WINDOWS = 2.3, 5
 # What becomes of the seeds at one rate.
 ALL, ONE_FAILS, ONE_LEARNS, ALL_FAIL = "all", "one fails", "one learns", "all fail"
@@ -98,166 +98,124 @@ def _one_that(rng: Generator, separates: tuple[str, ...], seeds: int, *by_rate: 
 
 
 def _case(inputs: dict, text: str, mode: str = "call") -> Case:
-    return Case(inputs, mode=mode, description=text)
+    return Case(inputs, text, mode=mode)
 
 
-@exercise.group(
+exercise.group(
     "share of the seeds that learned",
     points=2,
-    advice=Advice(value="One run learned or it did not: compare its last loss with `base_loss`. Then take the share."),
     must_fail_for=("nan_learned", "best_loss", "mean_over_seeds"),
-)
-def share_of_runs(rng: Generator) -> list[Case]:
-    return [
+    share_of_runs=lambda rng: [
         _case(_inputs(rng, 3, ALL, ONE_FAILS, ONE_FAILS, ONE_FAILS, ALL_FAIL), "five rates, three seeds", "share"),
         _case(_inputs(rng, 5, ONE_FAILS, ONE_FAILS, ONE_FAILS, ALL), "four rates, five seeds", "share"),
-    ]
+    ],
+)
 
 
 @exercise.group(
     "the largest rate up to which every run learned",
     points=3,
-    advice="Go through the rates from the smallest to the largest, and stop at the first that lost a seed.",
     must_fail_for=("any_seed", "gap_jumped", "order_as_given"),
 )
-def largest(rng: Generator) -> list[Case]:
+def largest(rng):
     many = _one_that(rng, ("order",), 3, ALL, ALL, ALL, ONE_FAILS, ALL_FAIL, ALL_FAIL)
     gap = _one_that(rng, ("gap", "any"), 4, ALL, ONE_FAILS, ALL, ALL, ALL_FAIL)
-    return [
-        _case(many, "six rates, three seeds"),
-        _case(gap, "five rates, four seeds, a rate that lost a seed between rates that did not"),
-        _case(_inputs(rng, 3, ONE_FAILS, ALL, ALL_FAIL), "three rates, the smallest lost a seed"),
-        _case(_inputs(rng, 3, ALL, ALL, ALL), "three rates at which every run learned"),
-        _case(_inputs(rng, 5, ALL, ONE_LEARNS, ALL_FAIL), "three rates, five seeds: at the second, one learned"),
-    ]
+    yield _case(many, "six rates, three seeds")
+    yield _case(gap, "five rates, four seeds, a rate that lost a seed between rates that did not")
+    yield _case(_inputs(rng, 3, ONE_FAILS, ALL, ALL_FAIL), "three rates, the smallest lost a seed")
+    yield _case(_inputs(rng, 3, ALL, ALL, ALL), "three rates at which every run learned")
+    yield _case(_inputs(rng, 5, ALL, ONE_LEARNS, ALL_FAIL), "three rates, five seeds: at the second, one learned")
 
 
-@exercise.group(
+exercise.group(
     "every rate with every seed, once",
-    points=1,
-    advice="Two loops: over the rates, and in it over all seeds. Keep the losses under a name: train each run once.",
+    calls=lambda rng: _case(_inputs(rng, 3, ALL, ONE_FAILS, ALL, ALL_FAIL), "what your function trained", "calls"),
 )
-def calls(rng: Generator) -> list[Case]:
-    return [_case(_inputs(rng, 3, ALL, ONE_FAILS, ALL, ALL_FAIL), "what your function trained", "calls")]
-
-
 LEARNED = "final < base_loss"
 REACHED = "tried[np.cumprod(share[order] == 1) > 0]"
 
 exercise.mistakes(
-    nan_learned=wrong(
-        "A run that ends in NaN counts as learned. For NaN `<` is False, and `>=` is False, too.",
-        (LEARNED, "~(final >= base_loss)"),
-        hint="What is `float('nan') >= 1.6`, and what does `not` make of it?",
-    ),
-    best_loss=wrong(
-        "The smallest loss of a run decides. A run that was good and then lost it again has not learned: "
-        "read the last loss.",
-        ("losses[:, :, -1]", "losses.min(axis=-1)"),
-        hint="Which entry of the list belongs to the end of the training?",
-    ),
-    mean_over_seeds=wrong(
-        "The losses of all seeds become one number, such as their mean, before you compare. So good seeds can hide one "
-        "that failed.",
-        (LEARNED, "np.repeat(final.mean(axis=1, keepdims=True), final.shape[1], axis=1) < base_loss"),
-        hint="Two seeds end at 0.2 and at 2.3, the base is 1.6. How many of them learned?",
+    nan_learned=edit(LEARNED, "~(final >= base_loss)")
+    | "A run that ends in NaN counts as learned. For NaN `<` is False, and `>=` is False, too."
+    | "What is `float('nan') >= 1.6`, and what does `not` make of it?",
+    best_loss=edit("losses[:, :, -1]", "losses.min(axis=-1)")
+    | "The smallest loss of a run decides. A run that was good and then lost it again has not learned: read the last "
+    "loss." | "Which entry of the list belongs to the end of the training?",
+    mean_over_seeds=edit(
+        LEARNED,
+        "np.repeat(final.mean(axis=1, keepdims=True), final.shape[1], axis=1) < base_loss",
         see="04#post-or-pre",
-    ),
-    nan_left_out=wrong(
-        "A run that ends in NaN is left out of the share. It was tried and did not learn: divide by the number of all "
-        "seeds.",
-        ("learned.mean(axis=1)", "learned.sum(axis=1) / np.maximum(1, (~np.isnan(final)).sum(axis=1))"),
-        hint="How many seeds does a rate with one NaN have?",
-    ),
-    first_that_failed=wrong(
-        "You return the first rate that lost a seed. The question is which rate comes before it.",
-        ("named_rate(reached[-1] if len(reached) else None)", "named_rate(tried[min(len(reached), len(tried) - 1)])"),
-        hint="When your loop stops, which rate is in your variable?",
-    ),
-    any_seed=wrong(
-        "A rate counts as soon as one seed learned. Every seed has to.",
-        ("share[order] == 1", "share[order] > 0"),
-        hint="Which share does a rate need at which every run learned?",
-        see="04#post-or-pre",
-    ),
-    gap_jumped=wrong(
-        "A smaller rate lost a seed, and you go on to a larger one. Then that one was lucky: all smaller rates have to "
-        "hold as well.",
-        (REACHED, "tried[share[order] == 1]"),
-        hint="At the first rate that lost a seed, what does your loop do?",
-    ),
-    order_as_given=wrong(
-        "You go through the rates in the order of the list. It need not rise.",
-        ("np.argsort(rates)", "np.arange(len(rates))"),
-        hint="Which rates are smaller than the third one of the list?",
-    ),
-    first_loss=wrong(
-        "The first loss of a run decides. The last one of the list is from the end of the training.",
-        ("losses[:, :, -1]", "losses[:, :, 0]"),
-    ),
-    below_first=wrong(
-        "A run counts as learned when its last loss is below its first. It has to be below `base_loss`.",
-        (LEARNED, "final < losses[:, :, 0]"),
-        hint="A run falls from 2.3 to 2.0, the base is 1.6. What has it learned?",
-    ),
-    mean_of_a_run=wrong(
-        "The mean of a run's losses decides. The last one of the list is from the end of the training.",
-        ("losses[:, :, -1]", "losses.mean(axis=-1)"),
-        hint="Which entry of the list belongs to the end of the training?",
-    ),
-    most_seeds=wrong(
-        "A rate counts when more than half of the seeds learned. Every seed has to.",
-        ("share[order] == 1", "share[order] > 0.5"),
-        hint="Which share does a rate need at which every run learned?",
-        see="04#post-or-pre",
-    ),
-    smallest_for_none=wrong(
-        "Where the smallest rate lost a seed, the smallest rate comes back; it should be None.",
-        ("named_rate(reached[-1] if len(reached) else None)", "named_rate(reached[-1] if len(reached) else tried[0])"),
-        hint="What is in your variable before the loop?",
-    ),
-    numbers_compared_with_one=wrong(
-        "These are numbers of seeds, and one seed that learned makes 1. Divide by how many seeds there are.",
-        ('"share": share_of_seeds(losses, base_loss)', '"share": share_of_seeds(losses, base_loss) * losses.shape[1]'),
-        ("share[order] == 1", "share[order] > 0"),
-    ),
-    numbers_not_shares=wrong(
-        "These are numbers of seeds. A share is divided by how many seeds there are.",
-        ('"share": share_of_seeds(losses, base_loss)', '"share": share_of_seeds(losses, base_loss) * losses.shape[1]'),
-    ),
-    share_that_failed=wrong(
-        "These are the shares of the seeds that did not learn: a loss below the base is good.",
-        (LEARNED, "final > base_loss"),
-    ),
-    smallest_returned=wrong(
-        "You return the first rate at which every seed learned. The question is up to which rate.",
-        ("reached[-1]", "reached[0]"),
-    ),
-    base_learned=wrong(
-        "A run whose last loss is `base_loss` counts as learned. The last loss has to be below.",
-        (LEARNED, "final <= base_loss"),
-        hint="Without any learning, which loss does a run end with?",
-    ),
-    number_for_none=wrong(
-        "Where the smallest rate lost a seed, 0 comes back; it should be None.",
-        ("named_rate(reached[-1] if len(reached) else None)", "named_rate(reached[-1] if len(reached) else 0)"),
-    ),
-    one_seed=wrong(
-        "Only one of the seeds is used.",
-        ("learned.mean(axis=1)", "1.0 * learned[:, 0]"),
-        seen={"calls": "one seed only"},
-        hint="How many runs does one rate get?",
-        see="04#post-or-pre",
-    ),
+    )
+    | "The losses of all seeds become one number, such as their mean, before you compare. So good seeds can hide one "
+    "that failed." | "Two seeds end at 0.2 and at 2.3, the base is 1.6. How many of them learned?",
+    nan_left_out=edit("learned.mean(axis=1)", "learned.sum(axis=1) / np.maximum(1, (~np.isnan(final)).sum(axis=1))")
+    | "A run that ends in NaN is left out of the share. It was tried and did not learn: divide by the number of all "
+    "seeds." | "How many seeds does a rate with one NaN have?",
+    first_that_failed=edit("(reached[-1] if len(reached) else None)", "(tried[min(len(reached), len(tried) - 1)])")
+    | "You return the first rate that lost a seed. The question is which rate comes before it."
+    | "When your loop stops, which rate is in your variable?",
+    any_seed=edit("share[order] == 1", "share[order] > 0", see="04#post-or-pre")
+    | "A rate counts as soon as one seed learned. Every seed has to."
+    | "Which share does a rate need at which every run learned?",
+    gap_jumped=edit(REACHED, "tried[share[order] == 1]")
+    | "A smaller rate lost a seed, and you go on to a larger one. Then that one was lucky: all smaller rates have to "
+    "hold as well." | "At the first rate that lost a seed, what does your loop do?",
+    order_as_given=edit("np.argsort(rates)", "np.arange(len(rates))")
+    | "You go through the rates in the order of the list. It need not rise."
+    | "Which rates are smaller than the third one of the list?",
+    first_loss=edit("losses[:, :, -1]", "losses[:, :, 0]")
+    | "The first loss of a run decides. The last one of the list is from the end of the training.",
+    below_first=edit(LEARNED, "final < losses[:, :, 0]")
+    | "A run counts as learned when its last loss is below its first. It has to be below `base_loss`."
+    | "A run falls from 2.3 to 2.0, the base is 1.6. What has it learned?",
+    mean_of_a_run=edit("losses[:, :, -1]", "losses.mean(axis=-1)")
+    | "The mean of a run's losses decides. The last one of the list is from the end of the training."
+    | "Which entry of the list belongs to the end of the training?",
+    most_seeds=edit("share[order] == 1", "share[order] > 0.5", see="04#post-or-pre")
+    | "A rate counts when more than half of the seeds learned. Every seed has to."
+    | "Which share does a rate need at which every run learned?",
+    smallest_for_none=edit("(reached[-1] if len(reached) else None)", "(reached[-1] if len(reached) else tried[0])")
+    | "Where the smallest rate lost a seed, the smallest rate comes back; it should be None."
+    | "What is in your variable before the loop?",
+    numbers_compared_with_one=edit(
+        '"share": share_of_seeds(losses, base_loss)', '"share": share_of_seeds(losses, base_loss) * losses.shape[1]'
+    )
+    | edit("share[order] == 1", "share[order] > 0")
+    | "These are numbers of seeds, and one seed that learned makes 1. Divide by how many seeds there are.",
+    numbers_not_shares=edit(
+        '"share": share_of_seeds(losses, base_loss)', '"share": share_of_seeds(losses, base_loss) * losses.shape[1]'
+    )
+    | "These are numbers of seeds. A share is divided by how many seeds there are.",
+    share_that_failed=edit(LEARNED, "final > base_loss")
+    | "These are the shares of the seeds that did not learn: a loss below the base is good.",
+    smallest_returned=edit("reached[-1]", "reached[0]")
+    | "You return the first rate at which every seed learned. The question is up to which rate.",
+    base_learned=edit(LEARNED, "final <= base_loss")
+    | "A run whose last loss is `base_loss` counts as learned. The last loss has to be below."
+    | "Without any learning, which loss does a run end with?",
+    number_for_none=edit("(reached[-1] if len(reached) else None)", "(reached[-1] if len(reached) else 0)")
+    | "Where the smallest rate lost a seed, 0 comes back; it should be None.",
+    one_seed=edit("learned.mean(axis=1)", "1.0 * learned[:, 0]")
+    | seen({"calls": "one seed only"}, see="04#post-or-pre")
+    | "Only one of the seeds is used."
+    | "How many runs does one rate get?",
 )
 
-exercise.hints(
-    "For one rate: a list of True and False, one for each seed. Its mean is the share.",
-    "Write the condition so that NaN fails it: ask what has to be true of a run that learned.",
+exercise.advice(
+    share_of_runs=Advice(
+        value="One run learned or it did not: compare its last loss with `base_loss`. Then take the share."
+    ),
+    largest="Go through the rates from the smallest to the largest, and stop at the first that lost a seed.",
+    calls="Two loops: over the rates, and in it over all seeds. Keep the losses under a name: train each run once.",
 )
 exercise.hints(
-    "A loop over `sorted(rates)` that ends at the first share below 1.",
-    "What is in your variable before the loop? That is what comes back if the smallest rate fails.",
-    group="largest",
+    share_of_runs=(
+        "For one rate: a list of True and False, one for each seed. Its mean is the share.",
+        "Write the condition so that NaN fails it: ask what has to be true of a run that learned.",
+    ),
+    largest=(
+        "A loop over `sorted(rates)` that ends at the first share below 1.",
+        "What is in your variable before the loop? That is what comes back if the smallest rate fails.",
+    ),
+    calls="Is there a `train(…)` that is called only under a condition, or twice?",
 )
-exercise.hints("Is there a `train(…)` that is called only under a condition, or twice?", group="calls")

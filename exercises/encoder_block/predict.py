@@ -1,6 +1,6 @@
 """Lab 04, exercise `predict`."""
 
-from autograder.declaring import ONE, Questions, wrong
+from autograder.declaring import ONE, Questions, seen
 
 exercise = Questions("predict", tolerance=0.1)
 
@@ -16,32 +16,22 @@ exercise.question(
 )
 
 exercise.mistakes(
-    as_if_independent=wrong(
-        "That is the deviation if all sub-layers were independent. Variances add up only then; "
-        "the two of one block are correlated.",
-        seen=72**0.5,
-    ),
-    covariance_once=wrong(
-        "The covariance is counted once in each block. Write out (a + b)²: how often does a · b occur?", seen=76.5**0.5
-    ),
-    wrong_sign=wrong(
-        "The covariance is subtracted. Positively correlated numbers make each other's sum larger.", seen=63**0.5
-    ),
-    wholly_correlated=wrong(
-        "That is the deviation if both sub-layers of a block added the same numbers, with a coefficient of 1.",
-        seen=108**0.5,
-    ),
-    tokens_left_out=wrong("That is what the blocks add. The tokens that entered are in the sum, too.", seen=45**0.5),
-    tokens_not_squared=wrong(
-        "The tokens enter with a standard deviation of 6, and variances are what adds up. What is theirs?", seen=51**0.5
-    ),
-    one_sublayer_each=wrong(
-        "That is one sub-layer in each block. A block has two, and both add to the tokens.", seen=54**0.5
-    ),
-    deviations_added=wrong(
-        "Standard deviations do not add up, unless all summands rise and fall together. "
-        "What adds up when they are independent?",
-        seen=42.0,
-    ),
-    variance=wrong("That is the variance. The question is about the standard deviation.", seen=81.0),
+    as_if_independent=seen(72**0.5)
+    | "That is the deviation if all sub-layers were independent. Variances add up only then; the two of one block are "
+    "correlated.",
+    covariance_once=seen(76.5**0.5)
+    | "The covariance is counted once in each block. Write out (a + b)²: how often does a · b occur?",
+    wrong_sign=seen(63**0.5)
+    | "The covariance is subtracted. Positively correlated numbers make each other's sum larger.",
+    wholly_correlated=seen(108**0.5)
+    | "That is the deviation if both sub-layers of a block added the same numbers, with a coefficient of 1.",
+    tokens_left_out=seen(45**0.5) | "That is what the blocks add. The tokens that entered are in the sum, too.",
+    tokens_not_squared=seen(51**0.5)
+    | "The tokens enter with a standard deviation of 6, and variances are what adds up. What is theirs?",
+    one_sublayer_each=seen(54**0.5)
+    | "That is one sub-layer in each block. A block has two, and both add to the tokens.",
+    deviations_added=seen(42.0)
+    | "Standard deviations do not add up, unless all summands rise and fall together. What adds up when they are "
+    "independent?",
+    variance=seen(81.0) | "That is the variance. The question is about the standard deviation.",
 )

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from autograder.declaring import Case, wrong
+from autograder.declaring import Case, edit
 from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.formulas.encoder_block import Weights, attended, normalised
@@ -30,13 +30,7 @@ READY_NORMS = (
 Dropout = Callable[[np.ndarray, int], np.ndarray]
 
 
-def feed_forward(
-    x: np.ndarray,
-    dense_in_kernel: np.ndarray,
-    dense_in_bias: np.ndarray,
-    dense_out_kernel: np.ndarray,
-    dense_out_bias: np.ndarray,
-) -> np.ndarray:
+def feed_forward(x, dense_in_kernel, dense_in_bias, dense_out_kernel, dense_out_bias):
     """max(0, x W₁ + b₁) W₂ + b₂ for every token (Vaswani et al. 2017, equation 2). x (…, D) -> (…, D)."""
     hidden = np.maximum(x @ dense_in_kernel + dense_in_bias, 0)
     return hidden @ dense_out_kernel + dense_out_bias
@@ -112,17 +106,7 @@ def weights(rng: Generator, blocks: int, sizes: tuple[int, int, int], final: boo
     return np.concatenate(pieces).astype("float32")
 
 
-def block_inputs(
-    rng: Generator,
-    norm: str | None = None,
-    *,
-    blocks: int | None = None,
-    batch: int = 2,
-    length: int = 7,
-    sizes: tuple[int, int, int] = (15, 3, 11),
-    scale: float = 0.5,
-    spread: float = 1.5,
-) -> dict:
+def block_inputs(rng, norm=None, *, blocks=None, batch=2, length=7, sizes=(15, 3, 11), scale=0.5, spread=1.5):
     """Inputs of one block, or of a stack of `blocks`; without `norm` the layer's own default is tried."""
     inputs: dict = {} if blocks is None else {"num_layers": blocks}
     inputs |= dict(zip(("d_model", "num_heads", "d_ff"), sizes, strict=True))
@@ -146,9 +130,9 @@ def draw_dropout(blocks: int | None, *norms: str | None):
         erased = "each dropout set to erase one half of the features"
         for norm in norms:
             inputs = block_inputs(rng, norm, blocks=blocks)
-            cases.append(Case(inputs, mode="training", description=f"training=True, norm={norm or 'post'!r}, {erased}"))
-        cases.append(Case(inputs, mode="inference", description=f"training=False, norm={norm!r}"))
-        cases.append(Case(inputs, mode="repeated", description=f"training=True twice, {erased}: the same result"))
+            cases.append(Case(inputs, f"training=True, norm={norm or 'post'!r}, {erased}", mode="training"))
+        cases.append(Case(inputs, f"training=False, norm={norm!r}", mode="inference"))
+        cases.append(Case(inputs, f"training=True twice, {erased}: the same result", mode="repeated"))
         for rate in (0.3, None):
             inputs = coarse(block_inputs(rng, blocks=blocks, batch=29))
             if rate is None:
@@ -157,8 +141,8 @@ def draw_dropout(blocks: int | None, *norms: str | None):
             cases.append(
                 Case(
                     inputs,
+                    f"{description}, called with training=True and False",
                     mode="dropped",
-                    description=f"{description}, called with training=True and False",
                     property="drops at its rate",
                 )
             )
@@ -174,14 +158,14 @@ def unassigned(inputs: dict) -> dict:
 def training(blocks: int | None):
     def draw(rng: Generator) -> list[Case]:
         graph = block_inputs(rng, "pre" if blocks else None, blocks=blocks)
-        cases = [Case(graph, mode="graph", description="inside tf.function, batch size and length unknown")]
+        cases = [Case(graph, "inside tf.function, batch size and length unknown", mode="graph")]
         for norm in ("pre",) if blocks else (None, "pre"):
             inputs = block_inputs(rng, norm, blocks=blocks and 3, sizes=(6, 2, 5))
             shape = inputs["x"].shape
             inputs |= {"weighting": normal(rng, *shape), "direction_x": normal(rng, *shape)}
             inputs["direction"] = normal(rng, len(inputs["weights"]))
             description = f"gradients, compared with numerical ones, norm={norm or 'post'!r}"
-            cases.append(Case(inputs, mode="slopes", description=description))
+            cases.append(Case(inputs, description, mode="slopes"))
         return cases
 
     return draw
@@ -221,52 +205,34 @@ NOT_AGAIN = '{"same_again": True}', '{"same_again": False}'
 
 
 MASK_MISTAKES = dict(
-    mask_ignored=wrong(
-        "The mask changes nothing. Does it reach the attention layer, and by its name, `attention_mask=`?",
-        *ATTENTION_MASK_MISTAKES["mask_ignored"].edits,
-        hint="What is the second positional argument of a call of `keras.layers.MultiHeadAttention`? Not a mask.",
-        see="04#block",
-    ),
-    mask_inverted=wrong(
-        "The mask is read the wrong way round. Here and in Keras True means: may attend.",
-        *ATTENTION_MASK_MISTAKES["mask_inverted"].edits,
-        hint="Take a mask with a single True. Which weight should be 1?",
-        see="02#causal",
-    ),
+    mask_ignored=edit(*ATTENTION_MASK_MISTAKES["mask_ignored"].edits, see="04#block")
+    | "The mask changes nothing. Does it reach the attention layer, and by its name, `attention_mask=`?"
+    | "What is the second positional argument of a call of `keras.layers.MultiHeadAttention`? Not a mask.",
+    mask_inverted=edit(*ATTENTION_MASK_MISTAKES["mask_inverted"].edits, see="02#causal")
+    | "The mask is read the wrong way round. Here and in Keras True means: may attend."
+    | "Take a mask with a single True. Which weight should be 1?",
 )
-
-
-DROPOUT_NEVER = wrong(
-    "With `training=True` nothing is dropped: are both dropouts called, with `training=training`?",
-    (ERASED, "h"),
-    hint="A Dropout that is called without `training=` in a call by hand drops nothing.",
-    see="04#dropout",
+DROPOUT_NEVER = (
+    edit(ERASED, "h", see="04#dropout")
+    | "With `training=True` nothing is dropped: are both dropouts called, with `training=training`?"
+    | "A Dropout that is called without `training=` in a call by hand drops nothing."
 )
-
-
-DROPOUT_ALWAYS = wrong(
-    "Something is dropped with `training=False` too: `training` does not decide about it.",
-    ("dropped = kept", "dropped = half_erased"),
-    ("norm, mask, kept", f"norm, mask, {BY_CHANCE}"),
-    ("norm, None, kept", f"norm, None, {BY_CHANCE}"),
-    hint="Which value of `training` do your dropouts get: the one that `call` got, or one that you wrote down?",
-    see="04#dropout",
+DROPOUT_ALWAYS = (
+    edit("dropped = kept", "dropped = half_erased")
+    | edit("norm, mask, kept", f"norm, mask, {BY_CHANCE}")
+    | edit("norm, None, kept", f"norm, None, {BY_CHANCE}", see="04#dropout")
+    | "Something is dropped with `training=False` too: `training` does not decide about it."
+    | "Which value of `training` do your dropouts get: the one that `call` got, or one that you wrote down?"
 )
-
-
-DROPOUT_INVERTED = wrong(
-    "Dropout is off with `training=True`, and on with False or None: the condition is the wrong way round.",
-    *DROPOUT_ALWAYS.edits,
-    ("norm, None, half_erased", "norm, None, kept"),
-    hint="What is `not training` while the model is trained, and what is it where nobody says?",
-    see="04#dropout",
+DROPOUT_INVERTED = (
+    edit(*DROPOUT_ALWAYS.edits)
+    | edit("norm, None, half_erased", "norm, None, kept", see="04#dropout")
+    | "Dropout is off with `training=True`, and on with False or None: the condition is the wrong way round."
+    | "What is `not training` while the model is trained, and what is it where nobody says?"
 )
-
-
-THIRD_DROPOUT = wrong(
-    "Something besides `dropout1` and `dropout2` drops in training: a `dropout=` in the attention, or a third Dropout.",
-    CHANCE,
-    NOT_AGAIN,
-    hint="Look through `__init__`: which of its layers got a rate?",
-    see="04#dropout",
+THIRD_DROPOUT = (
+    edit(CHANCE)
+    | edit(NOT_AGAIN, see="04#dropout")
+    | "Something besides `dropout1` and `dropout2` drops in training: a `dropout=` in the attention, or a third "
+    "Dropout." | "Look through `__init__`: which of its layers got a rate?"
 )

@@ -6,26 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, wrong
+from autograder.declaring import Advice, Case, Exercise, edit, instead
 from coursekit.generator import Generator
 from coursekit.probes.generating_text import table_step
 from exercises.generating_text.shared import finished_apart, greedy, is_finished, lengthened, scoring, search, until
 
 Formula = Callable[..., dict[str, Any]]
 
-exercise = Exercise("beam_search", returns=("tokens", "score"))
+exercise = Exercise("beam_search", own_probe=True, returns=("tokens", "score"))
 
 
 @exercise.formula
-def beam_search(
-    table: np.ndarray,
-    kind: str,
-    start_id: int,
-    end_id: int,
-    beam_width: int,
-    max_length: int,
-    length_penalty: float = 0.0,
-) -> dict[str, Any]:
+def beam_search(table, kind, start_id, end_id, beam_width, max_length, length_penalty=0.0):
     """Beam search (Wu et al. 2016, section 7, without the coverage penalty).
 
     The beam holds the best hypotheses, finished or not, by score. In each round the finished ones stay as they are,
@@ -59,14 +51,7 @@ def _found(inputs: Mapping[str, Any], by: Formula | str = beam_search) -> tuple[
     return found["tokens"], float(found["score"])
 
 
-def _beams(
-    rng: Generator,
-    *mistakes: Formula | str,
-    tokens: bool = False,
-    readings: tuple[Formula | str, ...] = READINGS,
-    also: Callable[[dict, tuple[str, float]], bool] = lambda inputs, right: True,
-    **settings: Any,
-) -> dict:
+def _beams(rng, *mistakes, tokens=False, readings=READINGS, also=lambda inputs, right: True, **settings):
     """Inputs for which all readings of the contract agree and each of the mistakes changes the result.
 
     With `tokens` it changes the tokens and not only the score.
@@ -150,48 +135,39 @@ def _fourth_wins(rng: Generator) -> dict:
     must_fail_for=("finished_expanded", "finished_ignored", "generated_counted"),
     must_pass_for=("stops_at_first_finished", "unfinished_ignored"),
 )
-def values(rng: Generator) -> list[Case]:
+def values(rng):
     prefix = ("only_last_token", "start_not_handed")
-    return [
-        Case(_beams(rng, "beam_of_one", *prefix, width=2, words=5), description="beam_width=2, 5 tokens, max_length=6"),
-        Case(_beams(rng, "beam_of_one", *prefix, width=3, words=7), description="beam_width=3, 7 tokens, max_length=6"),
-        Case(
-            _beams(rng, "beam_of_one", "one_child_each", width=3, words=5, kind="last token"),
-            description="beam_width=3, 5 tokens, the last one decides about the next, max_length=6",
-        ),
-    ]
+    yield Case(_beams(rng, "beam_of_one", *prefix, width=2, words=5), "beam_width=2, 5 tokens, max_length=6")
+    yield Case(_beams(rng, "beam_of_one", *prefix, width=3, words=7), "beam_width=3, 7 tokens, max_length=6")
+    yield Case(
+        _beams(rng, "beam_of_one", "one_child_each", width=3, words=5, kind="last token"),
+        "beam_width=3, 5 tokens, the last one decides about the next, max_length=6",
+    )
 
 
 @exercise.group(
     "finds a better sentence where greedy is trapped",
-    points=1,
     must_fail_for=(
         *("only_last_token", "one_child_each", "finished_ignored", "no_length_penalty"),
         *("divided_by_power_of_length", "penalty_multiplied", "score_without_penalty", "stops_with_the_first"),
     ),
     must_pass_for=("stops_at_first_finished",),
 )
-def trapped(rng: Generator) -> list[Case]:
+def trapped(rng):
     def is_much_better(inputs: dict, right: tuple[str, float]) -> bool:
         return right[1] > _found(inputs, "beam_of_one")[1] + 0.3 and _ends(inputs, right)
 
     drawn = _beams(rng, "beam_of_one", tokens=True, width=3, words=7, max_length=7, penalty=0.6, also=is_much_better)
-    return [
-        Case(_trap(rng), description="the most probable first token leads into a trap, beam_width=2"),
-        Case(drawn, description="greedy search is trapped, beam_width=3, length_penalty=0.6"),
-    ]
+    yield Case(_trap(rng), "the most probable first token leads into a trap, beam_width=2")
+    yield Case(drawn, "greedy search is trapped, beam_width=3, length_penalty=0.6")
 
 
 @exercise.group(
     "length penalty",
     points=2,
-    advice=Advice(
-        value="The penalty decides wherever hypotheses are compared, also at the end. n counts the generated tokens, "
-        "the end id too and the start id not."
-    ),
     must_pass_for=("beam_of_one", "one_child_each", "finished_ignored", "stops_when_best_is_finished"),
 )
-def penalty(rng: Generator) -> list[Case]:
+def penalty(rng):
     formulas = (
         *("no_length_penalty", "divided_by_power_of_length", "divided_by_length", "start_counted"),
         *("penalty_multiplied", "end_not_counted", "score_without_penalty"),
@@ -203,87 +179,67 @@ def penalty(rng: Generator) -> list[Case]:
     cases = []
     for penalty, words in ((1.0, 5), (0.6, 7)):
         inputs = _beams(rng, *formulas, width=3, words=words, max_length=7, penalty=penalty, end=1.0, also=decides)
-        cases.append(Case(inputs, description=f"length_penalty={penalty} makes another sentence win, beam_width=3"))
+        cases.append(Case(inputs, f"length_penalty={penalty} makes another sentence win, beam_width=3"))
     return cases
 
 
 @exercise.group(
     "the beam is cut by the scores",
-    points=1,
-    advice=Advice(
-        value="All candidates compete by their scores, the finished ones too. A hypothesis that has ended can be "
-        "pushed out."
-    ),
     must_fail_for=("pruned_by_sums", "finished_expanded", "finished_ignored"),
     must_pass_for=("unfinished_ignored", "generated_counted"),
 )
-def ranking(rng: Generator) -> list[Case]:
+def ranking(rng):
     inputs = _beams(
         rng, *CUT_WRONGLY, tokens=True, readings=APART, width=2, words=5, max_length=7, penalty=1.2, end=1.0
     )
-    return [
-        Case(inputs, description="length_penalty=1.2 decides which hypotheses stay, beam_width=2"),
-        Case(_place_taken(rng), description="a hypothesis that has ended takes one of two places, length_penalty=1"),
-    ]
+    yield Case(inputs, "length_penalty=1.2 decides which hypotheses stay, beam_width=2")
+    yield Case(_place_taken(rng), "a hypothesis that has ended takes one of two places, length_penalty=1")
 
 
 @exercise.group(
-    "finished and unfinished hypotheses",
-    points=2,
-    advice=Advice(
-        value="A finished hypothesis stays as it is and stays in the competition. The search goes on for the others."
-    ),
-    must_fail_for=("beam_of_one",),
-    must_pass_for=("one_child_each",),
+    "finished and unfinished hypotheses", points=2, must_fail_for=("beam_of_one",), must_pass_for=("one_child_each",)
 )
-def finished(rng: Generator) -> list[Case]:
+def finished(rng):
     beams = partial(_beams, rng, width=3, words=5)
 
     def goes_on(inputs: dict, right: tuple[str, float]) -> bool:
         return not _ends(inputs, right)
 
-    return [
-        Case(
-            beams("stops_at_first_finished", "finished_expanded", end=1.0, also=_ends),
-            description="some hypotheses end sooner than others, beam_width=3",
-        ),
-        Case(
-            beams("stops_at_first_finished", "stops_when_best_is_finished", end=1.0, penalty=1.2, also=_ends),
-            description="some hypotheses end sooner than others, beam_width=3, length_penalty=1.2",
-        ),
-        Case(
-            beams("finished_ignored", max_length=4, end=0.5, also=_ends),
-            description="a finished hypothesis beats one without end, max_length=4",
-        ),
-        Case(
-            beams("unfinished_ignored", "generated_counted", max_length=4, end=0.5, also=goes_on),
-            description="a hypothesis without end beats the finished ones, max_length=4",
-        ),
-    ]
+    yield Case(
+        beams("stops_at_first_finished", "finished_expanded", end=1.0, also=_ends),
+        "some hypotheses end sooner than others, beam_width=3",
+    )
+    yield Case(
+        beams("stops_at_first_finished", "stops_when_best_is_finished", end=1.0, penalty=1.2, also=_ends),
+        "some hypotheses end sooner than others, beam_width=3, length_penalty=1.2",
+    )
+    yield Case(
+        beams("finished_ignored", max_length=4, end=0.5, also=_ends),
+        "a finished hypothesis beats one without end, max_length=4",
+    )
+    yield Case(
+        beams("unfinished_ignored", "generated_counted", max_length=4, end=0.5, also=goes_on),
+        "a hypothesis without end beats the finished ones, max_length=4",
+    )
 
 
 @exercise.group(
-    "width 1 is greedy search", points=1, must_fail_for=("finished_expanded", "generated_counted", "end_not_returned")
+    "width 1 is greedy search", must_fail_for=("finished_expanded", "generated_counted", "end_not_returned")
 )
-def width_one(rng: Generator) -> list[Case]:
+def width_one(rng):
     def is_greedy(inputs: dict, right: tuple[str, float]) -> bool:
         return right[0] == greedy(inputs) and right[0].count(",") > 2
 
-    return [
-        Case(_beams(rng, width=1, words=7, also=is_greedy), description="beam_width=1, 7 tokens"),
-        Case(
-            _beams(rng, width=1, words=5, penalty=0.7, also=is_greedy), description="beam_width=1, length_penalty=0.7"
-        ),
-    ]
+    yield Case(_beams(rng, width=1, words=7, also=is_greedy), "beam_width=1, 7 tokens")
+    yield Case(_beams(rng, width=1, words=5, penalty=0.7, also=is_greedy), "beam_width=1, length_penalty=0.7")
 
 
 @exercise.group(
     "wide beams, an early end, −inf, ties",
-    points=1,
     must_fail_for=("finished_ignored", "unfinished_ignored"),
     must_pass_for=("one_child_each",),
 )
-def edges(rng: Generator) -> list[Case]:
+def edges(rng):
     wide = _beams(rng, "beam_of_one", width=11, words=5, max_length=4)
     first = _beams(rng, width=2, words=5, end=4.0, also=lambda inputs, right: right[0].count(",") == 1)
     nearly_none = np.full((23, 5), -np.inf)
@@ -295,14 +251,12 @@ def edges(rng: Generator) -> list[Case]:
         return score > -20 and tokens.count(",") > 2
 
     few = until(lambda: _beams(rng, width=4, words=5, table=nearly_none, max_length=5), is_possible)
-    return [
-        Case(wide, description="beam_width=11, more than the 5 tokens"),
-        Case(first, description="the end id is the best first token, beam_width=2"),
-        Case({**wide, "beam_width": 3, "max_length": 2}, description="max_length=2: one token after the start"),
-        Case(few, description="most log-probabilities are −inf, beam_width=4"),
-        Case(_tied(rng), description="two hypotheses tie for a while, beam_width=2"),
-        Case(_fourth_wins(rng), description="beam_width=9, more than the 3 tokens, max_length=5, length_penalty=2.7"),
-    ]
+    yield Case(wide, "beam_width=11, more than the 5 tokens")
+    yield Case(first, "the end id is the best first token, beam_width=2")
+    yield Case({**wide, "beam_width": 3, "max_length": 2}, "max_length=2: one token after the start")
+    yield Case(few, "most log-probabilities are −inf, beam_width=4")
+    yield Case(_tied(rng), "two hypotheses tie for a while, beam_width=2")
+    yield Case(_fourth_wins(rng), "beam_width=9, more than the 3 tokens, max_length=5, length_penalty=2.7")
 
 
 STEP = "step(tokens)"
@@ -314,177 +268,116 @@ TOKENS = "str(best[0])"
 SCORE = "np.asarray(rank(best))"
 
 exercise.mistakes(
-    beam_of_one=wrong(
-        "The search is greedy whatever beam_width says: it keeps one hypothesis.",
-        ("candidates[:beam_width]", "candidates[:1]"),
-        hint="How many hypotheses does your list hold after the first round?",
-    ),
-    only_last_token=wrong(
-        "`step_fn` gets the last token only; it needs the whole list so far.",
-        (STEP, "step(tokens[-1:])"),
-        hint="What does `greedy_decode` hand to `step_fn`?",
-    ),
-    start_not_handed=wrong(
-        "`step_fn` gets the list without the start id; the start id belongs to it.",
-        (STEP, "step(tokens[1:])"),
-        hint="What does the list look like when the first token is asked for?",
-    ),
-    no_length_penalty=wrong(
-        "The argument `length_penalty` changes nothing.",
-        (DIVISION, ""),
-        hint="Where is the sum divided by ((5 + n)/6)^length_penalty: at the end, in each round, or nowhere?",
-    ),
-    divided_by_power_of_length=wrong(
-        "The sum is divided by n^length_penalty; the divisor should be ((5 + n)/6)^length_penalty.",
-        (DIVISION, "/ max(length, 1) ** length_penalty"),
-        hint="Put n = 1 into the formula of the text: the divisor is 1 whatever the penalty. And for n = 7?",
-    ),
-    divided_by_length=wrong(
-        "The sum is divided by its length n, whatever length_penalty says.",
-        (DIVISION, "/ max(length, 1)"),
-        hint="With length_penalty=0 the score is the sum itself.",
-    ),
-    start_counted=wrong(
-        "n counts the start id too; it should count generated tokens only.",
-        (DIVISION, "/ ((6 + length) / 6) ** length_penalty"),
-        hint="How large is n for a list of the start id and one token?",
-    ),
-    end_not_counted=wrong(
-        "n does not count the end id; the end id was generated, too.",
-        (DIVISION, "/ ((5 + max(length - 1, 0)) / 6) ** length_penalty"),
-        hint="How many log-probabilities are in the sum of a finished hypothesis?",
-    ),
-    five_and_a_sixth=wrong(
-        "The divisor is (5 + n/6)^length_penalty. Brackets are missing: it should be ((5 + n)/6)^length_penalty.",
-        (DIVISION, "/ (5 + length / 6) ** length_penalty"),
-        hint="Put n = 1 into the formula of the text: the divisor is 1 whatever the penalty. And in yours?",
-    ),
-    penalty_multiplied=wrong(
-        "The sum is multiplied by ((5 + n)/6)^length_penalty; divide by it.",
-        (DIVISION, "* ((5 + length) / 6) ** length_penalty"),
-    ),
-    finished_expanded=wrong(
-        "Finished hypotheses are lengthened. Nothing may follow the end id.",
-        (
-            "[hypothesis] if is_finished(hypothesis[0], end_id) else lengthened(hypothesis, step)",
-            "lengthened(hypothesis, step)",
-        ),
-        ("all(is_finished(tokens, end_id) for tokens, _ in beam)", "False"),
-    ),
-    stops_at_first_finished=wrong(
-        "The search stops when the first hypothesis is finished. Another one may still become better.",
-        (
-            "all(is_finished(tokens, end_id) for tokens, _ in beam)",
-            "any(is_finished(tokens, end_id) for tokens, _ in beam)",
-        ),
-        (BEST, f"max({FINISHED_ONES} or beam, key=rank)"),
-    ),
-    stops_when_best_is_finished=wrong(
-        "The search stops when the best hypothesis is finished. With a length penalty a longer one can still pass it.",
-        ("all(is_finished(tokens, end_id) for tokens, _ in beam)", "is_finished(beam[0][0], end_id)"),
-    ),
-    unfinished_ignored=wrong(
-        "Only finished hypotheses can win. Hypotheses cut off at max_length compete with them by score.",
-        (BEST, f"max({FINISHED_ONES} or beam, key=rank)"),
-    ),
-    finished_ignored=wrong(
-        "Only hypotheses that reached max_length can win. Finished ones compete with them by score.",
-        (BEST, f"max({FINISHED_ONES.replace('if is_', 'if not is_')} or beam, key=rank)"),
-    ),
-    log_probabilities_multiplied=wrong(
-        "The log-probabilities are multiplied. Probabilities are multiplied; their logarithms are added.",
-        (SUM, "total * float(log_p) if len(tokens) > 1 else float(log_p)"),
-    ),
-    last_step_only=wrong("Only the last token's log-probability counts; add up all of them.", (SUM, "float(log_p)")),
-    one_child_each=wrong(
-        "Each hypothesis keeps its best continuation only. All continuations of all hypotheses should compete.",
-        (
-            "else lengthened(hypothesis, step)",
-            "else sorted(lengthened(hypothesis, step), key=rank)[0 if len(hypothesis[0]) == 1 else -1:]",
-        ),
-    ),
-    pruned_by_sums=wrong(
-        "The beam is cut by the sums of log-probabilities, so a hypothesis that has ended is never pushed out. "
-        "The scores should decide in each round, not only at the end.",
-        ("candidates.sort(key=rank, reverse=True)", "candidates.sort(key=lambda pair: pair[1], reverse=True)"),
-        hint="Which number does your sort use, and which does the last line return?",
-    ),
-    stops_with_the_first=wrong(
-        "The search stops as soon as one hypothesis of the beam is finished. It goes on until all of them are, because "
-        "another one may still become better.",
-        (
-            "all(is_finished(tokens, end_id) for tokens, _ in beam)",
-            "any(is_finished(tokens, end_id) for tokens, _ in beam)",
-        ),
-        hint="Which hypotheses of the beam are looked at when your loop decides to end?",
-    ),
-    finished_kept_apart=wrong(
-        "Finished hypotheses are put aside, and their places go to others. They should stay in the beam, and keep a "
-        "place as long as their scores are good enough.",
-        instead=finished_apart,
-        hint="In each round, what competes for the `beam_width` places?",
-    ),
-    generated_counted=wrong(
-        "The list is one too long: max_length counts the start id too.", ("range(max_length - 1)", "range(max_length)")
-    ),
-    score_without_penalty=wrong(
-        "The tokens are right; the score returned lacks the length penalty.", (SCORE, "np.asarray(best[1])")
-    ),
-    score_is_probability=wrong(
-        "The tokens are right; the score is a sum of logarithms.", (SCORE, "np.asarray(np.exp(best[1]))")
-    ),
-    score_negated=wrong("The tokens are right; the score has the wrong sign.", (SCORE, "np.asarray(-rank(best))")),
-    start_not_returned=wrong("The start id is missing in the result.", (TOKENS, "str(best[0][1:])")),
-    end_not_returned=wrong(
-        "The end id is missing in the result.",
-        (TOKENS, "str(best[0][:-1] if is_finished(best[0], end_id) else best[0])"),
-    ),
-    bare=wrong(
-        "Start id and end id are missing in the result.",
-        (TOKENS, "str(best[0][1:-1] if is_finished(best[0], end_id) else best[0][1:])"),
-    ),
-    finished_dropped=wrong(
-        "Finished hypotheses fall out of the beam in the next round. They stay as they are, and compete.",
-        ("[hypothesis] if is_finished(hypothesis[0], end_id) else", "[] if is_finished(hypothesis[0], end_id) else"),
-        hint="Which list holds a finished hypothesis after the next round?",
-    ),
-    width_capped=wrong(
-        "The beam never holds more than V hypotheses. `beam_width` may be larger than the number of tokens.",
-        ("candidates[:beam_width]", "candidates[: min(beam_width, table.shape[-1])]"),
-        hint="After two rounds there are more than V candidates. How many of them should stay?",
-    ),
-    finished_lengthened=wrong(
-        "A finished hypothesis is lengthened as long as others are not finished. Nothing may follow the end id.",
-        (
-            "[hypothesis] if is_finished(hypothesis[0], end_id) else lengthened(hypothesis, step)",
-            "lengthened(hypothesis, step)",
-        ),
-    ),
+    beam_of_one=edit("candidates[:beam_width]", "candidates[:1]")
+    | "The search is greedy whatever beam_width says: it keeps one hypothesis."
+    | "How many hypotheses does your list hold after the first round?",
+    only_last_token=edit(STEP, "step(tokens[-1:])")
+    | "`step_fn` gets the last token only; it needs the whole list so far."
+    | "What does `greedy_decode` hand to `step_fn`?",
+    start_not_handed=edit(STEP, "step(tokens[1:])")
+    | "`step_fn` gets the list without the start id; the start id belongs to it."
+    | "What does the list look like when the first token is asked for?",
+    no_length_penalty=edit(DIVISION, "")
+    | "The argument `length_penalty` changes nothing."
+    | "Where is the sum divided by ((5 + n)/6)^length_penalty: at the end, in each round, or nowhere?",
+    divided_by_power_of_length=edit(DIVISION, "/ max(length, 1) ** length_penalty")
+    | "The sum is divided by n^length_penalty; the divisor should be ((5 + n)/6)^length_penalty."
+    | "Put n = 1 into the formula of the text: the divisor is 1 whatever the penalty. And for n = 7?",
+    divided_by_length=edit(DIVISION, "/ max(length, 1)")
+    | "The sum is divided by its length n, whatever length_penalty says."
+    | "With length_penalty=0 the score is the sum itself.",
+    start_counted=edit(DIVISION, "/ ((6 + length) / 6) ** length_penalty")
+    | "n counts the start id too; it should count generated tokens only."
+    | "How large is n for a list of the start id and one token?",
+    end_not_counted=edit(DIVISION, "/ ((5 + max(length - 1, 0)) / 6) ** length_penalty")
+    | "n does not count the end id; the end id was generated, too."
+    | "How many log-probabilities are in the sum of a finished hypothesis?",
+    five_and_a_sixth=edit(DIVISION, "/ (5 + length / 6) ** length_penalty")
+    | "The divisor is (5 + n/6)^length_penalty. Brackets are missing: it should be ((5 + n)/6)^length_penalty."
+    | "Put n = 1 into the formula of the text: the divisor is 1 whatever the penalty. And in yours?",
+    penalty_multiplied=edit(DIVISION, "* ((5 + length) / 6) ** length_penalty")
+    | "The sum is multiplied by ((5 + n)/6)^length_penalty; divide by it.",
+    finished_expanded=edit("[hypothesis] if is_finished(hypothesis[0], end_id) else lengthened", "lengthened")
+    | edit("all(is_finished(tokens, end_id) for tokens, _ in beam)", "False")
+    | "Finished hypotheses are lengthened. Nothing may follow the end id.",
+    stops_at_first_finished=edit("all", "any")
+    | edit(BEST, f"max({FINISHED_ONES} or beam, key=rank)")
+    | "The search stops when the first hypothesis is finished. Another one may still become better.",
+    stops_when_best_is_finished=edit(
+        "all(is_finished(tokens, end_id) for tokens, _ in beam)", "is_finished(beam[0][0], end_id)"
+    )
+    | "The search stops when the best hypothesis is finished. With a length penalty a longer one can still pass it.",
+    unfinished_ignored=edit(BEST, f"max({FINISHED_ONES} or beam, key=rank)")
+    | "Only finished hypotheses can win. Hypotheses cut off at max_length compete with them by score.",
+    finished_ignored=edit(BEST, f"max({FINISHED_ONES.replace('if is_', 'if not is_')} or beam, key=rank)")
+    | "Only hypotheses that reached max_length can win. Finished ones compete with them by score.",
+    log_probabilities_multiplied=edit(SUM, "total * float(log_p) if len(tokens) > 1 else float(log_p)")
+    | "The log-probabilities are multiplied. Probabilities are multiplied; their logarithms are added.",
+    last_step_only=edit(SUM, "float(log_p)") | "Only the last token's log-probability counts; add up all of them.",
+    one_child_each=edit(
+        "else lengthened(hypothesis, step)",
+        "else sorted(lengthened(hypothesis, step), key=rank)[0 if len(hypothesis[0]) == 1 else -1:]",
+    )
+    | "Each hypothesis keeps its best continuation only. All continuations of all hypotheses should compete.",
+    pruned_by_sums=edit(".sort(key=rank, reverse=True)", ".sort(key=lambda pair: pair[1], reverse=True)")
+    | "The beam is cut by the sums of log-probabilities, so a hypothesis that has ended is never pushed out. The "
+    "scores should decide in each round, not only at the end."
+    | "Which number does your sort use, and which does the last line return?",
+    stops_with_the_first=edit("all", "any")
+    | "The search stops as soon as one hypothesis of the beam is finished. It goes on until all of them are, because "
+    "another one may still become better."
+    | "Which hypotheses of the beam are looked at when your loop decides to end?",
+    finished_kept_apart=instead(finished_apart)
+    | "Finished hypotheses are put aside, and their places go to others. They should stay in the beam, and keep a "
+    "place as long as their scores are good enough." | "In each round, what competes for the `beam_width` places?",
+    generated_counted=edit("range(max_length - 1)", "range(max_length)")
+    | "The list is one too long: max_length counts the start id too.",
+    score_without_penalty=edit(SCORE, "np.asarray(best[1])")
+    | "The tokens are right; the score returned lacks the length penalty.",
+    score_is_probability=edit(SCORE, "np.asarray(np.exp(best[1]))")
+    | "The tokens are right; the score is a sum of logarithms.",
+    score_negated=edit(SCORE, "np.asarray(-rank(best))") | "The tokens are right; the score has the wrong sign.",
+    start_not_returned=edit(TOKENS, "str(best[0][1:])") | "The start id is missing in the result.",
+    end_not_returned=edit(TOKENS, "str(best[0][:-1] if is_finished(best[0], end_id) else best[0])")
+    | "The end id is missing in the result.",
+    bare=edit(TOKENS, "str(best[0][1:-1] if is_finished(best[0], end_id) else best[0][1:])")
+    | "Start id and end id are missing in the result.",
+    finished_dropped=edit("[hypothesis] if is_finished", "[] if is_finished")
+    | "Finished hypotheses fall out of the beam in the next round. They stay as they are, and compete."
+    | "Which list holds a finished hypothesis after the next round?",
+    width_capped=edit("candidates[:beam_width]", "candidates[: min(beam_width, table.shape[-1])]")
+    | "The beam never holds more than V hypotheses. `beam_width` may be larger than the number of tokens."
+    | "After two rounds there are more than V candidates. How many of them should stay?",
+    finished_lengthened=edit("[hypothesis] if is_finished(hypothesis[0], end_id) else lengthened", "lengthened")
+    | "A finished hypothesis is lengthened as long as others are not finished. Nothing may follow the end id.",
 )
 
-
-exercise.hints(
-    "A hypothesis is a list of tokens with the sum of its log-probabilities. The beam is a list of hypotheses.",
-    "A round: finished hypotheses are candidates as they are; every other one gives V candidates. Sort, cut, repeat.",
-    "Sort with `key=` by a function of sum and length, so that arrays and lists are never compared with each other.",
+exercise.advice(
+    penalty=Advice(
+        value="The penalty decides wherever hypotheses are compared, also at the end. n counts the generated tokens, "
+        "the end id too and the start id not."
+    ),
+    ranking=Advice(
+        value="All candidates compete by their scores, the finished ones too. A hypothesis that has ended can be "
+        "pushed out."
+    ),
+    finished=Advice(
+        value="A finished hypothesis stays as it is and stays in the competition. The search goes on for the others."
+    ),
 )
 exercise.hints(
-    "Are the tokens right, and the score is not? Then look at n and at the divisor. Otherwise print the beam after "
-    "each round: is the final winner still in it?",
-    group="trapped",
-)
-exercise.hints(
-    "With one hypothesis the best of V candidates stays. Where does yours differ from `greedy_decode`?",
-    group="width_one",
-)
-exercise.hints(
-    "There may be fewer candidates than `beam_width`, and scores of −inf: a slice and a sort work with both.",
-    group="edges",
-)
-exercise.hints(
-    "Which number does the sort use when the beam is cut, the sum or the score? And do finished hypotheses take part?",
-    group="ranking",
-)
-exercise.hints(
-    "What happens in a round to a hypothesis that ends with the end id? Follow one through your loop.", group="finished"
+    values=(
+        "A hypothesis is a list of tokens with the sum of its log-probabilities. The beam is a list of hypotheses.",
+        "A round: finished hypotheses are candidates as they are; every other one gives V candidates. Sort, cut, "
+        "repeat.",
+        "Sort with `key=` by a function of sum and length, so that arrays and lists are never compared with each "
+        "other.",
+    ),
+    trapped="Are the tokens right, and the score is not? Then look at n and at the divisor. Otherwise print the beam "
+    "after each round: is the final winner still in it?",
+    width_one="With one hypothesis the best of V candidates stays. Where does yours differ from `greedy_decode`?",
+    edges="There may be fewer candidates than `beam_width`, and scores of −inf: a slice and a sort work with both.",
+    ranking="Which number does the sort use when the beam is cut, the sum or the score? And do finished hypotheses "
+    "take part?",
+    finished="What happens in a round to a hypothesis that ends with the end id? Follow one through your loop.",
 )

@@ -4,14 +4,14 @@ import math
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, wrong
+from autograder.declaring import Advice, Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.drawing import drawn_until, is_far_apart, normal
 from exercises.formulas.attention import softmax
 
 Cache = tuple[np.ndarray, np.ndarray]  # keys and values (B, H, t, K)
 
-exercise = Exercise("cached_attention", returns=("output", "keys", "values"))
+exercise = Exercise("cached_attention", own_probe=True, returns=("output", "keys", "values"))
 
 
 @exercise.formula
@@ -37,9 +37,7 @@ def two_branches(query: np.ndarray, key: np.ndarray, value: np.ndarray) -> dict[
     return {"first": first, "second": second}
 
 
-def attend_at(
-    place: int, query: np.ndarray, key: np.ndarray, value: np.ndarray, cache: Cache | None
-) -> tuple[np.ndarray, Cache]:
+def attend_at(place, query, key, value, cache):
     """Attention of one token over those in the cache and itself (Shazeer 2019, section 2.4), and the longer cache."""
     new_key, new_value = key[:, :, [place]], value[:, :, [place]]
     keys = new_key if cache is None else np.concatenate([cache[0], new_key], axis=2)
@@ -69,149 +67,95 @@ def _large(rng: Generator) -> dict:
     return drawn_until(is_clear, draw)
 
 
-@exercise.group(
-    "the first token, without a cache",
-    points=1,
-    advice=Advice(
-        value="The first token sees only itself, so its output is its value. The cache is the pair of its key and "
-        "value."
-    ),
-)
-def first(rng: Generator) -> list[Case]:
-    return [Case(_tokens(rng, 2, 3, 1, 5), description="cache=None, B=2, H=3, K=5")]
+@exercise.group("the first token, without a cache")
+def first(rng):
+    return Case(_tokens(rng, 2, 3, 1, 5), "cache=None, B=2, H=3, K=5")
 
 
-@exercise.group(
-    "call after call, the rows of full causal attention",
-    points=3,
-    advice=Advice(value="Each call appends its key and its value to the cache, and its query looks at all of them."),
-)
-def steps(rng: Generator) -> list[Case]:
+@exercise.group("call after call, the rows of full causal attention", points=3)
+def steps(rng):
     arrays, tensors = _tokens(rng, 2, 3, 7, 5), _tokens(rng, 3, 2, 5, 7)
-    return [
-        Case(arrays, description="7 calls, B=2, H=3, K=5"),
-        Case(tensors, mode="tensor", description="5 calls with TensorFlow tensors, B=3, H=2, K=7"),
-        Case(_large(rng), description="4 calls, scores in the thousands"),
-    ]
+    yield Case(arrays, "7 calls, B=2, H=3, K=5")
+    yield Case(tensors, "5 calls with TensorFlow tensors, B=3, H=2, K=7", mode="tensor")
+    yield Case(_large(rng), "4 calls, scores in the thousands")
 
 
-@exercise.group(
+exercise.group(
     "a cache can be continued twice",
-    points=1,
-    advice=Advice(
-        value="A beam continues one cache with several tokens. So the cache that comes in must stay as it is: "
-        "make a new pair."
+    branches=lambda rng: Case(
+        _tokens(rng, 2, 3, 5, 7), "three tokens, then two different fourth ones from the same cache", mode="branches"
     ),
 )
-def branches(rng: Generator) -> list[Case]:
-    return [
-        Case(
-            _tokens(rng, 2, 3, 5, 7),
-            mode="branches",
-            description="three tokens, then two different fourth ones from the same cache",
-        )
-    ]
-
-
 ROOT = "math.sqrt(query.shape[-1])"
 KEYS_USED = "keys.swapaxes(-1, -2)"
 RETURNED = "mixed, (keys, values)"
 
 exercise.mistakes(
-    unscaled=wrong(
-        "The scores are not divided by √K.",
-        (f"/ {ROOT}", ""),
-        hint="Which number grows with K, and by what do you divide to undo it?",
-        see="02#why-sqrt-dk",
-        costs_at_most=0.5,  # lab 02 asks for it
-    ),
-    divided_by_width=wrong(
-        "The scores are divided by K; the divisor is √K.",
-        (ROOT, "query.shape[-1]"),
-        hint="The variance of a score is K. Which number divides its standard deviation?",
-        see="02#why-sqrt-dk",
-    ),
-    cache_ignored=wrong(
-        "The output is the newest value alone. The query should see all keys of the cache, and mix all of its values.",
-        (KEYS_USED, "new_key.swapaxes(-1, -2)"),
-        ("softmax(scores) @ values", "softmax(scores) @ new_value"),
-        hint="How many scores should the third call compute for each head?",
-    ),
-    new_token_unseen=wrong(
-        "The query sees the cache and not its own key: append first, then attend.",
-        (KEYS_USED, "(keys if cache is None else cache[0]).swapaxes(-1, -2)"),
-        ("softmax(scores) @ values", "softmax(scores) @ (values if cache is None else cache[1])"),
-        hint="In causal attention, does a token see itself?",
-        see="08#look-ahead-mask",
-    ),
-    softmax_over_queries=wrong(
-        "The weights of a query do not sum to 1: the softmax runs over the queries, and there is only one. "
-        "It should run over the keys, the last axis.",
-        ("softmax(x, axis=-1)", "softmax(x, axis=-2)"),
-        hint="The scores are (B, H, 1, t). Which of these axes holds the keys?",
-        see="02#formula",
-    ),
-    newest_first=wrong(
-        "The new key and value are put before the cache. The newest ones should come last.",
-        ("[cache[0], new_key]", "[new_key, cache[0]]"),
-        ("[cache[1], new_value]", "[new_value, cache[1]]"),
-    ),
-    only_the_newest=wrong(
-        "The returned cache holds only the newest token. It should hold all tokens so far.",
-        (RETURNED, "mixed, (new_key, new_value)"),
-        hint="How long should the cache be after three calls?",
-    ),
-    cache_not_extended=wrong(
-        "The returned cache lacks the new token.", (RETURNED, "mixed, (keys, values) if cache is None else cache")
-    ),
-    pair_swapped=wrong(
-        "The cache comes back as (values, keys). The keys should come first.", (RETURNED, "mixed, (values, keys)")
-    ),
-    cache_changed=wrong(
-        "A second continuation of the same cache sees the first one's token. Return a new pair, and change neither the "
-        "cache that you get nor a variable outside.",
-        ("attend_at(length - 1, query, key, value, cache)", "attend_at(length - 1, query, key, value, _extended)"),
-    ),
-    divided_by_tokens=wrong(
-        "The scores are divided by the root of the number of tokens. The divisor is √K, the width of a head.",
-        (ROOT, "math.sqrt(keys.shape[2])"),
-        hint="Which axis of (B, H, t, K) do the products of a score run over?",
-        see="02#why-sqrt-dk",
-    ),
-    softmax_missing=wrong(
-        "The scores themselves are the weights. A softmax over the keys should make them sum to 1.",
-        ("softmax(scores) @ values", "scores @ values"),
-        see="02#formula",
-    ),
-    keys_mixed=wrong(
-        "The weights mix the keys. Keys decide how much is taken, and values are what is taken.",
-        ("softmax(scores) @ values", "softmax(scores) @ keys"),
-        hint="The first token sees only itself. Which of its three vectors is the output?",
-    ),
-    unstable_softmax=wrong(
-        "Large scores overflow in `exp` and give NaN. What can be subtracted from all scores without changing the "
-        "weights?",
-        ("x.max(axis=axis, keepdims=True)", "0"),
-        see="01#ten-lines",
-    ),
-    keys_newest_first=wrong(
-        "The new key is put before the old ones, and the new value behind them, so keys and values do not match.",
-        ("[cache[0], new_key]", "[new_key, cache[0]]"),
-    ),
+    unscaled=edit(f"/ {ROOT}", "", see="02#why-sqrt-dk", costs_at_most=0.5)
+    | "The scores are not divided by √K."
+    | "Which number grows with K, and by what do you divide to undo it?",
+    divided_by_width=edit(ROOT, "query.shape[-1]", see="02#why-sqrt-dk")
+    | "The scores are divided by K; the divisor is √K."
+    | "The variance of a score is K. Which number divides its standard deviation?",
+    cache_ignored=edit(KEYS_USED, "new_key.swapaxes(-1, -2)")
+    | edit("softmax(scores) @ values", "softmax(scores) @ new_value")
+    | "The output is the newest value alone. The query should see all keys of the cache, and mix all of its values."
+    | "How many scores should the third call compute for each head?",
+    new_token_unseen=edit(KEYS_USED, "(keys if cache is None else cache[0]).swapaxes(-1, -2)")
+    | edit("@ values", "@ (values if cache is None else cache[1])", see="08#look-ahead-mask")
+    | "The query sees the cache and not its own key: append first, then attend."
+    | "In causal attention, does a token see itself?",
+    softmax_over_queries=edit("softmax(x, axis=-1)", "softmax(x, axis=-2)", see="02#formula")
+    | "The weights of a query do not sum to 1: the softmax runs over the queries, and there is only one. It should "
+    "run over the keys, the last axis." | "The scores are (B, H, 1, t). Which of these axes holds the keys?",
+    newest_first=edit("[cache[0], new_key]", "[new_key, cache[0]]")
+    | edit("[cache[1], new_value]", "[new_value, cache[1]]")
+    | "The new key and value are put before the cache. The newest ones should come last.",
+    only_the_newest=edit(RETURNED, "mixed, (new_key, new_value)")
+    | "The returned cache holds only the newest token. It should hold all tokens so far."
+    | "How long should the cache be after three calls?",
+    cache_not_extended=edit(RETURNED, "mixed, (keys, values) if cache is None else cache")
+    | "The returned cache lacks the new token.",
+    pair_swapped=edit(RETURNED, "mixed, (values, keys)")
+    | "The cache comes back as (values, keys). The keys should come first.",
+    cache_changed=edit("(length - 1, query, key, value, cache)", "(length - 1, query, key, value, _extended)")
+    | "A second continuation of the same cache sees the first one's token. Return a new pair, and change neither the "
+    "cache that you get nor a variable outside.",
+    divided_by_tokens=edit(ROOT, "math.sqrt(keys.shape[2])", see="02#why-sqrt-dk")
+    | "The scores are divided by the root of the number of tokens. The divisor is √K, the width of a head."
+    | "Which axis of (B, H, t, K) do the products of a score run over?",
+    softmax_missing=edit("softmax(scores) @ values", "scores @ values", see="02#formula")
+    | "The scores themselves are the weights. A softmax over the keys should make them sum to 1.",
+    keys_mixed=edit("softmax(scores) @ values", "softmax(scores) @ keys")
+    | "The weights mix the keys. Keys decide how much is taken, and values are what is taken."
+    | "The first token sees only itself. Which of its three vectors is the output?",
+    unstable_softmax=edit("x.max(axis=axis, keepdims=True)", "0", see="01#ten-lines")
+    | "Large scores overflow in `exp` and give NaN. What can be subtracted from all scores without changing the "
+    "weights?",
+    keys_newest_first=edit("[cache[0], new_key]", "[new_key, cache[0]]")
+    | "The new key is put before the old ones, and the new value behind them, so keys and values do not match.",
 )
 
-
-exercise.hints(
-    "Without a cache the keys are the key of this call alone; otherwise, concatenate. Along which axis do tokens stand "
-    "in (B, H, t, K)?",
-    "The pair of keys and values that the query has seen is the cache to return.",
+exercise.advice(
+    first=Advice(
+        value="The first token sees only itself, so its output is its value. The cache is the pair of its key and "
+        "value."
+    ),
+    steps=Advice(value="Each call appends its key and its value to the cache, and its query looks at all of them."),
+    branches=Advice(
+        value="A beam continues one cache with several tokens. So the cache that comes in must stay as it is: "
+        "make a new pair."
+    ),
 )
 exercise.hints(
-    "The scores have the shape (B, H, 1, t): one query, t keys.",
-    "No mask is needed: what comes later is not in the cache yet.",
-    group="steps",
-)
-exercise.hints(
-    "`append` and `+=` change a list that came in. `np.concatenate` and `ops.concatenate` make something new.",
-    group="branches",
+    first=(
+        "Without a cache the keys are the key of this call alone; otherwise, concatenate. Along which axis do tokens "
+        "stand in (B, H, t, K)?",
+        "The pair of keys and values that the query has seen is the cache to return.",
+    ),
+    steps=(
+        "The scores have the shape (B, H, 1, t): one query, t keys.",
+        "No mask is needed: what comes later is not in the cache yet.",
+    ),
+    branches="`append` and `+=` change a list that came in. `np.concatenate` and `ops.concatenate` make something new.",
 )

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, wrong
+from autograder.declaring import Advice, Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.drawing import drawn_until
 from exercises.formulas.attention import softmax
 
-exercise = Exercise("derive_acceptance", call=("target", "draft"), returns=("accepted", "residual"))
+exercise = Exercise("derive_acceptance", returns=("accepted", "residual"))
 
 
 @exercise.formula
@@ -44,41 +44,15 @@ def _in_64ths(rng: Generator, words: int) -> np.ndarray:
     return (np.diff(np.concatenate([[0], cuts, [64]])) / 64).astype("float32")
 
 
-@exercise.group(
-    "accepted share and residual",
-    points=2,
-    advice=Advice(
-        value="Token x is drafted with the probability q(x), and then accepted with min(1, p(x)/q(x)). Multiply "
-        "the two "
-        "before you add up. What is lacking to p(x) after that has to come from the residual.",
-        nan="Both laws sum to 1, so their differences sum to 0. Only the positive ones belong to the residual.",
-    ),
-)
-def values(rng: Generator) -> list[Case]:
-    return [Case(_pair(rng, 7)), Case(_pair(rng, 11))]
-
-
-@exercise.group(
-    "one row for each position",
-    points=1,
-    advice=Advice(value="Sums run over the V tokens, the last axis. Each row has a share and a residual of its own."),
-)
-def rows(rng: Generator) -> list[Case]:
-    return [Case(_pair(rng, 3, 7)), Case(_pair(rng, 2, 3, 5))]
+exercise.group("accepted share and residual", points=2, values=lambda rng: [_pair(rng, 7), _pair(rng, 11)])
+exercise.group("one row for each position", rows=lambda rng: [_pair(rng, 3, 7), _pair(rng, 2, 3, 5)])
 
 
 @exercise.group(
     "equal laws, nearly equal ones, and tokens that one of them never writes",
-    points=1,
-    advice=Advice(
-        nan="Two divisions can fail: by q(x) where the draft never writes x, and by the rejected share where p = q. "
-        "min(1, p/q) · q can be written without a quotient.",
-        value="Where p = q nothing is rejected: the share is 1, and the residual is p by agreement, row by row. "
-        "Where p and q differ only a little, the residual is still theirs.",
-    ),
     must_fail_for=("not_normalised", "target_again", "absolute_difference"),
 )
-def edges(rng: Generator) -> list[Case]:
+def edges(rng):
     equal, zeros, near = _in_64ths(rng, 7), _pair(rng, 11), _pair(rng, 5)
     order = rng.permutation(11)
     zeros["target"][order[:2]] = 0.0
@@ -90,11 +64,11 @@ def edges(rng: Generator) -> list[Case]:
     far, close["draft"] = close["draft"], 0.9 * close["target"] + 0.1 * close["draft"]
     closer = [{**close, "draft": (1 - share) * close["target"] + share * far} for share in (0.01, 0.001)]
     return [
-        Case(mixed, description="target (3, 7), draft (3, 7), equal in row 1"),
-        Case(zeros, description="target (11,), draft (11,), some tokens have probability 0, one of them in both"),
-        Case(close, scale=30.0, description="target (5,), draft (5,), float64, nearly equal"),
+        Case(mixed, "target (3, 7), draft (3, 7), equal in row 1"),
+        Case(zeros, "target (11,), draft (11,), some tokens have probability 0, one of them in both"),
+        Case(close, "target (5,), draft (5,), float64, nearly equal", scale=30.0),
         *(
-            Case(inputs, scale=scale, description=f"target (5,), draft (5,), float64, equal up to {share}")
+            Case(inputs, f"target (5,), draft (5,), float64, equal up to {share}", scale=scale)
             for inputs, scale, share in zip(closer, (300.0, 3000.0), ("1 %", "0.1 %"), strict=True)
         ),
     ]
@@ -105,114 +79,88 @@ LACKING = "lacking = target - both"
 RESIDUAL = "np.where(left > 0, lacking / np.where(left > 0, left, 1), target)"
 
 exercise.mistakes(
-    target_again=wrong(
-        "After a rejection you draw from p itself. Then tokens that the draft proposes come too often: they had a "
-        "chance before.",
-        (RESIDUAL, "target + 0 * lacking"),
-        hint="Which part of p(x) do the accepted tokens already provide? Only the rest is left to be drawn.",
-    ),
-    not_normalised=wrong(
-        "The residual does not sum to 1. It is a law to draw from: divide it by its sum.",
-        (RESIDUAL, "np.where(left > 0, lacking, target)"),
-    ),
-    target_where_larger=wrong(
-        "The residual holds p where p is larger than q. A part of p comes out already, because it is accepted there.",
-        ("lacking = target - both", "lacking = np.where(target > draft, target, 0)"),
-        hint="How often does x come out because it was proposed and accepted? Only what is lacking to p(x) is left.",
-    ),
-    absolute_difference=wrong(
-        "The residual holds tokens that the draft proposes too often as well. Only what is lacking to p belongs there.",
-        (LACKING, "lacking = np.abs(target - draft)"),
-        hint="What is the sign of p(x) − q(x) where the draft proposes x too rarely?",
-    ),
-    other_way=wrong(
-        "The residual holds q − p: the tokens that the draft proposes too often. Tokens come too rarely where p is "
-        "larger than q: the residual is p − q there.",
-        (LACKING, "lacking = draft - both"),
-        hint="What is the sign of p(x) − q(x) where the draft proposes x too rarely?",
-    ),
-    under_the_target=wrong(
-        "The share is a mean over tokens of the target. It is the draft that proposes: weight by q.",
-        (ACCEPTED, "(target * both / np.where(draft > 0, draft, 1)).sum(axis=-1)"),
-        hint="With which probability is x the drafted token?",
-    ),
-    tokens_unweighted=wrong(
-        "Every token counts the same in your share. A token counts as often as the draft proposes it.",
-        (ACCEPTED, "(both / np.where(draft > 0, draft, 1)).mean(axis=-1)"),
-        hint="With which probability is x the drafted token?",
-    ),
-    agreement=wrong(
-        "Σ p·q is the probability that two independent draws agree. A drafted token can also be accepted where the "
-        "target would have drawn another one.",
-        (ACCEPTED, "(target * draft).sum(axis=-1)"),
-        hint="Multiply q(x) by min(1, p(x)/q(x)), first where p is larger and then where q is.",
-    ),
-    divided_by_accepted=wrong(
-        "The residual is divided by the accepted share, and does not sum to 1. How much is lacking in all?",
-        (RESIDUAL, "np.where(left > 0, lacking / np.where(left < 1, 1 - left, 1), target)"),
-    ),
-    rejected_share=wrong("This is the share that is rejected.", (ACCEPTED, "1 - both.sum(axis=-1)")),
-    counted_twice=wrong(
-        "1 − Σ|p − q| counts each difference twice: what one token has too much, the others lack.",
-        (ACCEPTED, "1 - np.abs(target - draft).sum(axis=-1)"),
-        hint="How large are the positive differences together, compared with the negative ones?",
-    ),
-    unweighted_sum=wrong(
-        "Σ min(1, p/q) counts every token fully, and is larger than 1. A token counts as often as it is proposed.",
-        (ACCEPTED, "(both / np.where(draft > 0, draft, 1)).sum(axis=-1)"),
-        hint="With which probability is x the drafted token?",
-    ),
-    difference=wrong(
-        "Σ|p − q| measures what differs, twice. The share of what is accepted is asked for.",
-        (ACCEPTED, "np.abs(target - draft).sum(axis=-1)"),
-        hint="What should the share be where p = q?",
-    ),
-    small_number_added=wrong(
-        "Where p = q your residual is 0 (a small number in the divisor does that, too). There r is p, by agreement.",
-        (RESIDUAL, "lacking / (left + 1e-9)"),
-        hint="`np.where(left > 0, …, p)` decides row by row.",
-    ),
-    zero_by_zero=wrong(
-        "Where p = q the residual is 0/0. There nothing is rejected, and r is p, by agreement.",
-        (RESIDUAL, "lacking / left"),
-        hint="`np.where(left > 0, …, p)` decides row by row, and computes both sides: its divisor has to be 1 there.",
-    ),
-    differences_not_cut=wrong(
-        "The residual has negative entries: it is p − q for every token. Where q is larger nothing is lacking to p.",
-        (LACKING, "lacking = target - draft"),
-        ("left = lacking.sum(axis=-1, keepdims=True)", "left = 1 - both.sum(axis=-1, keepdims=True)"),
-        hint="What is the smallest probability that a token may have in the residual?",
-    ),
-    target_times_rejected=wrong(
-        "The residual is p(x) · (1 − min(1, p/q)). What is lacking to p(x) is p(x) less what was drafted and accepted.",
-        (LACKING, "lacking = target * (1 - both / np.where(draft > 0, draft, 1))"),
-        hint="How often does x come out because it was proposed and accepted? Only what is lacking to p(x) is left.",
-    ),
-    ratio_inverted=wrong(
-        "A drafted token is accepted with min(1, q/p) in your share. It should be min(1, p/q).",
-        (ACCEPTED, "(draft * np.minimum(1, draft / np.maximum(target, 1e-30))).sum(axis=-1)"),
-        hint="The draft proposes x too often. Should it always be accepted?",
-    ),
-    nearly_equal_is_equal=wrong(
-        "Where p and q differ by little, your residual is p. It is p only where they are equal.",
-        (RESIDUAL, "np.where(left > 0.01, lacking / np.where(left > 0, left, 1), target)"),
-        hint="How far from 1 is the accepted share of two laws that differ by a thousandth?",
-    ),
-    exchanged=wrong(
-        "Share and residual are exchanged: the share comes first.",
-        ("return np.asarray(accepted), residual", "return residual, np.asarray(accepted)"),
-    ),
+    target_again=edit(RESIDUAL, "target + 0 * lacking")
+    | "After a rejection you draw from p itself. Then tokens that the draft proposes come too often: they had a "
+    "chance before." | "Which part of p(x) do the accepted tokens already provide? Only the rest is left to be drawn.",
+    not_normalised=edit(RESIDUAL, "np.where(left > 0, lacking, target)")
+    | "The residual does not sum to 1. It is a law to draw from: divide it by its sum.",
+    target_where_larger=edit("lacking = target - both", "lacking = np.where(target > draft, target, 0)")
+    | "The residual holds p where p is larger than q. A part of p comes out already, because it is accepted there."
+    | "How often does x come out because it was proposed and accepted? Only what is lacking to p(x) is left.",
+    absolute_difference=edit(LACKING, "lacking = np.abs(target - draft)")
+    | "The residual holds tokens that the draft proposes too often as well. Only what is lacking to p belongs there."
+    | "What is the sign of p(x) − q(x) where the draft proposes x too rarely?",
+    other_way=edit(LACKING, "lacking = draft - both")
+    | "The residual holds q − p: the tokens that the draft proposes too often. Tokens come too rarely where p is "
+    "larger than q: the residual is p − q there."
+    | "What is the sign of p(x) − q(x) where the draft proposes x too rarely?",
+    under_the_target=edit(ACCEPTED, "(target * both / np.where(draft > 0, draft, 1)).sum(axis=-1)")
+    | "The share is a mean over tokens of the target. It is the draft that proposes: weight by q."
+    | "With which probability is x the drafted token?",
+    tokens_unweighted=edit(ACCEPTED, "(both / np.where(draft > 0, draft, 1)).mean(axis=-1)")
+    | "Every token counts the same in your share. A token counts as often as the draft proposes it."
+    | "With which probability is x the drafted token?",
+    agreement=edit(ACCEPTED, "(target * draft).sum(axis=-1)")
+    | "Σ p·q is the probability that two independent draws agree. A drafted token can also be accepted where the "
+    "target would have drawn another one."
+    | "Multiply q(x) by min(1, p(x)/q(x)), first where p is larger and then where q is.",
+    divided_by_accepted=edit(RESIDUAL, "np.where(left > 0, lacking / np.where(left < 1, 1 - left, 1), target)")
+    | "The residual is divided by the accepted share, and does not sum to 1. How much is lacking in all?",
+    rejected_share=edit(ACCEPTED, "1 - both.sum(axis=-1)") | "This is the share that is rejected.",
+    counted_twice=edit(ACCEPTED, "1 - np.abs(target - draft).sum(axis=-1)")
+    | "1 − Σ|p − q| counts each difference twice: what one token has too much, the others lack."
+    | "How large are the positive differences together, compared with the negative ones?",
+    unweighted_sum=edit(ACCEPTED, "(both / np.where(draft > 0, draft, 1)).sum(axis=-1)")
+    | "Σ min(1, p/q) counts every token fully, and is larger than 1. A token counts as often as it is proposed."
+    | "With which probability is x the drafted token?",
+    difference=edit(ACCEPTED, "np.abs(target - draft).sum(axis=-1)")
+    | "Σ|p − q| measures what differs, twice. The share of what is accepted is asked for."
+    | "What should the share be where p = q?",
+    small_number_added=edit(RESIDUAL, "lacking / (left + 1e-9)")
+    | "Where p = q your residual is 0 (a small number in the divisor does that, too). There r is p, by agreement."
+    | "`np.where(left > 0, …, p)` decides row by row.",
+    zero_by_zero=edit(RESIDUAL, "lacking / left")
+    | "Where p = q the residual is 0/0. There nothing is rejected, and r is p, by agreement."
+    | "`np.where(left > 0, …, p)` decides row by row, and computes both sides: its divisor has to be 1 there.",
+    differences_not_cut=edit(LACKING, "lacking = target - draft")
+    | edit("left = lacking.sum(axis=-1, keepdims=True)", "left = 1 - both.sum(axis=-1, keepdims=True)")
+    | "The residual has negative entries: it is p − q for every token. Where q is larger nothing is lacking to p."
+    | "What is the smallest probability that a token may have in the residual?",
+    target_times_rejected=edit(LACKING, "lacking = target * (1 - both / np.where(draft > 0, draft, 1))")
+    | "The residual is p(x) · (1 − min(1, p/q)). What is lacking to p(x) is p(x) less what was drafted and accepted."
+    | "How often does x come out because it was proposed and accepted? Only what is lacking to p(x) is left.",
+    ratio_inverted=edit(ACCEPTED, "(draft * np.minimum(1, draft / np.maximum(target, 1e-30))).sum(axis=-1)")
+    | "A drafted token is accepted with min(1, q/p) in your share. It should be min(1, p/q)."
+    | "The draft proposes x too often. Should it always be accepted?",
+    nearly_equal_is_equal=edit(RESIDUAL, "np.where(left > 0.01, lacking / np.where(left > 0, left, 1), target)")
+    | "Where p and q differ by little, your residual is p. It is p only where they are equal."
+    | "How far from 1 is the accepted share of two laws that differ by a thousandth?",
+    exchanged=edit("return np.asarray(accepted), residual", "return residual, np.asarray(accepted)")
+    | "Share and residual are exchanged: the share comes first.",
 )
 
-exercise.hints(
-    "The probability that x is drafted *and* accepted is q(x) · min(1, p(x)/q(x)). Write it without a quotient.",
-    "A token comes out either accepted or from r: p(x) = (drafted and accepted) + (share rejected) · r(x). "
-    "Solve for r.",
+exercise.advice(
+    values=Advice(
+        value="Token x is drafted with the probability q(x), and then accepted with min(1, p(x)/q(x)). Multiply "
+        "the two "
+        "before you add up. What is lacking to p(x) after that has to come from the residual.",
+        nan="Both laws sum to 1, so their differences sum to 0. Only the positive ones belong to the residual.",
+    ),
+    rows=Advice(value="Sums run over the V tokens, the last axis. Each row has a share and a residual of its own."),
+    edges=Advice(
+        nan="Two divisions can fail: by q(x) where the draft never writes x, and by the rejected share where p = q. "
+        "min(1, p/q) · q can be written without a quotient.",
+        value="Where p = q nothing is rejected: the share is 1, and the residual is p by agreement, row by row. "
+        "Where p and q differ only a little, the residual is still theirs.",
+    ),
 )
-exercise.hints("`sum(axis=-1)` loses an axis. `keepdims=True` keeps it for a division.", group="rows")
 exercise.hints(
-    "Compute the rejected share of each row first. Divide by it where it is above 0, and return p elsewhere: "
-    "`np.where` "
-    "computes both sides, so give it a divisor of 1 there.",
-    group="edges",
+    values=(
+        "The probability that x is drafted *and* accepted is q(x) · min(1, p(x)/q(x)). Write it without a quotient.",
+        "A token comes out either accepted or from r: p(x) = (drafted and accepted) + (share rejected) · r(x). Solve "
+        "for r.",
+    ),
+    rows="`sum(axis=-1)` loses an axis. `keepdims=True` keeps it for a division.",
+    edges="Compute the rejected share of each row first. Divide by it where it is above 0, and return p elsewhere: "
+    "`np.where` computes both sides, so give it a divisor of 1 there.",
 )

@@ -1,6 +1,6 @@
 """Lab 08b, exercise `design`: any choice that keeps every constraint is right."""
 
-from autograder.declaring import Design, wrong
+from autograder.declaring import Design, seen
 
 exercise = Design("design")
 exercise.constraint(
@@ -21,37 +21,25 @@ exercise.constraint(
 )
 
 exercise.mistakes(
-    too_large=wrong(
-        "The caches of all texts take more than 24 GiB.",
-        seen={"memory": "more than 24 GiB"},
-        hint="The caches grow with the product G · n. How large may it be?",
-        see="08b#cache",
-    ),
-    half_empty=wrong(
-        "More than half of the 24 GiB stays empty: there is room for more texts, or for more key heads.",
-        seen={"memory": "less than 12 GiB"},
-        hint="The caches grow with the product G · n. How small may it be?",
-        see="08b#cache",
-    ),
-    does_not_divide=wrong(
-        "G does not divide the 40 query heads, so the groups are not equally large.",
-        seen={"heads": "G does not divide 40"},
-        see="08b#cache",
-    ),
-    too_few_key_heads=wrong(
-        "More than 8 query heads share one key head.",
-        seen={"heads": "more than 8 query heads share a key head"},
-        hint="How many groups do 40 query heads make, if a group has at most 8?",
-        see="08b#cache",
-    ),
-    too_few_texts=wrong(
-        "There are fewer than 24 texts at once.",
-        seen={"texts": "fewer than 24 texts"},
-        hint="Which G leave room for 24 texts?",
-    ),
+    too_large=seen({"memory": "more than 24 GiB"}, see="08b#cache")
+    | "The caches of all texts take more than 24 GiB."
+    | "The caches grow with the product G · n. How large may it be?",
+    half_empty=seen({"memory": "less than 12 GiB"}, see="08b#cache")
+    | "More than half of the 24 GiB stays empty: there is room for more texts, or for more key heads."
+    | "The caches grow with the product G · n. How small may it be?",
+    does_not_divide=seen({"heads": "G does not divide 40"}, see="08b#cache")
+    | "G does not divide the 40 query heads, so the groups are not equally large.",
+    too_few_key_heads=seen({"heads": "more than 8 query heads share a key head"}, see="08b#cache")
+    | "More than 8 query heads share one key head."
+    | "How many groups do 40 query heads make, if a group has at most 8?",
+    too_few_texts=seen({"texts": "fewer than 24 texts"})
+    | "There are fewer than 24 texts at once."
+    | "Which G leave room for 24 texts?",
 )
 
 exercise.hints(
-    "List the divisors of 40 that leave at most 8 query heads to a group.",
-    "For each of them: how many GiB does one text take, and how many texts fit into 24?",
+    heads=(
+        "List the divisors of 40 that leave at most 8 query heads to a group.",
+        "For each of them: how many GiB does one text take, and how many texts fit into 24?",
+    )
 )

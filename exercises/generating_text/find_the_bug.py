@@ -6,7 +6,9 @@ from exercises.generating_text import top_p
 exercise = find_the_bug(top_p.exercise)
 
 exercise.hints(
-    "Try it by hand with the probabilities ¼, ½, ¼ and p = ½: which token should be left, and which one is left?",
-    "The code has two arrays of the same length: one is in the order of the ids, the other goes from the most probable "
-    "token down. For each line, say in which order its arrays are.",
+    mended=(
+        "Try it by hand with the probabilities ¼, ½, ¼ and p = ½: which token should be left, and which one is left?",
+        "The code has two arrays of the same length: one is in the order of the ids, the other goes from the most "
+        "probable token down. For each line, say in which order its arrays are.",
+    )
 )

@@ -5,11 +5,11 @@ from functools import partial
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, wrong
+from autograder.declaring import Advice, Case, Exercise, edit, seen
 from coursekit.generator import Generator
 from exercises.generating_text.shared import free_places, greedy, greedy_decode, search, until
 
-exercise = Exercise("greedy_decode", returns=("tokens",))
+exercise = Exercise("greedy_decode", own_probe=True, returns=("tokens",))
 exercise.formula(greedy_decode)
 
 
@@ -23,14 +23,8 @@ def _greedy(inputs: dict, mistake: str) -> str:
     return greedy(inputs, exercise.with_mistake(mistake))
 
 
-@exercise.group(
-    "the most probable token, one after the other",
-    points=2,
-    advice=Advice(
-        value="Take the most probable token, and draw nothing. `step_fn` gets the whole list so far, start id first."
-    ),
-)
-def values(rng: Generator) -> list[Case]:
+@exercise.group("the most probable token, one after the other", points=2)
+def values(rng):
     """Sentences of several tokens that end by themselves, and that the whole prefix decides."""
     told_apart = ("only_last_token", "start_not_handed", "end_ignored", "least_probable")
 
@@ -42,14 +36,12 @@ def values(rng: Generator) -> list[Case]:
     last = until(
         lambda: search(rng, words=7, kind="last token", max_length=9), lambda drawn: 2 < greedy(drawn).count(",") < 7
     )
-    return [
-        Case(drawn, description="7 tokens, max_length=9"),
-        Case(last, description="7 tokens, the last one decides about the next, max_length=9"),
-    ]
+    yield Case(drawn, "7 tokens, max_length=9")
+    yield Case(last, "7 tokens, the last one decides about the next, max_length=9")
 
 
-@exercise.group("no end id, an end id at once, max_length=1", points=1, must_fail_for=("only_last_token",))
-def limits(rng: Generator) -> list[Case]:
+@exercise.group("no end id, an end id at once, max_length=1", must_fail_for=("only_last_token",))
+def limits(rng):
     def never_ends(inputs: dict) -> bool:
         tokens = greedy(inputs)
         return tokens.count(",") == 4 and not tokens.endswith(f" {inputs['end_id']}]")
@@ -57,21 +49,18 @@ def limits(rng: Generator) -> list[Case]:
     never = until(lambda: search(rng, words=7, end=-3.0, max_length=5), never_ends)
     first = until(lambda: search(rng, words=5, end=3.0), lambda drawn: greedy(drawn).count(",") == 1)
     full = {**never, "max_length": 1}
-    return [
-        Case(never, description="the end id never comes, max_length=5"),
-        Case(first, description="the end id comes first"),
-        Case(full, description="max_length=1: only the start id has a place"),
-        Case(full, mode="asked", description="max_length=1: is `step_fn` asked?"),
-    ]
+    yield Case(never, "the end id never comes, max_length=5")
+    yield Case(first, "the end id comes first")
+    yield Case(full, "max_length=1: only the start id has a place")
+    yield Case(full, "max_length=1: is `step_fn` asked?", mode="asked")
 
 
 @exercise.group(
     "ties and impossible tokens",
-    points=1,
     must_fail_for=("only_last_token", "start_not_handed", "generated_counted"),
     must_pass_for=("end_ignored", "end_not_returned"),
 )
-def ties(rng: Generator) -> list[Case]:
+def ties(rng):
     """Two tokens share the first place in every row; the others are impossible."""
 
     def make() -> dict:
@@ -82,10 +71,8 @@ def ties(rng: Generator) -> list[Case]:
 
     tied = until(make, lambda drawn: greedy(drawn) != _greedy(drawn, "last_of_ties") and greedy(drawn).count(",") > 2)
     nearly = until(lambda: search(rng, words=7, max_length=6, table=_nearly_tied(rng)), _never_ends_unless_rounded)
-    return [
-        Case(tied, description="two tokens tie, all others have log-probability −inf, max_length=6"),
-        Case(nearly, description="two log-probabilities differ by 0.0001, max_length=6"),
-    ]
+    yield Case(tied, "two tokens tie, all others have log-probability −inf, max_length=6")
+    yield Case(nearly, "two log-probabilities differ by 0.0001, max_length=6")
 
 
 def _nearly_tied(rng: Generator) -> np.ndarray:
@@ -104,57 +91,42 @@ def _never_ends_unless_rounded(inputs: dict) -> bool:
 
 
 exercise.mistakes(
-    only_last_token=wrong(
-        "`step_fn` gets the last token only; it needs the whole list so far.",
-        ("step(tokens)", "step(tokens[-1:])"),
-        hint="What does a decoder need to know to go on: the last word, or the sentence so far?",
-        see="08#teacher-forcing",
-    ),
-    start_not_handed=wrong(
-        "`step_fn` gets the list without the start id; the start id belongs to it.",
-        ("step(tokens)", "step(tokens[1:])"),
-        hint="What does the list look like when the first token is asked for?",
-    ),
-    least_probable=wrong("The least probable token is taken.", ("log_p.argmax()", "log_p.argmin()")),
-    last_of_ties=wrong(
-        "On ties the smallest id is taken, as by `argmax`.",
-        ("log_p.argmax()", "len(log_p) - 1 - log_p[::-1].argmax()"),
-        hint="Which of two equal numbers does your comparison keep: the first or the last?",
-    ),
-    generated_counted=wrong(
-        "The list is one too long: max_length counts the start id too.",
-        ("max_length - 1", "max_length"),
-        hint="How many tokens does the list hold before the first one is generated?",
-    ),
-    end_ignored=wrong(
-        "The end id does not end the sentence.",
-        ("is_finished(tokens, end_id)", "False"),
-        hint="After a token is appended: which token should stop the loop?",
-    ),
-    start_not_returned=wrong("The start id is missing in the result.", ("str(tokens)", "str(tokens[1:])")),
-    end_not_returned=wrong(
-        "The end id is missing in the result.",
-        ("str(tokens)", "str(tokens[:-1] if is_finished(tokens, end_id) else tokens)"),
-    ),
-    bare=wrong(
-        "Start id and end id are missing in the result.",
-        ("str(tokens)", "str(tokens[1:-1] if is_finished(tokens, end_id) else tokens[1:])"),
-    ),
-    asked_at_once=wrong(
-        "`step_fn` is asked although the list is full: with max_length=1 it should never be asked.",
-        seen={"asked": True},
-        hint="Look whether there is a place before you ask.",
-    ),
-    end_appended=wrong(
-        "A sentence that is cut at max_length has no end id. Yours gets one all the same.",
-        ("str(tokens)", "str(tokens if is_finished(tokens, end_id) else [*tokens, end_id])"),
-    ),
+    only_last_token=edit("step(tokens)", "step(tokens[-1:])", see="08#teacher-forcing")
+    | "`step_fn` gets the last token only; it needs the whole list so far."
+    | "What does a decoder need to know to go on: the last word, or the sentence so far?",
+    start_not_handed=edit("step(tokens)", "step(tokens[1:])")
+    | "`step_fn` gets the list without the start id; the start id belongs to it."
+    | "What does the list look like when the first token is asked for?",
+    least_probable=edit("log_p.argmax()", "log_p.argmin()") | "The least probable token is taken.",
+    last_of_ties=edit("log_p.argmax()", "len(log_p) - 1 - log_p[::-1].argmax()")
+    | "On ties the smallest id is taken, as by `argmax`."
+    | "Which of two equal numbers does your comparison keep: the first or the last?",
+    generated_counted=edit("max_length - 1", "max_length")
+    | "The list is one too long: max_length counts the start id too."
+    | "How many tokens does the list hold before the first one is generated?",
+    end_ignored=edit("is_finished(tokens, end_id)", "False")
+    | "The end id does not end the sentence."
+    | "After a token is appended: which token should stop the loop?",
+    start_not_returned=edit("str(tokens)", "str(tokens[1:])") | "The start id is missing in the result.",
+    end_not_returned=edit("str(tokens)", "str(tokens[:-1] if is_finished(tokens, end_id) else tokens)")
+    | "The end id is missing in the result.",
+    bare=edit("str(tokens)", "str(tokens[1:-1] if is_finished(tokens, end_id) else tokens[1:])")
+    | "Start id and end id are missing in the result.",
+    asked_at_once=seen({"asked": True})
+    | "`step_fn` is asked although the list is full: with max_length=1 it should never be asked."
+    | "Look whether there is a place before you ask.",
+    end_appended=edit("str(tokens)", "str(tokens if is_finished(tokens, end_id) else [*tokens, end_id])")
+    | "A sentence that is cut at max_length has no end id. Yours gets one all the same.",
 )
 
-
-exercise.hints("A list that begins with start_id; append one token after the other.")
+exercise.advice(
+    values=Advice(
+        value="Take the most probable token, and draw nothing. `step_fn` gets the whole list so far, start id first."
+    )
+)
 exercise.hints(
-    "Two reasons to stop: the token was end_id, or the list is max_length long. Check both before you ask again.",
-    group="limits",
+    values="A list that begins with start_id; append one token after the other.",
+    limits="Two reasons to stop: the token was end_id, or the list is max_length long. Check both before you ask "
+    "again.",
+    ties="`np.argmax` takes the first of equal values. Does your comparison use `>` or `>=`?",
 )
-exercise.hints("`np.argmax` takes the first of equal values. Does your comparison use `>` or `>=`?", group="ties")

@@ -4,20 +4,21 @@ from functools import partial
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, wrong
+from autograder.declaring import Advice, Case, Exercise, edit, seen
 from coursekit.generator import Generator
 from coursekit.probes.generating_text import SEEDS_AGAIN, Step, each_seed, table_step
 from exercises.generating_text.shared import is_finished, search, until
 
 exercise = Exercise(
-    "measure_typical", returns=("log_p", "ahead", "ahead_per_token", "calls"), probe_only=("names", "end_id")
+    "measure_typical",
+    own_probe=True,
+    returns=("log_p", "ahead", "ahead_per_token", "calls"),
+    probe_only=("names", "end_id"),
 )
 
 
 @exercise.formula
-def places_among_drawn(
-    table: np.ndarray, kind: str, sentences: list[list[int]], drawn: list[list[int]], seeds: list[int]
-) -> dict[str, np.ndarray | str]:
+def places_among_drawn(table, kind, sentences, drawn, seeds):
     """log p of each sentence, and the share of drawn sentences with a larger log p, in all and for each token."""
     step, others = table_step(table, kind), list(drawn)
     found = np.array([log_p_of(tokens, step) for tokens in sentences])
@@ -117,185 +118,130 @@ def _with_impossible(rng: Generator) -> dict:
 
 
 def _case(inputs: dict, text: str, mode: str = "call") -> Case:
-    return Case({key: value for key, value in inputs.items() if key != "end_id"}, mode=mode, description=text)
+    return Case({key: value for key, value in inputs.items() if key != "end_id"}, text, mode=mode)
 
 
-@exercise.group(
+exercise.group(
     "log p of the sentences",
-    points=1,
-    advice=Advice(
-        value="`step_fn(tokens[:i])[tokens[i]]` is the log-probability of token i. Add up all but the start id's; the "
-        "end id counts.",
-        nan="`step_fn` returns logarithms already.",
-    ),
     must_fail_for=("end_left_out", "token_in_prefix", "start_counted"),
-)
-def log_p(rng: Generator) -> list[Case]:
-    return [
+    log_p=lambda rng: [
         _case(_drawn(rng, "greedy", "beam", count=13, words=5, max_length=7), "two sentences", "log_p"),
         _case(
             _drawn(rng, "a", "b", "c", count=11, words=7, max_length=9, kind="last token"), "three sentences", "log_p"
         ),
         _case(_with_impossible(rng), "two sentences, the first with a token whose log-probability is −inf", "log_p"),
-    ]
+    ],
+)
 
 
 @exercise.group(
     "shares of the drawn sentences that are ahead",
     points=2,
-    advice=Advice(
-        value="One log p for each drawn sentence. The share ahead is the mean of a comparison; for the second "
-        "share both "
-        "sides are divided by their number of tokens, the start id left out."
-    ),
     must_fail_for=("less_counted", "only_one_divided", "start_in_length", "end_not_in_length"),
 )
-def shares(rng: Generator) -> list[Case]:
-    return [
-        _case(_drawn(rng, "greedy", "beam", count=23, words=5, max_length=7), "two sentences, 23 seeds"),
-        _case(_drawn(rng, "a", "b", "c", count=19, words=7, max_length=9), "three sentences, 19 seeds"),
-        _case(_with_ties(rng), "two sentences that are among the 17 drawn ones"),
-    ]
+def shares(rng):
+    yield _case(_drawn(rng, "greedy", "beam", count=23, words=5, max_length=7), "two sentences, 23 seeds")
+    yield _case(_drawn(rng, "a", "b", "c", count=19, words=7, max_length=9), "three sentences, 19 seeds")
+    yield _case(_with_ties(rng), "two sentences that are among the 17 drawn ones")
 
 
-@exercise.group(
-    "one drawn sentence for each seed",
-    points=1,
-    advice="Draw before you compare: one sentence for each seed, the same ones for every searched sentence.",
-)
-def calls(rng: Generator) -> list[Case]:
-    return [_case(_drawn(rng, "greedy", "beam", count=11, words=5, max_length=7), "what your function drew", "calls")]
+@exercise.group("one drawn sentence for each seed")
+def calls(rng):
+    return _case(_drawn(rng, "greedy", "beam", count=11, words=5, max_length=7), "what your function drew", "calls")
 
 
 LOG_P = "sum(float(step(tokens[:place])[tokens[place]]) for place in places)"
 
 exercise.mistakes(
-    start_counted=wrong(
-        "A log p is asked for the start id as well. It is given, not written.",
-        ("range(1, len(tokens))", "range(len(tokens))"),
-        hint="Which is the first token that the model chose?",
-    ),
-    end_left_out=wrong(
-        "The last token is left out. The end id was chosen like every other token.",
-        ("range(1, len(tokens))", "range(1, len(tokens) - 1)"),
-    ),
-    one_place_too_early=wrong(
-        "The start id is counted, and the last token is not.",
-        ("range(1, len(tokens))", "range(len(tokens) - 1)"),
-        hint="Which is the first token that the model chose, and which is the last?",
-    ),
-    token_in_prefix=wrong(
-        "The prefix holds the token already whose log p is read. Hand over the tokens before it.",
-        ("tokens[:place]", "tokens[:place + 1]"),
-        hint="`tokens[:i]` ends before token i.",
-        see="08#teacher-forcing",
-    ),
-    mean_in_place_of_sum=wrong(
-        "This is log p per token. The log p of a sentence is a sum.", (LOG_P, f"{LOG_P} / max(len(places), 1)")
-    ),
-    less_counted=wrong(
-        "The drawn sentences that are less probable are counted. `ahead` counts the more probable ones.",
-        ("base > searched", "base < searched"),
-        ("base_rates > rate", "base_rates < rate"),
-        hint="For the most probable sentence of all, which share of the drawn ones is ahead?",
-    ),
-    only_one_divided=wrong(
-        "Per token, a searched sentence is compared with whole drawn ones. Divide both sides by their lengths.",
-        ("base_rates = base / np.array([length(tokens) for tokens in others])", "base_rates = base"),
-        hint="Two sentences of different lengths: which two numbers do you compare?",
-    ),
-    start_in_length=wrong(
-        "The start id counts in the length. It was not written.",
-        ("len(tokens) - 1", "len(tokens)"),
-        hint="How many logarithms does the sum have?",
-    ),
-    counts=wrong(
-        "These are numbers of sentences, not shares.",
-        ("(base > searched).mean()", "(base > searched).sum()"),
-        ("(base_rates > rate).mean()", "(base_rates > rate).sum()"),
-    ),
-    one_seed=wrong(
-        "All sentences are drawn with one seed, so they are one sentence.",
-        ("list(drawn)", "drawn[:1]"),
-        seen={"calls": "one seed only", "draws": "one seed only"},
-    ),
-    drawn_again=wrong(
-        "Sentences are drawn again for each searched one. Draw one for each seed first, and compare all with these.",
-        seen={"draws": SEEDS_AGAIN},
-        hint="Which loop calls `draw`, and how often does it run?",
-    ),
-    start_not_handed=wrong(
-        "`step_fn` gets the tokens without the start id. A prefix begins with it.",
-        ("tokens[:place]", "tokens[1:place]"),
-        hint="What does `step_fn` get when the first token's log p is asked for?",
-    ),
-    end_not_in_length=wrong(
-        "The lengths leave out the end id as well. It was written, and its log p is in the sum.",
-        ("len(tokens) - 1", "len(tokens) - 2"),
-        hint="How many logarithms does the sum have?",
-    ),
-    total_reversed=wrong(
-        "`ahead` counts the drawn sentences that are less probable. It asks for the more probable ones.",
-        ("base > searched", "base < searched"),
-        hint="For the most probable sentence of all, which share of the drawn ones is ahead?",
-    ),
-    not_per_token=wrong(
-        "The second share is the first one again: nothing is divided by the number of tokens.",
-        ("base_rates > rate).mean() for rate in rates", "base > searched).mean() for searched in found"),
-    ),
-    drawn_alone_divided=wrong(
-        "Per token, a whole searched sentence is compared with drawn ones per token. Divide both sides by their"
-        " lengths.",
-        ("rates = found / np.array([length(tokens) for tokens in sentences])", "rates = found"),
-        hint="Two sentences of different lengths: which two numbers do you compare?",
-    ),
-    start_in_drawn_length=wrong(
-        "The lengths of the drawn sentences count the start id. It was not written.",
-        (
-            "base / np.array([length(tokens) for tokens in others])",
-            "base / np.array([len(tokens) for tokens in others])",
-        ),
-        hint="How many logarithms does the sum have?",
-    ),
-    probabilities_added=wrong(
-        "These are sums of probabilities. `step_fn` returns logarithms, and these are added as they are.",
-        (LOG_P, "sum(float(np.exp(step(tokens[:place])[tokens[place]])) for place in places)"),
-    ),
-    last_token_alone=wrong(
-        "`step_fn` gets one token. It needs all tokens before the one whose log p is read.",
-        ("tokens[:place]", "tokens[place - 1 : place]"),
-        hint="What does a decoder need to know to go on: the last word, or the sentence so far?",
-        see="08#teacher-forcing",
-    ),
-    exchanged=wrong(
-        "The two shares are exchanged: the one of log p comes first, the one per token last.",
-        ('"ahead": ahead, "ahead_per_token": ahead_per_token', '"ahead": ahead_per_token, "ahead_per_token": ahead'),
-    ),
-    total_ties_ahead=wrong(
-        "`ahead` counts a drawn sentence that is as probable as the searched one. Ahead means more probable.",
-        ("base > searched", "base >= searched"),
-        hint="The model draws the searched sentence itself. Is it ahead of itself?",
-    ),
-    impossible_left_out=wrong(
-        "A token that is impossible is left out of the sum. Its logarithm is −inf, and so is the sum.",
-        (LOG_P, LOG_P[:-1] + " if step(tokens[:place])[tokens[place]] > -np.inf)"),
-        hint="How probable is a sentence with a token that the model never writes?",
-    ),
-    ties_ahead=wrong(
-        "A drawn sentence that is as probable as the searched one counts as ahead. Ahead means more probable.",
-        ("base > searched", "base >= searched"),
-        ("base_rates > rate", "base_rates >= rate"),
-        hint="The model draws the searched sentence itself. Is it ahead of itself?",
-    ),
+    start_counted=edit("range(1, len(tokens))", "range(len(tokens))")
+    | "A log p is asked for the start id as well. It is given, not written."
+    | "Which is the first token that the model chose?",
+    end_left_out=edit("range(1, len(tokens))", "range(1, len(tokens) - 1)")
+    | "The last token is left out. The end id was chosen like every other token.",
+    one_place_too_early=edit("range(1, len(tokens))", "range(len(tokens) - 1)")
+    | "The start id is counted, and the last token is not."
+    | "Which is the first token that the model chose, and which is the last?",
+    token_in_prefix=edit("tokens[:place]", "tokens[:place + 1]", see="08#teacher-forcing")
+    | "The prefix holds the token already whose log p is read. Hand over the tokens before it."
+    | "`tokens[:i]` ends before token i.",
+    mean_in_place_of_sum=edit(LOG_P, f"{LOG_P} / max(len(places), 1)")
+    | "This is log p per token. The log p of a sentence is a sum.",
+    less_counted=edit("base > searched", "base < searched")
+    | edit("base_rates > rate", "base_rates < rate")
+    | "The drawn sentences that are less probable are counted. `ahead` counts the more probable ones."
+    | "For the most probable sentence of all, which share of the drawn ones is ahead?",
+    only_one_divided=edit("base_rates = base / np.array([length(tokens) for tokens in others])", "base_rates = base")
+    | "Per token, a searched sentence is compared with whole drawn ones. Divide both sides by their lengths."
+    | "Two sentences of different lengths: which two numbers do you compare?",
+    start_in_length=edit("len(tokens) - 1", "len(tokens)")
+    | "The start id counts in the length. It was not written."
+    | "How many logarithms does the sum have?",
+    counts=edit("(base > searched).mean()", "(base > searched).sum()")
+    | edit("(base_rates > rate).mean()", "(base_rates > rate).sum()")
+    | "These are numbers of sentences, not shares.",
+    one_seed=edit("list(drawn)", "drawn[:1]")
+    | seen({"calls": "one seed only", "draws": "one seed only"})
+    | "All sentences are drawn with one seed, so they are one sentence.",
+    drawn_again=seen({"draws": SEEDS_AGAIN})
+    | "Sentences are drawn again for each searched one. Draw one for each seed first, and compare all with these."
+    | "Which loop calls `draw`, and how often does it run?",
+    start_not_handed=edit("tokens[:place]", "tokens[1:place]")
+    | "`step_fn` gets the tokens without the start id. A prefix begins with it."
+    | "What does `step_fn` get when the first token's log p is asked for?",
+    end_not_in_length=edit("len(tokens) - 1", "len(tokens) - 2")
+    | "The lengths leave out the end id as well. It was written, and its log p is in the sum."
+    | "How many logarithms does the sum have?",
+    total_reversed=edit("base > searched", "base < searched")
+    | "`ahead` counts the drawn sentences that are less probable. It asks for the more probable ones."
+    | "For the most probable sentence of all, which share of the drawn ones is ahead?",
+    not_per_token=edit("base_rates > rate).mean() for rate in rates", "base > searched).mean() for searched in found")
+    | "The second share is the first one again: nothing is divided by the number of tokens.",
+    drawn_alone_divided=edit("rates = found / np.array([length(tokens) for tokens in sentences])", "rates = found")
+    | "Per token, a whole searched sentence is compared with drawn ones per token. Divide both sides by their lengths."
+    | "Two sentences of different lengths: which two numbers do you compare?",
+    start_in_drawn_length=edit("([length(tokens) for tokens in others])", "([len(tokens) for tokens in others])")
+    | "The lengths of the drawn sentences count the start id. It was not written."
+    | "How many logarithms does the sum have?",
+    probabilities_added=edit(LOG_P, "sum(float(np.exp(step(tokens[:place])[tokens[place]])) for place in places)")
+    | "These are sums of probabilities. `step_fn` returns logarithms, and these are added as they are.",
+    last_token_alone=edit("tokens[:place]", "tokens[place - 1 : place]", see="08#teacher-forcing")
+    | "`step_fn` gets one token. It needs all tokens before the one whose log p is read."
+    | "What does a decoder need to know to go on: the last word, or the sentence so far?",
+    exchanged=edit(': ahead, "ahead_per_token": ahead_per_token', ': ahead_per_token, "ahead_per_token": ahead')
+    | "The two shares are exchanged: the one of log p comes first, the one per token last.",
+    total_ties_ahead=edit("base > searched", "base >= searched")
+    | "`ahead` counts a drawn sentence that is as probable as the searched one. Ahead means more probable."
+    | "The model draws the searched sentence itself. Is it ahead of itself?",
+    impossible_left_out=edit(LOG_P, LOG_P[:-1] + " if step(tokens[:place])[tokens[place]] > -np.inf)")
+    | "A token that is impossible is left out of the sum. Its logarithm is −inf, and so is the sum."
+    | "How probable is a sentence with a token that the model never writes?",
+    ties_ahead=edit("base > searched", "base >= searched")
+    | edit("base_rates > rate", "base_rates >= rate")
+    | "A drawn sentence that is as probable as the searched one counts as ahead. Ahead means more probable."
+    | "The model draws the searched sentence itself. Is it ahead of itself?",
 )
 
-exercise.hints(
-    "Write a helper `log_p(tokens)` first, and use it for searched and for drawn sentences.",
-    "`sum(step_fn(tokens[:i])[tokens[i]] for i in range(1, len(tokens)))`: which place of which result is read?",
+exercise.advice(
+    log_p=Advice(
+        value="`step_fn(tokens[:i])[tokens[i]]` is the log-probability of token i. Add up all but the start id's; the "
+        "end id counts.",
+        nan="`step_fn` returns logarithms already.",
+    ),
+    shares=Advice(
+        value="One log p for each drawn sentence. The share ahead is the mean of a comparison; for the second "
+        "share both "
+        "sides are divided by their number of tokens, the start id left out."
+    ),
+    calls="Draw before you compare: one sentence for each seed, the same ones for every searched sentence.",
 )
 exercise.hints(
-    "`np.mean(drawn > one)` is a share, where `drawn` is an array of all log p.",
-    "Lengths of drawn sentences differ: keep an array of them beside the array of log p.",
-    group="shares",
+    log_p=(
+        "Write a helper `log_p(tokens)` first, and use it for searched and for drawn sentences.",
+        "`sum(step_fn(tokens[:i])[tokens[i]] for i in range(1, len(tokens)))`: which place of which result is read?",
+    ),
+    shares=(
+        "`np.mean(drawn > one)` is a share, where `drawn` is an array of all log p.",
+        "Lengths of drawn sentences differ: keep an array of them beside the array of log p.",
+    ),
+    calls="`draw` takes one seed. Which loop calls it?",
 )
-exercise.hints("`draw` takes one seed. Which loop calls it?", group="calls")

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, wrong
+from autograder.declaring import Advice, Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.formulas.losses import log_softmax
 
-exercise = Exercise("perplexity", call=("logits", "targets"), returns=("perplexity",))
+exercise = Exercise("perplexity", returns=("perplexity",))
 
 
 @exercise.formula
@@ -54,62 +54,36 @@ def _nearly_impossible(rng: Generator) -> dict:
     return inputs
 
 
-@exercise.group(
+exercise.group(
     "rows of one length",
-    points=1,
-    advice=Advice(
-        value="These are logits: first a log-softmax over V, then the entry of each target, then one mean, then the "
-        "exponential."
-    ),
     must_fail_for=("id_1_left_out",),
+    values=lambda rng: [
+        Case(_rows(rng, (5, 5, 5), 5, 7), "logits (3, 5, 7), no padding"),
+        Case(_rows(rng, (7, 7), 7, 11), "logits (2, 7, 11), no padding"),
+    ],
 )
-def values(rng: Generator) -> list[Case]:
-    return [
-        Case(_rows(rng, (5, 5, 5), 5, 7), description="logits (3, 5, 7), no padding"),
-        Case(_rows(rng, (7, 7), 7, 11), description="logits (2, 7, 11), no padding"),
-    ]
-
-
-@exercise.group(
+exercise.group(
     "padding, and rows of different lengths",
-    points=1,
-    advice=Advice(value="Only targets different from 0 are real. Put the real tokens of all rows into one mean."),
     must_fail_for=("padding_counted", "mean_of_rows", "mean_of_perplexities", "divided_by_positions"),
+    padding=lambda rng: [
+        Case(_rows(rng, (7, 3, 5), 7, 5), "logits (3, 7, 5), rows of 7, 3 and 5 tokens"),
+        Case(_rows(rng, (3, 5), 5, 11), "logits (2, 5, 11), rows of 3 and 5 tokens"),
+    ],
 )
-def padding(rng: Generator) -> list[Case]:
-    return [
-        Case(_rows(rng, (7, 3, 5), 7, 5), description="logits (3, 7, 5), rows of 7, 3 and 5 tokens"),
-        Case(_rows(rng, (3, 5), 5, 11), description="logits (2, 5, 11), rows of 3 and 5 tokens"),
-    ]
-
-
-@exercise.group(
+exercise.group(
     "large logits",
-    points=1,
-    advice=Advice(
-        nan="e to 1,000 is too large for a float, and the logarithm of a probability that was rounded to 0 is −inf. A "
-        "log-softmax subtracts the largest logit first, and never takes the logarithm of a probability."
-    ),
+    large_logits=lambda rng: [
+        Case(_lifted(rng), "logits (2, 7, 3) near 1,000 and −1,000", scale=1000),
+        Case(_nearly_impossible(rng), "logits (3, 29, 5), one of the 87 targets has the logit −800"),
+    ],
 )
-def large_logits(rng: Generator) -> list[Case]:
-    return [
-        Case(_lifted(rng), scale=1000, description="logits (2, 7, 3) near 1,000 and −1,000"),
-        Case(_nearly_impossible(rng), description="logits (3, 29, 5), one of the 87 targets has the logit −800"),
-    ]
 
 
-@exercise.group(
-    "arrays and tensors", points=1, advice="The arguments may be TensorFlow tensors, and targets may be int32 or int64."
-)
-def types(rng: Generator) -> list[Case]:
+@exercise.group("arrays and tensors")
+def types(rng):
     wide = _rows(rng, (4, 7), 7, 5)
-    return [
-        Case(_rows(rng, (5, 3), 5, 7), mode="tensor", description="TensorFlow tensors, logits (2, 5, 7)"),
-        Case(
-            {**wide, "targets": wide["targets"].astype("int64")},
-            description="arrays, targets of int64, logits (2, 7, 5)",
-        ),
-    ]
+    yield Case(_rows(rng, (5, 3), 5, 7), "TensorFlow tensors, logits (2, 5, 7)", mode="tensor")
+    yield Case({**wide, "targets": wide["targets"].astype("int64")}, "arrays, targets of int64, logits (2, 7, 5)")
 
 
 MEAN = "power(token_mean(losses, real))"
@@ -120,109 +94,74 @@ LOGARITHM = "shifted - np.log(exponentials.sum(axis, keepdims=True))"
 OF_SHARE = "np.log(exponentials / exponentials.sum(axis, keepdims=True))"
 
 exercise.mistakes(
-    padding_counted=wrong(
-        "Padding counts as if it were tokens: leave out the places where the target is 0.",
-        ("targets != 0", "targets >= 0"),
-        hint="How many targets are different from 0, and how many losses are in your mean?",
-        see="06#padding-leaks",
-    ),
-    mean_of_perplexities=wrong(
-        "Each row has a perplexity of its own, and their mean is returned. Take one mean over the tokens of all rows "
-        "first, and its exponential last.",
-        (MEAN, "np.mean([power(token_mean(row, kept)) for row, kept in zip(losses, real)])"),
-        hint="In which order do the mean and the exponential stand in the formula?",
-    ),
-    mean_of_rows=wrong(
-        "Each row is averaged by itself, so tokens of short rows weigh more. Average over all tokens at once.",
-        (TOKEN_MEAN, "(np.where(real, losses, 0).sum(axis=-1) / real.sum(axis=-1)).mean()"),
-        hint="One row of 3 tokens and one of 7: which share of the mean should a token of the first row have?",
-    ),
-    divided_by_positions=wrong(
-        "The sum is divided by all places, padding too. Divide it by the number of real tokens.",
-        ("/ real.sum()", "/ real.size"),
-        hint="N is the number of tokens that are no padding. Which number do you divide by?",
-    ),
-    not_averaged=wrong(
-        "The losses are only summed. Divide by the number of real tokens before you take the exponential.",
-        ("/ real.sum()", ""),
-    ),
-    loss_returned=wrong(
-        "This is the mean loss. The perplexity is its exponential.",
-        ("np.exp(loss)", "loss"),
-        hint="A model that chooses between 12 equally probable words has the perplexity 12. What is its loss?",
-        see="06#cross-entropy",
-    ),
-    power_of_2=wrong(
-        "2 is raised to a mean of natural logarithms: the base of the power should be e, as in the logarithm.",
-        ("np.exp(loss)", "np.exp2(loss)"),
-    ),
-    minus_missing=wrong(
-        "The minus sign is missing: this is 1 over the perplexity.",
-        ("np.exp(loss)", "np.exp(-loss)"),
-        hint="A logarithm of a probability is negative. Can a perplexity be below 1?",
-    ),
-    mean_of_probabilities=wrong(
-        "The probabilities are averaged: this is 1 over their mean. Average their logarithms.",
-        (MEAN, "1 / token_mean(np.exp(-losses), real)"),
-    ),
-    power_before_mean=wrong(
-        "The exponential is taken of each token's loss, and then the mean. Take the mean of the losses first.",
-        (MEAN, "token_mean(power(losses), real)"),
-    ),
-    logits_as_log_probabilities=wrong(
-        "The logits are read as log-probabilities: the log-softmax is missing.", (LOG_P, "logits")
-    ),
-    logits_as_probabilities=wrong(
-        "The logits are read as probabilities. (In Keras: `from_logits=True`.)",
-        (LOG_P, "log_softmax(np.log(np.clip(logits, 1e-7, 1 - 1e-7)))"),  # as Keras's losses cut and divide them
-        see="06#padding-leaks",
-    ),
-    logarithm_of_logits=wrong(
-        "The logarithm is taken of the logits themselves, and a negative number has none. The softmax is missing.",
-        (LOG_P, "np.log(logits)"),
-    ),
-    softmax_twice=wrong(
-        "The softmax is taken twice: a log-softmax, or a loss from logits, got probabilities.",
-        (LOG_P, "log_softmax(np.exp(log_softmax(logits)))"),
-    ),
-    softmax_over_positions=wrong(
-        "The softmax runs over the places of a row. It should run over the words, the last axis.",
-        ("log_softmax(scores, axis=-1)", "log_softmax(scores, axis=-2)"),
-    ),
-    targets_shifted=wrong(
-        "The logits of a place are compared with the target one place further on. They belong to the target of their "
-        "own place.",
-        ("real = targets != 0", "targets = targets[:, 1:]\nreal = targets != 0"),
-        (LOG_P, "log_softmax(logits[:, :-1])"),
-        see="08#teacher-forcing",
-    ),
-    id_1_left_out=wrong("Targets with id 1 are left out. Only id 0 is padding.", ("targets != 0", "targets > 1")),
-    overflow=wrong(
-        "e to a large logit is inf, and inf divided by inf is NaN. Subtract the largest logit of each place first, as "
-        "a log-softmax does.",
-        (SHIFTED, "scores"),
-        (LOGARITHM, OF_SHARE),
-    ),
-    log_of_softmax=wrong(
-        "The logarithm is taken of a softmax. A small probability is rounded to 0 there, and its logarithm is −inf.",
-        (LOGARITHM, OF_SHARE),
-    ),
+    padding_counted=edit("targets != 0", "targets >= 0", see="06#padding-leaks")
+    | "Padding counts as if it were tokens: leave out the places where the target is 0."
+    | "How many targets are different from 0, and how many losses are in your mean?",
+    mean_of_perplexities=edit(MEAN, "np.mean([power(token_mean(row, kept)) for row, kept in zip(losses, real)])")
+    | "Each row has a perplexity of its own, and their mean is returned. Take one mean over the tokens of all rows "
+    "first, and its exponential last." | "In which order do the mean and the exponential stand in the formula?",
+    mean_of_rows=edit(TOKEN_MEAN, "(np.where(real, losses, 0).sum(axis=-1) / real.sum(axis=-1)).mean()")
+    | "Each row is averaged by itself, so tokens of short rows weigh more. Average over all tokens at once."
+    | "One row of 3 tokens and one of 7: which share of the mean should a token of the first row have?",
+    divided_by_positions=edit("/ real.sum()", "/ real.size")
+    | "The sum is divided by all places, padding too. Divide it by the number of real tokens."
+    | "N is the number of tokens that are no padding. Which number do you divide by?",
+    not_averaged=edit("/ real.sum()", "")
+    | "The losses are only summed. Divide by the number of real tokens before you take the exponential.",
+    loss_returned=edit("np.exp(loss)", "loss", see="06#cross-entropy")
+    | "This is the mean loss. The perplexity is its exponential."
+    | "A model that chooses between 12 equally probable words has the perplexity 12. What is its loss?",
+    power_of_2=edit("np.exp(loss)", "np.exp2(loss)")
+    | "2 is raised to a mean of natural logarithms: the base of the power should be e, as in the logarithm.",
+    minus_missing=edit("np.exp(loss)", "np.exp(-loss)")
+    | "The minus sign is missing: this is 1 over the perplexity."
+    | "A logarithm of a probability is negative. Can a perplexity be below 1?",
+    mean_of_probabilities=edit(MEAN, "1 / token_mean(np.exp(-losses), real)")
+    | "The probabilities are averaged: this is 1 over their mean. Average their logarithms.",
+    power_before_mean=edit(MEAN, "token_mean(power(losses), real)")
+    | "The exponential is taken of each token's loss, and then the mean. Take the mean of the losses first.",
+    logits_as_log_probabilities=edit(LOG_P, "logits")
+    | "The logits are read as log-probabilities: the log-softmax is missing.",
+    logits_as_probabilities=edit(LOG_P, "log_softmax(np.log(np.clip(logits, 1e-7, 1 - 1e-7)))", see="06#padding-leaks")
+    | "The logits are read as probabilities. (In Keras: `from_logits=True`.)",
+    logarithm_of_logits=edit(LOG_P, "np.log(logits)")
+    | "The logarithm is taken of the logits themselves, and a negative number has none. The softmax is missing.",
+    softmax_twice=edit(LOG_P, "log_softmax(np.exp(log_softmax(logits)))")
+    | "The softmax is taken twice: a log-softmax, or a loss from logits, got probabilities.",
+    softmax_over_positions=edit("log_softmax(scores, axis=-1)", "log_softmax(scores, axis=-2)")
+    | "The softmax runs over the places of a row. It should run over the words, the last axis.",
+    targets_shifted=edit("real = targets != 0", "targets = targets[:, 1:]\nreal = targets != 0")
+    | edit(LOG_P, "log_softmax(logits[:, :-1])", see="08#teacher-forcing")
+    | "The logits of a place are compared with the target one place further on. They belong to the target of their "
+    "own place.",
+    id_1_left_out=edit("targets != 0", "targets > 1") | "Targets with id 1 are left out. Only id 0 is padding.",
+    overflow=edit(SHIFTED, "scores")
+    | edit(LOGARITHM, OF_SHARE)
+    | "e to a large logit is inf, and inf divided by inf is NaN. Subtract the largest logit of each place first, as a "
+    "log-softmax does.",
+    log_of_softmax=edit(LOGARITHM, OF_SHARE)
+    | "The logarithm is taken of a softmax. A small probability is rounded to 0 there, and its logarithm is −inf.",
 )
 
-
-exercise.hints(
-    "Three steps: the loss −log p of each target, (B, T); one mean; its exponential. Print what you have after each "
-    "step.",
-    "`np.asarray` turns a tensor into an array, and `np.take_along_axis` picks one of the V entries at each place.",
+exercise.advice(
+    values=Advice(
+        value="These are logits: first a log-softmax over V, then the entry of each target, then one mean, then the "
+        "exponential."
+    ),
+    padding=Advice(value="Only targets different from 0 are real. Put the real tokens of all rows into one mean."),
+    large_logits=Advice(
+        nan="e to 1,000 is too large for a float, and the logarithm of a probability that was rounded to 0 is −inf. A "
+        "log-softmax subtracts the largest logit first, and never takes the logarithm of a probability."
+    ),
+    types="The arguments may be TensorFlow tensors, and targets may be int32 or int64.",
 )
 exercise.hints(
-    "`targets != 0` chooses places of all rows at once. How many does it choose, and what did you divide by?",
-    group="padding",
-)
-exercise.hints(
-    "Replace the logarithm of the softmax by one function: `ops.log_softmax` or `tf.nn.log_softmax`.",
-    group="large_logits",
-)
-exercise.hints(
-    "What type do the arguments have? `np.asarray` reads a tensor, and `ops.convert_to_tensor` an array.", group="types"
+    values=(
+        "Three steps: the loss −log p of each target, (B, T); one mean; its exponential. Print what you have after "
+        "each step.",
+        "`np.asarray` turns a tensor into an array, and `np.take_along_axis` picks one of the V entries at each place.",
+    ),
+    padding="`targets != 0` chooses places of all rows at once. How many does it choose, and what did you divide by?",
+    large_logits="Replace the logarithm of the softmax by one function: `ops.log_softmax` or `tf.nn.log_softmax`.",
+    types="What type do the arguments have? `np.asarray` reads a tensor, and `ops.convert_to_tensor` an array.",
 )

@@ -1,6 +1,6 @@
 """Lab 08b, exercise `report`: numbers of the student's own `measure_typical`, in the range of recorded runs."""
 
-from autograder.declaring import Questions, wrong
+from autograder.declaring import Questions, seen
 
 exercise = Questions("report")
 
@@ -33,15 +33,10 @@ exercise.measured(
     advice=ADVICE,
 )
 exercise.mistakes(
-    drawn_with_one=wrong(
-        "Among sentences drawn with p = 1 the share is about this. Draw them with p = 0.5.", seen={"ahead": 0.177}
-    ),
-    share_behind=wrong(
-        "About this share is what the greedy sentence is ahead of. `per_token` counts the more probable ones.",
-        seen={"per_token": 0.68},
-    ),
-    ahead_behind=wrong(
-        "About this share is what the greedy sentence is ahead of. `ahead` counts the more probable ones.",
-        seen={"ahead": 0.629},
-    ),
+    drawn_with_one=seen({"ahead": 0.177})
+    | "Among sentences drawn with p = 1 the share is about this. Draw them with p = 0.5.",
+    share_behind=seen({"per_token": 0.68})
+    | "About this share is what the greedy sentence is ahead of. `per_token` counts the more probable ones.",
+    ahead_behind=seen({"ahead": 0.629})
+    | "About this share is what the greedy sentence is ahead of. `ahead` counts the more probable ones.",
 )

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.generator import Generator
 from coursekit.probes.generating_text import Step, table_step
 from exercises.formulas.losses import log_softmax
 
@@ -51,16 +50,7 @@ def lengthened(hypothesis: Hypothesis, step: Step) -> list[Hypothesis]:
     return [([*tokens, token], total + float(log_p)) for token, log_p in enumerate(step(tokens))]
 
 
-def finished_apart(
-    table: np.ndarray,
-    kind: str,
-    start_id: int,
-    end_id: int,
-    beam_width: int,
-    max_length: int,
-    length_penalty: float = 0.0,
-    places: str = "refilled",
-) -> dict[str, Any]:
+def finished_apart(table, kind, start_id, end_id, beam_width, max_length, length_penalty=0.0, places="refilled"):
     """Beam search in which finished hypotheses leave the beam, as many programs have it.
 
     Their places go to others at once (``refilled``), in the next round (``given back``), or never (``kept``).
@@ -85,26 +75,14 @@ def finished_apart(
     return {"tokens": str(best[0]), "score": np.asarray(rank(best))}
 
 
-def draw_table(
-    rng: Generator, words: int, kind: str, *, rows: int = 23, end_id: int = 1, end: float = 0.0
-) -> np.ndarray:
+def draw_table(rng, words, kind, *, rows=23, end_id=1, end=0.0):
     """Log-probabilities of the next token for a `table_step`; a large `end` makes the end id more probable."""
     scores = 1.5 * rng.normal(size=(words if kind == "last token" else rows, words))
     scores[:, end_id] += end
     return log_softmax(scores)
 
 
-def search(
-    rng: Generator,
-    *,
-    words: int = 5,
-    kind: str = "all tokens",
-    end: float = 0.0,
-    max_length: int = 6,
-    width: int | None = None,
-    penalty: float | None = None,
-    table: np.ndarray | None = None,
-) -> dict:
+def search(rng, *, words=5, kind="all tokens", end=0.0, max_length=6, width=None, penalty=None, table=None):
     """Inputs of a search: a drawn table or the given one, start and end id, and what else is given."""
     start, end_id = rng.choice(words, size=2, replace=False)
     inputs: dict[str, Any] = {

@@ -1,6 +1,6 @@
 """Lab 06, exercise `answers`."""
 
-from autograder.declaring import Questions, wrong
+from autograder.declaring import Questions, seen
 
 LENGTH, LONGER, WIDTH = 200, 600, 32
 PARAMETERS = 657_737  # of the published model, with 200 positions
@@ -33,54 +33,32 @@ exercise.question(
 )
 
 exercise.mistakes(
-    padding_thought_behind=wrong(
-        "That would be right with padding at the end. Here the padding is in front.", seen={"first_word": 0}
-    ),
-    positions_from_one=wrong("Positions are counted from 0.", seen={"first_word": LENGTH - 2}),
-    last_word_instead=wrong("That is the position of the last word of the three.", seen={"first_word": LENGTH - 1}),
-    length_thought_free=wrong(
-        "Attention has no weight that depends on the length, but one table has a row for every position.",
-        seen={"longer": PARAMETERS},
-        see="04#parameters",
-    ),
-    length_thought_everything=wrong(
-        "Only one table grows with max_length.", seen={"longer": 3 * PARAMETERS}, see="04#parameters"
-    ),
-    only_what_is_added=wrong(
-        "This is what is added. The question asks for all parameters.", seen={"longer": (LONGER - LENGTH) * WIDTH}
-    ),
-    old_rows_counted_again=wrong(
-        "200 of the 600 rows were there before.", seen={"longer": PARAMETERS + LONGER * WIDTH}
-    ),
-    hand_measures_swapped=wrong(
-        "Precision divides by a column, recall by a row.", seen={"measures": [TP / (TP + FN), TP / (TP + FP)]}
-    ),
-    hand_one_decimal=wrong("One decimal is too few: give two.", seen={"measures": [0.8, 0.8]}),
-    hand_matrix_misread=wrong(
-        "The matrix is read as [[tp, fp], [fn, tn]]; it is [[tn, fp], [fn, tp]].",
-        seen={"measures": [TN / (TN + FP), TN / (TN + FN)]},
-    ),
-    hand_negative_class=wrong(
-        "These are the measures of the negative class. The positive one comes second, in rows and in columns.",
-        seen={"measures": [TN / (TN + FN), TN / (TN + FP)]},
-    ),
-    hand_percent=wrong(
-        "These are percentages. Give shares of 1.", seen={"measures": [100 * TP / (TP + FP), 100 * TP / (TP + FN)]}
-    ),
-    hand_accuracy_first=wrong(
-        "The first number is the accuracy. Precision looks only at those called positive.",
-        seen={"measures": [(TN + TP) / 100, TP / (TP + FN)]},
-    ),
-    hand_accuracy=wrong("That is the accuracy, twice.", seen={"measures": [(TN + TP) / 100] * 2}),
-    best_epoch_reported=wrong(
-        "The best of many epochs is the luckiest, too: the validation set chose it.",
-        seen={"report": "a"},
-        see="06b#three-splits",
-    ),
-    kept_epoch_reported=wrong(
-        "The validation set decided which epoch is kept: it cannot judge this epoch without bias.",
-        seen={"report": "b"},
-        see="06b#three-splits",
-    ),
-    training_reported=wrong("The model was trained on these reviews.", seen={"report": "d"}, see="06#overfitting"),
+    padding_thought_behind=seen({"first_word": 0})
+    | "That would be right with padding at the end. Here the padding is in front.",
+    positions_from_one=seen({"first_word": LENGTH - 2}) | "Positions are counted from 0.",
+    last_word_instead=seen({"first_word": LENGTH - 1}) | "That is the position of the last word of the three.",
+    length_thought_free=seen({"longer": PARAMETERS}, see="04#parameters")
+    | "Attention has no weight that depends on the length, but one table has a row for every position.",
+    length_thought_everything=seen({"longer": 3 * PARAMETERS}, see="04#parameters")
+    | "Only one table grows with max_length.",
+    only_what_is_added=seen({"longer": (LONGER - LENGTH) * WIDTH})
+    | "This is what is added. The question asks for all parameters.",
+    old_rows_counted_again=seen({"longer": PARAMETERS + LONGER * WIDTH}) | "200 of the 600 rows were there before.",
+    hand_measures_swapped=seen({"measures": [TP / (TP + FN), TP / (TP + FP)]})
+    | "Precision divides by a column, recall by a row.",
+    hand_one_decimal=seen({"measures": [0.8, 0.8]}) | "One decimal is too few: give two.",
+    hand_matrix_misread=seen({"measures": [TN / (TN + FP), TN / (TN + FN)]})
+    | "The matrix is read as [[tp, fp], [fn, tn]]; it is [[tn, fp], [fn, tp]].",
+    hand_negative_class=seen({"measures": [TN / (TN + FN), TN / (TN + FP)]})
+    | "These are the measures of the negative class. The positive one comes second, in rows and in columns.",
+    hand_percent=seen({"measures": [100 * TP / (TP + FP), 100 * TP / (TP + FN)]})
+    | "These are percentages. Give shares of 1.",
+    hand_accuracy_first=seen({"measures": [(TN + TP) / 100, TP / (TP + FN)]})
+    | "The first number is the accuracy. Precision looks only at those called positive.",
+    hand_accuracy=seen({"measures": [(TN + TP) / 100] * 2}) | "That is the accuracy, twice.",
+    best_epoch_reported=seen({"report": "a"}, see="06b#three-splits")
+    | "The best of many epochs is the luckiest, too: the validation set chose it.",
+    kept_epoch_reported=seen({"report": "b"}, see="06b#three-splits")
+    | "The validation set decided which epoch is kept: it cannot judge this epoch without bias.",
+    training_reported=seen({"report": "d"}, see="06#overfitting") | "The model was trained on these reviews.",
 )

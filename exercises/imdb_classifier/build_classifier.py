@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit, seen
 from coursekit.generator import Generator
 from exercises.drawing import drawn_until, normal
 from exercises.formulas.encoder_block import normalised, unpacked
@@ -23,11 +23,15 @@ def _reviews_case(rng: Generator, mode: str, description: str, batch: int = 7, *
     if twins:  # some reviews are the same as one before
         for place in (np.flatnonzero(_some(rng, batch - 1)) + 1).tolist():
             ids[place] = ids[int(rng.integers(place))]
-    return Case({**TINY, "ids": ids, "weights": int(rng.integers(1 << 30)), **more}, mode=mode, description=description)
+    return Case({**TINY, "ids": ids, "weights": int(rng.integers(1 << 30)), **more}, description, mode=mode)
 
 
 exercise = Exercise(
-    "build_classifier", probe_only=("longer", "reordered", "weights", "word"), cpu_seconds=30, uses=("masked_mean",)
+    "build_classifier",
+    own_probe=True,
+    probe_only=("longer", "reordered", "weights", "word"),
+    cpu_seconds=30,
+    uses=("masked_mean",),
 )
 
 # What is true of the classifier, for each question that the probe asks: every part is free but for its size and what it
@@ -66,9 +70,7 @@ def classifier_values(ids: np.ndarray) -> dict[str, str | np.ndarray]:
 
 
 @exercise.formula_for("parameters")
-def classifier_parameters(
-    max_length: int = 200, vocab_size: int = 20_000, d_model: int = 32, num_heads: int = 2, d_ff: int = 32
-) -> dict[str, int]:
+def classifier_parameters(max_length=200, vocab_size=20000, d_model=32, num_heads=2, d_ff=32):
     """Tables of words and positions; attention with heads as wide as the model, feed-forward network, two norms, head.
 
     657,737 by default, and all of it learns.
@@ -120,9 +122,7 @@ def given_shapes(vocab_size: int, d_model: int, d_ff: int) -> dict[str, tuple[in
 
 
 @exercise.formula_for("given")
-def classifier_probabilities(
-    ids: np.ndarray, numbers: np.ndarray, vocab_size: int, d_model: int, d_ff: int
-) -> dict[str, np.ndarray]:
+def classifier_probabilities(ids, numbers, vocab_size, d_model, d_ff):
     """Probabilities (B, 1) where positions and the attention's kernels are 0, so that the attention gives its bias.
 
     All biases of width D are `shift`, and both layer norms have the same `gain`.
@@ -138,40 +138,22 @@ def classifier_probabilities(
     return {"probabilities": 1 / (1 + np.exp(-(units @ w["last"] + w["last_bias"])))}
 
 
-@exercise.group(
-    "657,737 parameters, and as many as the table says for other sizes",
-    points=2,
-    advice="Print `model.summary()` and compare each line with the table of the lab's text.",
-)
-def parameters(rng: Generator) -> list[Case]:
+@exercise.group("657,737 parameters, and as many as the table says for other sizes", points=2)
+def parameters(rng):
     heads = int(rng.integers(2, 6))
     sizes = {"max_length": 37, "vocab_size": int(rng.integers(100, 900)), "d_model": heads * int(rng.integers(3, 9))}
     sizes |= {"num_heads": heads, "d_ff": int(rng.integers(41, 90))}
-    return [
-        Case({}, mode="parameters", description="parameters of build_classifier()"),
-        Case(
-            sizes,
-            mode="parameters",
-            description=f"parameters, {', '.join(f'{key}={value}' for key, value in sizes.items())}",
-        ),
-    ]
+    yield Case({}, "parameters of build_classifier()", mode="parameters")
+    yield Case(sizes, f"parameters, {', '.join(f'{key}={value}' for key, value in sizes.items())}", mode="parameters")
 
 
-@exercise.group(
-    "one number from 0 to 1 for each review",
-    points=1,
-    advice="A review's result depends on that review alone: not on its neighbours in the batch, not on chance.",
-)
-def values(rng: Generator) -> list[Case]:
-    return [_reviews_case(rng, "values", f"nine reviews, some of them twice, {TINY_SHOWN}", batch=9, twins=True)]
+@exercise.group("one number from 0 to 1 for each review")
+def values(rng):
+    return _reviews_case(rng, "values", f"nine reviews, some of them twice, {TINY_SHOWN}", batch=9, twins=True)
 
 
-@exercise.group(
-    "padding changes nothing",
-    points=3,
-    advice="Padding can get in at two places: the attention's keys, and the mean over the tokens.",
-)
-def padding(rng: Generator) -> list[Case]:
+@exercise.group("padding changes nothing", points=3)
+def padding(rng):
     description = f"four places of padding more, and in some reviews a word more, {TINY_SHOWN}"
     case = _reviews_case(rng, "padding", description, batch=7, word=30)
     ids = case.inputs["ids"]
@@ -181,42 +163,29 @@ def padding(rng: Generator) -> list[Case]:
     longer = np.pad(ids, ((0, 0), (0, 4)))
     for review in np.flatnonzero(_some(rng, len(ids))).tolist():
         longer[review, np.count_nonzero(ids[review])] = int(rng.integers(2, 30))
-    return [Case({**case.inputs, "longer": longer}, mode=case.mode, description=description)]
+    return Case({**case.inputs, "longer": longer}, description, mode=case.mode)
 
 
-@exercise.group(
-    "the order of the words counts",
-    points=1,
-    advice="Attention and mean are blind to order. The vector of the position is added to that of the word.",
-)
-def order(rng: Generator) -> list[Case]:
+@exercise.group("the order of the words counts")
+def order(rng):
     case = _reviews_case(rng, "order", "nine reviews, the words of some in another order", batch=9)
     reordered = case.inputs["ids"].copy()
     for place in np.flatnonzero(_some(rng, len(reordered))):
         words = reordered[place][: np.count_nonzero(reordered[place])]
         words[:] = np.roll(words, 1)
-    return [Case({**case.inputs, "reordered": reordered}, mode=case.mode, description=case.description)]
+    return Case({**case.inputs, "reordered": reordered}, case.description, mode=case.mode)
 
 
-@exercise.group(
-    "two hidden layers with ReLU, and a sum around the feed-forward network",
-    points=1,
-    advice="Which layers have a ReLU, and what is added to what, is in the table of the lab's text.",
-)
-def inside(rng: Generator) -> list[Case]:
-    return [_reviews_case(rng, "inside", f"nine reviews, some of them twice, {TINY_SHOWN}", batch=9, twins=True)]
+@exercise.group("two hidden layers with ReLU, and a sum around the feed-forward network")
+def inside(rng):
+    return _reviews_case(rng, "inside", f"nine reviews, some of them twice, {TINY_SHOWN}", batch=9, twins=True)
 
 
-@exercise.group(
-    "works inside tf.function, and gradients reach every weight",
-    points=1,
-    advice="NumPy stops graphs and gradients. A layer that is called on a fixed array while the model is built "
-    "becomes a constant.",
-)
-def learning(rng: Generator) -> list[Case]:
+@exercise.group("works inside tf.function, and gradients reach every weight")
+def learning(rng):
     case = _reviews_case(rng, "learning", "gradients inside tf.function, batch size unknown", batch=9, twins=True)
     ids = case.inputs["ids"].astype("int32")
-    return [Case({**case.inputs, "ids": ids}, mode=case.mode, description=case.description)]
+    return Case({**case.inputs, "ids": ids}, case.description, mode=case.mode)
 
 
 LARGE, WIDE = 1e7, 300  # so that no epsilon matters, nor a factor before the words; and the block's tokens
@@ -242,18 +211,13 @@ def _given_numbers(rng: Generator) -> dict:
     return drawn_until(is_clear, draw)
 
 
-@exercise.group(
+exercise.group(
     "right probabilities with given weights",
     points=2,
-    advice="The attention's kernels are 0, the other weights numbers of the check. Compare your sums, layer norms and "
-    "pooling with the table of the lab's text, line by line.",
+    given=lambda rng: Case(
+        {**TINY, **_given_numbers(rng)}, f"probabilities of nine reviews, {TINY_SHOWN}", mode="given"
+    ),
 )
-def given(rng: Generator) -> list[Case]:
-    return [
-        Case({**TINY, **_given_numbers(rng)}, mode="given", description=f"probabilities of nine reviews, {TINY_SHOWN}")
-    ]
-
-
 SHAPE = "str((len(ids), 1))"
 MEAN = "masked_mean(block, ids)"
 INNER, OUTER = 'np.maximum(tokens @ w["inner"] + w["inner_bias"], 0)', 'inner @ w["outer"] + shift'
@@ -273,224 +237,156 @@ LEFT_TO_CHANCE = (  # what padding, order and graphs change cannot be told from 
 )
 
 exercise.mistakes(
-    attention_unmasked=wrong(
-        "The words attend to padding: the attention layer needs `attention_mask=`, by name. It says for "
-        "every key whether the key is a word.",
-        ALL_CHANGED,
-        seen={"what the attention reads": "the words and the padding"},
-    ),
-    attention_mask_inverted=wrong(
-        "The words attend to the padding and to nothing else: True means may attend, here and in Keras.",
-        ALL_CHANGED,
-        seen={"what the attention reads": "the padding"},
-    ),
-    pooling_unmasked=wrong(
-        "The attention is masked, but padding gets into the mean over the tokens (`GlobalAveragePooling1D` "
-        "without a mask does that).",
-        ALL_CHANGED,
-        EVERYWHERE,
-        seen={"what the mean reads": "the words and the padding"},
-    ),
-    no_mask_at_all=wrong(
-        "There is no mask: words attend to padding, and padding gets into the mean. Both need to know which ids are 0.",
-        ALL_CHANGED,
-        EVERYWHERE,
-        seen={
-            "what the attention reads": "the words and the padding",
-            "what the mean reads": "the words and the padding",
-        },
-    ),
-    pooling_mask_inverted=wrong(
-        "The pooling takes padding, not words: is the mask the wrong way round, or do you take the last place?",
-        ALL_CHANGED,
-        ("ids != 0", "ids == 0"),
-        seen={"what the mean reads": "the padding"},
-    ),
-    padding_leaks=wrong(
-        "Padding changes the result, though neither attention nor mean seems to let it in. Does something "
-        "depend on the length of the input?",
-        ALL_CHANGED,
-    ),
-    only_padding_nan=wrong(
-        "A review that is all padding gives NaN. `masked_mean` of such a row is 0.",
-        seen={"result of padding alone": "not finite"},
-    ),
-    positions_missing=wrong(
-        "Words in another order give the same result: no positions are added to the words.", NO_POSITIONS, ORDER_UNHEARD
-    ),
-    positions_constant=wrong(
-        "The order counts, but the positions have no weights in the model, and other values in every model: "
-        "an Embedding that is called on a fixed array while the model is built leaves only a random constant "
-        "in the model.",
-        NO_POSITIONS,
-        ALL_CHANGED,
-    ),
-    positions_not_learned=wrong(
-        "The order counts, but the positions have no weights in the model: sinusoids are fixed, and the "
-        "contract asks for learned positions.",
-        NO_POSITIONS,
-    ),
-    key_dim_divided=wrong(
-        "The heads are d_model / num_heads wide. The published model has `key_dim=d_model`: each head is as "
-        "wide as the model.",
-        ("width = num_heads * d_model", "width = num_heads * (d_model // num_heads)"),
-    ),
-    attention_without_bias=wrong(
-        "The attention's projections have no bias; Keras's default has.",
-        ("attention = 3 * (d_model * width + width) + width * d_model + d_model", "attention = 4 * d_model * width"),
-    ),
-    feed_forward_missing=wrong(
-        "The feed-forward network is missing.",
-        ("inner = d_model * d_ff + d_ff + d_ff * d_model + d_model", "inner = 0"),
-    ),
-    one_norm=wrong(
-        "The block has one layer norm; it should have two.", ("norms = 2 * 2 * d_model", "norms = 2 * d_model")
-    ),
-    no_norm=wrong("The block has no layer norm; it should have two.", ("norms = 2 * 2 * d_model", "norms = 0")),
-    two_blocks=wrong(
-        "There are two encoder blocks; the model should have one.",
-        ("attention + inner + norms", "2 * (attention + inner + norms)"),
-    ),
-    flattened=wrong(
-        "The tokens of a review are laid side by side (`Flatten`), and the head reads all of them. It should read "
-        "their mean, `masked_mean`.",
-        ("head = d_model * hidden", "head = max_length * d_model * hidden"),
-        ALL_CHANGED,
-        seen={"what the mean reads": "the words and the padding"},
-    ),
-    attention_not_added=wrong(
-        "Where the attention is silent, nothing of the words is left: its output is not added to its input.",
-        ("x + heard", "heard"),
-        seen={"what the mean reads": "nothing else"},
-    ),
-    feed_forward_not_added=wrong(
-        "The feed-forward network's output replaces its input. It should be added to it.",
-        ("tokens + changed", "changed"),
-        seen={"without the feed-forward network's result": "nothing is left"},
-    ),
-    no_relu=wrong(
-        "The feed-forward network's hidden layer has no ReLU. Two layers without one are a single linear map.",
-        (INNER, 'tokens @ w["inner"] + w["inner_bias"]'),
-        seen={"feed-forward network, hidden layer": "no ReLU"},
-    ),
-    relu_on_the_result=wrong(
-        "The feed-forward network's second layer has a ReLU, too: then it can only add what is positive.",
-        (OUTER, f"np.maximum({OUTER}, 0)"),
-        seen={"feed-forward network, its result": "not negative"},
-    ),
-    no_relu_in_the_head=wrong(
-        "The head's hidden layer has no ReLU.",
-        (f'np.maximum({MEAN} @ w["hidden"] + w["hidden_bias"], 0)', f'{MEAN} @ w["hidden"] + w["hidden_bias"]'),
-        seen={"head, hidden layer": "no ReLU"},
-    ),
-    no_hidden_layer=wrong(
-        "The mean goes straight to the output. A hidden layer of 20 units with ReLU is missing between them.",
-        ("head = d_model * hidden + hidden + hidden * 1 + 1", "head = d_model + 1"),
-    ),
-    hidden_as_wide_as_model=wrong(
-        "The head's hidden layer has d_model units; it should have 20.", ("hidden = 20", "hidden = d_model")
-    ),
-    hidden_as_wide_as_d_ff=wrong(
-        "The head's hidden layer has d_ff units; it should have 20.", ("hidden = 20", "hidden = d_ff")
-    ),
-    spare_row=wrong(
-        "The words' table has one row too many: padding is id 0 of the vocab_size ids, not one more.",
-        ("vocab_size * d_model", "(vocab_size + 1) * d_model"),
-    ),
-    spare_rows=wrong(
-        'The words\' table has two rows too many: "" and "[UNK]" are among the vocab_size entries.',
-        ("vocab_size * d_model", "(vocab_size + 2) * d_model"),
-    ),
-    words_frozen=wrong(
-        "The words' table does not learn: it is not trainable.", ('"trainable": total', '"trainable": total - words')
-    ),
-    two_outputs=wrong(
-        "There are two outputs for each review. Two classes need one: the probability of the second.",
-        ("hidden * 1 + 1", "hidden * 2 + 2"),
-        (SHAPE, "str((len(ids), 2))"),
-    ),
-    no_sigmoid=wrong(
-        "The results are not always between 0 and 1: the last layer lacks its sigmoid.",
-        (PROBABILITY, """units @ w["last"] + w["last_bias"]"""),
-        seen={"range of the results": "beyond 0 and 1"},
-    ),
-    same_result_for_all=wrong(
-        "Every review gets the same result. A softmax over a single output is always 1: use a sigmoid for "
-        "one output. Or does the head not read the mean at all?",
-        NONE_CHANGED,
-        ORDER_UNHEARD,
-        ("np.array(places)", "np.zeros(len(ids), int)"),
-        seen={"what the mean reads": "nothing else", "gradients of the weights": "all zero"},
-    ),
-    axis_lost=wrong(
-        "The results have the shape (B,); it should be (B, 1).",
-        (SHAPE, "str((len(ids),))"),
-        (PROBABILITY, f"({PROBABILITY})[:, 0]"),
-    ),
-    not_pooled=wrong(
-        "There is a result for every token: the mean over the tokens is missing.",
-        (SHAPE, "str((*ids.shape, 1))"),
-        (MEAN, "block"),
-    ),
-    first_word_read=wrong(
-        "The head reads the vector of the first word only. It should read the mean of all words, `masked_mean`.",
-        (MEAN, "block[:, 0]"),
-        hint="Which axis does `x[:, 0]` take away, and what becomes of the other words?",
-    ),
-    words_summed=wrong(
-        "The vectors of the words are added up, so a long review has a long vector. The head should read their mean.",
-        ("total / np.maximum(count, 1)", "total"),
-    ),
-    words_maximum=wrong(
-        "The head reads the largest value of each feature among the words. It should read their mean, `masked_mean`.",
-        (MEAN, "np.where((ids > 0)[..., None], block, -np.inf).max(axis=1)"),
-    ),
-    maximum_of_all=wrong(
-        "The head reads the largest value of each feature over all places, padding among them. It should read the mean "
-        "of the words.",
-        (MEAN, "block.max(axis=1)"),
-        ALL_CHANGED,
-        seen={"what the mean reads": "the words and the padding"},
-    ),
-    norms_elsewhere=wrong(
-        "The layer norms are not applied to the sums: each one should take the sum of a part's input and output.",
-        (SUM_1, "x + heard"),
-        (SUM_2, "tokens"),
-        hint="What is the argument of your two layer norms, and what is it in the table?",
-        see="06#the-model",
-    ),
-    attention_added_twice=wrong(
-        "The attention's output is added a second time after the feed-forward network. There the sum has two terms.",
-        (SUM_2, "normalised(tokens + changed + heard, gain, shift)"),
-        hint="The input of the feed-forward network is the first norm's result. What is added to its output?",
-    ),
-    dropout_forced=wrong(
-        "`model(ids)` gives the same review another result each time: a layer is called with `training=True`.",
-        seen={"result of a second call": "another"},
-        hint="Who tells a Dropout layer whether the model is training, if you do not?",
-    ),
-    dropout_always=wrong(
-        "The same review gives another result each time: something is random with `training=False`.",
-        *LEFT_TO_CHANCE,
-        seen={"result of a second call": "another", "result of a review alone": "another"},
-    ),
-    batch_mixed=wrong(
-        "A review's result depends on which others are in the batch.", seen={"result of a review alone": "another"}
-    ),
+    attention_unmasked=edit(ALL_CHANGED)
+    | seen({"what the attention reads": "the words and the padding"})
+    | "The words attend to padding: the attention layer needs `attention_mask=`, by name. It says for every key "
+    "whether the key is a word.",
+    attention_mask_inverted=edit(ALL_CHANGED)
+    | seen({"what the attention reads": "the padding"})
+    | "The words attend to the padding and to nothing else: True means may attend, here and in Keras.",
+    pooling_unmasked=edit(ALL_CHANGED)
+    | edit(EVERYWHERE)
+    | seen({"what the mean reads": "the words and the padding"})
+    | "The attention is masked, but padding gets into the mean over the tokens (`GlobalAveragePooling1D` without a "
+    "mask does that).",
+    no_mask_at_all=edit(ALL_CHANGED)
+    | edit(EVERYWHERE)
+    | seen(
+        {"what the attention reads": "the words and the padding", "what the mean reads": "the words and the padding"}
+    )
+    | "There is no mask: words attend to padding, and padding gets into the mean. Both need to know which ids are 0.",
+    pooling_mask_inverted=edit(ALL_CHANGED)
+    | edit("ids != 0", "ids == 0")
+    | seen({"what the mean reads": "the padding"})
+    | "The pooling takes padding, not words: is the mask the wrong way round, or do you take the last place?",
+    padding_leaks=edit(ALL_CHANGED)
+    | "Padding changes the result, though neither attention nor mean seems to let it in. Does something depend on the "
+    "length of the input?",
+    only_padding_nan=seen({"result of padding alone": "not finite"})
+    | "A review that is all padding gives NaN. `masked_mean` of such a row is 0.",
+    positions_missing=edit(NO_POSITIONS)
+    | edit(ORDER_UNHEARD)
+    | "Words in another order give the same result: no positions are added to the words.",
+    positions_constant=edit(NO_POSITIONS)
+    | edit(ALL_CHANGED)
+    | "The order counts, but the positions have no weights in the model, and other values in every model: an "
+    "Embedding that is called on a fixed array while the model is built leaves only a random constant in the model.",
+    positions_not_learned=edit(NO_POSITIONS)
+    | "The order counts, but the positions have no weights in the model: sinusoids are fixed, and the contract asks "
+    "for learned positions.",
+    key_dim_divided=edit("width = num_heads * d_model", "width = num_heads * (d_model // num_heads)")
+    | "The heads are d_model / num_heads wide. The published model has `key_dim=d_model`: each head is as wide as the "
+    "model.",
+    attention_without_bias=edit("= 3 * (d_model * width + width) + width * d_model + d_model", "= 4 * d_model * width")
+    | "The attention's projections have no bias; Keras's default has.",
+    feed_forward_missing=edit("inner = d_model * d_ff + d_ff + d_ff * d_model + d_model", "inner = 0")
+    | "The feed-forward network is missing.",
+    one_norm=edit("norms = 2 * 2 * d_model", "norms = 2 * d_model")
+    | "The block has one layer norm; it should have two.",
+    no_norm=edit("norms = 2 * 2 * d_model", "norms = 0") | "The block has no layer norm; it should have two.",
+    two_blocks=edit("attention + inner + norms", "2 * (attention + inner + norms)")
+    | "There are two encoder blocks; the model should have one.",
+    flattened=edit("head = d_model * hidden", "head = max_length * d_model * hidden")
+    | edit(ALL_CHANGED)
+    | seen({"what the mean reads": "the words and the padding"})
+    | "The tokens of a review are laid side by side (`Flatten`), and the head reads all of them. It should read their "
+    "mean, `masked_mean`.",
+    attention_not_added=edit("x + heard", "heard")
+    | seen({"what the mean reads": "nothing else"})
+    | "Where the attention is silent, nothing of the words is left: its output is not added to its input.",
+    feed_forward_not_added=edit("tokens + changed", "changed")
+    | seen({"without the feed-forward network's result": "nothing is left"})
+    | "The feed-forward network's output replaces its input. It should be added to it.",
+    no_relu=edit(INNER, 'tokens @ w["inner"] + w["inner_bias"]')
+    | seen({"feed-forward network, hidden layer": "no ReLU"})
+    | "The feed-forward network's hidden layer has no ReLU. Two layers without one are a single linear map.",
+    relu_on_the_result=edit(OUTER, f"np.maximum({OUTER}, 0)")
+    | seen({"feed-forward network, its result": "not negative"})
+    | "The feed-forward network's second layer has a ReLU, too: then it can only add what is positive.",
+    no_relu_in_the_head=edit(
+        f'np.maximum({MEAN} @ w["hidden"] + w["hidden_bias"], 0)', f'{MEAN} @ w["hidden"] + w["hidden_bias"]'
+    )
+    | seen({"head, hidden layer": "no ReLU"})
+    | "The head's hidden layer has no ReLU.",
+    no_hidden_layer=edit("head = d_model * hidden + hidden + hidden * 1 + 1", "head = d_model + 1")
+    | "The mean goes straight to the output. A hidden layer of 20 units with ReLU is missing between them.",
+    hidden_as_wide_as_model=edit("hidden = 20", "hidden = d_model")
+    | "The head's hidden layer has d_model units; it should have 20.",
+    hidden_as_wide_as_d_ff=edit("hidden = 20", "hidden = d_ff")
+    | "The head's hidden layer has d_ff units; it should have 20.",
+    spare_row=edit("vocab_size * d_model", "(vocab_size + 1) * d_model")
+    | "The words' table has one row too many: padding is id 0 of the vocab_size ids, not one more.",
+    spare_rows=edit("vocab_size * d_model", "(vocab_size + 2) * d_model")
+    | 'The words\' table has two rows too many: "" and "[UNK]" are among the vocab_size entries.',
+    words_frozen=edit('"trainable": total', '"trainable": total - words')
+    | "The words' table does not learn: it is not trainable.",
+    two_outputs=edit("hidden * 1 + 1", "hidden * 2 + 2")
+    | edit(SHAPE, "str((len(ids), 2))")
+    | "There are two outputs for each review. Two classes need one: the probability of the second.",
+    no_sigmoid=edit(PROBABILITY, 'units @ w["last"] + w["last_bias"]')
+    | seen({"range of the results": "beyond 0 and 1"})
+    | "The results are not always between 0 and 1: the last layer lacks its sigmoid.",
+    same_result_for_all=edit(NONE_CHANGED)
+    | edit(ORDER_UNHEARD)
+    | edit("np.array(places)", "np.zeros(len(ids), int)")
+    | seen({"what the mean reads": "nothing else", "gradients of the weights": "all zero"})
+    | "Every review gets the same result. A softmax over a single output is always 1: use a sigmoid for one output. "
+    "Or does the head not read the mean at all?",
+    axis_lost=edit(SHAPE, "str((len(ids),))")
+    | edit(PROBABILITY, f"({PROBABILITY})[:, 0]")
+    | "The results have the shape (B,); it should be (B, 1).",
+    not_pooled=edit(SHAPE, "str((*ids.shape, 1))")
+    | edit(MEAN, "block")
+    | "There is a result for every token: the mean over the tokens is missing.",
+    first_word_read=edit(MEAN, "block[:, 0]")
+    | "The head reads the vector of the first word only. It should read the mean of all words, `masked_mean`."
+    | "Which axis does `x[:, 0]` take away, and what becomes of the other words?",
+    words_summed=edit("total / np.maximum(count, 1)", "total")
+    | "The vectors of the words are added up, so a long review has a long vector. The head should read their mean.",
+    words_maximum=edit(MEAN, "np.where((ids > 0)[..., None], block, -np.inf).max(axis=1)")
+    | "The head reads the largest value of each feature among the words. It should read their mean, `masked_mean`.",
+    maximum_of_all=edit(MEAN, "block.max(axis=1)")
+    | edit(ALL_CHANGED)
+    | seen({"what the mean reads": "the words and the padding"})
+    | "The head reads the largest value of each feature over all places, padding among them. It should read the mean "
+    "of the words.",
+    norms_elsewhere=edit(SUM_1, "x + heard")
+    | edit(SUM_2, "tokens", see="06#the-model")
+    | "The layer norms are not applied to the sums: each one should take the sum of a part's input and output."
+    | "What is the argument of your two layer norms, and what is it in the table?",
+    attention_added_twice=edit(SUM_2, "normalised(tokens + changed + heard, gain, shift)")
+    | "The attention's output is added a second time after the feed-forward network. There the sum has two terms."
+    | "The input of the feed-forward network is the first norm's result. What is added to its output?",
+    dropout_forced=seen({"result of a second call": "another"})
+    | "`model(ids)` gives the same review another result each time: a layer is called with `training=True`."
+    | "Who tells a Dropout layer whether the model is training, if you do not?",
+    dropout_always=edit(*LEFT_TO_CHANCE)
+    | seen({"result of a second call": "another", "result of a review alone": "another"})
+    | "The same review gives another result each time: something is random with `training=False`.",
+    batch_mixed=seen({"result of a review alone": "another"})
+    | "A review's result depends on which others are in the batch.",
 )
 
-
-exercise.hints(
-    '`ids = keras.Input((max_length,), dtype="int32")`, and from there on each layer is called on what the '
-    "layer before returned. Count after each one.",
-    "To get positions in the shape of the ids: `ops.cumsum(ops.ones_like(ids), axis=1) - 1` is 0, 1, 2, … in "
-    "every row. An Embedding with max_length rows turns them into vectors.",
+exercise.advice(
+    parameters="Print `model.summary()` and compare each line with the table of the lab's text.",
+    values="A review's result depends on that review alone: not on its neighbours in the batch, not on chance.",
+    padding="Padding can get in at two places: the attention's keys, and the mean over the tokens.",
+    order="Attention and mean are blind to order. The vector of the position is added to that of the word.",
+    inside="Which layers have a ReLU, and what is added to what, is in the table of the lab's text.",
+    learning="NumPy stops graphs and gradients. A layer that is called on a fixed array while the model is built "
+    "becomes a constant.",
+    given="The attention's kernels are 0, the other weights numbers of the check. Compare your sums, layer norms and "
+    "pooling with the table of the lab's text, line by line.",
 )
 exercise.hints(
-    "The mask of the keys is `ids != 0` with an axis for the queries, (B, 1, T). The same ids go into `masked_mean`.",
-    group="padding",
-)
-exercise.hints(
-    "Do the positions reach the sum with the words? Print `model.summary()`, and look for their 6,400 parameters.",
-    group="order",
+    parameters=(
+        '`ids = keras.Input((max_length,), dtype="int32")`, and from there on each layer is called on what the layer '
+        "before returned. Count after each one.",
+        "To get positions in the shape of the ids: `ops.cumsum(ops.ones_like(ids), axis=1) - 1` is 0, 1, 2, … in "
+        "every row. An Embedding with max_length rows turns them into vectors.",
+    ),
+    padding="The mask of the keys is `ids != 0` with an axis for the queries, (B, 1, T). The same ids go into "
+    "`masked_mean`.",
+    order="Do the positions reach the sum with the words? Print `model.summary()`, and look for their 6,400 "
+    "parameters.",
 )

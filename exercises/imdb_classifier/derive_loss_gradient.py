@@ -2,22 +2,21 @@
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, wrong
+from autograder.declaring import Advice, Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.drawing import drawn_until, normal
 from exercises.imdb_classifier.shared import padded, with_one_word
 
 exercise = Exercise(
     "derive_loss_gradient",
+    own_probe=True,
     returns=("by_logit", "by_token"),
     forbidden=("tensorflow.GradientTape", "tensorflow.gradients", "tensorflow.autodiff.ForwardAccumulator"),
 )
 
 
 @exercise.formula
-def gradients(
-    logits: np.ndarray, labels: np.ndarray, ids: np.ndarray, head: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def gradients(logits, labels, ids, head):
     """(σ(z) − y)/B, and from there to each word: its share of the mean, 1/words, times the head.
 
     z (B,), y (B,), ids (B, T), head (D,) -> (B,), (B, T, D).
@@ -61,56 +60,28 @@ def _inputs(rng: Generator, batch: int, length: int, width: int) -> dict[str, np
     return drawn_until(is_clear, draw)
 
 
-@exercise.group(
-    "the gradient by the logits",
-    points=2,
-    advice=Advice(
-        value="Take one review with label 1 first: −ln σ(z), as a function of z. Its derivative has a short form. Then "
-        "label 0, and then the mean over the batch."
-    ),
-)
-def by_logit(rng: Generator) -> list[Case]:
-    return [
-        Case(_inputs(rng, *sizes), mode="logit", description=f"{sizes[0]} reviews") for sizes in ((5, 7, 3), (7, 5, 2))
-    ]
+@exercise.group("the gradient by the logits", points=2)
+def by_logit(rng):
+    return [Case(_inputs(rng, *sizes), f"{sizes[0]} reviews", mode="logit") for sizes in ((5, 7, 3), (7, 5, 2))]
 
 
-@exercise.group(
-    "the gradient by the tokens",
-    points=2,
-    advice=Advice(
-        value="The chain rule has three factors: the loss by the logit, the logit by the mean, the mean by one token. "
-        "The last one differs from review to review."
-    ),
-)
-def by_token(rng: Generator) -> list[Case]:
+@exercise.group("the gradient by the tokens", points=2)
+def by_token(rng):
     behind, anywhere = _inputs(rng, 5, 7, 3), _inputs(rng, 3, 11, 2)
     behind["ids"] = with_one_word(rng, behind["ids"])
     anywhere["ids"] = rng.permuted(anywhere["ids"], axis=1)
-    return [
-        Case(behind, description="five reviews of up to 7 tokens of width 3, padding at the end"),
-        Case(anywhere, description="three reviews of up to 11 tokens of width 2, padding anywhere"),
-    ]
+    yield Case(behind, "five reviews of up to 7 tokens of width 3, padding at the end")
+    yield Case(anywhere, "three reviews of up to 11 tokens of width 2, padding anywhere")
 
 
-@exercise.group(
-    "logits up to 1000, and a review without words",
-    points=1,
-    advice=Advice(
-        nan="e^1000 is no number any more, and neither is ∞/∞ or 0/0. `ops.sigmoid` does not overflow; and a review "
-        "without words has 0 words to divide by.",
-        value="The sigmoid of ±1000 is 1 or 0. A review without words has a zero gradient by all its tokens.",
-    ),
-)
-def extremes(rng: Generator) -> list[Case]:
+@exercise.group("logits up to 1000, and a review without words")
+def extremes(rng):
     large, empty = _inputs(rng, 7, 5, 3), _inputs(rng, 5, 7, 2)
     sizes = np.array([1000, -1000, 700, -700, 90, -90, 1], "float32")
     large["logits"] = rng.permutation(sizes * (0.9 + 0.1 * rng.random(7)).astype("float32"))
     empty["ids"][int(rng.integers(5))] = 0
-    return [
-        Case(large, description="seven reviews, logits from −1000 to 1000"),
-        Case(empty, description="five reviews, one of them without words"),
-    ]
+    yield Case(large, "seven reviews, logits from −1000 to 1000")
+    yield Case(empty, "five reviews, one of them without words")
 
 
 ERROR, SHARE = "error = p - labels", "share = is_word / words"
@@ -118,114 +89,86 @@ MEAN, BY_LOGIT = "error / logits.size", "by_logit = slope(logits, labels)"
 WORDS = "np.maximum(is_word.sum(axis=1, keepdims=True), 1)"
 
 exercise.mistakes(
-    other_sign=wrong(
-        "The sign is the other one: this is the direction in which the loss *falls*. The gradient points to where it "
-        "rises.",
-        (ERROR, "error = labels - p"),
-        hint="With label 1, does the loss rise or fall when the logit grows?",
-    ),
-    not_averaged=wrong(
-        "This is the gradient of the sum of the losses. The loss of a batch is their mean.",
-        (MEAN, "error"),
-        hint="One more factor, the same for all reviews.",
-    ),
-    by_probability=wrong(
-        "This is the gradient by the probability p. By the logit there is one more factor: the derivative of σ.",
-        (ERROR, "error = (p - labels) / np.maximum(p * (1 - p), 1e-30)"),
-        hint="Multiply by σ'(z), written with p. What cancels?",
-    ),
-    squared_error=wrong(
-        "A factor p(1 − p), the derivative of σ, is left. It belongs to the gradient of a squared error; with "
-        "cross-entropy it cancels.",
-        (ERROR, "error = (p - labels) * p * (1 - p)"),
-        hint="What is the derivative of −ln p by p, for label 1? Multiply it by p(1 − p).",
-        see="06#cross-entropy",
-    ),
-    no_sigmoid=wrong(
-        "The logits are used as if they were probabilities.",
-        ("p = (1 + np.tanh(logits / 2)) / 2", "p = logits"),
-        hint="Which function makes a probability of a logit?",
-    ),
-    padding_too=wrong(
-        "Padding gets a gradient, as in a mean over all T tokens. The masked mean does not depend on padding.",
-        ("is_word = ids != 0", "is_word = np.ones_like(ids, bool)"),
-        hint="By which of the T tokens does the derivative of the masked mean vanish?",
-        see="06#padding-leaks",
-    ),
-    padding_reached=wrong(
-        "Padding gets as much as a word. The masked mean does not depend on padding, so its gradient there is 0.",
-        (SHARE, "share = np.ones(ids.shape) / words"),
-        see="06#padding-leaks",
-    ),
-    head_forgotten=wrong(
-        "The last factor is missing: the logit is v · mean, so its derivative by the mean is v.",
-        ("reached[..., None] * head", "reached[..., None] * np.ones_like(head)"),
-    ),
-    one_label_only=wrong(
-        "Reviews with label 0 have no gradient. Their loss is −ln(1 − p), which is 0 only where p is.",
-        (ERROR, "error = labels * (p - labels)"),
-        hint="What is p(correct label) where the label is 0?",
-    ),
-    hard_decisions=wrong(
-        "The prediction is rounded to 0 or 1. The gradient of −ln p has the probability itself.",
-        (ERROR, "error = (p > 0.5) - labels"),
-        hint="By how much does the loss fall when p(correct label) rises from 0.6 to 0.9?",
-    ),
-    divided_by_length=wrong(
-        "Each word's gradient is divided by T. The masked mean divides by something else.",
-        (SHARE, "share = is_word / ids.shape[1]"),
-        hint="How many words does the review have?",
-    ),
-    not_shared=wrong(
-        "Each word gets the whole gradient of the mean, as in a sum. What does the mean divide by?",
-        (SHARE, "share = is_word * 1.0"),
-    ),
-    one_length=wrong(
-        "All reviews share one number of words, the mean of the batch. Each review's mean divides by its own.",
-        (SHARE, "share = is_word / is_word.sum(axis=1).mean()"),
-        hint="Two reviews, of one word and of three: what does each of their means divide by?",
-    ),
-    words_of_the_batch=wrong(
-        "The words of the whole batch are counted together. Each review's mean divides by its own number.",
-        (SHARE, "share = is_word / is_word.sum()"),
-        hint="Along which axis do you sum the mask?",
-    ),
-    empty_nan=wrong(
-        "A review without words is 0/0. Divide by at least 1, as in `masked_mean`.",
-        (WORDS, "is_word.sum(axis=1, keepdims=True)"),
-    ),
-    empty_without_error=wrong(
-        "A review without words gets no gradient by its logit. The logit is c there, and its loss falls as for others.",
-        (BY_LOGIT, "by_logit = slope(logits, labels) * (ids != 0).any(axis=1)"),
-        hint="Which of the two gradients is zero when a review has no words, and does c learn from such a review?",
-    ),
-    empty_not_counted=wrong(
-        "A review without words is not counted: the loss is the mean over all B reviews.",
-        (BY_LOGIT, "by_logit = slope(logits, labels) * logits.size / (ids != 0).any(axis=1).sum()"),
-    ),
-    batch_forgotten=wrong(
-        "The gradient by the logits is divided by B, that by the tokens is not. It contains the first as a factor.",
-        ("reached = by_logit[:, None] * share", "reached = by_logit[:, None] * share * logits.size"),
-    ),
-    averaged_twice=wrong(
-        "The gradient by the tokens is divided by the batch twice: the gradient by the logits has that factor already.",
-        ("reached = by_logit[:, None] * share", "reached = by_logit[:, None] * share / logits.size"),
-    ),
-    logit_alone=wrong(
-        "This is the derivative of the logit by the tokens. For that of the loss a factor is missing in front.",
-        ("reached = by_logit[:, None] * share", "reached = share"),
-        hint="The chain rule starts with the loss by the logit.",
-    ),
+    other_sign=edit(ERROR, "error = labels - p")
+    | "The sign is the other one: this is the direction in which the loss *falls*. The gradient points to where it "
+    "rises." | "With label 1, does the loss rise or fall when the logit grows?",
+    not_averaged=edit(MEAN, "error")
+    | "This is the gradient of the sum of the losses. The loss of a batch is their mean."
+    | "One more factor, the same for all reviews.",
+    by_probability=edit(ERROR, "error = (p - labels) / np.maximum(p * (1 - p), 1e-30)")
+    | "This is the gradient by the probability p. By the logit there is one more factor: the derivative of σ."
+    | "Multiply by σ'(z), written with p. What cancels?",
+    squared_error=edit(ERROR, "error = (p - labels) * p * (1 - p)", see="06#cross-entropy")
+    | "A factor p(1 − p), the derivative of σ, is left. It belongs to the gradient of a squared error; with "
+    "cross-entropy it cancels." | "What is the derivative of −ln p by p, for label 1? Multiply it by p(1 − p).",
+    no_sigmoid=edit("p = (1 + np.tanh(logits / 2)) / 2", "p = logits")
+    | "The logits are used as if they were probabilities."
+    | "Which function makes a probability of a logit?",
+    padding_too=edit("is_word = ids != 0", "is_word = np.ones_like(ids, bool)", see="06#padding-leaks")
+    | "Padding gets a gradient, as in a mean over all T tokens. The masked mean does not depend on padding."
+    | "By which of the T tokens does the derivative of the masked mean vanish?",
+    padding_reached=edit(SHARE, "share = np.ones(ids.shape) / words", see="06#padding-leaks")
+    | "Padding gets as much as a word. The masked mean does not depend on padding, so its gradient there is 0.",
+    head_forgotten=edit("reached[..., None] * head", "reached[..., None] * np.ones_like(head)")
+    | "The last factor is missing: the logit is v · mean, so its derivative by the mean is v.",
+    one_label_only=edit(ERROR, "error = labels * (p - labels)")
+    | "Reviews with label 0 have no gradient. Their loss is −ln(1 − p), which is 0 only where p is."
+    | "What is p(correct label) where the label is 0?",
+    hard_decisions=edit(ERROR, "error = (p > 0.5) - labels")
+    | "The prediction is rounded to 0 or 1. The gradient of −ln p has the probability itself."
+    | "By how much does the loss fall when p(correct label) rises from 0.6 to 0.9?",
+    divided_by_length=edit(SHARE, "share = is_word / ids.shape[1]")
+    | "Each word's gradient is divided by T. The masked mean divides by something else."
+    | "How many words does the review have?",
+    not_shared=edit(SHARE, "share = is_word * 1.0")
+    | "Each word gets the whole gradient of the mean, as in a sum. What does the mean divide by?",
+    one_length=edit(SHARE, "share = is_word / is_word.sum(axis=1).mean()")
+    | "All reviews share one number of words, the mean of the batch. Each review's mean divides by its own."
+    | "Two reviews, of one word and of three: what does each of their means divide by?",
+    words_of_the_batch=edit(SHARE, "share = is_word / is_word.sum()")
+    | "The words of the whole batch are counted together. Each review's mean divides by its own number."
+    | "Along which axis do you sum the mask?",
+    empty_nan=edit(WORDS, "is_word.sum(axis=1, keepdims=True)")
+    | "A review without words is 0/0. Divide by at least 1, as in `masked_mean`.",
+    empty_without_error=edit(BY_LOGIT, "by_logit = slope(logits, labels) * (ids != 0).any(axis=1)")
+    | "A review without words gets no gradient by its logit. The logit is c there, and its loss falls as for others."
+    | "Which of the two gradients is zero when a review has no words, and does c learn from such a review?",
+    empty_not_counted=edit(BY_LOGIT, "by_logit = slope(logits, labels) * logits.size / (ids != 0).any(axis=1).sum()")
+    | "A review without words is not counted: the loss is the mean over all B reviews.",
+    batch_forgotten=edit("reached = by_logit[:, None] * share", "reached = by_logit[:, None] * share * logits.size")
+    | "The gradient by the logits is divided by B, that by the tokens is not. It contains the first as a factor.",
+    averaged_twice=edit("reached = by_logit[:, None] * share", "reached = by_logit[:, None] * share / logits.size")
+    | "The gradient by the tokens is divided by the batch twice: the gradient by the logits has that factor already.",
+    logit_alone=edit("reached = by_logit[:, None] * share", "reached = share")
+    | "This is the derivative of the logit by the tokens. For that of the loss a factor is missing in front."
+    | "The chain rule starts with the loss by the logit.",
 )
 
-exercise.hints(
-    "σ'(z) = σ(z)(1 − σ(z)). Write the loss of one review with both labels in one line: −y ln p − (1 − y) ln(1 − p).",
-    "Differentiate by p, then multiply by the derivative of p by z, and simplify before you write code.",
+exercise.advice(
+    by_logit=Advice(
+        value="Take one review with label 1 first: −ln σ(z), as a function of z. Its derivative has a short form. Then "
+        "label 0, and then the mean over the batch."
+    ),
+    by_token=Advice(
+        value="The chain rule has three factors: the loss by the logit, the logit by the mean, the mean by one token. "
+        "The last one differs from review to review."
+    ),
+    extremes=Advice(
+        nan="e^1000 is no number any more, and neither is ∞/∞ or 0/0. `ops.sigmoid` does not overflow; and a review "
+        "without words has 0 words to divide by.",
+        value="The sigmoid of ±1000 is 1 or 0. A review without words has a zero gradient by all its tokens.",
+    ),
 )
 exercise.hints(
-    "m is the sum of the words' vectors, divided by their number. What is the derivative of m by one of them, and what "
-    "is it by padding?",
-    "Axes: the gradient by the logits is (B,), the mask (B, T), v is (D,), the result (B, T, D).",
-    group="by_token",
+    by_logit=(
+        "σ'(z) = σ(z)(1 − σ(z)). Write the loss of one review with both labels in one line: −y ln p − (1 − y) ln(1 − "
+        "p).",
+        "Differentiate by p, then multiply by the derivative of p by z, and simplify before you write code.",
+    ),
+    by_token=(
+        "m is the sum of the words' vectors, divided by their number. What is the derivative of m by one of them, and "
+        "what is it by padding?",
+        "Axes: the gradient by the logits is (B,), the mask (B, T), v is (D,), the result (B, T, D).",
+    ),
+    extremes="`np.maximum(count, 1)` for the number of words, as in `masked_mean`.",
 )
-exercise.hints("`np.maximum(count, 1)` for the number of words, as in `masked_mean`.", group="extremes")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.drawing import drawn_until
 
@@ -44,18 +44,16 @@ def _counts(rng: Generator, *around: int) -> tuple[int, int, int, int]:
 def _measured(*around: tuple[int, int, int, int]):
     def draw(rng: Generator) -> list[Case]:
         counts = [_counts(rng, *fields) for fields in around]
-        return [Case(_results(rng, *fields), description=_shown(fields)) for fields in counts]
+        return [Case(_results(rng, *fields), _shown(fields)) for fields in counts]
 
     return draw
 
 
-exercise = Exercise("evaluate_predictions")
+exercise = Exercise("evaluate_predictions", own_probe=True)
 
 
 @exercise.formula
-def evaluate_predictions(
-    probabilities: np.ndarray, labels: np.ndarray, threshold: float = 0.5
-) -> dict[str, np.ndarray]:
+def evaluate_predictions(probabilities, labels, threshold=0.5):
     """Counts and measures of a decision between two classes; 0 where a measure would divide by nothing."""
     said, true = probabilities.reshape(-1) >= threshold, labels.reshape(-1) == 1
     tn, fp, fn, tp = (int(np.sum(both)) for both in (~said & ~true, said & ~true, ~said & true, said & true))
@@ -76,40 +74,28 @@ def share(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
 
-@exercise.group("right counts and measures", points=2)
-def values(rng: Generator) -> list[Case]:
-    return _measured((7, 3, 2, 11), (13, 5, 8, 3))(rng)
+exercise.group("right counts and measures", points=2, values=_measured((7, 3, 2, 11), (13, 5, 8, 3)))
 
 
-@exercise.group("other thresholds", points=1, advice="A probability that equals the threshold counts as positive.")
-def threshold(rng: Generator) -> list[Case]:
+@exercise.group("other thresholds")
+def threshold(rng):
     cases = [((7, 3, 2, 11), 0.25), ((5, 2, 4, 13), 0.75)]
     drawn = [(_counts(rng, *around), threshold) for around, threshold in cases]
     return [
-        Case(_results(rng, *counts, threshold=threshold), description=_shown(counts, threshold=threshold))
+        Case(_results(rng, *counts, threshold=threshold), _shown(counts, threshold=threshold))
         for counts, threshold in drawn
     ]
 
 
-@exercise.group(
-    "probabilities of shape (n, 1)",
-    points=1,
-    advice="(n, 1) compared with (n,) broadcasts to (n, n). Flatten both first.",
-)
-def column(rng: Generator) -> list[Case]:
+@exercise.group("probabilities of shape (n, 1)")
+def column(rng):
     counts = _counts(rng, 7, 3, 2, 11)
     inputs = _results(rng, *counts)
     column = {**inputs, "probabilities": inputs["probabilities"][:, None]}
-    return [Case(column, description=f"probabilities ({sum(counts)}, 1), as model.predict returns them")]
+    return Case(column, f"probabilities ({sum(counts)}, 1), as model.predict returns them")
 
 
-@exercise.group(
-    "0 where the divisor is 0",
-    points=1,
-    advice="There may be no predicted positives, no real positives, or neither: each divisor may be 0.",
-)
-def zero(rng: Generator) -> list[Case]:
-    return _measured((9, 0, 4, 0), (8, 3, 0, 0), (6, 0, 0, 0))(rng)
+exercise.group("0 where the divisor is 0", zero=_measured((9, 0, 4, 0), (8, 3, 0, 0), (6, 0, 0, 0)))
 
 
 FLAT = "probabilities.reshape(-1) >= threshold, labels.reshape(-1) == 1"
@@ -119,81 +105,54 @@ BOTH = "precision, recall = share(tp, tp + fp), share(tp, tp + fn)"
 NOTHING = "part / whole if whole else 0.0"
 
 exercise.mistakes(
-    threshold_exclusive=wrong(
-        "A probability that equals the threshold counts as negative; it should count as positive.",
-        (">= threshold", "> threshold"),
-    ),
-    rounded=wrong(
-        "`round` takes 0.5 to 0 (halves go to the even number), and it has no argument for the threshold.",
-        (">= threshold", "> 0.5"),
-    ),
-    threshold_ignored=wrong("The threshold is 0.5 whatever the argument says.", (">= threshold", ">= 0.5")),
-    column_broadcast=wrong(
-        "Probabilities (n, 1) against labels (n,) made a table (n, n): every review is compared with every label.",
-        (FLAT, "np.broadcast_arrays(probabilities >= threshold, labels.reshape(-1) == 1)"),
-    ),
-    accuracy_of_a_table=wrong(
-        "The accuracy is above 1 for probabilities (n, 1): against labels (n,) they make a table (n, n), and you divide"
-        " the sum of the whole table by n. Flatten both first.",
-        (FLAT, "probabilities >= threshold, labels.reshape(-1) == 1"),
-    ),
-    confusion_transposed=wrong(
-        "The confusion matrix is transposed: rows are true classes, columns are what the model said.",
-        (TABLE, "[[tn, fn], [fp, tp]]"),
-    ),
-    confusion_positive_first=wrong(
-        "The confusion matrix begins with the positive class. Class 0 comes first: [[tn, fp], [fn, tp]].",
-        (TABLE, "[[tp, fn], [fp, tn]]"),
-    ),
-    confusion_both=wrong(
-        "The confusion matrix is [[tp, fp], [fn, tn]], as in some textbooks; here it is [[tn, fp], [fn, tp]].",
-        (TABLE, "[[tp, fp], [fn, tn]]"),
-    ),
-    confusion_shares=wrong(
-        "The confusion matrix holds shares; it should hold counts.", (TABLE, f"np.array({TABLE}) / said.size")
-    ),
-    precision_recall_swapped=wrong(
-        "Precision and recall are swapped. Precision: of those predicted positive, how many are positive?",
-        (BOTH, BOTH.replace("precision, recall", "recall, precision")),
-    ),
-    f1_arithmetic=wrong(
-        "F1 is the harmonic mean, not the ordinary one: 2PR / (P + R).", (F1, "(precision + recall) / 2")
-    ),
-    f1_halved=wrong(
-        "F1 is half of what it should be: the harmonic mean has a 2.",
-        (F1, "share(precision * recall, precision + recall)"),
-    ),
-    f1_geometric=wrong("F1 is the harmonic mean, without a root: 2PR / (P + R).", (F1, "(precision * recall) ** 0.5")),
-    nothing_is_nan=wrong(
-        "0/0 is NaN. Where the divisor is 0, return 0.", (NOTHING, 'part / whole if whole else float("nan")')
-    ),
-    nothing_is_one=wrong(
-        "Where the divisor is 0, the measure should be 0.", (NOTHING, "part / whole if whole else 1.0")
-    ),
-    negative_class_measured=wrong(
-        "Class 0 is treated as the positive one. Positive is class 1.", ("tn, fp, fn, tp =", "tp, fn, fp, tn =")
-    ),
-    accuracy_in_percent=wrong(
-        "The accuracy is in per cent; it should be a share from 0 to 1.", (ACCURACY, f"100 * {ACCURACY}")
-    ),
-    accuracy_is_a_count=wrong(
-        "The accuracy is the number of right answers; it should be their share. Divide by the number of "
-        "reviews, or take"
-        " the mean.",
-        (ACCURACY, "tp + tn"),
-    ),
+    threshold_exclusive=edit(">= threshold", "> threshold")
+    | "A probability that equals the threshold counts as negative; it should count as positive.",
+    rounded=edit(">= threshold", "> 0.5")
+    | "`round` takes 0.5 to 0 (halves go to the even number), and it has no argument for the threshold.",
+    threshold_ignored=edit(">= threshold", ">= 0.5") | "The threshold is 0.5 whatever the argument says.",
+    column_broadcast=edit(FLAT, "np.broadcast_arrays(probabilities >= threshold, labels.reshape(-1) == 1)")
+    | "Probabilities (n, 1) against labels (n,) made a table (n, n): every review is compared with every label.",
+    accuracy_of_a_table=edit(FLAT, "probabilities >= threshold, labels.reshape(-1) == 1")
+    | "The accuracy is above 1 for probabilities (n, 1): against labels (n,) they make a table (n, n), and you divide "
+    "the sum of the whole table by n. Flatten both first.",
+    confusion_transposed=edit(TABLE, "[[tn, fn], [fp, tp]]")
+    | "The confusion matrix is transposed: rows are true classes, columns are what the model said.",
+    confusion_positive_first=edit(TABLE, "[[tp, fn], [fp, tn]]")
+    | "The confusion matrix begins with the positive class. Class 0 comes first: [[tn, fp], [fn, tp]].",
+    confusion_both=edit(TABLE, "[[tp, fp], [fn, tn]]")
+    | "The confusion matrix is [[tp, fp], [fn, tn]], as in some textbooks; here it is [[tn, fp], [fn, tp]].",
+    confusion_shares=edit(TABLE, f"np.array({TABLE}) / said.size")
+    | "The confusion matrix holds shares; it should hold counts.",
+    precision_recall_swapped=edit(BOTH, BOTH.replace("precision, recall", "recall, precision"))
+    | "Precision and recall are swapped. Precision: of those predicted positive, how many are positive?",
+    f1_arithmetic=edit(F1, "(precision + recall) / 2")
+    | "F1 is the harmonic mean, not the ordinary one: 2PR / (P + R).",
+    f1_halved=edit(F1, "share(precision * recall, precision + recall)")
+    | "F1 is half of what it should be: the harmonic mean has a 2.",
+    f1_geometric=edit(F1, "(precision * recall) ** 0.5") | "F1 is the harmonic mean, without a root: 2PR / (P + R).",
+    nothing_is_nan=edit(NOTHING, 'part / whole if whole else float("nan")')
+    | "0/0 is NaN. Where the divisor is 0, return 0.",
+    nothing_is_one=edit(NOTHING, "part / whole if whole else 1.0") | "Where the divisor is 0, the measure should be 0.",
+    negative_class_measured=edit("tn, fp, fn, tp =", "tp, fn, fp, tn =")
+    | "Class 0 is treated as the positive one. Positive is class 1.",
+    accuracy_in_percent=edit(ACCURACY, f"100 * {ACCURACY}")
+    | "The accuracy is in per cent; it should be a share from 0 to 1.",
+    accuracy_is_a_count=edit(ACCURACY, "tp + tn")
+    | "The accuracy is the number of right answers; it should be their share. Divide by the number of reviews, or "
+    "take the mean.",
 )
 
-
-exercise.hints(
-    "Make two flat boolean arrays first: predicted positive, and really positive.",
-    "The four counts are sums of `said & true`, `said & ~true`, `~said & true` and `~said & ~true`.",
+exercise.advice(
+    threshold="A probability that equals the threshold counts as positive.",
+    column="(n, 1) compared with (n,) broadcasts to (n, n). Flatten both first.",
+    zero="There may be no predicted positives, no real positives, or neither: each divisor may be 0.",
 )
 exercise.hints(
-    "`share` of the stub divides, or gives 0. Does every division in your code use it, also that of F1?", group="zero"
+    values=(
+        "Make two flat boolean arrays first: predicted positive, and really positive.",
+        "The four counts are sums of `said & true`, `said & ~true`, `~said & true` and `~said & ~true`.",
+    ),
+    zero="`share` of the stub divides, or gives 0. Does every division in your code use it, also that of F1?",
+    threshold="Does a probability that equals the threshold count as positive? And is the argument used, or 0.5?",
+    column="Print the shapes of what you compare. Flatten both before that.",
 )
-exercise.hints(
-    "Does a probability that equals the threshold count as positive? And is the argument used, or 0.5?",
-    group="threshold",
-)
-exercise.hints("Print the shapes of what you compare. Flatten both before that.", group="column")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.imdb_classifier.shared import WORDS, pick
 
@@ -47,7 +47,7 @@ def _in_order(rng: Generator) -> dict:
 
 
 # What scikit-learn's solver leaves open (1e-4 at most in what was tried), ten times over.
-exercise = Exercise("linear_baseline", tolerance=0.002)
+exercise = Exercise("linear_baseline", own_probe=True, tolerance=0.002)
 
 
 @exercise.formula
@@ -100,37 +100,24 @@ def logistic(x: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return weights
 
 
-@exercise.group(
+exercise.group(
     "the probabilities that scikit-learn's defaults give",
     points=2,
     must_fail_for=("single_words_only", "pairs_only", "triples_too", "counts_alone", "fitted_on_all_texts"),
+    values=lambda rng: [
+        Case(_inputs(rng, 24, 7), "24 reviews to learn from, 7 to judge"),
+        Case(_inputs(rng, 41, 11, words=13), "41 reviews to learn from, 11 to judge"),
+    ],
 )
-def values(rng: Generator) -> list[Case]:
-    return [
-        Case(_inputs(rng, 24, 7), description="24 reviews to learn from, 7 to judge"),
-        Case(_inputs(rng, 41, 11, words=13), description="41 reviews to learn from, 11 to judge"),
-    ]
-
-
-@exercise.group(
+exercise.group(
     "reviews in which the order of two words decides",
-    points=1,
-    advice="The words are the same in all reviews. A pair of neighbouring words is a feature of its own: "
-    "`ngram_range`.",
     must_fail_for=("single_words_only",),
+    order=lambda rng: Case(_in_order(rng), "24 reviews of the same words in two orders"),
 )
-def order(rng: Generator) -> list[Case]:
-    return [Case(_in_order(rng), description="24 reviews of the same words in two orders")]
 
 
-@exercise.group(
-    "nothing is learned from the reviews to be judged",
-    points=1,
-    advice="Both the vocabulary and the weights of the words come from the training reviews: `fit` for these, "
-    "`transform` for the others.",
-    must_fail_for=("fitted_on_all_texts",),
-)
-def unseen(rng: Generator) -> list[Case]:
+@exercise.group("nothing is learned from the reviews to be judged", must_fail_for=("fitted_on_all_texts",))
+def unseen(rng):
     inputs = _inputs(rng, 24, 5)
     strange = [str(word) for word in WORDS if not any(word in text.split() for text in inputs["train_texts"])]
     texts = [
@@ -142,11 +129,8 @@ def unseen(rng: Generator) -> list[Case]:
     frequent = common["train_texts"][0].split()[0]
     common["texts"] = [f"{frequent} {frequent} {text}" for text in common["texts"]]
     return [
-        Case(
-            {**inputs, "texts": texts},
-            description="reviews with unknown words, one of them with no known word, and in capitals",
-        ),
-        Case(common, description="a word that stands in every review to be judged"),
+        Case({**inputs, "texts": texts}, "reviews with unknown words, one of them with no known word, and in capitals"),
+        Case(common, "a word that stands in every review to be judged"),
     ]
 
 
@@ -155,66 +139,50 @@ TERMS = "sorted({term for terms in seen for term in terms})"
 ANEW = "1 + np.log((1 + len(new)) / (1 + np.array([sum(term in terms for terms in new) for term in place])))"
 
 exercise.mistakes(
-    fitted_on_all_texts=wrong(
-        "The TF-IDF has seen the reviews that are to be judged: its vocabulary, and how rare a word is, come "
-        "from training"
-        " reviews alone.",
-        ("seen = train", "seen = train + new"),
-    ),
-    single_words_only=wrong(
-        "Your features have no pairs of words: the order of words changes nothing.",
-        ("for n in (1, 2)", "for n in (1,)"),
-    ),
-    pairs_only=wrong(
-        "Your features are only pairs of words, no single words. Take both.", ("for n in (1, 2)", "for n in (2,)")
-    ),
-    triples_too=wrong(
-        "Triples of words are features, too; the exercise asks for words and pairs.",
-        ("for n in (1, 2)", "for n in (1, 2, 3)"),
-    ),
-    counts_alone=wrong(
-        "The features are plain counts. TF-IDF weighs rare words more, and gives all reviews the same length.",
-        ("table / np.where(lengths == 0, 1, lengths)", "counts"),
-    ),
-    lecture_settings=wrong(
-        "The settings are the lecture's (`min_df`, `sublinear_tf`, `C`, solver). Take defaults for all but the pairs.",
-        (TERMS, TERMS.replace("for term in terms}", "for term in terms if sum(term in text for text in seen) > 1}")),
-        ("table = counts * idf", "table = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0) * idf"),
-        ("np.append(np.ones(x.shape[1] - 1), 0.0)", "np.full(x.shape[1], 0.1)"),
-    ),
-    other_penalty=wrong(
-        "The logistic regression has `C=10`. Leave it at its default, 1.",
-        ("np.append(np.ones(x.shape[1] - 1), 0.0)", "np.append(np.full(x.shape[1] - 1, 0.1), 0.0)"),
-    ),
-    sublinear=wrong(
-        "The counts are replaced by their logarithms (`sublinear_tf=True`), which is not the default.",
-        ("table = counts * idf", "table = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0) * idf"),
-    ),
-    fitted_anew=wrong(
-        "How rare a word is was counted anew in the reviews to be judged (`fit_transform`). Call `transform` there.",
-        ("weighed(new, place, idf)", f"weighed(new, place, {ANEW})"),
-        hint="Which calls see `texts`, and does one of them begin with `fit`?",
-    ),
-    negative_class=wrong(
-        "This is the probability of a negative review. In which column of `predict_proba` is class 1?",
-        (PROBABILITY, "1 / (1 + np.exp(scores))"),
-    ),
-    decisions=wrong(
-        "These are decisions, 0 or 1. The exercise asks for probabilities: `predict_proba`.",
-        (PROBABILITY, "(scores > 0) * 1.0"),
-    ),
-    scores=wrong(
-        "These are scores that can be negative or above 1. The exercise asks for probabilities: `predict_proba`.",
-        (PROBABILITY, "scores"),
-    ),
+    fitted_on_all_texts=edit("seen = train", "seen = train + new")
+    | "The TF-IDF has seen the reviews that are to be judged: its vocabulary, and how rare a word is, come from "
+    "training reviews alone.",
+    single_words_only=edit("for n in (1, 2)", "for n in (1,)")
+    | "Your features have no pairs of words: the order of words changes nothing.",
+    pairs_only=edit("for n in (1, 2)", "for n in (2,)")
+    | "Your features are only pairs of words, no single words. Take both.",
+    triples_too=edit("for n in (1, 2)", "for n in (1, 2, 3)")
+    | "Triples of words are features, too; the exercise asks for words and pairs.",
+    counts_alone=edit("table / np.where(lengths == 0, 1, lengths)", "counts")
+    | "The features are plain counts. TF-IDF weighs rare words more, and gives all reviews the same length.",
+    lecture_settings=edit(
+        TERMS, TERMS.replace("for term in terms}", "for term in terms if sum(term in text for text in seen) > 1}")
+    )
+    | edit("table = counts * idf", "table = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0) * idf")
+    | edit("np.append(np.ones(x.shape[1] - 1), 0.0)", "np.full(x.shape[1], 0.1)")
+    | "The settings are the lecture's (`min_df`, `sublinear_tf`, `C`, solver). Take defaults for all but the pairs.",
+    other_penalty=edit("np.append(np.ones(x.shape[1] - 1), 0.0)", "np.append(np.full(x.shape[1] - 1, 0.1), 0.0)")
+    | "The logistic regression has `C=10`. Leave it at its default, 1.",
+    sublinear=edit("table = counts * idf", "table = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0) * idf")
+    | "The counts are replaced by their logarithms (`sublinear_tf=True`), which is not the default.",
+    fitted_anew=edit("weighed(new, place, idf)", f"weighed(new, place, {ANEW})")
+    | "How rare a word is was counted anew in the reviews to be judged (`fit_transform`). Call `transform` there."
+    | "Which calls see `texts`, and does one of them begin with `fit`?",
+    negative_class=edit(PROBABILITY, "1 / (1 + np.exp(scores))")
+    | "This is the probability of a negative review. In which column of `predict_proba` is class 1?",
+    decisions=edit(PROBABILITY, "(scores > 0) * 1.0")
+    | "These are decisions, 0 or 1. The exercise asks for probabilities: `predict_proba`.",
+    scores=edit(PROBABILITY, "scores")
+    | "These are scores that can be negative or above 1. The exercise asks for probabilities: `predict_proba`.",
 )
 
-
+exercise.advice(
+    order="The words are the same in all reviews. A pair of neighbouring words is a feature of its own: `ngram_range`.",
+    unseen="Both the vocabulary and the weights of the words come from the training reviews: `fit` for these, "
+    "`transform` for the others.",
+)
 exercise.hints(
-    "Two objects of scikit-learn: a `TfidfVectorizer`, which makes a matrix of texts, and a "
-    "`LogisticRegression`, which learns from it.",
-    "`make_pipeline` joins the two, and then `fit` and `predict_proba` take texts. What are the two columns "
-    "of `predict_proba`?",
+    values=(
+        "Two objects of scikit-learn: a `TfidfVectorizer`, which makes a matrix of texts, and a `LogisticRegression`, "
+        "which learns from it.",
+        "`make_pipeline` joins the two, and then `fit` and `predict_proba` take texts. What are the two columns of "
+        "`predict_proba`?",
+    ),
+    order="`ngram_range=(smallest, largest)` says how many words in a row make a feature.",
+    unseen="Count the calls of `fit` and `fit_transform`: which texts does each of them see?",
 )
-exercise.hints("`ngram_range=(smallest, largest)` says how many words in a row make a feature.", group="order")
-exercise.hints("Count the calls of `fit` and `fit_transform`: which texts does each of them see?", group="unseen")

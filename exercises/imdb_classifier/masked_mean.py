@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit, instead
 from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.imdb_classifier.shared import padded, with_one_word
@@ -14,7 +14,7 @@ def _mean_case(rng: Generator, ids: np.ndarray, width: int, floats: str = "float
     return Case({"x": x.astype(floats), "ids": ids}, **settings)
 
 
-exercise = Exercise("masked_mean")
+exercise = Exercise("masked_mean", own_probe=True)
 
 
 @exercise.formula
@@ -33,123 +33,95 @@ def maximum(x: np.ndarray, ids: np.ndarray) -> np.ndarray:
 
 
 @exercise.group("right values, padding at the end", points=2)
-def values(rng: Generator) -> list[Case]:
+def values(rng):
     return [_mean_case(rng, padded(rng, 3, 7), 5), _mean_case(rng, with_one_word(rng, padded(rng, 3, 11)), 3)]
 
 
-@exercise.group("padding in other places", points=1, advice="An id of 0 is padding wherever it stands.")
-def anywhere(rng: Generator) -> list[Case]:
+@exercise.group("padding in other places")
+def anywhere(rng):
     ids = padded(rng, 3, 7)
-    return [
-        _mean_case(rng, ids[:, ::-1].copy(), 5, description="x (3, 7, 5), padding in front"),
-        _mean_case(rng, rng.permuted(ids, axis=1), 5, description="x (3, 7, 5), padding anywhere"),
-    ]
+    yield _mean_case(rng, ids[:, ::-1].copy(), 5, description="x (3, 7, 5), padding in front")
+    yield _mean_case(rng, rng.permuted(ids, axis=1), 5, description="x (3, 7, 5), padding anywhere")
 
 
-@exercise.group(
-    "a row that is all padding gives 0",
-    points=1,
-    advice="A row without words has the sum 0. Which number can you divide by, so that the result is 0?",
-)
-def all_padding(rng: Generator) -> list[Case]:
+@exercise.group("a row that is all padding gives 0")
+def all_padding(rng):
     ids = padded(rng, 3, 7)
     ids[int(rng.integers(3))] = 0
-    return [_mean_case(rng, ids, 5, description="x (3, 7, 5), one row is all padding")]
+    return _mean_case(rng, ids, 5, description="x (3, 7, 5), one row is all padding")
 
 
-@exercise.group("arrays and tensors, float type kept", points=1)
-def types(rng: Generator) -> list[Case]:
-    return [
+exercise.group(
+    "arrays and tensors, float type kept",
+    types=lambda rng: [
         _mean_case(rng, padded(rng, 3, 7), 5, mode="tensor", description="TensorFlow tensors", dtype="float32"),
         _mean_case(rng, padded(rng, 3, 7).astype("int32"), 5, description="NumPy arrays, ids of int32"),
         _mean_case(rng, padded(rng, 2, 5), 3, "float64", description="NumPy arrays of float64", dtype="float64"),
-    ]
-
-
-@exercise.group(
-    "works inside tf.function and on keras.Input, and gradients are finite",
-    points=1,
-    advice="The model of the next exercise needs this function. NumPy stops graphs and gradients, and functions of "
-    "TensorFlow cannot take a `keras.Input`; `keras.ops` can. There `a == b` compares the two objects: write "
-    "`ops.equal(a, b)`.",
+    ],
 )
-def training(rng: Generator) -> list[Case]:
+
+
+@exercise.group("works inside tf.function and on keras.Input, and gradients are finite")
+def training(rng):
     ids = padded(rng, 3, 5)
     ids[0] = 0
     slope = _mean_case(rng, ids, 2, mode="gradient", description="gradients, one row is all padding")
-    return [
-        _mean_case(rng, ids, 3, mode="graph", description="inside tf.function, batch size and length unknown"),
-        _mean_case(
-            rng, ids.astype("int32"), 3, mode="model", description="in a model, between keras.Input and its output"
-        ),
-        Case({**slope.inputs, "cotangent.output": normal(rng, 3, 2)}, mode="gradient", description=slope.description),
-    ]
+    yield _mean_case(rng, ids, 3, mode="graph", description="inside tf.function, batch size and length unknown")
+    yield _mean_case(
+        rng, ids.astype("int32"), 3, mode="model", description="in a model, between keras.Input and its output"
+    )
+    yield Case({**slope.inputs, "cotangent.output": normal(rng, 3, 2)}, slope.description, mode="gradient")
 
 
 COUNT = "count = real.sum(axis=1)"
 TOTAL = "total = np.where(real, x, 0).sum(axis=1)"
 
 exercise.mistakes(
-    padding_in_the_mean=wrong(
-        "This is the mean over all places: padding is part of it.", ("ids != 0", "np.ones_like(ids, bool)")
-    ),
-    divided_by_length=wrong(
-        "The words alone are added up, but the sum is divided by T. How many words does the row have?",
-        (COUNT, "count = np.array(x.shape[1])"),
-    ),
-    divided_by_one_more=wrong(
-        "The divisor is one larger than the number of words.", ("np.maximum(count, 1)", "(count + 1)")
-    ),
-    divided_by_the_longest=wrong(
-        "All rows are divided by the same number. Each row has its own number of words.", (COUNT, COUNT + ".max()")
-    ),
-    divided_by_the_batch=wrong(
-        "The words of the whole batch are counted together: sum the mask along the tokens only.",
-        (COUNT, "count = real.sum()"),
-    ),
-    not_divided=wrong("This is the sum of the words; it is not divided.", ("total / np.maximum(count, 1)", "total")),
-    maximum=wrong("This is the largest value of each feature, not its mean.", instead=maximum),
-    mask_inverted=wrong("The mask is the wrong way round: this is the mean of the padding.", ("ids != 0", "ids == 0")),
-    unknown_left_out=wrong(
-        "Words of id 1 are left out, too. `[UNK]` is a word, one that the vocabulary does not know.",
-        ("ids != 0", "ids > 1"),
-    ),
-    stops_at_padding=wrong(
-        "Everything after the first padding is left out. Look at each id, not at the length.",
-        ("(ids != 0)", "np.cumprod(ids != 0, axis=1).astype(bool)"),
-    ),
-    empty_row_nan=wrong("A row without words is 0/0. Divide by at least 1.", ("np.maximum(count, 1)", "count")),
-    over_batch=wrong(
-        "The mean runs over the batch. It should run over the tokens, axis 1.",
-        (COUNT, "count = real.sum(axis=0)"),
-        (TOTAL, "total = np.where(real, x, 0).sum(axis=0)"),
-    ),
-    over_features=wrong(
-        "The mean runs over the features. It should run over the tokens, axis 1.",
-        (COUNT, "count = real.sum(axis=2)"),
-        (TOTAL, "total = np.where(real, x, 0).sum(axis=2)"),
-    ),
-    axis_kept=wrong(
-        "The result has an extra axis of size 1: the axis of the tokens should disappear.",
-        (COUNT, "count = real.sum(axis=1, keepdims=True)"),
-        (TOTAL, "total = np.where(real, x, 0).sum(axis=1, keepdims=True)"),
-    ),
+    padding_in_the_mean=edit("ids != 0", "np.ones_like(ids, bool)")
+    | "This is the mean over all places: padding is part of it.",
+    divided_by_length=edit(COUNT, "count = np.array(x.shape[1])")
+    | "The words alone are added up, but the sum is divided by T. How many words does the row have?",
+    divided_by_one_more=edit("np.maximum(count, 1)", "(count + 1)")
+    | "The divisor is one larger than the number of words.",
+    divided_by_the_longest=edit(COUNT, COUNT + ".max()")
+    | "All rows are divided by the same number. Each row has its own number of words.",
+    divided_by_the_batch=edit(COUNT, "count = real.sum()")
+    | "The words of the whole batch are counted together: sum the mask along the tokens only.",
+    not_divided=edit("total / np.maximum(count, 1)", "total") | "This is the sum of the words; it is not divided.",
+    maximum=instead(maximum) | "This is the largest value of each feature, not its mean.",
+    mask_inverted=edit("ids != 0", "ids == 0") | "The mask is the wrong way round: this is the mean of the padding.",
+    unknown_left_out=edit("ids != 0", "ids > 1")
+    | "Words of id 1 are left out, too. `[UNK]` is a word, one that the vocabulary does not know.",
+    stops_at_padding=edit("(ids != 0)", "np.cumprod(ids != 0, axis=1).astype(bool)")
+    | "Everything after the first padding is left out. Look at each id, not at the length.",
+    empty_row_nan=edit("np.maximum(count, 1)", "count") | "A row without words is 0/0. Divide by at least 1.",
+    over_batch=edit(COUNT, "count = real.sum(axis=0)")
+    | edit(TOTAL, "total = np.where(real, x, 0).sum(axis=0)")
+    | "The mean runs over the batch. It should run over the tokens, axis 1.",
+    over_features=edit(COUNT, "count = real.sum(axis=2)")
+    | edit(TOTAL, "total = np.where(real, x, 0).sum(axis=2)")
+    | "The mean runs over the features. It should run over the tokens, axis 1.",
+    axis_kept=edit(COUNT, "count = real.sum(axis=1, keepdims=True)")
+    | edit(TOTAL, "total = np.where(real, x, 0).sum(axis=1, keepdims=True)")
+    | "The result has an extra axis of size 1: the axis of the tokens should disappear.",
 )
 
-
-exercise.hints(
-    "The mask `ids != 0` is (B, T). Which axis does it lack to multiply x (B, T, D)?",
-    "Sum the words along axis 1, and sum the mask along the same axis: the second is what to divide by.",
+exercise.advice(
+    anywhere="An id of 0 is padding wherever it stands.",
+    all_padding="A row without words has the sum 0. Which number can you divide by, so that the result is 0?",
+    training="The model of the next exercise needs this function. NumPy stops graphs and gradients, and functions of "
+    "TensorFlow cannot take a `keras.Input`; `keras.ops` can. There `a == b` compares the two objects: write "
+    "`ops.equal(a, b)`.",
 )
-exercise.hints("`ops.maximum(count, 1)` changes only the count of a row without words.", group="all_padding")
 exercise.hints(
-    "`ops.convert_to_tensor(x)` at the beginning takes arrays and tensors alike. Give the mask the type of "
-    "x: `ops.cast(…, x.dtype)`.",
-    group="types",
-)
-exercise.hints("Does your function look at each id, or only at how many ids are not 0?", group="anywhere")
-exercise.hints(
-    "Search your function for `np.`, `tf.`, `.numpy()` and `==`: each of them has a counterpart in `keras.ops`. On a "
-    "`keras.Input`, `==` compares two objects: write `ops.equal`.",
-    group="training",
+    values=(
+        "The mask `ids != 0` is (B, T). Which axis does it lack to multiply x (B, T, D)?",
+        "Sum the words along axis 1, and sum the mask along the same axis: the second is what to divide by.",
+    ),
+    all_padding="`ops.maximum(count, 1)` changes only the count of a row without words.",
+    types="`ops.convert_to_tensor(x)` at the beginning takes arrays and tensors alike. Give the mask the type of x: "
+    "`ops.cast(…, x.dtype)`.",
+    anywhere="Does your function look at each id, or only at how many ids are not 0?",
+    training="Search your function for `np.`, `tf.`, `.numpy()` and `==`: each of them has a counterpart in "
+    "`keras.ops`. On a `keras.Input`, `==` compares two objects: write `ops.equal`.",
 )

@@ -2,7 +2,7 @@
 
 import math
 
-from autograder.declaring import ONE, Advice, Questions, wrong
+from autograder.declaring import ONE, Advice, Questions, seen
 
 REVIEWS, ACCURACY = 64, 0.8
 VARIANCE = ACCURACY * (1 - ACCURACY) / REVIEWS  # of a binomial share
@@ -26,29 +26,17 @@ exercise.question(
 )
 
 exercise.mistakes(
-    not_in_points=wrong(  # 0.05 and 0.0025
-        "This is a share of 1, or its variance. The question asks for the standard deviation, in percentage points.",
-        seen=(DEVIATION / 100 + VARIANCE) / 2,
-    ),
-    root_missing=wrong(
-        "The root is missing: this is the variance. The question asks for the standard deviation.", seen=DEVIATION**2
-    ),
-    number_of_reviews=wrong(
-        "This is the standard deviation of the *number* of right answers, in reviews. What share of 64 are they, in "
-        "percentage points?",
-        seen=DEVIATION * REVIEWS / 100,
-        see="06#verdict",
-    ),
-    fair_coin=wrong(
-        "This is the standard deviation for a fair coin. The model is right in 80 % of the reviews.",
-        seen=50 / math.sqrt(REVIEWS),
-    ),
-    two_deviations=wrong(
-        "This is the interval of 95 %, 1.96 standard deviations. The question asks for one.", seen=1.96 * DEVIATION
-    ),
-    one_coin=wrong(
-        "This is the standard deviation for a single review. The mean of 64 varies much less.",
-        seen=DEVIATION * math.sqrt(REVIEWS),
-        see="06#verdict",
-    ),
+    not_in_points=seen((DEVIATION / 100 + VARIANCE) / 2)
+    | "This is a share of 1, or its variance. The question asks for the standard deviation, in percentage points.",
+    root_missing=seen(DEVIATION**2)
+    | "The root is missing: this is the variance. The question asks for the standard deviation.",
+    number_of_reviews=seen(DEVIATION * REVIEWS / 100, see="06#verdict")
+    | "This is the standard deviation of the *number* of right answers, in reviews. What share of 64 are they, in "
+    "percentage points?",
+    fair_coin=seen(50 / math.sqrt(REVIEWS))
+    | "This is the standard deviation for a fair coin. The model is right in 80 % of the reviews.",
+    two_deviations=seen(1.96 * DEVIATION)
+    | "This is the interval of 95 %, 1.96 standard deviations. The question asks for one.",
+    one_coin=seen(DEVIATION * math.sqrt(REVIEWS), see="06#verdict")
+    | "This is the standard deviation for a single review. The mean of 64 varies much less.",
 )

@@ -7,11 +7,32 @@ import numpy as np
 from coursekit.generator import Generator
 
 WORDS = (
-    "actor", "banal", "camera", "drama", "editing", "finale", "genre", "humour", "icon", "jokes", "kitsch", "laugh",
-    "music", "noise", "opera", "plot", "queen", "role", "scene", "theme", "utter", "villain", "wit", "yawn", "zeal",
-)  # fmt: skip
-
-
+    "actor",
+    "banal",
+    "camera",
+    "drama",
+    "editing",
+    "finale",
+    "genre",
+    "humour",
+    "icon",
+    "jokes",
+    "kitsch",
+    "laugh",
+    "music",
+    "noise",
+    "opera",
+    "plot",
+    "queen",
+    "role",
+    "scene",
+    "theme",
+    "utter",
+    "villain",
+    "wit",
+    "yawn",
+    "zeal",
+)
 ACCENTED = ("café", "naïve", "fiancée", "über", "señor", "cliché", "déjà")
 
 

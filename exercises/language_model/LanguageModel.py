@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit
 from coursekit.generator import Generator
 from coursekit.probes.language_model import model_paths, roles
 from exercises.drawing import normal
@@ -16,21 +16,11 @@ SIZES = {"vocab_size": 17, "d_model": 12, "num_layers": 2, "num_heads": 3, "num_
 STEP = 1e-6
 COUNTED = "sum(math.prod(shape) for shape in shapes.values())"
 
-exercise = Exercise("LanguageModel", forbidden=BUILT_IN_ATTENTION, uses=("GroupedAttention",))
+exercise = Exercise("LanguageModel", own_probe=True, forbidden=BUILT_IN_ATTENTION, uses=("GroupedAttention",))
 
 
 @exercise.formula
-def language_model(
-    ids: np.ndarray,
-    weights: np.ndarray,
-    vocab_size: int,
-    d_model: int,
-    num_layers: int,
-    num_heads: int,
-    num_kv_heads: int,
-    d_ff: int,
-    cuts: Sequence[int] = (),
-) -> dict[str, np.ndarray]:
+def language_model(ids, weights, vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff, cuts=()):
     """A decoder-only Transformer of the form of 2023 (Touvron et al.), with grouped heads and caches."""
     named = cut_to(model_shapes(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff), weights)
     logits = []
@@ -42,9 +32,7 @@ def language_model(
 
 
 @exercise.formula_for("parameters")
-def number_of_parameters(
-    vocab_size: int, d_model: int, num_layers: int, num_heads: int, num_kv_heads: int, d_ff: int
-) -> dict[str, int]:
+def number_of_parameters(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff):
     """One table, and the kernels and norms of the blocks."""
     shapes = model_shapes(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff)
     return {"trainable_parameters": sum(math.prod(shape) for shape in shapes.values())}
@@ -97,191 +85,127 @@ def _inputs(rng: Generator, *, batch: int = 2, length: int = 5, cuts: Sequence[i
     return {**sizes, "ids": ids, "weights": weights, **({"cuts": list(cuts)} if cuts else {})}
 
 
-@exercise.group(
-    "known weights, right logits",
-    points=2,
-    advice="Embedding times √D, the blocks one after the other, the last norm, and the product with the same table. "
-    "In a block each norm stands before its part.",
-)
-def known_weights(rng: Generator) -> list[Case]:
+@exercise.group("known weights, right logits", points=2)
+def known_weights(rng):
     other = _inputs(rng, length=3, vocab_size=19, d_model=8, num_layers=3, num_heads=2, num_kv_heads=2, d_ff=7)
-    return [
-        Case(_inputs(rng), description="two blocks, ids (2, 5)"),
-        Case(other, description="three blocks, num_kv_heads=num_heads=2, ids (2, 3)"),
-    ]
+    yield Case(_inputs(rng), "two blocks, ids (2, 5)")
+    yield Case(other, "three blocks, num_kv_heads=num_heads=2, ids (2, 3)")
 
 
-@exercise.group(
+exercise.group(
     "with caches, in parts, the same logits",
-    points=1,
-    advice="`caches` is a list with one pair for each block, in their order. None in the first call stands for no "
-    "cache anywhere.",
+    parts=lambda rng: [
+        Case(_inputs(rng, cuts=(3, 4)), "three ids, then one and one, two blocks"),
+        Case(_inputs(rng, batch=1, cuts=(1, 2, 3, 4)), "one id a call, two blocks"),
+    ],
 )
-def parts(rng: Generator) -> list[Case]:
-    return [
-        Case(_inputs(rng, cuts=(3, 4)), description="three ids, then one and one, two blocks"),
-        Case(_inputs(rng, batch=1, cuts=(1, 2, 3, 4)), description="one id a call, two blocks"),
-    ]
 
 
-@exercise.group(
-    "as many parameters as the table says",
-    points=1,
-    advice="One table reads and predicts, no layer has a bias, and each block has layers of its own.",
-)
-def parameters(rng: Generator) -> list[Case]:
+@exercise.group("as many parameters as the table says")
+def parameters(rng):
     inputs = _inputs(rng) | {"vocab_size": int(rng.integers(18, 40)), "d_ff": int(rng.integers(13, 30))}
-    return [
-        Case(
-            {key: value for key, value in inputs.items() if key != "weights"},
-            mode="parameters",
-            description=f"trainable parameters, V={inputs['vocab_size']}, D=12, two blocks, H=3, G=1, "
-            f"F={inputs['d_ff']}",
-        )
-    ]
+    return Case(
+        {key: value for key, value in inputs.items() if key != "weights"},
+        f"trainable parameters, V={inputs['vocab_size']}, D=12, two blocks, H=3, G=1, F={inputs['d_ff']}",
+        mode="parameters",
+    )
 
 
-@exercise.group(
-    "works inside tf.function, and the loss has the right gradients",
-    points=1,
-    advice="A step of training runs inside tf.function, and its gradients must reach every weight. NumPy stops both.",
-)
-def training(rng: Generator) -> list[Case]:
+@exercise.group("works inside tf.function, and the loss has the right gradients")
+def training(rng):
     inputs = _inputs(rng)
     targets = rng.integers(SIZES["vocab_size"], size=inputs["ids"].shape).astype("int32")
     direction = normal(rng, inputs["weights"].size)
-    return [
-        Case(_inputs(rng), mode="graph", description="inside tf.function, batch size and length unknown"),
-        Case(
-            {**inputs, "targets": targets, "direction": direction},
-            mode="slopes",
-            description="gradients of the cross-entropy, compared with numerical ones",
-        ),
-    ]
+    yield Case(_inputs(rng), "inside tf.function, batch size and length unknown", mode="graph")
+    yield Case(
+        {**inputs, "targets": targets, "direction": direction},
+        "gradients of the cross-entropy, compared with numerical ones",
+        mode="slopes",
+    )
 
 
 exercise.mistakes(
-    root_missing=wrong(
-        "The embeddings are not multiplied by √D.",
-        ("table[ids] * math.sqrt(table.shape[1])", "table[ids]"),
-        hint="The table's rows have a length of about 1. How long is a token to be at the entry of the first block?",
-        see="10#model",
-    ),
-    post_norm=wrong(
-        "The norm comes after the sum. In these blocks it comes before its part, and the tokens go past it unchanged.",
-        ('attend(rms_normed(x, w["norm1"]), ', "attend(x, "),
-        ("x = x + mixed", 'x = rms_normed(x + mixed, w["norm1"])'),
-        ('z = rms_normed(x, w["norm2"])', "z = x"),
-        ('x + hidden @ w["w_down"]', 'rms_normed(x + hidden @ w["w_down"], w["norm2"])'),
-        hint="Draw the path of a token from the entry of a block to its end, without the two parts. What stands on it?",
-        see="04#block",
-    ),
-    gate_is_up=wrong(
-        "The other half goes through silu: the gate is silu of `w_gate`, and `w_up` stays linear.",
-        ('silu(z @ w["w_gate"]) * (z @ w["w_up"])', '(z @ w["w_gate"]) * silu(z @ w["w_up"])'),
-        hint="Compare with the formula of the lecture: which matrix stands inside silu?",
-        see="10#model",
-    ),
-    silu_missing=wrong(
-        "Nothing in the feed-forward network is non-linear but the product: silu is missing.",
-        ('silu(z @ w["w_gate"])', '(z @ w["w_gate"])'),
-        see="10#model",
-    ),
-    residual_of_the_normed=wrong(
-        "The sum takes the normed tokens. The residual stream should carry the tokens as they came.",
-        ("x = x + mixed", 'x = rms_normed(x, w["norm1"]) + mixed'),
-        ('x + hidden @ w["w_down"]', 'z + hidden @ w["w_down"]'),
-        see="04#block",
-    ),
-    one_cache_for_all=wrong(
-        "Every block gets the cache of the first block. Each has its own keys and values.",
-        ("caches[number]", "caches[0]"),
-        hint="`zip(self.blocks, caches)` gives each block its own.",
-    ),
-    two_tables=wrong(
-        "There are V · D parameters too many: the logits come from a second table. One table reads and predicts.",
-        (COUNTED, COUNTED + " + vocab_size * d_model"),
-        hint="How does the page's model make its logits from the table?",
-        see="10#model",
-    ),
-    first_residual_missing=wrong(
-        "The attention's result stands alone. Both parts of a block add to the tokens that came in.",
-        ("x = x + mixed", "x = mixed"),
-        hint="What is added to the attention's result?",
-        see="04#without-residual",
-    ),
-    second_residual_missing=wrong(
-        "The feed-forward network's result stands alone. Both parts of a block add to the tokens that came in.",
-        ('x + hidden @ w["w_down"]', 'hidden @ w["w_down"]'),
-        hint="What is added to the result of `w_down`?",
-        see="04#without-residual",
-    ),
-    probabilities=wrong(
-        "These are probabilities. The model returns logits: the loss and the writing apply the softmax.",
-        ('rms_normed(x, weights["norm.gamma"]) @ table.T', 'softmax(rms_normed(x, weights["norm.gamma"]) @ table.T)'),
-    ),
-    silu_of_product=wrong(
-        "silu is taken of the product. Only the gate goes through it, and the product comes after.",
-        ('silu(z @ w["w_gate"]) * (z @ w["w_up"])', 'silu((z @ w["w_gate"]) * (z @ w["w_up"]))'),
-        see="10#model",
-    ),
-    relu=wrong(
-        "The gate goes through ReLU. It should go through silu.",
-        ('silu(z @ w["w_gate"])', 'np.maximum(z @ w["w_gate"], 0)'),
-        see="10#model",
-    ),
-    last_norm_missing=wrong(
-        "The last norm is missing: the tokens go from the blocks to the table as they are.",
-        ('rms_normed(x, weights["norm.gamma"]) @ table.T', "x @ table.T"),
-        hint="Which layer of the model is made in `__init__` and never called?",
-        see="10#model",
-    ),
-    one_block_for_all=wrong(
-        "Only one block is at work. `[block] * n` holds one block n times: make each of them. `zip` ends with the "
-        "shorter list: let it reach each.",
-        ('"blocks." + str(number) + "."', '"blocks." + str(num_layers - 1) + "."'),
-        (COUNTED, "sum(math.prod(shape) for path, shape in shapes.items() if path[:7] != 'blocks.' or path[7] == '0')"),
-        hint="Is `blocks[0] is blocks[1]` true? How often does the body of your loop run?",
-    ),
-    blocks_side_by_side=wrong(
-        "Every block reads the embedded ids. Each should read the output of the one before it.",
-        (
-            "block_output(x, w, num_heads, num_kv_heads, caches[number])",
-            "block_output(table[ids] * len(table.T) ** 0.5, w, num_heads, num_kv_heads, caches[number])",
-        ),
-        hint="Which variable does the loop hand to a block, and which does it assign?",
-    ),
-    width_for_root=wrong(
-        "The embeddings are multiplied by D. The factor is √D.",
-        ("math.sqrt(table.shape[1])", "table.shape[1]"),
-        see="10#model",
-    ),
-    divided_by_root=wrong(
-        "The embeddings are divided by √D. Multiply by it.",
-        ("table[ids] * math.sqrt(table.shape[1])", "table[ids] / math.sqrt(table.shape[1])"),
-        see="10#model",
-    ),
-    norm_after_each_block=wrong(
-        "The last norm stands in the loop, so it comes after each block. It comes once, behind the last one.",
-        ("kept.append(cache)", 'kept.append(cache)\nx = rms_normed(x, weights["norm.gamma"])'),
-        ('rms_normed(x, weights["norm.gamma"]) @ table.T', "x @ table.T"),
-    ),
-    caches_not_read=wrong(
-        "The caches that come in change nothing: a new token sees only itself. Does each block get its pair?",
-        ("caches[number]", "None"),
-        hint="Follow one pair: from `caches` to the block, and from the block to its attention.",
-    ),
+    root_missing=edit("table[ids] * math.sqrt(table.shape[1])", "table[ids]", see="10#model")
+    | "The embeddings are not multiplied by √D."
+    | "The table's rows have a length of about 1. How long is a token to be at the entry of the first block?",
+    post_norm=edit('attend(rms_normed(x, w["norm1"]), ', "attend(x, ")
+    | edit("x = x + mixed", 'x = rms_normed(x + mixed, w["norm1"])')
+    | edit('z = rms_normed(x, w["norm2"])', "z = x")
+    | edit('x + hidden @ w["w_down"]', 'rms_normed(x + hidden @ w["w_down"], w["norm2"])', see="04#block")
+    | "The norm comes after the sum. In these blocks it comes before its part, and the tokens go past it unchanged."
+    | "Draw the path of a token from the entry of a block to its end, without the two parts. What stands on it?",
+    gate_is_up=edit('silu(z @ w["w_gate"]) *', '(z @ w["w_gate"]) * silu', see="10#model")
+    | "The other half goes through silu: the gate is silu of `w_gate`, and `w_up` stays linear."
+    | "Compare with the formula of the lecture: which matrix stands inside silu?",
+    silu_missing=edit('silu(z @ w["w_gate"])', '(z @ w["w_gate"])', see="10#model")
+    | "Nothing in the feed-forward network is non-linear but the product: silu is missing.",
+    residual_of_the_normed=edit("x = x + mixed", 'x = rms_normed(x, w["norm1"]) + mixed')
+    | edit('x + hidden @ w["w_down"]', 'z + hidden @ w["w_down"]', see="04#block")
+    | "The sum takes the normed tokens. The residual stream should carry the tokens as they came.",
+    one_cache_for_all=edit("caches[number]", "caches[0]")
+    | "Every block gets the cache of the first block. Each has its own keys and values."
+    | "`zip(self.blocks, caches)` gives each block its own.",
+    two_tables=edit(COUNTED, COUNTED + " + vocab_size * d_model", see="10#model")
+    | "There are V · D parameters too many: the logits come from a second table. One table reads and predicts."
+    | "How does the page's model make its logits from the table?",
+    first_residual_missing=edit("x = x + mixed", "x = mixed", see="04#without-residual")
+    | "The attention's result stands alone. Both parts of a block add to the tokens that came in."
+    | "What is added to the attention's result?",
+    second_residual_missing=edit('x + hidden @ w["w_down"]', 'hidden @ w["w_down"]', see="04#without-residual")
+    | "The feed-forward network's result stands alone. Both parts of a block add to the tokens that came in."
+    | "What is added to the result of `w_down`?",
+    probabilities=edit(
+        'rms_normed(x, weights["norm.gamma"]) @ table.T', 'softmax(rms_normed(x, weights["norm.gamma"]) @ table.T)'
+    )
+    | "These are probabilities. The model returns logits: the loss and the writing apply the softmax.",
+    silu_of_product=edit('z @ w["w_gate"]) * (z @ w["w_up"])', '(z @ w["w_gate"]) * (z @ w["w_up"]))', see="10#model")
+    | "silu is taken of the product. Only the gate goes through it, and the product comes after.",
+    relu=edit('silu(z @ w["w_gate"])', 'np.maximum(z @ w["w_gate"], 0)', see="10#model")
+    | "The gate goes through ReLU. It should go through silu.",
+    last_norm_missing=edit('rms_normed(x, weights["norm.gamma"]) @ table.T', "x @ table.T", see="10#model")
+    | "The last norm is missing: the tokens go from the blocks to the table as they are."
+    | "Which layer of the model is made in `__init__` and never called?",
+    one_block_for_all=edit('"blocks." + str(number) + "."', '"blocks." + str(num_layers - 1) + "."')
+    | edit(
+        COUNTED, "sum(math.prod(shape) for path, shape in shapes.items() if path[:7] != 'blocks.' or path[7] == '0')"
+    )
+    | "Only one block is at work. `[block] * n` holds one block n times: make each of them. `zip` ends with the "
+    "shorter list: let it reach each." | "Is `blocks[0] is blocks[1]` true? How often does the body of your loop run?",
+    blocks_side_by_side=edit(
+        "block_output(x, w, num_heads, num_kv_heads, caches[number])",
+        "block_output(table[ids] * len(table.T) ** 0.5, w, num_heads, num_kv_heads, caches[number])",
+    )
+    | "Every block reads the embedded ids. Each should read the output of the one before it."
+    | "Which variable does the loop hand to a block, and which does it assign?",
+    width_for_root=edit("math.sqrt(table.shape[1])", "table.shape[1]", see="10#model")
+    | "The embeddings are multiplied by D. The factor is √D.",
+    divided_by_root=edit("[ids] * math.sqrt(table.shape[1])", "[ids] / math.sqrt(table.shape[1])", see="10#model")
+    | "The embeddings are divided by √D. Multiply by it.",
+    norm_after_each_block=edit("kept.append(cache)", 'kept.append(cache)\nx = rms_normed(x, weights["norm.gamma"])')
+    | edit('rms_normed(x, weights["norm.gamma"]) @ table.T', "x @ table.T")
+    | "The last norm stands in the loop, so it comes after each block. It comes once, behind the last one.",
+    caches_not_read=edit("caches[number]", "None")
+    | "The caches that come in change nothing: a new token sees only itself. Does each block get its pair?"
+    | "Follow one pair: from `caches` to the block, and from the block to its attention.",
 )
 
-
-exercise.hints(
-    "Begin with the page's `PlainGatedBlock` and `PlainLanguageModel`. What changes when the attention returns a pair?",
-    "`embedding` is a Keras Embedding; its table is `self.embedding.embeddings`, (V, D). The logits are the "
-    "normed tokens times its transpose.",
+exercise.advice(
+    known_weights="Embedding times √D, the blocks one after the other, the last norm, and the product with the same "
+    "table. In a block each norm stands before its part.",
+    parts="`caches` is a list with one pair for each block, in their order. None in the first call stands for no "
+    "cache anywhere.",
+    parameters="One table reads and predicts, no layer has a bias, and each block has layers of its own.",
+    training="A step of training runs inside tf.function, and its gradients must reach every weight. NumPy stops both.",
 )
 exercise.hints(
-    "A block returns two things: its tokens and its cache. Collect the caches in a list, in the order of the blocks.",
-    group="parts",
+    known_weights=(
+        "Begin with the page's `PlainGatedBlock` and `PlainLanguageModel`. What changes when the attention returns a "
+        "pair?",
+        "`embedding` is a Keras Embedding; its table is `self.embedding.embeddings`, (V, D). The logits are the "
+        "normed tokens times its transpose.",
+    ),
+    parts="A block returns two things: its tokens and its cache. Collect the caches in a list, in the order of the "
+    "blocks.",
+    parameters="Sum on paper: V·D for the table, D for the last norm. What does one block have?",
+    training="Is every part used in `call`, and every layer made in `__init__`?",
 )
-exercise.hints("Sum on paper: V·D for the table, D for the last norm. What does one block have?", group="parameters")
-exercise.hints("Is every part used in `call`, and every layer made in `__init__`?", group="training")

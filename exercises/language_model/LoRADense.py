@@ -2,17 +2,15 @@
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit, seen
 from coursekit.generator import Generator
 from exercises.drawing import normal
 
-exercise = Exercise("LoRADense")
+exercise = Exercise("LoRADense", own_probe=True)
 
 
 @exercise.formula
-def adapted(
-    x: np.ndarray, kernel: np.ndarray, bias: np.ndarray, a: np.ndarray, b: np.ndarray, rank: int, alpha: float
-) -> dict[str, np.ndarray]:
+def adapted(x, kernel, bias, a, b, rank, alpha):
     """x W + bias + (α/r) x a b, and the one matrix that does the same (Hu et al. 2021)."""
     scale = alpha / rank
     merged = kernel + scale * (a @ b)
@@ -37,60 +35,43 @@ def _inputs(rng: Generator, rank: int, alpha: float, width: int = 7, columns: in
     return {**fixed, "a": normal(rng, width, rank), "b": normal(rng, rank, columns)}
 
 
-@exercise.group(
-    "starts as the frozen layer",
-    points=1,
-    advice="b starts at zeros, so the product is 0; a starts at random, or nothing would ever be learned. "
-    "`dense.trainable = False` freezes.",
-)
-def start(rng: Generator) -> list[Case]:
+@exercise.group("starts as the frozen layer")
+def start(rng):
     rank = int(rng.integers(2, 6))
     inputs = {key: value for key, value in _inputs(rng, rank, 2.0 * rank).items() if key not in "ab"}
-    return [Case(inputs, mode="start", description=f"rank={rank}, alpha={2 * rank}, before training")]
+    return Case(inputs, f"rank={rank}, alpha={2 * rank}, before training", mode="start")
 
 
-@exercise.group("the thin product beside it, and both in one matrix", points=1)
-def values(rng: Generator) -> list[Case]:
-    return [
-        Case(_inputs(rng, 3, 7.5), description="rank=3, alpha=7.5"),
-        Case(_inputs(rng, 2, 1.0, 5, 5), description="rank=2, alpha=1"),
-    ]
-
-
-exercise.mistakes(
-    b_random=wrong(
-        "b is random, so the layer does not start as the frozen one. It starts at zeros.",
-        seen={"b": "random", "start": "another result"},
-        see="10#lora",
-    ),
-    both_zero=wrong(
-        "a and b are both zeros. Then neither has a gradient: a has to be random.", seen={"a": "zeros"}, see="10#lora"
-    ),
-    not_frozen=wrong(
-        "The given layer is trained as well. `dense.trainable = False` freezes it.",
-        (
-            "rank * (x.shape[-1] + kernel.shape[-1])",
-            "rank * (x.shape[-1] + kernel.shape[-1]) + kernel.size + bias.size",
-        ),
-        see="10#lora",
-    ),
-    a_untracked=wrong(
-        "`a` is not trained: it is not among the layer's trainable weights. Keras tracks what `self.add_weight` makes, "
-        "and no `tf.Variable`.",
-        ("rank * (x.shape[-1] + kernel.shape[-1])", "rank * kernel.shape[-1]"),
-        hint="What does `len(layer.trainable_variables)` say?",
-    ),
-    scale_missing=wrong("The product is not scaled by alpha / rank.", ("alpha / rank", "1.0")),
-    alpha_alone=wrong("The product is scaled by alpha; divide by the rank.", ("alpha / rank", "alpha")),
-    merged_unscaled=wrong(
-        "The merged matrix lacks the factor alpha / rank.", ("kernel + scale * (a @ b)", "kernel + a @ b")
-    ),
-    merged_is_kernel=wrong("merged() gives the frozen matrix alone.", ("kernel + scale * (a @ b)", "kernel")),
-    bias_lost=wrong(
-        "The bias of the given layer is lost: call the layer itself.",
-        ("x @ kernel + bias + scale", "x @ kernel + scale"),
-        seen={"start": "as the frozen layer without its bias"},
-    ),
+exercise.group(
+    "the thin product beside it, and both in one matrix",
+    values=lambda rng: [
+        Case(_inputs(rng, 3, 7.5), "rank=3, alpha=7.5"),
+        Case(_inputs(rng, 2, 1.0, 5, 5), "rank=2, alpha=1"),
+    ],
 )
 
-exercise.hints("`self.dense(x)` is the frozen part. What is added has the shape (…, out) as well.")
+exercise.mistakes(
+    b_random=seen({"b": "random", "start": "another result"}, see="10#lora")
+    | "b is random, so the layer does not start as the frozen one. It starts at zeros.",
+    both_zero=seen({"a": "zeros"}, see="10#lora")
+    | "a and b are both zeros. Then neither has a gradient: a has to be random.",
+    not_frozen=edit("[-1] + kernel.shape[-1])", "[-1] + kernel.shape[-1]) + kernel.size + bias.size", see="10#lora")
+    | "The given layer is trained as well. `dense.trainable = False` freezes it.",
+    a_untracked=edit("rank * (x.shape[-1] + kernel.shape[-1])", "rank * kernel.shape[-1]")
+    | "`a` is not trained: it is not among the layer's trainable weights. Keras tracks what `self.add_weight` makes, "
+    "and no `tf.Variable`." | "What does `len(layer.trainable_variables)` say?",
+    scale_missing=edit("alpha / rank", "1.0") | "The product is not scaled by alpha / rank.",
+    alpha_alone=edit("alpha / rank", "alpha") | "The product is scaled by alpha; divide by the rank.",
+    merged_unscaled=edit("kernel + scale * (a @ b)", "kernel + a @ b")
+    | "The merged matrix lacks the factor alpha / rank.",
+    merged_is_kernel=edit("kernel + scale * (a @ b)", "kernel") | "merged() gives the frozen matrix alone.",
+    bias_lost=edit("x @ kernel + bias + scale", "x @ kernel + scale")
+    | seen({"start": "as the frozen layer without its bias"})
+    | "The bias of the given layer is lost: call the layer itself.",
+)
+
+exercise.advice(
+    start="b starts at zeros, so the product is 0; a starts at random, or nothing would ever be learned. "
+    "`dense.trainable = False` freezes."
+)
+exercise.hints(start="`self.dense(x)` is the frozen part. What is added has the shape (…, out) as well.")

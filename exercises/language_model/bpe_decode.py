@@ -1,10 +1,10 @@
 """Lab 10, exercise `bpe_decode`."""
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.language_model.shared import FORBIDDEN_BYTE_PAIRS
 
-exercise = Exercise("bpe_decode", returns=("text",), forbidden=FORBIDDEN_BYTE_PAIRS)
+exercise = Exercise("bpe_decode", own_probe=True, returns=("text",), forbidden=FORBIDDEN_BYTE_PAIRS)
 
 
 @exercise.formula
@@ -24,78 +24,60 @@ def _spelt(rng: Generator, letters: str, size: int) -> list[int]:
 MERGES = [[97, 98], [256, 99], [257, 256], [195, 169]]
 
 
-@exercise.group(
-    "tokens of tokens",
-    points=1,
-    advice="The piece of merge k is the piece of its first id, followed by the piece of its second. Build the table "
-    "of pieces from the front.",
-)
-def values(rng: Generator) -> list[Case]:
+@exercise.group("tokens of tokens")
+def values(rng):
     others = (100 + rng.permutation(20)[:3]).tolist()
     other_merges = [others[:2], [256, others[2]], [256, 257], [195, 169]]
     ids = rng.permutation([97, 98, 99, 256, 257, 258, 256, 258]).tolist()
-    return [
-        Case({"ids": ids, "merges": MERGES}, description="eight ids, four merges"),
-        Case(
-            {"ids": [*_spelt(rng, "aé", 4), 195, 169, *_spelt(rng, "aé", 1), 259, 258], "merges": MERGES},
-            description="letters of two bytes, spelt in bytes and in tokens",
-        ),
-        Case(
-            {"ids": rng.permutation([*others, 256, 257, 258, 256]).tolist(), "merges": other_merges},
-            description="seven ids, four other merges",
-        ),
-    ]
+    yield Case({"ids": ids, "merges": MERGES}, "eight ids, four merges")
+    yield Case(
+        {"ids": [*_spelt(rng, "aé", 4), 195, 169, *_spelt(rng, "aé", 1), 259, 258], "merges": MERGES},
+        "letters of two bytes, spelt in bytes and in tokens",
+    )
+    yield Case(
+        {"ids": rng.permutation([*others, 256, 257, 258, 256]).tolist(), "merges": other_merges},
+        "seven ids, four other merges",
+    )
 
 
-@exercise.group(
+exercise.group(
     "the end, and broken bytes",
-    points=1,
-    advice="end_id is 256 + len(merges) and stands for no byte. A model may write bytes that are no UTF-8: "
-    '`errors="replace"`.',
-)
-def edges(rng: Generator) -> list[Case]:
-    return [
-        Case({"ids": [*_spelt(rng, "abc", 3), 260], "merges": MERGES}, description="an end behind three letters"),
+    edges=lambda rng: [
+        Case({"ids": [*_spelt(rng, "abc", 3), 260], "merges": MERGES}, "an end behind three letters"),
         Case(
             {"ids": [*_spelt(rng, "abc", 3), 260, *_spelt(rng, "ab", 2), 260], "merges": MERGES},
-            description="two documents, each with its end",
+            "two documents, each with its end",
         ),
-        Case(
-            {"ids": [*_spelt(rng, "abc", 3), 195, 97, 255, 257, 195], "merges": MERGES},
-            description="bytes that are no UTF-8",
-        ),
-    ]
-
-
-exercise.mistakes(
-    one_by_one=wrong(
-        "Each token is decoded on its own. A letter of two bytes may lie in two tokens: join the bytes "
-        "first, and decode once.",
-        (
-            'b"".join(pieces[number] for number in ids).decode("utf-8", errors="replace")',
-            '"".join(pieces[number].decode("utf-8", errors="replace") for number in ids)',
-        ),
-        hint="“é” is the bytes 195 and 169. What is each of them alone?",
-    ),
-    broken_bytes_dropped=wrong(
-        "Bytes that are no UTF-8 are dropped. They become U+FFFD, so that one sees them.",
-        ('errors="replace"', 'errors="ignore"'),
-        hint="What can `errors=` be in `bytes.decode`?",
-    ),
-    pieces_turned=wrong(
-        "The two pieces of a merge are joined in the wrong order. The first id's piece comes first.",
-        ("pieces[one] + pieces[two]", "pieces[two] + pieces[one]"),
-    ),
-    stops_at_the_end=wrong(
-        "The text stops at the first end. The end stands for nothing, and what comes after it is text as well.",
-        ("for number in ids)", "for number in (ids[: ids.index(len(pieces) - 1)] if len(pieces) - 1 in ids else ids))"),
-        hint="A list of ids may hold two documents. What is the text of [97, end, 98]?",
-    ),
-    read_as_latin=wrong(
-        "Each byte is read as one letter. The text is UTF-8: “é” is two bytes.",
-        ('.decode("utf-8", errors="replace")', '.decode("latin-1")'),
-    ),
+        Case({"ids": [*_spelt(rng, "abc", 3), 195, 97, 255, 257, 195], "merges": MERGES}, "bytes that are no UTF-8"),
+    ],
 )
 
-exercise.hints('`bytes([65])` is one byte, `b"".join(…)` many. What is the piece of id 258, if merge 2 is (257, 256)?')
-exercise.hints("Which id has no piece in a table of 256 + len(merges) entries?", group="edges")
+exercise.mistakes(
+    one_by_one=edit(
+        'b"".join(pieces[number] for number in ids).decode("utf-8", errors="replace")',
+        '"".join(pieces[number].decode("utf-8", errors="replace") for number in ids)',
+    )
+    | "Each token is decoded on its own. A letter of two bytes may lie in two tokens: join the bytes first, and "
+    "decode once." | "“é” is the bytes 195 and 169. What is each of them alone?",
+    broken_bytes_dropped=edit('errors="replace"', 'errors="ignore"')
+    | "Bytes that are no UTF-8 are dropped. They become U+FFFD, so that one sees them."
+    | "What can `errors=` be in `bytes.decode`?",
+    pieces_turned=edit("pieces[one] + pieces[two]", "pieces[two] + pieces[one]")
+    | "The two pieces of a merge are joined in the wrong order. The first id's piece comes first.",
+    stops_at_the_end=edit("in ids", "in (ids[: ids.index(len(pieces) - 1)] if len(pieces) - 1 in ids else ids)")
+    | "The text stops at the first end. The end stands for nothing, and what comes after it is text as well."
+    | "A list of ids may hold two documents. What is the text of [97, end, 98]?",
+    read_as_latin=edit('.decode("utf-8", errors="replace")', '.decode("latin-1")')
+    | "Each byte is read as one letter. The text is UTF-8: “é” is two bytes.",
+)
+
+exercise.advice(
+    values="The piece of merge k is the piece of its first id, followed by the piece of its second. Build the table "
+    "of pieces from the front.",
+    edges="end_id is 256 + len(merges) and stands for no byte. A model may write bytes that are no UTF-8: "
+    '`errors="replace"`.',
+)
+exercise.hints(
+    values='`bytes([65])` is one byte, `b"".join(…)` many. What is the piece of id 258, if merge 2 is (257, 256)?',
+    edges="Which id has no piece in a table of 256 + len(merges) entries?",
+)

@@ -3,12 +3,12 @@
 from functools import partial
 from itertools import pairwise
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit, instead
 from coursekit.generator import Generator
 from exercises.drawing import drawn_until
 from exercises.language_model.shared import FORBIDDEN_BYTE_PAIRS, drawn_chunks, joined, learned
 
-exercise = Exercise("bpe_encode", forbidden=FORBIDDEN_BYTE_PAIRS)
+exercise = Exercise("bpe_encode", own_probe=True, forbidden=FORBIDDEN_BYTE_PAIRS)
 
 
 @exercise.formula
@@ -76,82 +76,64 @@ def _orders(inputs: dict) -> int:
     return len({merged(**inputs)["ids"] for merged in (bpe_encode, longest_pieces, from_the_left)})
 
 
-@exercise.group(
+exercise.group(
     "the earliest merge first",
-    points=1,
     must_fail_for=("longest_piece", "first_from_the_left"),
-    advice="Of all pairs in the chunk, merge the one that was learned first. Then look again.",
-)
-def order(rng: Generator) -> list[Case]:
-    return [
+    order=lambda rng: [
         Case(
             drawn_until(lambda inputs: _orders(inputs) == 3, partial(_inputs, rng, "abc", size)),
-            description=f"a chunk of {size} letters, nine merges",
+            f"a chunk of {size} letters, nine merges",
         )
         for size in (15, 19)
-    ]
-
-
-@exercise.group(
-    "bytes, runs, and chunks without a merge",
-    points=1,
-    must_fail_for=("characters",),
-    advice="A letter outside ASCII is several bytes. The new token of merge k is 256 + k. A chunk without any pair "
-    "keeps its bytes.",
+    ],
 )
-def edges(rng: Generator) -> list[Case]:
+
+
+@exercise.group("bytes, runs, and chunks without a merge", must_fail_for=("characters",))
+def edges(rng):
     number = int(rng.integers(97, 110))
     run = 2 * chr(number) + chr(number + 1)
-    return [
-        Case(
-            drawn_until(lambda inputs: _orders(inputs) == 1, partial(_inputs, rng, "aéö", 9, 5)),
-            description="letters of two bytes",
-        ),
-        Case({"chunk": chr(number) * 5 + "z", "merges": [[number, number], [256, 256]]}, description="a run of five"),
-        Case({"chunk": chr(number) + "z", "merges": [[number, 122]]}, description="two letters, one merge"),
-        Case({"chunk": "xy", "merges": [[97, 98]]}, description="no merge fits"),
-        Case(
-            {"chunk": run, "merges": [[number, number + 1]], "other_merges": [[number, number]]},
-            mode="again",
-            description="the same chunk with other merges, and then with these",
-        ),
-    ]
+    yield Case(
+        drawn_until(lambda inputs: _orders(inputs) == 1, partial(_inputs, rng, "aéö", 9, 5)), "letters of two bytes"
+    )
+    yield Case({"chunk": chr(number) * 5 + "z", "merges": [[number, number], [256, 256]]}, "a run of five")
+    yield Case({"chunk": chr(number) + "z", "merges": [[number, 122]]}, "two letters, one merge")
+    yield Case({"chunk": "xy", "merges": [[97, 98]]}, "no merge fits")
+    yield Case(
+        {"chunk": run, "merges": [[number, number + 1]], "other_merges": [[number, number]]},
+        "the same chunk with other merges, and then with these",
+        mode="again",
+    )
 
 
 exercise.mistakes(
-    longest_piece=wrong(
-        "From the left the longest token is taken. Byte pairs are merged in the order in which they were learned.",
-        instead=longest_pieces,
-        hint="With the merges (b, c), (a, b): what becomes of “abc”?",
-        see="10#byte-pairs",
-    ),
-    first_from_the_left=wrong(
-        "The first pair from the left is merged, whatever its rank. The pair that was learned first comes first.",
-        instead=from_the_left,
-        hint="A dictionary pair -> rank, and `min` over the pairs of the chunk.",
-    ),
-    characters=wrong(
-        "The chunk is read as characters. Begin with its bytes: `chunk.encode()`.",
-        ("list(chunk.encode())", "[ord(letter) for letter in chunk]"),
-        see="10#byte-pairs",
-    ),
-    last_merge_first=wrong(
-        "The merges are applied from the last to the first. A token of tokens needs its parts first.",
-        ("enumerate(merges)", "list(enumerate(merges))[::-1]"),
-        hint="Which merge has to come before (256, 99)?",
-    ),
-    first_occurrence=wrong(
-        "Each merge replaces its pair only once. It replaces every occurrence in the chunk.", instead=replaced_once
-    ),
-    ids_from_257=wrong("The new ids begin at 257. Merge number 0 makes the id 256.", ("256 + rank", "257 + rank")),
-    end_added=wrong(
-        "An end stands behind the ids. A chunk is only a piece of a document.",
-        ('"ids": str(ids)', '"ids": str([*ids, 256 + len(merges)])'),
-    ),
+    longest_piece=instead(longest_pieces, see="10#byte-pairs")
+    | "From the left the longest token is taken. Byte pairs are merged in the order in which they were learned."
+    | "With the merges (b, c), (a, b): what becomes of “abc”?",
+    first_from_the_left=instead(from_the_left)
+    | "The first pair from the left is merged, whatever its rank. The pair that was learned first comes first."
+    | "A dictionary pair -> rank, and `min` over the pairs of the chunk.",
+    characters=edit("list(chunk.encode())", "[ord(letter) for letter in chunk]", see="10#byte-pairs")
+    | "The chunk is read as characters. Begin with its bytes: `chunk.encode()`.",
+    last_merge_first=edit("enumerate(merges)", "list(enumerate(merges))[::-1]")
+    | "The merges are applied from the last to the first. A token of tokens needs its parts first."
+    | "Which merge has to come before (256, 99)?",
+    first_occurrence=instead(replaced_once)
+    | "Each merge replaces its pair only once. It replaces every occurrence in the chunk.",
+    ids_from_257=edit("256 + rank", "257 + rank") | "The new ids begin at 257. Merge number 0 makes the id 256.",
+    end_added=edit('"ids": str(ids)', '"ids": str([*ids, 256 + len(merges)])')
+    | "An end stands behind the ids. A chunk is only a piece of a document.",
 )
 
-exercise.hints(
-    "Lowest rank first: which pair of the chunk stands earliest in `merges`?",
-    "To apply all merges in their order, one after the other, gives the same result.",
+exercise.advice(
+    order="Of all pairs in the chunk, merge the one that was learned first. Then look again.",
+    edges="A letter outside ASCII is several bytes. The new token of merge k is 256 + k. A chunk without any pair "
+    "keeps its bytes.",
 )
-exercise.hints("Print the ids of “é” before any merge: how many are there?", group="edges")
+exercise.hints(
+    order=(
+        "Lowest rank first: which pair of the chunk stands earliest in `merges`?",
+        "To apply all merges in their order, one after the other, gives the same result.",
+    ),
+    edges="Print the ids of “é” before any merge: how many are there?",
+)

@@ -2,12 +2,11 @@
 
 from scipy.special import digamma
 
-from autograder.declaring import Case, Exercise, wrong
-from coursekit.generator import Generator
+from autograder.declaring import Case, Exercise, edit
 
 LN_2 = 0.6931471805599453
 
-exercise = Exercise("derive_base_rate", call=("period",), returns=("rate",), no_loops=True)
+exercise = Exercise("derive_base_rate", returns=("rate",), no_loops=True)
 
 
 @exercise.formula
@@ -16,74 +15,50 @@ def base_rate(period: int) -> float:
     return float((digamma(2 * period + 1) - digamma(period + 1)) / period)
 
 
-@exercise.group(
-    "right values",
-    points=2,
-    advice="At position t a head sees t + 1 keys. With equal weights each gets 1/(t + 1); take the mean over the "
-    "second copy.",
-)
-def values(rng: Generator) -> list[Case]:
+@exercise.group("right values", points=2)
+def values(rng):
     periods = [2, 3, *(int(rng.integers(low, 3 * low)) for low in (5, 40, 2000))]
     return [Case({"period": period}, scale=0.0) for period in periods]
 
 
-@exercise.group(
+exercise.group(
     "periods that nobody can add up",
-    points=1,
-    advice="Σ 1/n up to n is the harmonic number Hₙ. The sum from n + 1 to 2n is a difference of two of them, and "
-    "for these there is a formula without a sum.",
+    long=lambda rng: [Case({"period": int(rng.integers(1, 9)) * 10**power}, scale=0.0) for power in (14, 15)],
 )
-def long(rng: Generator) -> list[Case]:
-    return [Case({"period": int(rng.integers(1, 9)) * 10**power}, scale=0.0) for power in (14, 15)]
-
-
 DIFFERENCE = "(digamma(2 * period + 1) - digamma(period + 1)) / period"
 
 exercise.mistakes(
-    itself_not_seen=wrong(
-        "This is the mean of 1/t. A token sees itself as well: at position t there are t + 1 keys.",
-        ("digamma(2 * period + 1) - digamma(period + 1)", "digamma(2 * period) - digamma(period)"),
-        hint="How many keys does position 0 see?",
-        see="02#causal",
-    ),
-    limit_only=wrong(
-        "ln 2 / period is what the rate approaches for long periods. For short ones it is too large.",
-        (DIFFERENCE, "LN_2 / period"),
-        hint="Compare it with the exact value for period = 1: only t = 1 counts there.",
-    ),
-    both_copies=wrong(
-        "The mean runs over both copies. The score counts the second one alone.",
-        (DIFFERENCE, "(digamma(2 * period + 1) - digamma(1)) / (2 * period)"),
-    ),
-    large_numbers_only=wrong(
-        "ln n + γ + 1/(2n) is close to Hₙ for large n. For a short period it is not: `digamma` is exact.",
-        (DIFFERENCE, "(LN_2 - 1 / (4 * period)) / period"),
-        hint="Compare Hₙ and its approximation for n = 1 and n = 2.",
-    ),
-    last_position=wrong(
-        "1/(2·period) is the weight at the last position. The others see fewer keys, so their weights are larger.",
-        (DIFFERENCE, "1 / (2 * period)"),
-        hint="How many keys does the first position of the second copy see?",
-    ),
-    one_copy=wrong(
-        "1/period would be the weight of a head that sees one copy. At position t it sees t + 1 keys.",
-        (DIFFERENCE, "1 / period"),
-        hint="How many keys does the first position of the second copy see, and how many the last?",
-    ),
-    mean_number_of_keys=wrong(
-        "This is 1 over the mean number of keys. The mean of 1/n is larger than 1 over the mean of n.",
-        (DIFFERENCE, "2 / (3 * period + 1)"),
-        hint="By hand for period 2: (1/3 + 1/4)/2.",
-    ),
-    first_copy=wrong(
-        "The mean runs over the first copy. The score counts the second one.",
-        (DIFFERENCE, "(digamma(period + 1) - digamma(1)) / period"),
-    ),
+    itself_not_seen=edit("2 * period + 1) - digamma(period + 1)", "2 * period) - digamma(period)", see="02#causal")
+    | "This is the mean of 1/t. A token sees itself as well: at position t there are t + 1 keys."
+    | "How many keys does position 0 see?",
+    limit_only=edit(DIFFERENCE, "LN_2 / period")
+    | "ln 2 / period is what the rate approaches for long periods. For short ones it is too large."
+    | "Compare it with the exact value for period = 1: only t = 1 counts there.",
+    both_copies=edit(DIFFERENCE, "(digamma(2 * period + 1) - digamma(1)) / (2 * period)")
+    | "The mean runs over both copies. The score counts the second one alone.",
+    large_numbers_only=edit(DIFFERENCE, "(LN_2 - 1 / (4 * period)) / period")
+    | "ln n + γ + 1/(2n) is close to Hₙ for large n. For a short period it is not: `digamma` is exact."
+    | "Compare Hₙ and its approximation for n = 1 and n = 2.",
+    last_position=edit(DIFFERENCE, "1 / (2 * period)")
+    | "1/(2·period) is the weight at the last position. The others see fewer keys, so their weights are larger."
+    | "How many keys does the first position of the second copy see?",
+    one_copy=edit(DIFFERENCE, "1 / period")
+    | "1/period would be the weight of a head that sees one copy. At position t it sees t + 1 keys."
+    | "How many keys does the first position of the second copy see, and how many the last?",
+    mean_number_of_keys=edit(DIFFERENCE, "2 / (3 * period + 1)")
+    | "This is 1 over the mean number of keys. The mean of 1/n is larger than 1 over the mean of n."
+    | "By hand for period 2: (1/3 + 1/4)/2.",
+    first_copy=edit(DIFFERENCE, "(digamma(period + 1) - digamma(1)) / period")
+    | "The mean runs over the first copy. The score counts the second one.",
 )
 
-exercise.hints(
-    "Write the mean as a sum of 1/n: which n is the first, and which is the last?", "H₂ₚ − Hₚ, divided by p."
+exercise.advice(
+    values="At position t a head sees t + 1 keys. With equal weights each gets 1/(t + 1); take the mean over the "
+    "second copy.",
+    long="Σ 1/n up to n is the harmonic number Hₙ. The sum from n + 1 to 2n is a difference of two of them, and for "
+    "these there is a formula without a sum.",
 )
 exercise.hints(
-    "`scipy.special.digamma(n + 1)` is Hₙ minus a constant. What becomes of the constant in a difference?", group="long"
+    values=("Write the mean as a sum of 1/n: which n is the first, and which is the last?", "H₂ₚ − Hₚ, divided by p."),
+    long="`scipy.special.digamma(n + 1)` is Hₙ minus a constant. What becomes of the constant in a difference?",
 )

@@ -1,6 +1,6 @@
 """Lab 10, exercise `design`: any choice that keeps every constraint is right."""
 
-from autograder.declaring import Design, wrong
+from autograder.declaring import Design, seen
 
 exercise = Design("design")
 exercise.constraint(
@@ -31,35 +31,21 @@ exercise.constraint(
 )
 
 exercise.mistakes(
-    cache_too_large=wrong(
-        "The cache of 256 tokens is larger than 256 kB.",
-        seen={"cache": "more than 256 kB"},
-        hint="Which factor of 2·L·G·K can shrink without a change of width or depth?",
-        see="08b#cache",
-    ),
-    too_many_parameters=wrong(
-        "The model has more than 1,000,000 parameters.",
-        seen={"parameters": "more than 1,000,000"},
-        hint="Most parameters of a block are in its feed-forward network: 3·D·F.",
-        see="10#model",
-    ),
-    do_not_divide=wrong(
-        "The heads do not fit: num_heads divides d_model, and num_kv_heads divides num_heads.",
-        seen={"heads": "do not divide"},
-    ),
-    odd_or_narrow=wrong(
-        "K = d_model / num_heads is odd or below 16. Rotary positions turn pairs of features, so K is even.",
-        seen={"heads": "odd or narrower than 16"},
-        see="05#rotary",
-    ),
-    too_shallow=wrong(
-        "There are fewer than 4 blocks, or fewer than 4 heads.", seen={"depth": "fewer than 4 blocks or heads"}
-    ),
-    too_few_parameters=wrong(
-        "The model has fewer than 700,000 parameters.",
-        seen={"parameters": "fewer than 700,000"},
-        hint="A wider feed-forward network costs nothing in the cache.",
-    ),
+    cache_too_large=seen({"cache": "more than 256 kB"}, see="08b#cache")
+    | "The cache of 256 tokens is larger than 256 kB."
+    | "Which factor of 2·L·G·K can shrink without a change of width or depth?",
+    too_many_parameters=seen({"parameters": "more than 1,000,000"}, see="10#model")
+    | "The model has more than 1,000,000 parameters."
+    | "Most parameters of a block are in its feed-forward network: 3·D·F.",
+    do_not_divide=seen({"heads": "do not divide"})
+    | "The heads do not fit: num_heads divides d_model, and num_kv_heads divides num_heads.",
+    odd_or_narrow=seen({"heads": "odd or narrower than 16"}, see="05#rotary")
+    | "K = d_model / num_heads is odd or below 16. Rotary positions turn pairs of features, so K is even.",
+    too_shallow=seen({"depth": "fewer than 4 blocks or heads"})
+    | "There are fewer than 4 blocks, or fewer than 4 heads.",
+    too_few_parameters=seen({"parameters": "fewer than 700,000"})
+    | "The model has fewer than 700,000 parameters."
+    | "A wider feed-forward network costs nothing in the cache.",
 )
 
-exercise.hints("Choose d_model first, a multiple of 16 · num_heads. Then count parameters and cache on paper.")
+exercise.hints(heads="Choose d_model first, a multiple of 16 · num_heads. Then count parameters and cache on paper.")

@@ -3,11 +3,10 @@
 import numpy as np
 
 from autograder.declaring import Case, Exercise
-from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.formulas.attention import softmax
 
-exercise = Exercise("find_the_bug", call=("scores",), returns=("weights",))
+exercise = Exercise("find_the_bug", returns=("weights",))
 
 
 @exercise.formula
@@ -19,21 +18,21 @@ def causal_weights(scores: np.ndarray) -> np.ndarray:
     )
 
 
-@exercise.group("in training and in writing", points=1)
-def mended(rng: Generator) -> list[Case]:
-    return [
-        Case({"scores": normal(rng, 2, 3, 5, 5)}, description="training: scores (2, 3, 5, 5)"),
-        Case({"scores": normal(rng, 2, 3, 1, 7)}, description="writing: one new token behind six, scores (2, 3, 1, 7)"),
+exercise.group(
+    "in training and in writing",
+    mended=lambda rng: [
+        Case({"scores": normal(rng, 2, 3, 5, 5)}, "training: scores (2, 3, 5, 5)"),
+        Case({"scores": normal(rng, 2, 3, 1, 7)}, "writing: one new token behind six, scores (2, 3, 1, 7)"),
         Case(
-            {"scores": normal(rng, 3, 2, 3, 11)},
-            mode="tensor",
-            description="three new tokens behind eight, scores (3, 2, 3, 11)",
+            {"scores": normal(rng, 3, 2, 3, 11)}, "three new tokens behind eight, scores (3, 2, 3, 11)", mode="tensor"
         ),
-    ]
-
+    ],
+)
 
 exercise.hints(
-    "Take scores that are all 0, so that what is seen gets equal weights. Print the weights for (1, 1, 4, "
-    "4), and for their last row alone, (1, 1, 1, 4).",
-    "Which keys may the newest token see? And which does this mask let it see?",
+    mended=(
+        "Take scores that are all 0, so that what is seen gets equal weights. Print the weights for (1, 1, 4, 4), and "
+        "for their last row alone, (1, 1, 1, 4).",
+        "Which keys may the newest token see? And which does this mask let it see?",
+    )
 )

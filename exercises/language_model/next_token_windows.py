@@ -4,16 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit, instead, seen
 from coursekit.generator import Generator
 
-exercise = Exercise("next_token_windows")
+exercise = Exercise("next_token_windows", own_probe=True)
 
 
 @exercise.formula
-def next_token_windows(
-    documents: Sequence[Sequence[int]], end_id: int, length: int, starts: np.ndarray
-) -> dict[str, np.ndarray]:
+def next_token_windows(documents, end_id, length, starts):
     """Windows of one stream of all documents, each followed by the end, and the same windows one token later."""
     stream = np.concatenate([[*document, end_id] for document in documents])
     places = starts[:, None] + np.arange(length)
@@ -26,9 +24,7 @@ def refused(documents: Sequence[Sequence[int]], end_id: int, length: int, starts
     return {"raised": "ValueError"}
 
 
-def within_documents(
-    documents: Sequence[Sequence[int]], end_id: int, length: int, starts: np.ndarray
-) -> dict[str, np.ndarray]:
+def within_documents(documents, end_id, length, starts):
     """Windows that end with their document: what follows the first end is filled with it."""
     right = next_token_windows(documents, end_id, length, starts)
     return {name: np.where(np.cumsum(rows == end_id, axis=1) > 0, end_id, rows) for name, rows in right.items()}
@@ -48,83 +44,61 @@ def _inputs(rng: Generator, count: int, length: int, starts: Sequence[int] | Non
     }
 
 
-@exercise.group(
+exercise.group(
     "y is x, one token later, over the ends of documents",
-    points=1,
-    advice="Make one row of all tokens first, with the end after each document. x and y are two slices of it.",
+    values=lambda rng: [
+        Case(_inputs(rng, 5, 7), "five documents, length=7, three starts"),
+        Case(_inputs(rng, 5, 3, starts=(0, 4, 2)), "five documents, length=3, three starts"),
+    ],
 )
-def values(rng: Generator) -> list[Case]:
-    return [
-        Case(_inputs(rng, 5, 7), description="five documents, length=7, three starts"),
-        Case(_inputs(rng, 5, 3, starts=(0, 4, 2)), description="five documents, length=3, three starts"),
-    ]
-
-
-@exercise.group(
+exercise.group(
     "the last start, and one beyond it",
-    points=1,
-    advice="The last window has its last target at the end of the stream: start + length is the last position. A "
-    "start beyond it is a ValueError.",
-)
-def ends(rng: Generator) -> list[Case]:
-    return [
-        Case(_inputs(rng, 3, 5, starts=(0,), after=1), description="the last start that there is"),
-        Case(_inputs(rng, 3, 5, starts=(1,), after=1), mode="refusal", description="a start that is one too large"),
+    ends=lambda rng: [
+        Case(_inputs(rng, 3, 5, starts=(0,), after=1), "the last start that there is"),
+        Case(_inputs(rng, 3, 5, starts=(1,), after=1), "a start that is one too large", mode="refusal"),
         Case(
             _inputs(rng, 3, 5, starts=(1, 0), after=1),
+            "a start that is one too large, and behind it one that is not",
             mode="refusal",
-            description="a start that is one too large, and behind it one that is not",
         ),
-    ]
-
+    ],
+)
 
 exercise.mistakes(
-    end_before_all=wrong(
-        "The row begins with an end, too. An end follows each document, and none stands before the first.",
-        (
-            "np.concatenate([[*document, end_id] for document in documents])",
-            "np.concatenate([[end_id], *([*document, end_id] for document in documents)])",
-        ),
-        seen={"raised": "no error"},
-    ),
-    y_is_x=wrong(
-        "y is x itself: a model would learn to repeat what it reads. The target of a token is the next one.",
-        ("stream[places + 1]", "stream[places]"),
-        hint="Write down x and y for the stream 5, 6, 7, 8 and length 3.",
-        see="10#train",
-    ),
-    no_end=wrong(
-        "The ends are missing: a model that never sees an end never ends.",
-        ("[*document, end_id] for", "[*document] for"),
-        hint="How long is the stream of three documents of 2, 3 and 4 tokens?",
-        see="10#byte-pairs",
-    ),
-    cut_at_documents=wrong(
-        "The windows stop at the end of a document. They go on: the stream is one row.",
-        instead=within_documents,
-        hint="What stands in the stream after an end?",
-    ),
-    too_late_accepted=wrong(
-        "A start that is too large gives a row all the same. A slice beyond the end is only shorter: check "
-        "the starts first.",
-        seen={"raised": "no error"},
-        hint="Where does the last target of a window stand? It must lie in the stream.",
-    ),
-    end_first=wrong(
-        "The end stands before each document. It follows each one, the last one too.",
-        ("[*document, end_id] for", "[end_id, *document] for"),
-    ),
-    exchanged=wrong(
-        "x and y are exchanged: y holds what comes after x.",
-        ('{"x": stream[places], "y": stream[places + 1]}', '{"x": stream[places + 1], "y": stream[places]}'),
-    ),
+    end_before_all=edit(
+        "np.concatenate([[*document, end_id] for document in documents])",
+        "np.concatenate([[end_id], *([*document, end_id] for document in documents)])",
+    )
+    | seen({"raised": "no error"})
+    | "The row begins with an end, too. An end follows each document, and none stands before the first.",
+    y_is_x=edit("stream[places + 1]", "stream[places]", see="10#train")
+    | "y is x itself: a model would learn to repeat what it reads. The target of a token is the next one."
+    | "Write down x and y for the stream 5, 6, 7, 8 and length 3.",
+    no_end=edit("[*document, end_id] for", "[*document] for", see="10#byte-pairs")
+    | "The ends are missing: a model that never sees an end never ends."
+    | "How long is the stream of three documents of 2, 3 and 4 tokens?",
+    cut_at_documents=instead(within_documents)
+    | "The windows stop at the end of a document. They go on: the stream is one row."
+    | "What stands in the stream after an end?",
+    too_late_accepted=seen({"raised": "no error"})
+    | "A start that is too large gives a row all the same. A slice beyond the end is only shorter: check the starts "
+    "first." | "Where does the last target of a window stand? It must lie in the stream.",
+    end_first=edit("[*document, end_id] for", "[end_id, *document] for")
+    | "The end stands before each document. It follows each one, the last one too.",
+    exchanged=edit('{"x": stream[places], "y": stream[places + 1]}', '{"x": stream[places + 1], "y": stream[places]}')
+    | "x and y are exchanged: y holds what comes after x.",
 )
 
-exercise.hints(
-    "`starts[:, None] + np.arange(length)` is a table of positions, (n, length). An array takes a table as its index."
+exercise.advice(
+    values="Make one row of all tokens first, with the end after each document. x and y are two slices of it.",
+    ends="The last window has its last target at the end of the stream: start + length is the last position. A start "
+    "beyond it is a ValueError.",
 )
 exercise.hints(
-    "A window needs length + 1 tokens of the stream. At which start does the last one end exactly?",
-    "Which id is the last one of your row? An end stands behind the last document, too.",
-    group="ends",
+    values="`starts[:, None] + np.arange(length)` is a table of positions, (n, length). An array takes a table as its "
+    "index.",
+    ends=(
+        "A window needs length + 1 tokens of the stream. At which start does the last one end exactly?",
+        "Which id is the last one of your row? An end stands behind the last document, too.",
+    ),
 )

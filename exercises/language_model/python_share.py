@@ -5,13 +5,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
-from coursekit.generator import Generator
+from autograder.declaring import Case, Exercise, edit
 from coursekit.python_names import bound_names, names_read, parameter_names
 
 NAN = float("nan")
 
-exercise = Exercise("python_share")
+exercise = Exercise("python_share", own_probe=True)
 
 
 @exercise.formula
@@ -82,9 +81,7 @@ BROKEN = [
 ]
 
 
-def _written(
-    rng: Generator, templates: Sequence[tuple[str, str]], ended: Sequence[bool] | None = None, times: int = 1
-) -> dict:
+def _written(rng, templates, ended=None, times=1):
     """Prompts and bodies from templates, with other names each time and in another order."""
     prompts, bodies, ends = [], [], []
     for place in rng.permutation(len(templates) * times):
@@ -96,121 +93,76 @@ def _written(
     return {"prompts": prompts, "bodies": bodies, "ended": ends}
 
 
-@exercise.group(
+exercise.group(
     "functions that are Python",
-    points=1,
-    advice="`parses`: prompt + body, with nothing between them. `bound`: every reading of a name in the body counts, "
-    "not every name once. `used`: the parameters that are read, as a share of the parameters.",
+    real=lambda rng: [
+        Case(_written(rng, [*READ[:3], READ[-1]]), "four functions"),
+        Case(_written(rng, READ, times=2), "sixteen functions"),
+    ],
 )
-def real(rng: Generator) -> list[Case]:
-    return [
-        Case(_written(rng, [*READ[:3], READ[-1]]), description="four functions"),
-        Case(_written(rng, READ, times=2), description="sixteen functions"),
-    ]
-
-
-@exercise.group(
+exercise.group(
     "nothing to count",
-    points=1,
-    advice="A share of nothing is NaN, and so are both shares of what does not parse. `lines` is counted in every "
-    "body.",
+    nothing=lambda rng: Case(
+        _written(rng, [*READ[:1], *NOTHING_TO_COUNT]), "bodies that read no name, functions without parameters"
+    ),
 )
-def nothing(rng: Generator) -> list[Case]:
-    return [
-        Case(
-            _written(rng, [*READ[:1], *NOTHING_TO_COUNT]),
-            description="bodies that read no name, functions without parameters",
-        )
-    ]
 
 
-@exercise.group(
-    "broken, unended, two statements",
-    points=1,
-    advice="It counts if it ended, and if prompt and body are exactly one function.",
-)
-def broken(rng: Generator) -> list[Case]:
+@exercise.group("broken, unended, two statements")
+def broken(rng):
     unended = [*READ[:2], *NOTHING_TO_COUNT[:2]]
-    return [
-        Case(
-            _written(rng, [*BROKEN, READ[1]]),
-            description="brackets that are not closed, a second statement, an empty body",
-        ),
-        Case(_written(rng, unended, [True, False, True, False]), description="two that ended, and two that did not"),
-    ]
+    yield Case(_written(rng, [*BROKEN, READ[1]]), "brackets that are not closed, a second statement, an empty body")
+    yield Case(_written(rng, unended, [True, False, True, False]), "two that ended, and two that did not")
 
 
 exercise.mistakes(
-    unended_counted=wrong(
-        "A body that did not end is counted as Python. It was cut off: what it would have become is not known.",
-        ("parsed(prompt, body) if end else None", "parsed(prompt, body)"),
-        hint="What does `ended` say, and when does a body count?",
-        see="10#sample",
-    ),
-    body_alone=wrong(
-        "The body is parsed without its first line, and an indented text alone is no Python. Parse prompt + body.",
-        ("ast.parse(prompt + body)", "ast.parse(body)"),
-        see="10#sample",
-    ),
-    several_statements=wrong(
-        "A body that goes on behind the function counts. Prompt and body together should be exactly one function.",
-        (
-            "len(module.body) == 1 and isinstance(module.body[0], ast.FunctionDef)",
-            "isinstance(module.body[0], ast.FunctionDef)",
-        ),
-        hint="How many statements does `ast.parse(…).body` hold?",
-    ),
-    each_name_once=wrong(
-        "Each name counts once. Count every reading: a name that is read five times counts five times.",
-        (
-            "[name in bound_names(function) for name in reads if name[0].islower()]",
-            "[name in bound_names(function) for name in set(reads) if name[0].islower()]",
-        ),
-    ),
-    zero_for_nan=wrong(
-        "A share of nothing is 0 here. It is NaN: nothing was counted.",
-        ("sum(kept) / len(kept) if kept else NAN", "sum(kept) / len(kept) if kept else 0.0"),
-        hint="A function without parameters: is it a bad one?",
-    ),
-    self_counted=wrong(
-        "`self` and `cls` count as parameters. They are left out.",
-        ('parameter_names(function) if name not in ("self", "cls")', "parameter_names(function)"),
-    ),
-    cls_counted=wrong(
-        "`cls` counts as a parameter. It is left out, as `self` is.", ('name not in ("self", "cls")', 'name != "self"')
-    ),
-    underscore_counted=wrong(
-        "A name such as `_x` counts. `bound` looks at names that begin with a small letter.",
-        ("name[0].islower()", "not name[0].isupper()"),
-    ),
-    line_between=wrong(
-        "A line break stands between prompt and body. A body may begin in the prompt's own line: parse prompt + body.",
-        ("ast.parse(prompt + body)", 'ast.parse(prompt + "\\n" + body)'),
-    ),
-    used_is_bound=wrong(
-        "`used` asks which parameters exist, and all do. It asks which of them are read.",
-        ("[name in reads for name in parameter_names", "[name in bound_names(function) for name in parameter_names"),
-    ),
-    blank_lines_counted=wrong(
-        "Blank lines count. Only lines that hold something do.",
-        ('sum(bool(line.strip()) for line in body.split("\\n"))', "len(body.strip().splitlines())"),
-        hint="What does `line.strip()` leave of a blank line?",
-    ),
-    capitals_counted=wrong(
-        "All names count. `bound` looks at those that begin with a small letter: a capital one may stand for a class "
-        "or a constant of the module.",
-        ("reads if name[0].islower()", "reads"),
-    ),
-    small_throughout=wrong(
-        "Only names without any capital letter count. The first letter decides: `toText` begins with a small one.",
-        ("reads if name[0].islower()", "reads if name.islower()"),
-    ),
+    unended_counted=edit("parsed(prompt, body) if end else None", "parsed(prompt, body)", see="10#sample")
+    | "A body that did not end is counted as Python. It was cut off: what it would have become is not known."
+    | "What does `ended` say, and when does a body count?",
+    body_alone=edit("ast.parse(prompt + body)", "ast.parse(body)", see="10#sample")
+    | "The body is parsed without its first line, and an indented text alone is no Python. Parse prompt + body.",
+    several_statements=edit("len(module.body) == 1 and isinstance", "isinstance")
+    | "A body that goes on behind the function counts. Prompt and body together should be exactly one function."
+    | "How many statements does `ast.parse(…).body` hold?",
+    each_name_once=edit("(function) for name in reads if name[0].", "(function) for name in set(reads) if name[0].")
+    | "Each name counts once. Count every reading: a name that is read five times counts five times.",
+    zero_for_nan=edit("sum(kept) / len(kept) if kept else NAN", "sum(kept) / len(kept) if kept else 0.0")
+    | "A share of nothing is 0 here. It is NaN: nothing was counted."
+    | "A function without parameters: is it a bad one?",
+    self_counted=edit('parameter_names(function) if name not in ("self", "cls")', "parameter_names(function)")
+    | "`self` and `cls` count as parameters. They are left out.",
+    cls_counted=edit('name not in ("self", "cls")', 'name != "self"')
+    | "`cls` counts as a parameter. It is left out, as `self` is.",
+    underscore_counted=edit("name[0].islower()", "not name[0].isupper()")
+    | "A name such as `_x` counts. `bound` looks at names that begin with a small letter.",
+    line_between=edit("ast.parse(prompt + body)", 'ast.parse(prompt + "\\n" + body)')
+    | "A line break stands between prompt and body. A body may begin in the prompt's own line: parse prompt + body.",
+    used_is_bound=edit("in reads for name in parameter_names", "in bound_names(function) for name in parameter_names")
+    | "`used` asks which parameters exist, and all do. It asks which of them are read.",
+    blank_lines_counted=edit('sum(bool(line.strip()) for line in body.split("\\n"))', "len(body.strip().splitlines())")
+    | "Blank lines count. Only lines that hold something do."
+    | "What does `line.strip()` leave of a blank line?",
+    capitals_counted=edit("reads if name[0].islower()", "reads")
+    | "All names count. `bound` looks at those that begin with a small letter: a capital one may stand for a class or "
+    "a constant of the module.",
+    small_throughout=edit("reads if name[0].islower()", "reads if name.islower()")
+    | "Only names without any capital letter count. The first letter decides: `toText` begins with a small one.",
 )
 
-exercise.hints(
-    "Look at the four results one by one. `parses` asks three things of prompt + body, `bound` looks at every reading "
-    "of a name, and `used` at every parameter.",
-    "`names_read(function)` is a list in which a name stands as often as it is read; `bound_names(function)` is a set.",
+exercise.advice(
+    real="`parses`: prompt + body, with nothing between them. `bound`: every reading of a name in the body counts, "
+    "not every name once. `used`: the parameters that are read, as a share of the parameters.",
+    nothing="A share of nothing is NaN, and so are both shares of what does not parse. `lines` is counted in every "
+    "body.",
+    broken="It counts if it ended, and if prompt and body are exactly one function.",
 )
-exercise.hints("`np.nan` where a list is empty; otherwise its mean.", group="nothing")
-exercise.hints("Two conditions: it ended, and prompt and body together are one statement.", group="broken")
+exercise.hints(
+    real=(
+        "Look at the four results one by one. `parses` asks three things of prompt + body, `bound` looks at every "
+        "reading of a name, and `used` at every parameter.",
+        "`names_read(function)` is a list in which a name stands as often as it is read; `bound_names(function)` is a "
+        "set.",
+    ),
+    nothing="`np.nan` where a list is empty; otherwise its mean.",
+    broken="Two conditions: it ended, and prompt and body together are one statement.",
+)

@@ -2,12 +2,11 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 
-from autograder.declaring import wrong
+from autograder.declaring import edit
 from coursekit.generator import Generator
 from coursekit.probes.language_model import model_paths
 from exercises.formulas.attention import softmax
@@ -38,16 +37,7 @@ def for_each_query_head(heads: np.ndarray, times: int) -> np.ndarray:
     return np.repeat(heads, times, axis=1)
 
 
-def attend(
-    x: np.ndarray,
-    w_q: np.ndarray,
-    w_k: np.ndarray,
-    w_v: np.ndarray,
-    w_o: np.ndarray,
-    num_heads: int,
-    num_kv_heads: int,
-    cache: Cache | None,
-) -> tuple[np.ndarray, Cache]:
+def attend(x, w_q, w_k, w_v, w_o, num_heads, num_kv_heads, cache):
     """Causal attention of the tokens x (B, t, D) to themselves and to those in the cache, with rotary positions."""
     past = 0 if cache is None else cache[0].shape[2]
     positions = past + np.arange(x.shape[1])
@@ -69,9 +59,7 @@ def silu(x: np.ndarray) -> np.ndarray:
     return x / (1 + np.exp(-x))
 
 
-def block_output(
-    x: np.ndarray, w: dict[str, np.ndarray], num_heads: int, num_kv_heads: int, cache: Cache | None
-) -> tuple[np.ndarray, Cache]:
+def block_output(x, w, num_heads, num_kv_heads, cache):
     """A pre-norm decoder block: attention, then a feed-forward network with a gate (SwiGLU, Shazeer 2020)."""
     mixed, cache = attend(
         rms_normed(x, w["norm1"]), w["w_q"], w["w_k"], w["w_v"], w["w_o"], num_heads, num_kv_heads, cache
@@ -82,9 +70,7 @@ def block_output(
     return x + hidden @ w["w_down"], cache
 
 
-def model_shapes(
-    vocab_size: int, d_model: int, num_layers: int, num_heads: int, num_kv_heads: int, d_ff: int
-) -> dict[str, tuple[int, ...]]:
+def model_shapes(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff):
     """The shape of each weight of the model, by its path, in the order in which a case packs them."""
     narrow = d_model // num_heads * num_kv_heads
     ends = {"w_q": (d_model, d_model), "w_k": (d_model, narrow), "w_v": (d_model, narrow), "w_o": (d_model, d_model)}
@@ -102,14 +88,7 @@ def cut_to(shapes: dict[str, tuple[int, ...]], vector: np.ndarray) -> dict[str, 
     return {path: part.reshape(shapes[path]) for path, part in zip(shapes, pieces, strict=True)}
 
 
-def logits_and_caches(
-    ids: np.ndarray,
-    weights: dict[str, np.ndarray],
-    num_layers: int,
-    num_heads: int,
-    num_kv_heads: int,
-    caches: Sequence[Cache | None],
-) -> tuple[np.ndarray, list[Cache]]:
+def logits_and_caches(ids, weights, num_layers, num_heads, num_kv_heads, caches):
     """The logits (B, t, V) of the tokens that follow ids (B, t), and what each block keeps."""
     table = weights["embedding.embeddings"]
     x = table[ids] * math.sqrt(table.shape[1])
@@ -125,11 +104,10 @@ def logits_and_caches(
     return rms_normed(x, weights["norm.gamma"]) @ table.T, kept
 
 
-UNSCALED = wrong(
-    "The scores are not divided by √K.",
-    ("/ math.sqrt(q.shape[-1])", ""),
-    hint="Over how many products does one score sum?",
-    see="02#why-sqrt-dk",
+UNSCALED = (
+    edit("/ math.sqrt(q.shape[-1])", "", see="02#why-sqrt-dk")
+    | "The scores are not divided by √K."
+    | "Over how many products does one score sum?"
 )
 
 
@@ -175,9 +153,8 @@ def drawn_chunks(rng: Generator, letters: str, count: int) -> dict[str, int]:
 
 
 FORBIDDEN_BYTE_PAIRS = ("coursekit.pages.byte_pairs.PlainBytePairs", "coursekit.pages.byte_pairs.merged")
-OVERLAPS_MERGED = wrong(
-    "In a run such as “aaa” a letter is merged twice, and one is lost. After a merge go on behind both letters.",
-    ("continue", "first = place if tuple(ids[place : place + 2]) == pair else first\ncontinue"),
-    hint="Three a: the first two make the new token. Which letters are left?",
-    see="10#byte-pairs",
+OVERLAPS_MERGED = (
+    edit("continue", "first = place if tuple(ids[place : place + 2]) == pair else first\ncontinue", see="10#byte-pairs")
+    | "In a run such as “aaa” a letter is merged twice, and one is lost. After a merge go on behind both letters."
+    | "Three a: the first two make the new token. Which letters are left?"
 )

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
-from coursekit.generator import Generator
+from autograder.declaring import Case, Exercise, edit
 from exercises.drawing import normal, one_of, partial_mask
 from exercises.formulas.attention import scaled_dot_product_attention
 from exercises.multi_head_attention.shared import (
@@ -34,9 +33,7 @@ from exercises.self_attention.shared import (
 )
 
 
-def _layer_inputs(
-    rng: Generator, *, heads: int = 6, shared: int = 2, size: int = 3, batch: int = 2, queries: int = 7, keys: int = 11
-) -> dict:
+def _layer_inputs(rng, *, heads=6, shared=2, size=3, batch=2, queries=7, keys=11):
     width = heads * size
     arrays = attention_arrays(rng, width, shared * size, batch=batch, queries=queries, keys=keys)
     return {"d_model": width, "num_heads": heads, "num_kv_heads": shared, **arrays}
@@ -128,54 +125,37 @@ def refused(d_model: int, num_heads: int) -> dict[str, str]:
 
 
 @exercise.group("right values, for self-attention and for cross-attention", points=3)
-def values(rng: Generator) -> list[Case]:
+def values(rng):
     same = _layer_inputs(rng, queries=7, keys=7)
     same["key"] = same["value"] = same["query"]
-    return [
-        Case(
-            _layer_inputs(rng),
-            description="d_model=18, num_heads=6, num_kv_heads=2, query (2, 7, 18), key and value (2, 11, 18)",
-        ),
-        Case(
-            _layer_inputs(rng, shared=3, size=2),
-            description="d_model=12, num_heads=6, num_kv_heads=3, query (2, 7, 12), key and value (2, 11, 12)",
-        ),
-        Case(same, description="d_model=18, num_heads=6, num_kv_heads=2, query, key and value the same (2, 7, 18)"),
-    ]
+    yield Case(
+        _layer_inputs(rng), "d_model=18, num_heads=6, num_kv_heads=2, query (2, 7, 18), key and value (2, 11, 18)"
+    )
+    yield Case(
+        _layer_inputs(rng, shared=3, size=2),
+        "d_model=12, num_heads=6, num_kv_heads=3, query (2, 7, 12), key and value (2, 11, 12)",
+    )
+    yield Case(same, "d_model=18, num_heads=6, num_kv_heads=2, query, key and value the same (2, 7, 18)")
 
 
-@exercise.group(
+exercise.group(
     "one key head, and as many as query heads",
-    points=1,
-    advice="G = 1 is multi-query attention, G = H is your `MultiHeadAttention`. Neither needs a special case.",
+    edges=lambda rng: [
+        Case(_layer_inputs(rng, heads=3, shared=1, size=5), "d_model=15, num_heads=3, num_kv_heads=1"),
+        Case(_layer_inputs(rng, heads=3, shared=3, size=5), "d_model=15, num_heads=3, num_kv_heads=3"),
+    ],
 )
-def edges(rng: Generator) -> list[Case]:
-    return [
-        Case(_layer_inputs(rng, heads=3, shared=1, size=5), description="d_model=15, num_heads=3, num_kv_heads=1"),
-        Case(_layer_inputs(rng, heads=3, shared=3, size=5), description="d_model=15, num_heads=3, num_kv_heads=3"),
-    ]
 
 
-@exercise.group(
-    "attention weights of every query head",
-    points=1,
-    advice="The weights are (B, H, T, S): query heads that share keys still have scores of their own.",
-)
-def weights(rng: Generator) -> list[Case]:
-    return [
-        Case(
-            {**_layer_inputs(rng), "return_weights": True},
-            description="return_weights=True: output (2, 7, 18), weights (2, 6, 7, 11)",
-        )
-    ]
+@exercise.group("attention weights of every query head")
+def weights(rng):
+    return Case(
+        {**_layer_inputs(rng), "return_weights": True}, "return_weights=True: output (2, 7, 18), weights (2, 6, 7, 11)"
+    )
 
 
-@exercise.group(
-    "masks of shape (T, S), (B, T, S) and (B, 1, T, S)",
-    points=1,
-    advice="As in `MultiHeadAttention`, a mask (B, T, S) needs an axis for the heads.",
-)
-def masked(rng: Generator) -> list[Case]:
+@exercise.group("masks of shape (T, S), (B, T, S) and (B, 1, T, S)")
+def masked(rng):
     masks = (
         partial_mask(rng, 7, 11),
         partial_mask(rng, 2, 7, 11).astype("int32"),
@@ -185,7 +165,7 @@ def masked(rng: Generator) -> list[Case]:
     shown = [
         Case(
             {**_layer_inputs(rng), "mask": mask, "return_weights": True},
-            description=f"query (2, 7, 18), key (2, 11, 18), mask {mask.shape} of {mask.dtype}",
+            f"query (2, 7, 18), key (2, 11, 18), mask {mask.shape} of {mask.dtype}",
         )
         for mask in masks
     ]
@@ -193,32 +173,24 @@ def masked(rng: Generator) -> list[Case]:
     kept = {**_layer_inputs(rng), "mask": partial_mask(rng, 7, 11)}
     return [
         *shown,
-        Case(kept, mode="unmasked", description="once with a mask (7, 11), and then without"),
-        Case(as_many, description="as many sentences as query heads (4), mask (4, 7, 11)"),
-        Case(large, description="d_model=13, one head, scores of tens of thousands, mask (5, 3)"),
+        Case(kept, "once with a mask (7, 11), and then without", mode="unmasked"),
+        Case(as_many, "as many sentences as query heads (4), mask (4, 7, 11)"),
+        Case(large, "d_model=13, one head, scores of tens of thousands, mask (5, 3)"),
     ]
 
 
-@exercise.group(
-    "four Dense layers with bias, of the right widths",
-    points=1,
-    advice="w_q and w_o are as wide as the model; w_k and w_v have num_kv_heads heads of width d_model / num_heads.",
-)
-def parameters(rng: Generator) -> list[Case]:
+@exercise.group("four Dense layers with bias, of the right widths")
+def parameters(rng):
     heads, shared = one_of(rng, (6, 2), (6, 3), (8, 2), (9, 3))
     size = one_of(rng, 5, 7, 10, 11, 13)
     description = f"trainable parameters, d_model={heads * size}, num_heads={heads}, num_kv_heads={shared}"
-    return [Case(_layer_inputs(rng, heads=heads, shared=shared, size=size), mode="parameters", description=description)]
+    return Case(_layer_inputs(rng, heads=heads, shared=shared, size=size), description, mode="parameters")
 
 
-@exercise.group(
+exercise.group(
     "ValueError when the numbers do not fit",
-    points=1,
     fixed="a refusal is the same error for all numbers that do not fit",
-    advice="Two divisions must leave no remainder: d_model by num_heads, and num_heads by num_kv_heads.",
-)
-def refusal(rng: Generator) -> list[Case]:
-    return [
+    refusal=lambda rng: [
         Case(
             {
                 "d_model": width,
@@ -226,38 +198,28 @@ def refusal(rng: Generator) -> list[Case]:
                 "num_kv_heads": shared,
                 **{key: normal(rng, 2, 3, width) for key in ("query", "key", "value")},
             },
+            f"d_model={width}, num_heads={heads}, num_kv_heads={shared}",
             mode="refusal",
-            description=f"d_model={width}, num_heads={heads}, num_kv_heads={shared}",
         )
         for width, heads, shared in ((10, 4, 2), (12, 6, 4), (6, 3, 6))
-    ]
-
-
-@exercise.group(
-    "works inside tf.function, and gradients reach every weight",
-    points=1,
-    advice=(
-        "Inside tf.function the batch size is None: take it from `ops.shape(x)`, or put -1 for it in a reshape. NumPy"
-        " stops both graphs and gradients."
-    ),
+    ],
 )
-def training(rng: Generator) -> list[Case]:
+
+
+@exercise.group("works inside tf.function, and gradients reach every weight")
+def training(rng):
     small = {
         **_layer_inputs(rng, heads=4, shared=2, size=1, batch=1, queries=3, keys=5),
         "mask": partial_mask(rng, 1, 3, 5),
     }
-    return [
-        Case(
-            {**_layer_inputs(rng), "mask": partial_mask(rng, 2, 7, 11)},
-            mode="graph",
-            description="inside tf.function, batch size and lengths unknown",
-        ),
-        Case(
-            {**small, "cotangent.output": normal(rng, 1, 3, 4)},
-            mode="gradient",
-            description="gradients, compared with numerical ones",
-        ),
-    ]
+    yield Case(
+        {**_layer_inputs(rng), "mask": partial_mask(rng, 2, 7, 11)},
+        "inside tf.function, batch size and lengths unknown",
+        mode="graph",
+    )
+    yield Case(
+        {**small, "cotangent.output": normal(rng, 1, 3, 4)}, "gradients, compared with numerical ones", mode="gradient"
+    )
 
 
 Q = "query @ w_q_kernel + w_q_bias"
@@ -269,52 +231,35 @@ WEIGHTS = 'result["weights"]'
 REFUSED = 'heads, groups = "ValueError", "ValueError"'
 
 exercise.mistakes(
-    key_heads_in_turn=wrong(
-        "Query heads 0 and G share a key head. Neighbours should share one: heads 0 to H/G − 1 use the first. "
-        "Compare `repeat` with `tile`.",
-        ("np.arange(num_heads) // (num_heads // num_kv_heads)", "np.arange(num_heads) % num_kv_heads"),
-        hint="With H = 6 and G = 2, write down the key head of each query head; then print yours.",
-    ),
-    value_heads_in_turn=wrong(
-        "The keys are shared by neighbours, the values are not. Compare `repeat` with `tile`, for both.",
-        (VALUES, f"{VALUES.removesuffix(SHARED)}[:, np.arange(num_heads) % num_kv_heads]"),
-    ),
-    keys_alone_in_turn=wrong(
-        "The values are shared by neighbours, the keys are not. Compare `repeat` with `tile`, for both.",
-        (KEYS, f"{KEYS.removesuffix(SHARED)}[:, np.arange(num_heads) % num_kv_heads]"),
-    ),
-    first_value_head_for_all=wrong(
-        "All query heads use the first value head. Neighbours share keys and values alike.",
-        (VALUES, f"{VALUES.removesuffix(SHARED)}[:, 0 * shared]"),
-        hint="With H = 6 and G = 2, write down the value head of each query head; then print yours.",
-    ),
+    key_heads_in_turn=edit("np.arange(num_heads) // (num_heads // num_kv_heads)", "np.arange(num_heads) % num_kv_heads")
+    | "Query heads 0 and G share a key head. Neighbours should share one: heads 0 to H/G − 1 use the first. Compare "
+    "`repeat` with `tile`." | "With H = 6 and G = 2, write down the key head of each query head; then print yours.",
+    value_heads_in_turn=edit(VALUES, f"{VALUES.removesuffix(SHARED)}[:, np.arange(num_heads) % num_kv_heads]")
+    | "The keys are shared by neighbours, the values are not. Compare `repeat` with `tile`, for both.",
+    keys_alone_in_turn=edit(KEYS, f"{KEYS.removesuffix(SHARED)}[:, np.arange(num_heads) % num_kv_heads]")
+    | "The values are shared by neighbours, the keys are not. Compare `repeat` with `tile`, for both.",
+    first_value_head_for_all=edit(VALUES, f"{VALUES.removesuffix(SHARED)}[:, 0 * shared]")
+    | "All query heads use the first value head. Neighbours share keys and values alike."
+    | "With H = 6 and G = 2, write down the value head of each query head; then print yours.",
     unscaled=replace(UNSCALED, costs_at_most=0.5),  # lab 02 asks for it
-    scaled_by_d_model=wrong(
-        "The scores are divided by the root of d_model. A score sums over the D/H features of one head.",
-        (f"split({Q}, num_heads)", f"split(({Q}) / num_heads**0.5, num_heads)"),
-        hint="Over how many features does one dot product sum, after the split?",
+    scaled_by_d_model=edit(f"split({Q}, num_heads)", f"split(({Q}) / num_heads**0.5, num_heads)", see="03#heads")
+    | "The scores are divided by the root of d_model. A score sums over the D/H features of one head."
+    | "Over how many features does one dot product sum, after the split?",
+    scaled_by_num_heads=edit(ROOT, "math.sqrt(q.shape[1])", see="03#heads")
+    | "The scores are divided by the root of the number of heads. A score sums over the D/H features of one head."
+    | "Over how many features does one dot product sum, after the split?",
+    scaled_by_num_kv_heads=edit(
+        f"split({Q}, num_heads)",
+        f"split(({Q}) * (query.shape[-1] / num_heads / num_kv_heads) ** 0.5, num_heads)",
         see="03#heads",
-    ),
-    scaled_by_num_heads=wrong(
-        "The scores are divided by the root of the number of heads. A score sums over the D/H features of one head.",
-        (ROOT, "math.sqrt(q.shape[1])"),
-        hint="Over how many features does one dot product sum, after the split?",
-        see="03#heads",
-    ),
-    scaled_by_num_kv_heads=wrong(
-        "The scores are divided by the root of the number of key heads. A score sums over the D/H features of one "
-        "head.",
-        (f"split({Q}, num_heads)", f"split(({Q}) * (query.shape[-1] / num_heads / num_kv_heads) ** 0.5, num_heads)"),
-        hint="Over how many features does one dot product sum, after the split?",
-        see="03#heads",
-    ),
-    scaled_by_shared_width=wrong(
-        "The scores are divided by the root of the width of all key heads together. "
-        "A score sums over the D/H features of one head.",
-        (f"split({Q}, num_heads)", f"split(({Q}) / num_kv_heads**0.5, num_heads)"),
-        hint="Over how many features does one dot product sum, after the split?",
-        see="03#heads",
-    ),
+    )
+    | "The scores are divided by the root of the number of key heads. A score sums over the D/H features of one head."
+    | "Over how many features does one dot product sum, after the split?",
+    scaled_by_shared_width=edit(
+        f"split({Q}, num_heads)", f"split(({Q}) / num_kv_heads**0.5, num_heads)", see="03#heads"
+    )
+    | "The scores are divided by the root of the width of all key heads together. A score sums over the D/H features "
+    "of one head." | "Over how many features does one dot product sum, after the split?",
     softmax_over_queries=OVER_QUERIES,
     no_softmax=NO_SOFTMAX,
     mask_ignored=MASK_MISTAKES["mask_ignored"],
@@ -327,85 +272,69 @@ exercise.mistakes(
     unstable_softmax=UNSTABLE,
     mask_meets_heads=MASK_MEETS_HEADS,
     mask_kept=MASK_KEPT,
-    no_output_projection=wrong(
-        "The merged heads come back as they are: w_o is not used.",
-        (MERGED, 'merge(result["output"])'),
-        hint="What mixes the heads, once they stand side by side?",
-        see="03#key-dim",
-    ),
+    no_output_projection=edit(MERGED, 'merge(result["output"])', see="03#key-dim")
+    | "The merged heads come back as they are: w_o is not used."
+    | "What mixes the heads, once they stand side by side?",
     merged_by_reshape_alone=MERGED_BY_RESHAPE,
     keras_argument_order=KERAS_ORDER,
     values_from_key=VALUES_FROM_KEY,
-    key_value_swapped=wrong(
-        "w_k makes the values and w_v the keys; exchange the two.",
-        ("key @ w_k_kernel + w_k_bias", "key @ w_v_kernel + w_v_bias"),
-        ("value @ w_v_kernel + w_v_bias", "value @ w_k_kernel + w_k_bias"),
-    ),
-    values_from_w_k=wrong(
-        "The values come from w_k instead of w_v.", ("value @ w_v_kernel + w_v_bias", "value @ w_k_kernel + w_k_bias")
-    ),
-    dense_without_bias=wrong(
-        "The Dense layers have no bias; this exercise asks for one.",
-        ("+ w_q_bias", ""),
-        ("+ w_k_bias", ""),
-        ("+ w_v_bias", ""),
-        ("+ w_o_bias", ""),
-        ("rows = d_model + 1", "rows = d_model"),
-    ),
-    weights_of_key_heads=wrong(
-        "One map comes back for each key head. Return one for each query head, (B, H, T, S).",
-        (WEIGHTS, f"{WEIGHTS}[:, :: num_heads // num_kv_heads]"),
-    ),
-    first_key_head_for_all=wrong(
-        "All query heads use the first key head. Only neighbours share one: query head h uses key head h // (H/G).",
-        ("np.arange(num_heads) // (num_heads // num_kv_heads)", "np.arange(num_heads) * 0"),
-        hint="With H = 6 and G = 2, write down the key head of each query head; then print yours.",
-    ),
-    mean_of_the_key_heads=wrong(
-        "The key heads are averaged, and so are the value heads. Each stays as it is, and H/G query heads read it.",
-        (KEYS, f"{KEYS.removesuffix(SHARED)}.mean(axis=1, keepdims=True)[:, 0 * shared]"),
-        (VALUES, f"{VALUES.removesuffix(SHARED)}.mean(axis=1, keepdims=True)[:, 0 * shared]"),
-        hint="With H = 6 and G = 2, write down the key head of each query head. Is any of them a mixture?",
-    ),
-    heads_not_checked=wrong(
-        "A d_model that num_heads does not divide is accepted without an error.",
-        (REFUSED, 'heads, groups = "no error", "ValueError"'),
-    ),
-    groups_not_checked=wrong(
-        "A num_heads that num_kv_heads does not divide is accepted without an error.",
-        (REFUSED, 'heads, groups = "ValueError", "no error"'),
-    ),
-    nothing_refused_early=wrong(
-        "Numbers that do not fit fail somewhere inside TensorFlow. Check both divisions in `__init__`, and say in "
-        "words what is wrong.",
-        (REFUSED, 'heads, groups = "InvalidArgumentError", "InvalidArgumentError"'),
-    ),
-    heads_refused_too_late=wrong(
-        "A d_model that num_heads does not divide fails somewhere inside TensorFlow. "
-        "Check it in `__init__`, and say in words what is wrong.",
-        (REFUSED, 'heads, groups = "InvalidArgumentError", "ValueError"'),
-    ),
-    groups_refused_too_late=wrong(
-        "A num_heads that num_kv_heads does not divide fails somewhere inside TensorFlow. "
-        "Check it in `__init__`, and say in words what is wrong.",
-        (REFUSED, 'heads, groups = "ValueError", "InvalidArgumentError"'),
-    ),
+    key_value_swapped=edit("key @ w_k_kernel + w_k_bias", "key @ w_v_kernel + w_v_bias")
+    | edit("value @ w_v_kernel + w_v_bias", "value @ w_k_kernel + w_k_bias")
+    | "w_k makes the values and w_v the keys; exchange the two.",
+    values_from_w_k=edit("value @ w_v_kernel + w_v_bias", "value @ w_k_kernel + w_k_bias")
+    | "The values come from w_k instead of w_v.",
+    dense_without_bias=edit("+ w_q_bias", "")
+    | edit("+ w_k_bias", "")
+    | edit("+ w_v_bias", "")
+    | edit("+ w_o_bias", "")
+    | edit("rows = d_model + 1", "rows = d_model")
+    | "The Dense layers have no bias; this exercise asks for one.",
+    weights_of_key_heads=edit(WEIGHTS, f"{WEIGHTS}[:, :: num_heads // num_kv_heads]")
+    | "One map comes back for each key head. Return one for each query head, (B, H, T, S).",
+    first_key_head_for_all=edit("np.arange(num_heads) // (num_heads // num_kv_heads)", "np.arange(num_heads) * 0")
+    | "All query heads use the first key head. Only neighbours share one: query head h uses key head h // (H/G)."
+    | "With H = 6 and G = 2, write down the key head of each query head; then print yours.",
+    mean_of_the_key_heads=edit(KEYS, f"{KEYS.removesuffix(SHARED)}.mean(axis=1, keepdims=True)[:, 0 * shared]")
+    | edit(VALUES, f"{VALUES.removesuffix(SHARED)}.mean(axis=1, keepdims=True)[:, 0 * shared]")
+    | "The key heads are averaged, and so are the value heads. Each stays as it is, and H/G query heads read it."
+    | "With H = 6 and G = 2, write down the key head of each query head. Is any of them a mixture?",
+    heads_not_checked=edit(REFUSED, 'heads, groups = "no error", "ValueError"')
+    | "A d_model that num_heads does not divide is accepted without an error.",
+    groups_not_checked=edit(REFUSED, 'heads, groups = "ValueError", "no error"')
+    | "A num_heads that num_kv_heads does not divide is accepted without an error.",
+    nothing_refused_early=edit(REFUSED, 'heads, groups = "InvalidArgumentError", "InvalidArgumentError"')
+    | "Numbers that do not fit fail somewhere inside TensorFlow. Check both divisions in `__init__`, and say in words "
+    "what is wrong.",
+    heads_refused_too_late=edit(REFUSED, 'heads, groups = "InvalidArgumentError", "ValueError"')
+    | "A d_model that num_heads does not divide fails somewhere inside TensorFlow. Check it in `__init__`, and say in "
+    "words what is wrong.",
+    groups_refused_too_late=edit(REFUSED, 'heads, groups = "ValueError", "InvalidArgumentError"')
+    | "A num_heads that num_kv_heads does not divide fails somewhere inside TensorFlow. Check it in `__init__`, and "
+    "say in words what is wrong.",
 )
 
-
-exercise.hints(
-    "Begin with a copy of your `MultiHeadAttention`. Only w_k and w_v become narrower; they are split into G heads.",
-    "After the split k is (B, G, S, K) and q is (B, H, T, K). Repeat each key head H/G times, side by side, before q"
-    " and k meet.",
-    "`ops.repeat(k, n, axis=…)` writes every entry n times in a row. Which axis holds the heads, and what is n?",
+exercise.advice(
+    edges="G = 1 is multi-query attention, G = H is your `MultiHeadAttention`. Neither needs a special case.",
+    weights="The weights are (B, H, T, S): query heads that share keys still have scores of their own.",
+    masked="As in `MultiHeadAttention`, a mask (B, T, S) needs an axis for the heads.",
+    parameters="w_q and w_o are as wide as the model; w_k and w_v have num_kv_heads heads of width d_model / "
+    "num_heads.",
+    refusal="Two divisions must leave no remainder: d_model by num_heads, and num_heads by num_kv_heads.",
+    training="Inside tf.function the batch size is None: take it from `ops.shape(x)`, or put -1 for it in a reshape. "
+    "NumPy stops both graphs and gradients.",
 )
-exercise.hints("Which of your lines assumes that G lies strictly between 1 and H?", group="edges")
 exercise.hints(
-    "The softmax takes scores (B, H, T, S): apply it after the key heads have been repeated.", group="weights"
+    values=(
+        "Begin with a copy of your `MultiHeadAttention`. Only w_k and w_v become narrower; they are split into G "
+        "heads.",
+        "After the split k is (B, G, S, K) and q is (B, H, T, K). Repeat each key head H/G times, side by side, "
+        "before q and k meet.",
+        "`ops.repeat(k, n, axis=…)` writes every entry n times in a row. Which axis holds the heads, and what is n?",
+    ),
+    edges="Which of your lines assumes that G lies strictly between 1 and H?",
+    weights="The softmax takes scores (B, H, T, S): apply it after the key heads have been repeated.",
+    masked="It is the mask of `MultiHeadAttention`: what did a mask (B, T, S) need there?",
+    parameters="A head is D/H wide, for queries and keys alike. How many heads do w_k and w_v make?",
+    refusal="`%` gives the remainder of a division. Check before you make the Dense layers.",
+    training="Does a size that is used in a reshape come from `ops.shape`?",
 )
-exercise.hints("It is the mask of `MultiHeadAttention`: what did a mask (B, T, S) need there?", group="masked")
-exercise.hints(
-    "A head is D/H wide, for queries and keys alike. How many heads do w_k and w_v make?", group="parameters"
-)
-exercise.hints("`%` gives the remainder of a division. Check before you make the Dense layers.", group="refusal")
-exercise.hints("Does a size that is used in a reshape come from `ops.shape`?", group="training")

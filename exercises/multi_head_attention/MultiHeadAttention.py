@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
-from coursekit.generator import Generator
+from autograder.declaring import Case, Exercise, edit, seen
 from exercises.drawing import drawn_until, is_far_apart, normal, one_of, partial_mask
 from exercises.formulas.attention import scaled_dot_product_attention
 from exercises.multi_head_attention.shared import (
@@ -42,9 +41,7 @@ from exercises.self_attention.shared import (
 )
 
 
-def _layer_inputs(
-    rng: Generator, *, heads: int = 3, size: int = 5, batch: int = 2, queries: int = 7, keys: int = 11
-) -> dict:
+def _layer_inputs(rng, *, heads=3, size=5, batch=2, queries=7, keys=11):
     width = heads * size
     arrays = attention_arrays(rng, width, width, batch=batch, queries=queries, keys=keys)
     return {"d_model": width, "num_heads": heads, **arrays}
@@ -135,29 +132,26 @@ def refused() -> dict[str, str]:
 
 
 @exercise.group("right values, for self-attention and for cross-attention", points=3)
-def values(rng: Generator) -> list[Case]:
+def values(rng):
     other = _layer_inputs(rng, heads=5, size=3, queries=11, keys=7)
     same = _layer_inputs(rng, queries=7, keys=7)
     same["key"] = same["value"] = same["query"]
-    return [
-        Case(_layer_inputs(rng), description="d_model=15, num_heads=3, query (2, 7, 15), key and value (2, 11, 15)"),
-        Case(other, description="d_model=15, num_heads=5, query (2, 11, 15), key and value (2, 7, 15)"),
-        Case(same, description="d_model=15, num_heads=3, query, key and value the same (2, 7, 15)"),
-        Case(
-            _layer_inputs(rng, heads=1, size=13),
-            description="d_model=13, num_heads=1, query (2, 7, 13), key and value (2, 11, 13)",
-        ),
-    ]
+    yield Case(_layer_inputs(rng), "d_model=15, num_heads=3, query (2, 7, 15), key and value (2, 11, 15)")
+    yield Case(other, "d_model=15, num_heads=5, query (2, 11, 15), key and value (2, 7, 15)")
+    yield Case(same, "d_model=15, num_heads=3, query, key and value the same (2, 7, 15)")
+    yield Case(
+        _layer_inputs(rng, heads=1, size=13), "d_model=13, num_heads=1, query (2, 7, 13), key and value (2, 11, 13)"
+    )
 
 
-@exercise.group("attention weights of every head", points=1)
-def weights(rng: Generator) -> list[Case]:
+@exercise.group("attention weights of every head")
+def weights(rng):
     inputs = {**_layer_inputs(rng), "return_weights": True}
-    return [Case(inputs, description="return_weights=True: output (2, 7, 15), weights (2, 3, 7, 11)")]
+    return Case(inputs, "return_weights=True: output (2, 7, 15), weights (2, 3, 7, 11)")
 
 
 @exercise.group("masks of shape (T, S), (B, T, S) and (B, 1, T, S)", points=2)
-def masked(rng: Generator) -> list[Case]:
+def masked(rng):
     masks = (
         partial_mask(rng, 7, 11),
         partial_mask(rng, 2, 7, 11).astype("int32"),
@@ -166,54 +160,37 @@ def masked(rng: Generator) -> list[Case]:
     return [
         Case(
             {**_layer_inputs(rng), "mask": mask, "return_weights": True},
-            description=f"query (2, 7, 15), key (2, 11, 15), mask {mask.shape} of {mask.dtype}",
+            f"query (2, 7, 15), key (2, 11, 15), mask {mask.shape} of {mask.dtype}",
         )
         for mask in masks
     ] + [
         Case(
             {**_layer_inputs(rng), "mask": partial_mask(rng, 7, 11)},
+            "once with a mask (7, 11), and then without",
             mode="unmasked",
-            description="once with a mask (7, 11), and then without",
         )
     ]
 
 
-@exercise.group(
-    "mask (B, T, S) where B happens to be H",
-    points=1,
-    advice="Shapes are aligned from the right. Which axis of the scores does the first axis of the mask meet?",
-)
-def batch_of_heads(rng: Generator) -> list[Case]:
+@exercise.group("mask (B, T, S) where B happens to be H")
+def batch_of_heads(rng):
     mask = partial_mask(rng, 3, 7, 11)
-    return [
-        Case(
-            {**_layer_inputs(rng, batch=3), "mask": mask}, description="as many sentences as heads (3), mask (3, 7, 11)"
-        )
-    ]
+    return Case({**_layer_inputs(rng, batch=3), "mask": mask}, "as many sentences as heads (3), mask (3, 7, 11)")
 
 
-@exercise.group(
-    "a query that may attend to nothing gives no NaN, and weights that sum to 1 or are all 0",
-    points=1,
-    advice=(
-        "Where every key is blocked, the sum of the row is 0 and 0/0 is NaN, whether you take −∞ for a blocked score or"
-        " multiply its exponential by 0. A large negative score avoids it."
-    ),
-)
-def fully_masked(rng: Generator) -> list[Case]:
+@exercise.group("a query that may attend to nothing gives no NaN, and weights that sum to 1 or are all 0")
+def fully_masked(rng):
     mask = partial_mask(rng, 2, 7, 11)
     mask[0, 1] = mask[1, 4] = False
-    return [
-        Case(
-            {**_layer_inputs(rng), "mask": mask, "return_weights": True},
-            description="two queries may attend to nothing",
-            property="rows are distributions",
-        )
-    ]
+    return Case(
+        {**_layer_inputs(rng), "mask": mask, "return_weights": True},
+        "two queries may attend to nothing",
+        property="rows are distributions",
+    )
 
 
-@exercise.group("finite for large scores", points=1)
-def large_scores(rng: Generator) -> list[Case]:
+@exercise.group("finite for large scores")
+def large_scores(rng):
     def draw(**sizes: int) -> dict:
         inputs = _layer_inputs(rng, **sizes)
         return {**inputs, "query": inputs["query"] * 400, "key": inputs["key"] * 400}
@@ -225,64 +202,47 @@ def large_scores(rng: Generator) -> list[Case]:
         )
         return is_far_apart(query @ np.swapaxes(key, -1, -2), 1000)
 
-    return [
-        Case(drawn_until(is_clear, lambda: draw(size=4)), description="scores of many thousands"),
-        # with several heads the output is NaN wherever one of them is, and says less about the reason
-        Case(drawn_until(is_clear, lambda: draw(heads=1, size=13)), description="scores of many thousands, one head"),
-        Case(
-            large_and_masked(rng, lambda: _layer_inputs(rng, heads=1, size=13, batch=1, queries=5, keys=3)),
-            description="scores of tens of thousands, one head, and a mask",
-        ),
-    ]
+    yield Case(drawn_until(is_clear, lambda: draw(size=4)), "scores of many thousands")
+    yield Case(drawn_until(is_clear, lambda: draw(heads=1, size=13)), "scores of many thousands, one head")
+    yield Case(
+        large_and_masked(rng, lambda: _layer_inputs(rng, heads=1, size=13, batch=1, queries=5, keys=3)),
+        "scores of tens of thousands, one head, and a mask",
+    )
 
 
-@exercise.group("four Dense layers with bias", points=1)
-def parameters(rng: Generator) -> list[Case]:
+@exercise.group("four Dense layers with bias")
+def parameters(rng):
     heads, size = one_of(rng, *range(3, 9)), one_of(rng, 9, 11)
     description = f"trainable parameters, d_model={heads * size}, num_heads={heads}"
-    return [Case(_layer_inputs(rng, heads=heads, size=size), mode="parameters", description=description)]
+    return Case(_layer_inputs(rng, heads=heads, size=size), description, mode="parameters")
 
 
-@exercise.group(
+exercise.group(
     "ValueError when num_heads does not divide d_model",
-    points=1,
     fixed="a refusal is the same error for all numbers that do not fit",
-    advice="Compare d_model % num_heads with 0 in `__init__`, and raise a ValueError that names both numbers.",
-)
-def refusal(rng: Generator) -> list[Case]:
-    return [
+    refusal=lambda rng: [
         Case(
             {
                 "d_model": width,
                 "num_heads": heads,
                 **{key: normal(rng, 2, 3, width) for key in ("query", "key", "value")},
             },
+            f"d_model={width}, num_heads={heads}",
             mode="refusal",
-            description=f"d_model={width}, num_heads={heads}",
         )
         for width, heads in ((10, 3), (7, 11))
-    ]
-
-
-@exercise.group(
-    "works inside tf.function, and gradients reach every weight",
-    points=1,
-    advice=(
-        "Inside tf.function the batch size is None: take it from `ops.shape(x)`, or put -1 for it in a reshape. NumPy"
-        " stops both graphs and gradients."
-    ),
+    ],
 )
-def training(rng: Generator) -> list[Case]:
+
+
+@exercise.group("works inside tf.function, and gradients reach every weight")
+def training(rng):
     wide = {**_layer_inputs(rng), "mask": partial_mask(rng, 2, 7, 11)}
     small = {**_layer_inputs(rng, heads=2, size=2, batch=1, queries=3, keys=5), "mask": partial_mask(rng, 1, 3, 5)}
-    return [
-        Case(wide, mode="graph", description="inside tf.function, batch size and lengths unknown"),
-        Case(
-            {**small, "cotangent.output": normal(rng, 1, 3, 4)},
-            mode="gradient",
-            description="gradients, compared with numerical ones",
-        ),
-    ]
+    yield Case(wide, "inside tf.function, batch size and lengths unknown", mode="graph")
+    yield Case(
+        {**small, "cotangent.output": normal(rng, 1, 3, 4)}, "gradients, compared with numerical ones", mode="gradient"
+    )
 
 
 Q, K, V = "query @ w_q_kernel + w_q_bias", "key @ w_k_kernel + w_k_bias", "value @ w_v_kernel + w_v_bias"
@@ -292,24 +252,15 @@ BOTH = '{"output": output, "weights": result["weights"]}'
 
 exercise.mistakes(
     unscaled=replace(UNSCALED, costs_at_most=0.5),  # lab 02 asks for it
-    scaled_by_d_model=wrong(
-        "The scores are divided by the root of d_model. A head's scores are sums over d_model / num_heads features.",
-        (f"split({Q}, num_heads)", f"split(({Q}) / num_heads**0.5, num_heads)"),
-        hint="Over how many features does one dot product sum, after the split?",
-        see="03#heads",
-    ),
-    scaled_by_head_size=wrong(
-        "The scores are divided by the width of a head, not by its square root.",
-        (ROOT, "q.shape[-1]"),
-        hint="The variance of a score is the width of a head. Which number divides its standard deviation?",
-        see="02#why-sqrt-dk",
-    ),
-    scaled_by_num_heads=wrong(
-        "The scores are divided by the root of the number of heads. A score sums over the D/H features of one head.",
-        (ROOT, "math.sqrt(q.shape[1])"),
-        hint="Over how many features does one dot product sum, after the split?",
-        see="03#heads",
-    ),
+    scaled_by_d_model=edit(f"split({Q}, num_heads)", f"split(({Q}) / num_heads**0.5, num_heads)", see="03#heads")
+    | "The scores are divided by the root of d_model. A head's scores are sums over d_model / num_heads features."
+    | "Over how many features does one dot product sum, after the split?",
+    scaled_by_head_size=edit(ROOT, "q.shape[-1]", see="02#why-sqrt-dk")
+    | "The scores are divided by the width of a head, not by its square root."
+    | "The variance of a score is the width of a head. Which number divides its standard deviation?",
+    scaled_by_num_heads=edit(ROOT, "math.sqrt(q.shape[1])", see="03#heads")
+    | "The scores are divided by the root of the number of heads. A score sums over the D/H features of one head."
+    | "Over how many features does one dot product sum, after the split?",
     scaled_by_length=SCALED_BY_LENGTH,
     scaled_after_softmax=SCALED_AFTER,
     softmax_over_queries=OVER_QUERIES,
@@ -326,133 +277,97 @@ exercise.mistakes(
     blocked_loses_too_little=LOSES_TOO_LITTLE,
     mask_meets_heads=MASK_MEETS_HEADS,
     mask_kept=MASK_KEPT,
-    one_head=wrong(
-        "There is one head of width D, not several: the projections go into the attention as they are, unsplit.",
-        (f"q = split({Q}, num_heads)", f"num_heads = 1\nq = split({Q}, num_heads)"),
-        (WEIGHTS, f"{WEIGHTS}[:, 0]"),
-        hint="Which of your functions makes the axis of the heads, and where is it called?",
-        see="03#heads",
-    ),
+    one_head=edit(f"q = split({Q}, num_heads)", f"num_heads = 1\nq = split({Q}, num_heads)")
+    | edit(WEIGHTS, f"{WEIGHTS}[:, 0]", see="03#heads")
+    | "There is one head of width D, not several: the projections go into the attention as they are, unsplit."
+    | "Which of your functions makes the axis of the heads, and where is it called?",
     split_by_reshape_alone=SPLIT_BY_RESHAPE,
     merged_by_reshape_alone=MERGED_BY_RESHAPE,
-    heads_interleaved=wrong(
-        "Head h takes every H-th feature. It should take a block of features that lie side by side.",
-        (CUT, "x.reshape(batch, length, width // num_heads, num_heads).transpose(0, 3, 1, 2)"),
-        (JOINED, "x.transpose(0, 2, 3, 1).reshape(batch, length, heads * size)"),
-    ),
-    no_output_projection=wrong(
-        "The merged heads come back as they are: w_o is not used.",
-        (MERGED, 'merge(result["output"])'),
-        hint="What mixes the heads, once they stand side by side?",
-        see="03#key-dim",
-    ),
+    heads_interleaved=edit(CUT, "x.reshape(batch, length, width // num_heads, num_heads).transpose(0, 3, 1, 2)")
+    | edit(JOINED, "x.transpose(0, 2, 3, 1).reshape(batch, length, heads * size)")
+    | "Head h takes every H-th feature. It should take a block of features that lie side by side.",
+    no_output_projection=edit(MERGED, 'merge(result["output"])', see="03#key-dim")
+    | "The merged heads come back as they are: w_o is not used."
+    | "What mixes the heads, once they stand side by side?",
     keras_argument_order=KERAS_ORDER,
-    query_attends_to_itself=wrong(
-        "Keys and values are made from the query. They should be made from `key` and `value`.",
-        ("key @ w_k_kernel", "query @ w_k_kernel"),
-        ("value @ w_v_kernel", "query @ w_v_kernel"),
-    ),
+    query_attends_to_itself=edit("key @ w_k_kernel", "query @ w_k_kernel")
+    | edit("value @ w_v_kernel", "query @ w_v_kernel")
+    | "Keys and values are made from the query. They should be made from `key` and `value`.",
     values_from_key=VALUES_FROM_KEY,
-    query_key_swapped=wrong(
-        "w_q makes the keys and w_k the queries; exchange the two.",
-        (Q, "query @ w_k_kernel + w_k_bias"),
-        (K, "key @ w_q_kernel + w_q_bias"),
-    ),
-    one_projection=wrong("Queries and keys come from the same projection, w_q.", (K, "key @ w_q_kernel + w_q_bias")),
-    key_value_swapped=wrong(
-        "w_k makes the values and w_v the keys; exchange the two.",
-        (K, "key @ w_v_kernel + w_v_bias"),
-        (V, "value @ w_k_kernel + w_k_bias"),
-    ),
-    values_from_w_k=wrong("The values come from w_k instead of w_v.", (V, "value @ w_k_kernel + w_k_bias")),
-    one_layer_twice=wrong(
-        "w_q and w_k are one and the same layer; each should have weights of its own.",
-        (Q, "query @ w_k_kernel + w_k_bias"),
-    ),
-    one_layer_three_times=wrong(
-        "w_q, w_k and w_v are one and the same layer; each should have weights of its own.",
-        (Q, "query @ w_v_kernel + w_v_bias"),
-        (K, "key @ w_v_kernel + w_v_bias"),
-    ),
-    residual_inside=wrong(
-        "The query is added to the output. That residual path belongs to the block around this layer, in lab 04.",
-        (MERGED, f"{MERGED} + query"),
-        hint="The layer returns what attention found. Which exercise of which lab adds its input to it?",
-        see="04#block",
-    ),
-    relu_on_projections=wrong(
-        "Queries, keys and values go through a ReLU; w_q, w_k and w_v should be linear.",
-        (Q, f"np.maximum({Q}, 0)"),
-        (K, f"np.maximum({K}, 0)"),
-        (V, f"np.maximum({V}, 0)"),
-    ),
-    relu_everywhere=wrong(
-        "All four Dense layers have a ReLU; they should be linear.",
-        (Q, f"np.maximum({Q}, 0)"),
-        (K, f"np.maximum({K}, 0)"),
-        (V, f"np.maximum({V}, 0)"),
-        (MERGED, f"np.maximum({MERGED}, 0)"),
-    ),
-    relu_before_w_o=wrong(
-        "There is a ReLU between the merged heads and w_o; remove it.",
-        ('merge(result["output"])', 'np.maximum(merge(result["output"]), 0)'),
-    ),
-    relu_after_w_o=wrong(
-        "There is a ReLU after w_o, so no output is below 0; w_o should be linear.",
-        (MERGED, f"np.maximum({MERGED}, 0)"),
-    ),
-    dense_without_bias=wrong(
-        "The Dense layers have no bias; this exercise asks for one.",
-        ("+ w_q_bias", ""),
-        ("+ w_k_bias", ""),
-        ("+ w_v_bias", ""),
-        ("+ w_o_bias", ""),
-        ("d_model * d_model + d_model", "d_model * d_model"),
-    ),
-    weights_averaged=wrong(
-        "The weights are averaged over the heads; return one map for each head, (B, H, T, S).",
-        (WEIGHTS, f"{WEIGHTS}.mean(axis=1)"),
-    ),
-    scores_returned=wrong(
-        "With return_weights=True the scores come back; the weights are the softmax of the scores.",
-        *SCORES_RETURNED.edits,
-    ),
-    results_swapped=wrong(
-        "The weights come first; return (output, weights).", (BOTH, '{"output": result["weights"], "weights": output}')
-    ),
-    any_width_accepted=wrong(
-        "A d_model that num_heads does not divide is accepted without an error.", seen={"raised": "no error"}
-    ),
-    refused_too_late=wrong(
-        "A d_model that num_heads does not divide fails somewhere inside TensorFlow. "
-        "Check it yourself, and say in words what is wrong.",
-        seen={"raised": "InvalidArgumentError"},
-    ),
+    query_key_swapped=edit(Q, "query @ w_k_kernel + w_k_bias")
+    | edit(K, "key @ w_q_kernel + w_q_bias")
+    | "w_q makes the keys and w_k the queries; exchange the two.",
+    one_projection=edit(K, "key @ w_q_kernel + w_q_bias") | "Queries and keys come from the same projection, w_q.",
+    key_value_swapped=edit(K, "key @ w_v_kernel + w_v_bias")
+    | edit(V, "value @ w_k_kernel + w_k_bias")
+    | "w_k makes the values and w_v the keys; exchange the two.",
+    values_from_w_k=edit(V, "value @ w_k_kernel + w_k_bias") | "The values come from w_k instead of w_v.",
+    one_layer_twice=edit(Q, "query @ w_k_kernel + w_k_bias")
+    | "w_q and w_k are one and the same layer; each should have weights of its own.",
+    one_layer_three_times=edit(Q, "query @ w_v_kernel + w_v_bias")
+    | edit(K, "key @ w_v_kernel + w_v_bias")
+    | "w_q, w_k and w_v are one and the same layer; each should have weights of its own.",
+    residual_inside=edit(MERGED, f"{MERGED} + query", see="04#block")
+    | "The query is added to the output. That residual path belongs to the block around this layer, in lab 04."
+    | "The layer returns what attention found. Which exercise of which lab adds its input to it?",
+    relu_on_projections=edit(Q, f"np.maximum({Q}, 0)")
+    | edit(K, f"np.maximum({K}, 0)")
+    | edit(V, f"np.maximum({V}, 0)")
+    | "Queries, keys and values go through a ReLU; w_q, w_k and w_v should be linear.",
+    relu_everywhere=edit(Q, f"np.maximum({Q}, 0)")
+    | edit(K, f"np.maximum({K}, 0)")
+    | edit(V, f"np.maximum({V}, 0)")
+    | edit(MERGED, f"np.maximum({MERGED}, 0)")
+    | "All four Dense layers have a ReLU; they should be linear.",
+    relu_before_w_o=edit('merge(result["output"])', 'np.maximum(merge(result["output"]), 0)')
+    | "There is a ReLU between the merged heads and w_o; remove it.",
+    relu_after_w_o=edit(MERGED, f"np.maximum({MERGED}, 0)")
+    | "There is a ReLU after w_o, so no output is below 0; w_o should be linear.",
+    dense_without_bias=edit("+ w_q_bias", "")
+    | edit("+ w_k_bias", "")
+    | edit("+ w_v_bias", "")
+    | edit("+ w_o_bias", "")
+    | edit("d_model * d_model + d_model", "d_model * d_model")
+    | "The Dense layers have no bias; this exercise asks for one.",
+    weights_averaged=edit(WEIGHTS, f"{WEIGHTS}.mean(axis=1)")
+    | "The weights are averaged over the heads; return one map for each head, (B, H, T, S).",
+    scores_returned=edit(*SCORES_RETURNED.edits)
+    | "With return_weights=True the scores come back; the weights are the softmax of the scores.",
+    results_swapped=edit(BOTH, '{"output": result["weights"], "weights": output}')
+    | "The weights come first; return (output, weights).",
+    any_width_accepted=seen({"raised": "no error"})
+    | "A d_model that num_heads does not divide is accepted without an error.",
+    refused_too_late=seen({"raised": "InvalidArgumentError"})
+    | "A d_model that num_heads does not divide fails somewhere inside TensorFlow. Check it yourself, and say in "
+    "words what is wrong.",
 )
 
-
-exercise.hints(
-    "`__init__` makes four Dense layers of width d_model, under the names of the contract, after it has checked the two"
-    " numbers.",
-    "`call`: project, `split_heads` three times, attention as in lab 02 (it works for any leading axes), `merge_heads`,"
-    " `w_o`.",
-    "By which width are the scores divided: that of a token, or that of a head?",
-)
-exercise.hints("The weights are what the softmax returns, before they meet the values: (B, H, T, S).", group="weights")
-exercise.hints(
-    "Bring every mask to rank 4, or to a shape that broadcasts to (B, H, T, S). Only rank 3 needs something done"
-    " to it.",
-    group="masked",
-)
-exercise.hints("Where does the new axis of a mask (B, T, S) belong, so that B meets B?", group="batch_of_heads")
-exercise.hints("Which number do you write in place of a blocked score?", group="fully_masked")
-exercise.hints(
-    "A softmax of your own subtracts the largest score of each row; `ops.softmax` does it for you.",
-    "With a mask: is the number that blocks far below scores of −20,000?",
-    group="large_scores",
+exercise.advice(
+    batch_of_heads="Shapes are aligned from the right. Which axis of the scores does the first axis of the mask meet?",
+    fully_masked="Where every key is blocked, the sum of the row is 0 and 0/0 is NaN, whether you take −∞ for a "
+    "blocked score or multiply its exponential by 0. A large negative score avoids it.",
+    refusal="Compare d_model % num_heads with 0 in `__init__`, and raise a ValueError that names both numbers.",
+    training="Inside tf.function the batch size is None: take it from `ops.shape(x)`, or put -1 for it in a reshape. "
+    "NumPy stops both graphs and gradients.",
 )
 exercise.hints(
-    "Four Dense layers, each from D to D. Do all of them have a bias, and is each of them called?", group="parameters"
+    values=(
+        "`__init__` makes four Dense layers of width d_model, under the names of the contract, after it has checked "
+        "the two numbers.",
+        "`call`: project, `split_heads` three times, attention as in lab 02 (it works for any leading axes), "
+        "`merge_heads`, `w_o`.",
+        "By which width are the scores divided: that of a token, or that of a head?",
+    ),
+    weights="The weights are what the softmax returns, before they meet the values: (B, H, T, S).",
+    masked="Bring every mask to rank 4, or to a shape that broadcasts to (B, H, T, S). Only rank 3 needs something "
+    "done to it.",
+    batch_of_heads="Where does the new axis of a mask (B, T, S) belong, so that B meets B?",
+    fully_masked="Which number do you write in place of a blocked score?",
+    large_scores=(
+        "A softmax of your own subtracts the largest score of each row; `ops.softmax` does it for you.",
+        "With a mask: is the number that blocks far below scores of −20,000?",
+    ),
+    parameters="Four Dense layers, each from D to D. Do all of them have a bias, and is each of them called?",
+    refusal="`%` gives the remainder of a division; check it before the layers are made.",
+    training="A size from `x.shape` may be None in a graph; one from `ops.shape(x)` is not.",
 )
-exercise.hints("`%` gives the remainder of a division; check it before the layers are made.", group="refusal")
-exercise.hints("A size from `x.shape` may be None in a graph; one from `ops.shape(x)` is not.", group="training")

@@ -4,17 +4,15 @@ import math
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, wrong
+from autograder.declaring import Advice, Case, Exercise, edit, instead
 from coursekit.generator import Generator
 from exercises.drawing import normal
 
-exercise = Exercise("derive_circuits", call=("w_q", "w_k", "w_v", "w_o", "num_heads"), returns=("qk", "ov"))
+exercise = Exercise("derive_circuits", returns=("qk", "ov"))
 
 
 @exercise.formula
-def circuits(
-    w_q: np.ndarray, w_k: np.ndarray, w_v: np.ndarray, w_o: np.ndarray, num_heads: int
-) -> tuple[np.ndarray, np.ndarray]:
+def circuits(w_q, w_k, w_v, w_o, num_heads):
     """W_Q W_Kᵀ / √K and W_V W_O of every head, (H, D, D) each (Elhage et al. 2021, "Attention heads are independent").
 
     Kernels w_q, w_k (D, H·K), w_v (D, H·V), w_o (H·V, D); biases are left out.
@@ -40,23 +38,17 @@ def rows_of_heads(kernel: np.ndarray, num_heads: int) -> np.ndarray:
     return kernel.reshape(num_heads, rows // num_heads, width)
 
 
-def values_cut_by_keys(
-    w_q: np.ndarray, w_k: np.ndarray, w_v: np.ndarray, w_o: np.ndarray, num_heads: int
-) -> tuple[np.ndarray, np.ndarray]:
+def values_cut_by_keys(w_q, w_k, w_v, w_o, num_heads):
     """The circuits, with w_v and w_o cut into heads as wide as the keys."""
     return circuits_cut(w_q, w_k, w_v, w_o, num_heads, w_q.shape[1] // num_heads)
 
 
-def heads_cut_by_tokens(
-    w_q: np.ndarray, w_k: np.ndarray, w_v: np.ndarray, w_o: np.ndarray, num_heads: int
-) -> tuple[np.ndarray, np.ndarray]:
+def heads_cut_by_tokens(w_q, w_k, w_v, w_o, num_heads):
     """The circuits, with all kernels cut into heads D/H wide."""
     return circuits_cut(w_q, w_k, w_v, w_o, num_heads, len(w_q) // num_heads)
 
 
-def circuits_cut(
-    w_q: np.ndarray, w_k: np.ndarray, w_v: np.ndarray, w_o: np.ndarray, num_heads: int, width: int
-) -> tuple[np.ndarray, np.ndarray]:
+def circuits_cut(w_q, w_k, w_v, w_o, num_heads, width):
     """The circuits of heads that are `width` columns wide, whatever the kernels have."""
     blocks = [slice(head * width, (head + 1) * width) for head in range(num_heads)]
     qk = np.stack([w_q[:, block] @ w_k[:, block].T / math.sqrt(width) for block in blocks])
@@ -73,43 +65,17 @@ def _kernels(rng: Generator, width: int, heads: int, key_dim: int, value_dim: in
     }
 
 
-@exercise.group(
-    "one head",
-    points=1,
-    advice=Advice(
-        value="Write q = x W_Q and k = y W_K into the score q·k/√K. Which product is left between x on the left and "
-        "y on the right? For the output, do the same with v = y W_V.",
-        shape="Both circuits stand between two tokens of width D: (H, D, D), also when H is 1.",
-    ),
-)
-def one_head(rng: Generator) -> list[Case]:
-    return [Case(_kernels(rng, 7, 1, 7, 7)), Case(_kernels(rng, 5, 1, 5, 5))]
-
-
-@exercise.group(
+exercise.group("one head", one_head=lambda rng: [_kernels(rng, 7, 1, 7, 7), _kernels(rng, 5, 1, 5, 5)])
+exercise.group(
     "several heads, K = D/H",
     points=2,
-    advice=Advice(
-        value="Head h has its own columns of w_q, w_k and w_v, those that `split_heads` would give it. Which part of "
-        "w_o reads what it wrote?",
-        shape="There is one (D, D) matrix for each head: (H, D, D).",
-    ),
     must_fail_for=("columns_interleaved", "rows_interleaved", "cut_by_reshape", "product_of_all"),
+    several_heads=lambda rng: [_kernels(rng, 15, 3, 5, 5), _kernels(rng, 14, 7, 2, 2)],
 )
-def several_heads(rng: Generator) -> list[Case]:
-    return [Case(_kernels(rng, 15, 3, 5, 5)), Case(_kernels(rng, 14, 7, 2, 2))]
 
 
-@exercise.group(
-    "heads of any width",
-    points=2,
-    advice=Advice(
-        value="K is the number of columns of w_q divided by H. It need not be D/H, and values may have another width.",
-        shape="The widths of keys and values disappear in the products. Only H and D are left.",
-    ),
-    must_fail_for=("width_of_values", "width_over_heads"),
-)
-def any_widths(rng: Generator) -> list[Case]:
+@exercise.group("heads of any width", points=2, must_fail_for=("width_of_values", "width_over_heads"))
+def any_widths(rng):
     return [Case(_kernels(rng, 6, 3, 7, 5)), Case(_kernels(rng, 10, 2, 3, 7))]
 
 
@@ -122,109 +88,84 @@ OV = "values @ outputs"
 SCALE = "math.sqrt(queries.shape[2])"
 
 exercise.mistakes(
-    unscaled=wrong(
-        "The QK circuits are not scaled. The layer divides each score by a number; x · qk[h] · y has to be the score.",
-        (f"/ {SCALE}", ""),
-        hint="Nothing may be left to do between x · qk[h] · y and the softmax. What does the layer do there?",
-        see="03#circuits",
-    ),
-    product_of_all=wrong(
-        "You multiply the whole matrices. That adds the circuits of all heads up; each head has a softmax of its own.",
-        ("queries @ keys.swapaxes(1, 2)", "w_q @ w_k.T"),
-        (OV, "w_v @ w_o"),
-        hint="Cut the kernels into heads first. Which columns of w_q belong to head 0?",
-        see="03#circuits",
-    ),
-    width_over_heads=wrong(
-        "The QK circuits are divided by √(D/H). Here K is free: it is the number of columns that one head has.",
-        (SCALE, "math.sqrt(w_q.shape[0] / num_heads)"),
-        hint="How many products does the score of one head add up?",
-        see="03#key-dim",
-    ),
-    keys_ask=wrong(
-        "The QK circuits are transposed: the token on the left is the query, and yours reads it as the key.",
-        ("queries @ keys.swapaxes(1, 2)", "keys @ queries.swapaxes(1, 2)"),
-        hint="In x · qk[h] · y, which kernel does x meet first?",
-        see="03#circuits",
-    ),
-    columns_interleaved=wrong(
-        "Head h takes every H-th column of w_q, w_k and w_v. Its columns stand side by side, as in `split_heads`.",
-        (CUT_COLUMNS, "kernel.reshape(width, columns // num_heads, num_heads).transpose(2, 0, 1)"),
-        hint="Which columns of x @ w_q does `split_heads` give to head 0?",
-        see="03#heads",
-    ),
-    cut_by_reshape=wrong(
-        "The columns are cut out by a reshape alone, which mixes the rows of the kernel.",
-        (CUT_COLUMNS, "kernel.reshape(num_heads, width, columns // num_heads)"),
-        hint="Cut the last axis into two, then move the axis of the heads to the front.",
-        see="03#heads",
-    ),
-    rows_interleaved=wrong(
-        "Head h takes every H-th row of w_o. Its rows stand below each other, in the order in which `merge_heads` puts "
-        "the heads side by side.",
-        (CUT_ROWS, INTERLEAVED_ROWS),
-        hint="Which entries of a merged row come from head 0, and which rows of w_o do these entries meet?",
-        see="03#key-dim",
-    ),
-    ov_transposed=wrong(
-        "The OV circuits are transposed: here a token is a row and stands on the left of its matrix.",
-        (OV, "(values @ outputs).swapaxes(1, 2)"),
-        hint="In y · ov[h], which kernel does y meet first?",
-        see="03#circuits",
-    ),
-    values_scaled=wrong(
-        "The OV circuits are divided by √K as well. Only scores are scaled.", (OV, f"{OV} / {SCALE}"), see="03#circuits"
-    ),
-    scaled_twice=wrong(
-        "The QK circuits are divided by K; the score is divided by its square root.", (SCALE, "queries.shape[2]")
-    ),
-    width_of_tokens=wrong(
-        "The QK circuits are divided by √D, the root of the width of a token.",
-        (SCALE, "math.sqrt(w_q.shape[0])"),
-        hint="How many products does the score of one head add up?",
-        see="03#key-dim",
-    ),
-    values_cut_by_keys=wrong(
-        "The values are cut into heads K columns wide. They have a width of their own: the columns of w_v over H.",
-        instead=values_cut_by_keys,
-    ),
-    heads_cut_by_tokens=wrong(
-        "The kernels are cut into heads D/H columns wide. The width is free: the columns of w_q, or of w_v, over H.",
-        instead=heads_cut_by_tokens,
-        see="03#key-dim",
-    ),
-    results_swapped=wrong("The results come in the wrong order: return (qk, ov).", ("return qk, ov", "return ov, qk")),
-    width_of_all=wrong(
-        "The QK circuits are divided by the square root of H·K, the number of all columns of w_q.",
-        (SCALE, "math.sqrt(w_q.shape[1])"),
-        hint="How many products does the score of one head add up?",
-    ),
-    width_of_values=wrong(
-        "The QK circuits are divided by the square root of the width of the values.",
-        (SCALE, "math.sqrt(values.shape[2])"),
-        hint="How many products does the score of one head add up?",
-    ),
-    column_convention=wrong(
-        "These are the products W_Qᵀ W_K, (K, K), of papers in which a token is a column. Here it is a row, x W_Q.",
-        ("queries @ keys.swapaxes(1, 2)", "queries.swapaxes(1, 2) @ keys"),
-        hint="What stands on the left of x W_Q (y W_K)ᵀ, and what on the right? Take both away.",
-        see="03#circuits",
-    ),
-    output_first=wrong(
-        "W_O comes first in your OV circuits. A token meets W_V first.",
-        (OV, "outputs @ values"),
-        hint="In y · ov[h], which kernel does y meet first?",
-        see="03#circuits",
-    ),
+    unscaled=edit(f"/ {SCALE}", "", see="03#circuits")
+    | "The QK circuits are not scaled. The layer divides each score by a number; x · qk[h] · y has to be the score."
+    | "Nothing may be left to do between x · qk[h] · y and the softmax. What does the layer do there?",
+    product_of_all=edit("queries @ keys.swapaxes(1, 2)", "w_q @ w_k.T")
+    | edit(OV, "w_v @ w_o", see="03#circuits")
+    | "You multiply the whole matrices. That adds the circuits of all heads up; each head has a softmax of its own."
+    | "Cut the kernels into heads first. Which columns of w_q belong to head 0?",
+    width_over_heads=edit(SCALE, "math.sqrt(w_q.shape[0] / num_heads)", see="03#key-dim")
+    | "The QK circuits are divided by √(D/H). Here K is free: it is the number of columns that one head has."
+    | "How many products does the score of one head add up?",
+    keys_ask=edit("queries @ keys.swapaxes(1, 2)", "keys @ queries.swapaxes(1, 2)", see="03#circuits")
+    | "The QK circuits are transposed: the token on the left is the query, and yours reads it as the key."
+    | "In x · qk[h] · y, which kernel does x meet first?",
+    columns_interleaved=edit(
+        CUT_COLUMNS, "kernel.reshape(width, columns // num_heads, num_heads).transpose(2, 0, 1)", see="03#heads"
+    )
+    | "Head h takes every H-th column of w_q, w_k and w_v. Its columns stand side by side, as in `split_heads`."
+    | "Which columns of x @ w_q does `split_heads` give to head 0?",
+    cut_by_reshape=edit(CUT_COLUMNS, "kernel.reshape(num_heads, width, columns // num_heads)", see="03#heads")
+    | "The columns are cut out by a reshape alone, which mixes the rows of the kernel."
+    | "Cut the last axis into two, then move the axis of the heads to the front.",
+    rows_interleaved=edit(CUT_ROWS, INTERLEAVED_ROWS, see="03#key-dim")
+    | "Head h takes every H-th row of w_o. Its rows stand below each other, in the order in which `merge_heads` puts "
+    "the heads side by side."
+    | "Which entries of a merged row come from head 0, and which rows of w_o do these entries meet?",
+    ov_transposed=edit(OV, "(values @ outputs).swapaxes(1, 2)", see="03#circuits")
+    | "The OV circuits are transposed: here a token is a row and stands on the left of its matrix."
+    | "In y · ov[h], which kernel does y meet first?",
+    values_scaled=edit(OV, f"{OV} / {SCALE}", see="03#circuits")
+    | "The OV circuits are divided by √K as well. Only scores are scaled.",
+    scaled_twice=edit(SCALE, "queries.shape[2]")
+    | "The QK circuits are divided by K; the score is divided by its square root.",
+    width_of_tokens=edit(SCALE, "math.sqrt(w_q.shape[0])", see="03#key-dim")
+    | "The QK circuits are divided by √D, the root of the width of a token."
+    | "How many products does the score of one head add up?",
+    values_cut_by_keys=instead(values_cut_by_keys)
+    | "The values are cut into heads K columns wide. They have a width of their own: the columns of w_v over H.",
+    heads_cut_by_tokens=instead(heads_cut_by_tokens, see="03#key-dim")
+    | "The kernels are cut into heads D/H columns wide. The width is free: the columns of w_q, or of w_v, over H.",
+    results_swapped=edit("return qk, ov", "return ov, qk") | "The results come in the wrong order: return (qk, ov).",
+    width_of_all=edit(SCALE, "math.sqrt(w_q.shape[1])")
+    | "The QK circuits are divided by the square root of H·K, the number of all columns of w_q."
+    | "How many products does the score of one head add up?",
+    width_of_values=edit(SCALE, "math.sqrt(values.shape[2])")
+    | "The QK circuits are divided by the square root of the width of the values."
+    | "How many products does the score of one head add up?",
+    column_convention=edit("queries @ keys.swapaxes(1, 2)", "queries.swapaxes(1, 2) @ keys", see="03#circuits")
+    | "These are the products W_Qᵀ W_K, (K, K), of papers in which a token is a column. Here it is a row, x W_Q."
+    | "What stands on the left of x W_Q (y W_K)ᵀ, and what on the right? Take both away.",
+    output_first=edit(OV, "outputs @ values", see="03#circuits")
+    | "W_O comes first in your OV circuits. A token meets W_V first."
+    | "In y · ov[h], which kernel does y meet first?",
 )
 
-exercise.hints(
-    "(y W_K)ᵀ = W_Kᵀ yᵀ. What stands between x and yᵀ in x W_Q (y W_K)ᵀ / √K?",
-    "A head adds A (x W_V) W_O to the output, and the brackets can be put elsewhere: A x (…).",
+exercise.advice(
+    one_head=Advice(
+        value="Write q = x W_Q and k = y W_K into the score q·k/√K. Which product is left between x on the left and "
+        "y on the right? For the output, do the same with v = y W_V.",
+        shape="Both circuits stand between two tokens of width D: (H, D, D), also when H is 1.",
+    ),
+    several_heads=Advice(
+        value="Head h has its own columns of w_q, w_k and w_v, those that `split_heads` would give it. Which part of "
+        "w_o reads what it wrote?",
+        shape="There is one (D, D) matrix for each head: (H, D, D).",
+    ),
+    any_widths=Advice(
+        value="K is the number of columns of w_q divided by H. It need not be D/H, and values may have another width.",
+        shape="The widths of keys and values disappear in the products. Only H and D are left.",
+    ),
 )
 exercise.hints(
-    "Cut w_q, w_k and w_v into blocks of columns, and w_o into blocks of rows.",
-    "A reshape to (D, H, K) cuts the columns. Where does the axis of the heads have to go?",
-    group="several_heads",
+    one_head=(
+        "(y W_K)ᵀ = W_Kᵀ yᵀ. What stands between x and yᵀ in x W_Q (y W_K)ᵀ / √K?",
+        "A head adds A (x W_V) W_O to the output, and the brackets can be put elsewhere: A x (…).",
+    ),
+    several_heads=(
+        "Cut w_q, w_k and w_v into blocks of columns, and w_o into blocks of rows.",
+        "A reshape to (D, H, K) cuts the columns. Where does the axis of the heads have to go?",
+    ),
+    any_widths="Take K from the shape of w_q, and cut w_v and w_o by a width of their own.",
 )
-exercise.hints("Take K from the shape of w_q, and cut w_v and w_o by a width of their own.", group="any_widths")

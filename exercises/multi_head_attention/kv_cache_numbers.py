@@ -1,11 +1,11 @@
 """Lab 03, exercise `kv_cache_numbers`."""
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit
 from coursekit.generator import Generator
 
 PRIMES = (3, 5, 7, 11, 13, 17, 19)
 
-exercise = Exercise("kv_cache_numbers", call=("length", "num_layers", "num_kv_heads", "head_dim"), optional=("batch",))
+exercise = Exercise("kv_cache_numbers")
 
 
 @exercise.formula
@@ -18,54 +18,40 @@ def _sizes(rng: Generator, *names: str) -> dict:
     return dict(zip(names, (int(prime) for prime in rng.permutation(PRIMES)), strict=False))
 
 
-@exercise.group("one sequence", points=1)
-def one(rng: Generator) -> list[Case]:
-    return [Case(_sizes(rng, "length", "num_layers", "num_kv_heads", "head_dim")) for _ in range(2)]
+exercise.group(
+    "one sequence",
+    one=lambda rng: [Case(_sizes(rng, "length", "num_layers", "num_kv_heads", "head_dim")) for _ in range(2)],
+)
 
 
-@exercise.group("a batch", points=1, advice="Each sequence of the batch has keys and values of its own.")
-def batch(rng: Generator) -> list[Case]:
+@exercise.group("a batch")
+def batch(rng):
     sizes = "length", "num_layers", "num_kv_heads", "head_dim"
     batches = [Case(_sizes(rng, *sizes, "batch")) for _ in range(2)]
-    return [*batches, Case(_sizes(rng, *sizes), description="one sequence again, after a batch")]
+    return [*batches, Case(_sizes(rng, *sizes), "one sequence again, after a batch")]
 
 
 exercise.mistakes(
-    keys_alone=wrong(
-        "Only one kind is counted. Both keys and values are kept.",
-        ("2 * batch", "batch"),
-        hint="A new query scores the old tokens and then mixes something. What does it need of them for each?",
-        see="02#q-k-v",
-    ),
-    queries_kept=wrong(
-        "Three kinds are counted. The queries of earlier tokens are never needed again, so they are not kept.",
-        ("2 * batch", "3 * batch"),
-        hint="Which row of the scores does a new token add, and whose query is in it?",
-        see="02#q-k-v",
-    ),
-    one_layer=wrong(
-        "One layer is counted. Every layer has keys and values of its own.", ("batch * num_layers", "batch")
-    ),
-    one_head=wrong("The number of key heads is missing.", ("num_kv_heads * head_dim", "head_dim")),
-    batch_ignored=wrong("`batch` changes nothing.", ("2 * batch", "2")),
-    weights_kept=wrong(
-        "The length is counted twice, as for attention weights. A key or value belongs to one token.",
-        ("head_dim * length", "head_dim * length**2"),
-        hint="How many keys does a layer make for T tokens?",
-        see="02b#counting",
-    ),
-    bytes_of_float32=wrong(
-        "That is the number of bytes in float32. The question asks for the number of numbers.",
-        ("2 * batch", "8 * batch"),
-    ),
-    bytes_of_float16=wrong(
-        "That is the number of bytes in float16. The question asks for the number of numbers.",
-        ("2 * batch", "4 * batch"),
-    ),
+    keys_alone=edit("2 * batch", "batch", see="02#q-k-v")
+    | "Only one kind is counted. Both keys and values are kept."
+    | "A new query scores the old tokens and then mixes something. What does it need of them for each?",
+    queries_kept=edit("2 * batch", "3 * batch", see="02#q-k-v")
+    | "Three kinds are counted. The queries of earlier tokens are never needed again, so they are not kept."
+    | "Which row of the scores does a new token add, and whose query is in it?",
+    one_layer=edit("batch * num_layers", "batch") | "One layer is counted. Every layer has keys and values of its own.",
+    one_head=edit("num_kv_heads * head_dim", "head_dim") | "The number of key heads is missing.",
+    batch_ignored=edit("2 * batch", "2") | "`batch` changes nothing.",
+    weights_kept=edit("head_dim * length", "head_dim * length**2", see="02b#counting")
+    | "The length is counted twice, as for attention weights. A key or value belongs to one token."
+    | "How many keys does a layer make for T tokens?",
+    bytes_of_float32=edit("2 * batch", "8 * batch")
+    | "That is the number of bytes in float32. The question asks for the number of numbers.",
+    bytes_of_float16=edit("2 * batch", "4 * batch")
+    | "That is the number of bytes in float16. The question asks for the number of numbers.",
 )
 
-
+exercise.advice(batch="Each sequence of the batch has keys and values of its own.")
 exercise.hints(
-    "How many numbers does one layer keep for one token? Then count the tokens, the layers and the sequences."
+    one="How many numbers does one layer keep for one token? Then count the tokens, the layers and the sequences.",
+    batch="Do two sequences of a batch share anything that is kept?",
 )
-exercise.hints("Do two sequences of a batch share anything that is kept?", group="batch")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.drawing import normal
 
@@ -20,17 +20,12 @@ def _keras_weights(*parts: str):
             out = name == "output"
             inputs[f"keras.{name}.kernel"] = normal(rng, *((heads, size, width) if out else (width, heads, size)))
             inputs[f"keras.{name}.bias"] = normal(rng, *((width,) if out else (heads, size)))
-        return [
-            Case(
-                inputs,
-                description=f"{', '.join(parts)} after load_keras_weights(mine, keras_mha), d_model=15, num_heads=3",
-            )
-        ]
+        return [Case(inputs, f"{', '.join(parts)} after load_keras_weights(mine, keras_mha), d_model=15, num_heads=3")]
 
     return draw
 
 
-exercise = Exercise("load_keras_weights", probe_only=("d_model", "num_heads"))
+exercise = Exercise("load_keras_weights", own_probe=True, probe_only=("d_model", "num_heads"))
 
 
 @exercise.formula
@@ -74,19 +69,11 @@ def flat(bias: np.ndarray) -> np.ndarray:
     return bias.reshape(-1)
 
 
-@exercise.group("kernels of w_q, w_k and w_v", points=2)
-def kernels(rng: Generator) -> list[Case]:
-    return _keras_weights("w_q.kernel", "w_k.kernel", "w_v.kernel")(rng)
-
-
-@exercise.group("kernel of w_o", points=2)
-def output(rng: Generator) -> list[Case]:
-    return _keras_weights("w_o.kernel")(rng)
-
-
-@exercise.group("all four biases", points=1)
-def biases(rng: Generator) -> list[Case]:
-    return _keras_weights("w_q.bias", "w_k.bias", "w_v.bias", "w_o.bias")(rng)
+exercise.group(
+    "kernels of w_q, w_k and w_v", points=2, kernels=_keras_weights("w_q.kernel", "w_k.kernel", "w_v.kernel")
+)
+exercise.group("kernel of w_o", points=2, output=_keras_weights("w_o.kernel"))
+exercise.group("all four biases", biases=_keras_weights("w_q.bias", "w_k.bias", "w_v.bias", "w_o.bias"))
 
 
 SIDE_BY_SIDE = "kernel.reshape(kernel.shape[0], -1)"
@@ -94,82 +81,56 @@ BELOW = "kernel.reshape(-1, kernel.shape[-1])"
 LOADED = "{part: mine[part] for part in parts}"
 
 exercise.mistakes(
-    kernels_interleaved=wrong(
-        "In your kernels the features of the heads alternate. `split_heads` wants head 0's columns first, then head"
-        " 1's.",
-        (SIDE_BY_SIDE, "kernel.transpose(0, 2, 1).reshape(kernel.shape[0], -1)"),
-        hint="Keras's kernel (D, H, K) has the heads before the features already. Does anything have to move?",
-        see="03#heads",
-    ),
-    kernels_heads_first=wrong(
-        "Keras's kernel (D, H, K) already has the inputs first: moving the heads before a reshape mixes rows.",
-        (SIDE_BY_SIDE, "kernel.transpose(1, 0, 2).reshape(kernel.shape[0], -1)"),
-        hint="Which axis of (D, H, K) are the rows of your kernel (D, H·K)?",
-        see="03#heads",
-    ),
-    kernels_transposed=wrong(
-        "The kernels of w_q, w_k and w_v are transposed: rows are inputs, columns are outputs.",
-        (SIDE_BY_SIDE, "kernel.transpose(1, 2, 0).reshape(-1, kernel.shape[0])"),
-        hint="A Dense layer calculates x @ kernel. Which axis of the kernel meets the features of x?",
-        see="02#q-k-v",
-    ),
-    output_interleaved=wrong(
-        "The rows of w_o's kernel are out of order: head 0's K rows come first, then head 1's.",
-        (BELOW, "kernel.transpose(1, 0, 2).reshape(-1, kernel.shape[-1])"),
-        hint="w_o reads what `merge_heads` writes. In which order do the heads stand there?",
-        see="03#key-dim",
-    ),
-    output_transposed=wrong(
-        "The kernel of w_o is transposed: rows are inputs, columns are outputs.",
-        (BELOW, "kernel.transpose(2, 0, 1).reshape(kernel.shape[-1], -1)"),
-        hint="Which axis of Keras's (H, K, D) does the output have?",
-        see="03#key-dim",
-    ),
-    output_not_copied=wrong(
-        "w_o keeps its own weights.",
-        ("heads_below_each_other(keras_output_kernel)", "0 * heads_below_each_other(keras_output_kernel)"),
-        ('"w_o.bias": keras_output_bias', '"w_o.bias": 0 * keras_output_bias'),
-    ),
-    biases_not_copied=wrong(
-        "The biases are not copied. In a fresh layer the biases are 0, so a test with a fresh layer does not show it.",
-        ("bias.reshape(-1)", "0 * bias.reshape(-1)"),
-        ('"w_o.bias": keras_output_bias', '"w_o.bias": 0 * keras_output_bias'),
-        hint="How many arrays does `get_weights` of a Dense layer return?",
-    ),
-    output_bias_not_copied=wrong(
-        "The bias of w_o is not copied.", ('"w_o.bias": keras_output_bias', '"w_o.bias": 0 * keras_output_bias')
-    ),
-    biases_interleaved=wrong(
-        "In your biases the features of the heads alternate. A bias (H, K) of Keras is read row by row: head 0 first.",
-        ("bias.reshape(-1)", "bias.T.reshape(-1)"),
-    ),
-    query_key_swapped=wrong(
-        "w_q and w_k get each other's weights.",
-        ("heads_side_by_side(keras_query_kernel)", "heads_side_by_side(keras_key_kernel)"),
-        ("heads_side_by_side(keras_key_kernel)", "heads_side_by_side(keras_query_kernel)"),
-        ("flat(keras_query_bias)", "flat(keras_key_bias)"),
-        ("flat(keras_key_bias)", "flat(keras_query_bias)"),
-    ),
-    key_value_swapped=wrong(
-        "w_k and w_v get each other's weights.",
-        ("heads_side_by_side(keras_key_kernel)", "heads_side_by_side(keras_value_kernel)"),
-        ("heads_side_by_side(keras_value_kernel)", "heads_side_by_side(keras_key_kernel)"),
-        ("flat(keras_key_bias)", "flat(keras_value_bias)"),
-        ("flat(keras_value_bias)", "flat(keras_key_bias)"),
-        hint="Keras calls its layer with (query, value, key), but its weights come in the order query, key, value.",
-    ),
-    nothing_loaded=wrong(
-        "The weights of `mine` did not change. Are they copied the other way, or only computed and not assigned?",
-        (LOADED, "{part: 0 * mine[part] for part in parts}"),
-    ),
+    kernels_interleaved=edit(SIDE_BY_SIDE, "kernel.transpose(0, 2, 1).reshape(kernel.shape[0], -1)", see="03#heads")
+    | "In your kernels the features of the heads alternate. `split_heads` wants head 0's columns first, then head 1's."
+    | "Keras's kernel (D, H, K) has the heads before the features already. Does anything have to move?",
+    kernels_heads_first=edit(SIDE_BY_SIDE, "kernel.transpose(1, 0, 2).reshape(kernel.shape[0], -1)", see="03#heads")
+    | "Keras's kernel (D, H, K) already has the inputs first: moving the heads before a reshape mixes rows."
+    | "Which axis of (D, H, K) are the rows of your kernel (D, H·K)?",
+    kernels_transposed=edit(SIDE_BY_SIDE, "kernel.transpose(1, 2, 0).reshape(-1, kernel.shape[0])", see="02#q-k-v")
+    | "The kernels of w_q, w_k and w_v are transposed: rows are inputs, columns are outputs."
+    | "A Dense layer calculates x @ kernel. Which axis of the kernel meets the features of x?",
+    output_interleaved=edit(BELOW, "kernel.transpose(1, 0, 2).reshape(-1, kernel.shape[-1])", see="03#key-dim")
+    | "The rows of w_o's kernel are out of order: head 0's K rows come first, then head 1's."
+    | "w_o reads what `merge_heads` writes. In which order do the heads stand there?",
+    output_transposed=edit(BELOW, "kernel.transpose(2, 0, 1).reshape(kernel.shape[-1], -1)", see="03#key-dim")
+    | "The kernel of w_o is transposed: rows are inputs, columns are outputs."
+    | "Which axis of Keras's (H, K, D) does the output have?",
+    output_not_copied=edit(
+        "heads_below_each_other(keras_output_kernel)", "0 * heads_below_each_other(keras_output_kernel)"
+    )
+    | edit('"w_o.bias": keras_output_bias', '"w_o.bias": 0 * keras_output_bias')
+    | "w_o keeps its own weights.",
+    biases_not_copied=edit("bias.reshape(-1)", "0 * bias.reshape(-1)")
+    | edit('"w_o.bias": keras_output_bias', '"w_o.bias": 0 * keras_output_bias')
+    | "The biases are not copied. In a fresh layer the biases are 0, so a test with a fresh layer does not show it."
+    | "How many arrays does `get_weights` of a Dense layer return?",
+    output_bias_not_copied=edit('"w_o.bias": keras_output_bias', '"w_o.bias": 0 * keras_output_bias')
+    | "The bias of w_o is not copied.",
+    biases_interleaved=edit("bias.reshape(-1)", "bias.T.reshape(-1)")
+    | "In your biases the features of the heads alternate. A bias (H, K) of Keras is read row by row: head 0 first.",
+    query_key_swapped=edit("heads_side_by_side(keras_query_kernel)", "heads_side_by_side(keras_key_kernel)")
+    | edit("heads_side_by_side(keras_key_kernel)", "heads_side_by_side(keras_query_kernel)")
+    | edit("flat(keras_query_bias)", "flat(keras_key_bias)")
+    | edit("flat(keras_key_bias)", "flat(keras_query_bias)")
+    | "w_q and w_k get each other's weights.",
+    key_value_swapped=edit("heads_side_by_side(keras_key_kernel)", "heads_side_by_side(keras_value_kernel)")
+    | edit("heads_side_by_side(keras_value_kernel)", "heads_side_by_side(keras_key_kernel)")
+    | edit("flat(keras_key_bias)", "flat(keras_value_bias)")
+    | edit("flat(keras_value_bias)", "flat(keras_key_bias)")
+    | "w_k and w_v get each other's weights."
+    | "Keras calls its layer with (query, value, key), but its weights come in the order query, key, value.",
+    nothing_loaded=edit(LOADED, "{part: 0 * mine[part] for part in parts}")
+    | "The weights of `mine` did not change. Are they copied the other way, or only computed and not assigned?",
 )
-
 
 exercise.hints(
-    "Print the shapes of `keras_mha.get_weights()`, and beside them the shapes of your four kernels and biases.",
-    "The numbers are in the right order already: which reshape gives (D, H, K) the shape of your kernel? And (H,"
-    " K, D)?",
-    "A Dense layer takes both at once: `dense.set_weights([kernel, bias])`.",
+    kernels=(
+        "Print the shapes of `keras_mha.get_weights()`, and beside them the shapes of your four kernels and biases.",
+        "The numbers are in the right order already: which reshape gives (D, H, K) the shape of your kernel? And (H, "
+        "K, D)?",
+        "A Dense layer takes both at once: `dense.set_weights([kernel, bias])`.",
+    ),
+    output="Keras's output kernel is (H, K, D). Which two of its axes become one?",
+    biases="A bias of Keras is (H, K), yours is (H·K,). And w_o has one, too.",
 )
-exercise.hints("Keras's output kernel is (H, K, D). Which two of its axes become one?", group="output")
-exercise.hints("A bias of Keras is (H, K), yours is (H·K,). And w_o has one, too.", group="biases")

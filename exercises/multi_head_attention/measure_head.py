@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, wrong
+from autograder.declaring import Advice, Case, Exercise, edit, seen
 from coursekit.generator import Generator
 from coursekit.probes.multi_head_attention import SEVERAL, STAYING, loss_of, one_at_a_time
 from exercises.drawing import drawn_until, normal
 
-exercise = Exercise("measure_head", returns=("zero", "mean", "row_mean", "calls"))
+exercise = Exercise("measure_head", own_probe=True, returns=("zero", "mean", "row_mean", "calls"))
 
 
 @exercise.formula
@@ -64,40 +64,27 @@ def _one_is_in_the_way(inputs: dict) -> bool:
 
 def _case(rng: Generator, *sizes: int, mode: str = "call") -> Case:
     inputs = drawn_until(_one_is_in_the_way, lambda: _drawn(rng, *sizes))
-    return Case(inputs, mode=mode, description=f"heads {inputs['heads'].shape}")
+    return Case(inputs, f"heads {inputs['heads'].shape}", mode=mode)
 
 
-@exercise.group(
+exercise.group(
     "zero in the place of one head",
     points=2,
-    advice=Advice(
-        value="For each head: a copy of `heads` in which this head alone is 0, its loss, and the loss of the intact "
-        "heads taken off.",
-        shape="One number for each head: (H,).",
-    ),
     must_fail_for=("not_subtracted", "kept_alone", "ablated_stays"),
+    zero=lambda rng: [_case(rng, 7, 3, 5, 2, 11, mode="zero"), _case(rng, 3, 5, 7, 11, 2, mode="zero")],
 )
-def zero(rng: Generator) -> list[Case]:
-    return [_case(rng, 7, 3, 5, 2, 11, mode="zero"), _case(rng, 3, 5, 7, 11, 2, mode="zero")]
-
-
-@exercise.group(
+exercise.group(
     "its mean, and its mean at each position",
     points=2,
-    advice=Advice(
-        value="`heads[:, h]` is (B, T, K). `mean` keeps K numbers of it; `row_mean` keeps (T, K).",
-        shape="One number for each head: (H,).",
-    ),
     must_fail_for=("exchanged", "mean_of_all_heads", "own_mean", "along_positions"),
+    means=lambda rng: [_case(rng, 7, 3, 5, 2, 11), _case(rng, 3, 5, 7, 11, 2)],
 )
-def means(rng: Generator) -> list[Case]:
-    return [_case(rng, 7, 3, 5, 2, 11), _case(rng, 3, 5, 7, 11, 2)]
 
 
-@exercise.group("one head at a time", points=1, advice="Call `loss` for each head with all other heads as they were.")
-def calls(rng: Generator) -> list[Case]:
+@exercise.group("one head at a time")
+def calls(rng):
     inputs = _drawn(rng, 5, int(rng.integers(4, 30)), 3, 2, 7)
-    return [Case(inputs, mode="calls", description=f"heads {inputs['heads'].shape}")]
+    return Case(inputs, f"heads {inputs['heads'].shape}", mode="calls")
 
 
 IS_REPLACED = "number == head"
@@ -106,112 +93,82 @@ MEAN = "heads.mean(axis=(0, 2), keepdims=True)"
 ROW_MEAN = "heads.mean(axis=0, keepdims=True)"
 
 exercise.mistakes(
-    not_subtracted=wrong(
-        "These are the losses without a head. Take the loss of the intact heads off.",
-        (INCREASE, "loss_of(replaced(instead, head), w_o, targets)"),
-        hint="What should a head get that the model does not need at all?",
-        see="03#ablation",
-    ),
-    ablated_stays=wrong(
-        "A head that was replaced stays replaced while you measure the next one.",
-        (IS_REPLACED, "number <= head"),
-        seen={"calls": STAYING},
-        hint="Where do you make the copy: before the loop over heads, or in it?",
-        see="03#ablation",
-    ),
-    kept_alone=wrong(
-        "You keep one head and replace all others. It is the one head that should be replaced.",
-        (IS_REPLACED, "number != head"),
-        seen={"calls": SEVERAL},
-        hint="`keep` of `ablate_heads` lists the heads that stay. Which are these when head h goes?",
-        see="03#ablation",
-    ),
-    own_mean=wrong(
-        "For `mean`, each item gets the mean of its own positions. One mean, over batch and positions, goes into all.",
-        (MEAN, "heads.mean(axis=2, keepdims=True)"),
-        hint="How many numbers may still be in the place of one head? K of them.",
-        see="03#ablation",
-    ),
-    along_positions=wrong(
-        "For `row_mean`, the mean runs over the positions of each item. It should run over the batch, so that each "
-        "position keeps a mean of its own.",
-        (ROW_MEAN, "heads.mean(axis=2, keepdims=True)"),
-        hint="What is the same in all items, and what differs, when the mean is (T, K)?",
-        see="03#ablation",
-    ),
-    mean_of_all_heads=wrong(
-        "For `mean`, you take the mean of all heads. A head is replaced by its own mean.",
-        (MEAN, "heads.mean(axis=(0, 1, 2), keepdims=True)"),
-        hint="Which slice of `heads` does the mean run over, and is the axis of the heads gone by then?",
-        see="03#ablation",
-    ),
-    exchanged=wrong(
-        "`mean` and `row_mean` have changed places.",
-        (MEAN, ROW_MEAN),
-        (ROW_MEAN, MEAN),
-        hint="Which of the two still knows the position?",
-    ),
-    one_number=wrong(
-        "For `mean`, one number replaces all K features. Each feature has a mean of its own.",
-        (MEAN, "heads.mean(axis=(0, 2, 3), keepdims=True)"),
-        hint="Over which axes of (B, T, K) does the mean run?",
-    ),
-    all_at_once=wrong(
-        "All heads are replaced at once, so each head gets the same number.",
-        (IS_REPLACED, "number >= 0"),
-        seen={"calls": SEVERAL},
-    ),
-    one_number_a_position=wrong(
-        "For `row_mean`, one number at each position replaces all K features. Each feature has a mean of its own.",
-        (ROW_MEAN, "heads.mean(axis=(0, 3), keepdims=True)"),
-        hint="Over which axes of (B, T, K) does the mean run?",
-    ),
-    means_of_all_heads=wrong(
-        "Both means run over all heads. A head is replaced by means of its own outputs.",
-        (MEAN, "heads.mean(axis=(0, 1, 2), keepdims=True)"),
-        (ROW_MEAN, "heads.mean(axis=(0, 1), keepdims=True)"),
-        hint="Which slice of `heads` does the mean run over, and is the axis of the heads gone by then?",
-        see="03#ablation",
-    ),
-    positions_replaced=wrong(
-        "Positions are replaced, one after the other. The heads are axis 1 of (B, H, T, K).",
-        ("np.arange(heads.shape[1]), range(heads.shape[1])", "np.arange(heads.shape[2]), range(heads.shape[2])"),
-        ("is_replaced[:, None, None]", "is_replaced[:, None]"),
-        (MEAN, "heads.mean(axis=(0, 1), keepdims=True)"),
-        seen={"calls": SEVERAL},
-    ),
-    other_sign=wrong(
-        "The sign is wrong: a positive number says that the loss grows without the head.",
-        (INCREASE, "intact - loss_of(replaced(instead, head), w_o, targets)"),
-    ),
-    sign_lost=wrong(
-        "A loss that shrinks without a head counts as one that grows: the sign is lost. Such a head gets a negative "
-        "number.",
-        (INCREASE, f"abs({INCREASE})"),
-        hint="May a model be better without one of its heads?",
-    ),
-    never_negative=wrong(
-        "A head without which the loss shrinks gets 0. It should get a negative number.",
-        (INCREASE, f"max({INCREASE}, 0)"),
-        hint="May a model be better without one of its heads?",
-    ),
-    ratio=wrong(
-        "These are losses divided by the intact loss. Asked for is the difference of the two losses.",
-        (INCREASE, "loss_of(replaced(instead, head), w_o, targets) / intact"),
-    ),
-    relative=wrong(
-        "These are increases divided by the intact loss. Asked for is the difference of the two losses.",
-        (INCREASE, "loss_of(replaced(instead, head), w_o, targets) / intact - 1"),
-    ),
+    not_subtracted=edit(INCREASE, "loss_of(replaced(instead, head), w_o, targets)", see="03#ablation")
+    | "These are the losses without a head. Take the loss of the intact heads off."
+    | "What should a head get that the model does not need at all?",
+    ablated_stays=edit(IS_REPLACED, "number <= head")
+    | seen({"calls": STAYING}, see="03#ablation")
+    | "A head that was replaced stays replaced while you measure the next one."
+    | "Where do you make the copy: before the loop over heads, or in it?",
+    kept_alone=edit(IS_REPLACED, "number != head")
+    | seen({"calls": SEVERAL}, see="03#ablation")
+    | "You keep one head and replace all others. It is the one head that should be replaced."
+    | "`keep` of `ablate_heads` lists the heads that stay. Which are these when head h goes?",
+    own_mean=edit(MEAN, "heads.mean(axis=2, keepdims=True)", see="03#ablation")
+    | "For `mean`, each item gets the mean of its own positions. One mean, over batch and positions, goes into all."
+    | "How many numbers may still be in the place of one head? K of them.",
+    along_positions=edit(ROW_MEAN, "heads.mean(axis=2, keepdims=True)", see="03#ablation")
+    | "For `row_mean`, the mean runs over the positions of each item. It should run over the batch, so that each "
+    "position keeps a mean of its own." | "What is the same in all items, and what differs, when the mean is (T, K)?",
+    mean_of_all_heads=edit(MEAN, "heads.mean(axis=(0, 1, 2), keepdims=True)", see="03#ablation")
+    | "For `mean`, you take the mean of all heads. A head is replaced by its own mean."
+    | "Which slice of `heads` does the mean run over, and is the axis of the heads gone by then?",
+    exchanged=edit(MEAN, ROW_MEAN)
+    | edit(ROW_MEAN, MEAN)
+    | "`mean` and `row_mean` have changed places."
+    | "Which of the two still knows the position?",
+    one_number=edit(MEAN, "heads.mean(axis=(0, 2, 3), keepdims=True)")
+    | "For `mean`, one number replaces all K features. Each feature has a mean of its own."
+    | "Over which axes of (B, T, K) does the mean run?",
+    all_at_once=edit(IS_REPLACED, "number >= 0")
+    | seen({"calls": SEVERAL})
+    | "All heads are replaced at once, so each head gets the same number.",
+    one_number_a_position=edit(ROW_MEAN, "heads.mean(axis=(0, 3), keepdims=True)")
+    | "For `row_mean`, one number at each position replaces all K features. Each feature has a mean of its own."
+    | "Over which axes of (B, T, K) does the mean run?",
+    means_of_all_heads=edit(MEAN, "heads.mean(axis=(0, 1, 2), keepdims=True)")
+    | edit(ROW_MEAN, "heads.mean(axis=(0, 1), keepdims=True)", see="03#ablation")
+    | "Both means run over all heads. A head is replaced by means of its own outputs."
+    | "Which slice of `heads` does the mean run over, and is the axis of the heads gone by then?",
+    positions_replaced=edit("heads.shape[1]), range(heads.shape[1])", "heads.shape[2]), range(heads.shape[2])")
+    | edit("is_replaced[:, None, None]", "is_replaced[:, None]")
+    | edit(MEAN, "heads.mean(axis=(0, 1), keepdims=True)")
+    | seen({"calls": SEVERAL})
+    | "Positions are replaced, one after the other. The heads are axis 1 of (B, H, T, K).",
+    other_sign=edit(INCREASE, "intact - loss_of(replaced(instead, head), w_o, targets)")
+    | "The sign is wrong: a positive number says that the loss grows without the head.",
+    sign_lost=edit(INCREASE, f"abs({INCREASE})")
+    | "A loss that shrinks without a head counts as one that grows: the sign is lost. Such a head gets a negative "
+    "number." | "May a model be better without one of its heads?",
+    never_negative=edit(INCREASE, f"max({INCREASE}, 0)")
+    | "A head without which the loss shrinks gets 0. It should get a negative number."
+    | "May a model be better without one of its heads?",
+    ratio=edit(INCREASE, "loss_of(replaced(instead, head), w_o, targets) / intact")
+    | "These are losses divided by the intact loss. Asked for is the difference of the two losses.",
+    relative=edit(INCREASE, "loss_of(replaced(instead, head), w_o, targets) / intact - 1")
+    | "These are increases divided by the intact loss. Asked for is the difference of the two losses.",
 )
 
-exercise.hints(
-    "Two loops: over the three replacements, and over the heads. The copy belongs into the inner one.",
-    "`loss(heads)` first, once. Each result is a loss minus this one.",
+exercise.advice(
+    zero=Advice(
+        value="For each head: a copy of `heads` in which this head alone is 0, its loss, and the loss of the intact "
+        "heads taken off.",
+        shape="One number for each head: (H,).",
+    ),
+    means=Advice(
+        value="`heads[:, h]` is (B, T, K). `mean` keeps K numbers of it; `row_mean` keeps (T, K).",
+        shape="One number for each head: (H,).",
+    ),
+    calls="Call `loss` for each head with all other heads as they were.",
 )
 exercise.hints(
-    "`heads[:, h].mean(axis=…)`: which axes of (B, T, K) does each of the two means run over?",
-    "An array of K numbers, or of (T, K), broadcasts into `heads[:, h]`, which is (B, T, K).",
-    group="means",
+    zero=(
+        "Two loops: over the three replacements, and over the heads. The copy belongs into the inner one.",
+        "`loss(heads)` first, once. Each result is a loss minus this one.",
+    ),
+    means=(
+        "`heads[:, h].mean(axis=…)`: which axes of (B, T, K) does each of the two means run over?",
+        "An array of K numbers, or of (T, K), broadcasts into `heads[:, h]`, which is (B, T, K).",
+    ),
+    calls="Make a fresh copy of `heads` for every call.",
 )
-exercise.hints("Make a fresh copy of `heads` for every call.", group="calls")

@@ -1,7 +1,6 @@
 """Lab 03, exercise `merge_heads`."""
 
-from autograder.declaring import Case, Exercise, wrong
-from coursekit.generator import Generator
+from autograder.declaring import Case, Exercise, edit
 from exercises.drawing import normal
 from exercises.multi_head_attention.shared import JOINED, MERGED_BY_RESHAPE, merge
 
@@ -10,75 +9,47 @@ def _heads(*shapes: tuple[int, int, int, int]):
     return lambda rng: [Case({"x": normal(rng, *shape)}) for shape in shapes]
 
 
-exercise = Exercise("merge_heads")
+exercise = Exercise("merge_heads", own_probe=True)
 exercise.formula(merge)
 
-
-@exercise.group("right values", points=2)
-def values(rng: Generator) -> list[Case]:
-    return _heads((2, 3, 5, 7), (2, 5, 3, 11), (2, 1, 3, 5))(rng)
-
-
-@exercise.group("arrays and tensors, unknown sizes", points=1)
-def types(rng: Generator) -> list[Case]:
-    return [
-        Case({"x": normal(rng, 2, 3, 5, 7)}, mode="tensor", description="a TensorFlow tensor"),
-        Case({"x": normal(rng, 2, 3, 5, 7)}, description="a NumPy array of float32"),
-        Case({"x": rng.normal(size=(2, 3, 5, 7))}, description="a NumPy array of float64"),
-        Case(
-            {"x": normal(rng, 2, 3, 5, 7)},
-            mode="graph",
-            description="inside tf.function, batch size and length unknown",
-        ),
-    ]
-
+exercise.group("right values", points=2, values=_heads((2, 3, 5, 7), (2, 5, 3, 11), (2, 1, 3, 5)))
+exercise.group(
+    "arrays and tensors, unknown sizes",
+    types=lambda rng: [
+        Case({"x": normal(rng, 2, 3, 5, 7)}, "a TensorFlow tensor", mode="tensor"),
+        Case({"x": normal(rng, 2, 3, 5, 7)}, "a NumPy array of float32"),
+        Case({"x": rng.normal(size=(2, 3, 5, 7))}, "a NumPy array of float64"),
+        Case({"x": normal(rng, 2, 3, 5, 7)}, "inside tf.function, batch size and length unknown", mode="graph"),
+    ],
+)
 
 exercise.mistakes(
     merged_by_reshape_alone=MERGED_BY_RESHAPE,
-    merged_interleaved=wrong(
-        "The features of the heads alternate. A row should hold all of head 0, then all of head 1, and so on.",
-        (JOINED, "x.transpose(0, 2, 3, 1).reshape(batch, length, heads * size)"),
-        hint="Before the reshape the axes should be (B, T, H, K). Which are they in your code?",
-        see="03#heads",
-    ),
-    heads_added=wrong(
-        "The heads are added up; they should stand side by side.",
-        (JOINED, "x.sum(axis=1)"),
-        hint="Which matrix mixes the heads, and what does it read?",
-        see="03#key-dim",
-    ),
-    heads_averaged=wrong(
-        "The heads are averaged; they should stand side by side.",
-        (JOINED, "x.mean(axis=1)"),
-        hint="Which matrix mixes the heads, and what does it read?",
-        see="03#key-dim",
-    ),
-    heads_still_apart=wrong(
-        "The axes have changed places, (B, T, H, K), but there are still four: join the last two.",
-        (JOINED, "x.transpose(0, 2, 1, 3)"),
-    ),
-    heads_below_each_other=wrong(
-        "The heads stand below each other, (B, H·T, K): put them side by side, along the features.",
-        (JOINED, "x.reshape(batch, heads * length, size)"),
-    ),
-    features_of_all_tokens=wrong(
-        "The sizes are mixed up: a row holds all tokens, (B, H, T·K). After the transpose the axes are B, T, H, K.",
-        ("length, heads * size", "heads, length * size"),
-    ),
-    sentences_joined=wrong(
-        "The sentences stand side by side, and the heads do not: the first axis is the batch. In the lecture's `merge` "
-        "of one sentence it is the heads.",
-        (JOINED, "np.concatenate(list(x), axis=-1)"),
-    ),
+    merged_interleaved=edit(JOINED, "x.transpose(0, 2, 3, 1).reshape(batch, length, heads * size)", see="03#heads")
+    | "The features of the heads alternate. A row should hold all of head 0, then all of head 1, and so on."
+    | "Before the reshape the axes should be (B, T, H, K). Which are they in your code?",
+    heads_added=edit(JOINED, "x.sum(axis=1)", see="03#key-dim")
+    | "The heads are added up; they should stand side by side."
+    | "Which matrix mixes the heads, and what does it read?",
+    heads_averaged=edit(JOINED, "x.mean(axis=1)", see="03#key-dim")
+    | "The heads are averaged; they should stand side by side."
+    | "Which matrix mixes the heads, and what does it read?",
+    heads_still_apart=edit(JOINED, "x.transpose(0, 2, 1, 3)")
+    | "The axes have changed places, (B, T, H, K), but there are still four: join the last two.",
+    heads_below_each_other=edit(JOINED, "x.reshape(batch, heads * length, size)")
+    | "The heads stand below each other, (B, H·T, K): put them side by side, along the features.",
+    features_of_all_tokens=edit("length, heads * size", "heads, length * size")
+    | "The sizes are mixed up: a row holds all tokens, (B, H, T·K). After the transpose the axes are B, T, H, K.",
+    sentences_joined=edit(JOINED, "np.concatenate(list(x), axis=-1)")
+    | "The sentences stand side by side, and the heads do not: the first axis is the batch. In the lecture's `merge` "
+    "of one sentence it is the heads.",
 )
 
-
 exercise.hints(
-    "It is `split_heads` backwards: undo its last step first.",
-    "Only when the axes are (B, T, H, K) do the features of one token lie side by side.",
-)
-exercise.hints(
-    "Inside tf.function some sizes are None in `x.shape`. `ops.shape(x)` knows all of them, and a reshape takes"
-    " one −1.",
-    group="types",
+    values=(
+        "It is `split_heads` backwards: undo its last step first.",
+        "Only when the axes are (B, T, H, K) do the features of one token lie side by side.",
+    ),
+    types="Inside tf.function some sizes are None in `x.shape`. `ops.shape(x)` knows all of them, and a reshape takes "
+    "one −1.",
 )

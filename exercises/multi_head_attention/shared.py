@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from autograder.declaring import wrong
+from autograder.declaring import edit
 from coursekit.generator import Generator
 from exercises.drawing import drawn_until, normal, partial_mask
 from exercises.self_attention.shared import large_masks_matter
@@ -12,9 +12,7 @@ from exercises.self_attention.shared import large_masks_matter
 DENSE_WEIGHTS = tuple(f"{name}.{variable}" for name in ("w_q", "w_k", "w_v", "w_o") for variable in ("kernel", "bias"))
 
 
-def attention_arrays(
-    rng: Generator, width: int, kv_width: int, *, batch: int, queries: int, keys: int
-) -> dict[str, np.ndarray]:
+def attention_arrays(rng, width, kv_width, *, batch, queries, keys):
     """The arrays of an attention layer, float32: query (B, T, D), key and value (B, S, D), kernels and biases.
 
     Args:
@@ -76,54 +74,39 @@ CUT = "x.reshape(batch, length, num_heads, width // num_heads).transpose(0, 2, 1
 JOINED = "x.transpose(0, 2, 1, 3).reshape(batch, length, heads * size)"
 
 
-SPLIT_BY_RESHAPE = wrong(
-    "The heads are cut out by a reshape alone, which mixes the tokens: a reshape moves no number. "
-    "Give the heads an axis beside the features first.",
-    (CUT, "x.reshape(batch, num_heads, length, width // num_heads)"),
-    hint="Number the entries of a small x with arange: which features of which tokens does head 0 get?",
-    see="03#heads",
+SPLIT_BY_RESHAPE = (
+    edit(CUT, "x.reshape(batch, num_heads, length, width // num_heads)", see="03#heads")
+    | "The heads are cut out by a reshape alone, which mixes the tokens: a reshape moves no number. Give the heads an "
+    "axis beside the features first."
+    | "Number the entries of a small x with arange: which features of which tokens does head 0 get?"
 )
-
-
-MERGED_BY_RESHAPE = wrong(
-    "The heads are merged by a reshape alone, so that a row of the result holds several tokens: "
-    "the heads are still before the tokens when you reshape.",
-    (JOINED, "x.reshape(batch, length, heads * size)"),
-    hint="Which axis has to stand beside the features before a reshape can join the two?",
-    see="03#heads",
+MERGED_BY_RESHAPE = (
+    edit(JOINED, "x.reshape(batch, length, heads * size)", see="03#heads")
+    | "The heads are merged by a reshape alone, so that a row of the result holds several tokens: the heads are still "
+    "before the tokens when you reshape."
+    | "Which axis has to stand beside the features before a reshape can join the two?"
 )
-
-
-OVER_HEADS = wrong(
-    "The weights of the heads sum to 1 for each pair of tokens: the softmax runs over the heads instead of the keys.",
-    ("softmax(x, axis=-1)", "softmax(x, axis=1)"),
-    hint="Which axis of scores (B, H, T, S) holds the keys? Count it from the end.",
-    see="03#heads",
+OVER_HEADS = (
+    edit("softmax(x, axis=-1)", "softmax(x, axis=1)", see="03#heads")
+    | "The weights of the heads sum to 1 for each pair of tokens: the softmax runs over the heads instead of the keys."
+    | "Which axis of scores (B, H, T, S) holds the keys? Count it from the end."
 )
-
-
-MASK_MEETS_HEADS = wrong(
-    "A mask (B, T, S) meets scores (B, H, T, S): its first axis meets the heads. The mask needs an axis for the heads.",
-    ("np.asarray(mask)[:, None]", "np.asarray(mask)"),
-    hint="Shapes are aligned from the right. At which place does an axis of size 1 bring B to B?",
-    see="03#heads",
+MASK_MEETS_HEADS = (
+    edit("np.asarray(mask)[:, None]", "np.asarray(mask)", see="03#heads")
+    | "A mask (B, T, S) meets scores (B, H, T, S): its first axis meets the heads. The mask needs an axis for the "
+    "heads." | "Shapes are aligned from the right. At which place does an axis of size 1 bring B to B?"
 )
-
-
-MASK_KEPT = wrong(
-    "An earlier mask is kept: a call without a mask gets that of the call before. Keep no mask in the layer.",
-    ("no_mask = None", "no_mask = mask"),
-    hint="What does your layer remember from one call to the next, besides its weights? It should be nothing.",
+MASK_KEPT = (
+    edit("no_mask = None", "no_mask = mask")
+    | "An earlier mask is kept: a call without a mask gets that of the call before. Keep no mask in the layer."
+    | "What does your layer remember from one call to the next, besides its weights? It should be nothing."
 )
-
-
-VALUES_FROM_KEY = wrong(
-    "The values are made from the argument `key`; make them from `value`.", ("value @ w_v_kernel", "key @ w_v_kernel")
+VALUES_FROM_KEY = (
+    edit("value @ w_v_kernel", "key @ w_v_kernel")
+    | "The values are made from the argument `key`; make them from `value`."
 )
-
-
-KERAS_ORDER = wrong(
-    "Key and value change places: the order here is call(query, key, value), unlike Keras's query, value, key.",
-    ("key @ w_k_kernel", "value @ w_k_kernel"),
-    ("value @ w_v_kernel", "key @ w_v_kernel"),
+KERAS_ORDER = (
+    edit("key @ w_k_kernel", "value @ w_k_kernel")
+    | edit("value @ w_v_kernel", "key @ w_v_kernel")
+    | "Key and value change places: the order here is call(query, key, value), unlike Keras's query, value, key."
 )

@@ -2,14 +2,12 @@
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, wrong
+from autograder.declaring import Advice, Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.positional_encoding.shared import ANGLE_TOLERANCE, HALF_EXPONENT, OTHER_BASE, angular_speeds
 
-exercise = Exercise(
-    "derive_relative", call=("q", "k", "offset"), tolerance=ANGLE_TOLERANCE, forbidden=("rotary", "find_the_bug")
-)
+exercise = Exercise("derive_relative", tolerance=ANGLE_TOLERANCE, forbidden=("rotary", "find_the_bug"))
 
 
 @exercise.formula
@@ -29,14 +27,14 @@ def relative_scores(q: np.ndarray, k: np.ndarray, offset: np.ndarray) -> dict[st
 
 def _scores(rng: Generator, offset: np.ndarray, *shape: int, description: str = "") -> Case:
     inputs = {"q": normal(rng, *shape), "k": normal(rng, *shape), "offset": np.asarray(offset).astype("int32")}
-    return Case(inputs, description=description)
+    return Case(inputs, description)
 
 
 def _whole(rng: Generator) -> Case:
     """Queries and keys of whole numbers, as in the text: the scores are none."""
     q, k = (rng.integers(-4, 5, size=6).astype("int32") for _ in "qk")
     inputs = {"q": q, "k": k, "offset": _some(rng, 9, 5).astype("int32")}
-    return Case(inputs, description="q, k (6,) of whole numbers, 5 offsets")
+    return Case(inputs, "q, k (6,) of whole numbers, 5 offsets")
 
 
 def _some(rng: Generator, below: int, count: int) -> np.ndarray:
@@ -44,130 +42,99 @@ def _some(rng: Generator, below: int, count: int) -> np.ndarray:
     return 1 + rng.permutation(below)[:count]
 
 
-@exercise.group(
+exercise.group(
     "keys before the query",
     points=2,
-    advice=Advice(
-        value="Turn one pair (a, b) of the query by mθ and one pair (c, d) of the key by nθ, multiply out, and collect "
-        "what stands beside cos(m − n)θ and beside sin(m − n)θ. Then add the pairs up.",
-        shape="The result has an entry for each offset, on the last axis.",
-    ),
-)
-def values(rng: Generator) -> list[Case]:
-    return [
+    values=lambda rng: [
         *(
             _scores(rng, _some(rng, below, count), width)
             for below, count, width in ((9, 5, 6), (300, 7, 10), (9, 5, 6))
         ),
         _whole(rng),
-    ]
-
-
-@exercise.group(
-    "keys on both sides, and the query's own",
-    points=1,
-    advice="The sine knows the side: sin(−x) = −sin x. The offset is m − n, negative for a key after the query.",
+    ],
 )
-def sides(rng: Generator) -> list[Case]:
+
+
+@exercise.group("keys on both sides, and the query's own")
+def sides(rng):
     near, far = _some(rng, 9, 3), _some(rng, 200, 3)
-    return [
-        _scores(rng, np.concatenate([-near, [0], near]), 6, description="q, k (6,), offsets of both signs and 0"),
-        _scores(rng, -far, 10, description="q, k (10,), negative offsets"),
-    ]
+    yield _scores(rng, np.concatenate([-near, [0], near]), 6, description="q, k (6,), offsets of both signs and 0")
+    yield _scores(rng, -far, 10, description="q, k (10,), negative offsets")
 
 
-@exercise.group(
+exercise.group(
     "leading dimensions",
-    points=1,
-    advice="Pairs are on the last axis of q and k; the offsets make a new axis before it, and the sum over the pairs "
-    "leaves (…, N).",
-)
-def batched(rng: Generator) -> list[Case]:
-    return [
+    batched=lambda rng: [
         _scores(rng, _some(rng, 9, 5), 3, 6, description="q, k (3, 6), 5 offsets"),
         _scores(rng, _some(rng, 40, 7) - 20, 2, 3, 10, description="q, k (2, 3, 10), 7 offsets"),
-    ]
-
-
+    ],
+)
 ALIGNED = "q[..., 0::2] * k[..., 0::2] + q[..., 1::2] * k[..., 1::2]"
 CROSSED = "q[..., 0::2] * k[..., 1::2] - q[..., 1::2] * k[..., 0::2]"
 OFFSET = "np.asarray(offset, 'float64')"
 SCORES = "terms.sum(axis=-1)"
 
 exercise.mistakes(
-    other_side=wrong(
-        "Keys before the query get the scores of keys after it: the sines have the other sign.",
-        (CROSSED, "q[..., 1::2] * k[..., 0::2] - q[..., 0::2] * k[..., 1::2]"),
-        hint="Try q = (1, 0), k = (0, 1) and m − n = 1 with your `rotary`: which sign does the product have?",
-        see="05#rotary",
-    ),
-    cosines_alone=wrong(
-        "There are cosines alone. With them a key before the query counts as much as one after it.",
-        (CROSSED, "0 * (q[..., 0::2] * k[..., 1::2])"),
-        hint="Which products are left beside the sines when q and k have different directions?",
-        see="05#rotary",
-    ),
-    crossed_added=wrong(
-        "Beside the sine you add two products that should be subtracted: for q = k the sines have to cancel.",
-        (CROSSED, "q[..., 0::2] * k[..., 1::2] + q[..., 1::2] * k[..., 0::2]"),
-        hint="What is left beside the sine when query and key are the same vector?",
-    ),
-    angles_added=wrong(
-        "Beside the cosine you have a·c − b·d: that is what remains when the two angles are added up.",
-        (ALIGNED, "q[..., 0::2] * k[..., 0::2] - q[..., 1::2] * k[..., 1::2]"),
-        hint="At offset 0 nothing is turned. What should the score be there?",
-    ),
-    not_conjugated=wrong(
-        "The pairs are multiplied as complex numbers, query times key. A dot product is the real part of one number "
-        "times the *conjugate* of the other.",
-        (ALIGNED, "q[..., 0::2] * k[..., 0::2] - q[..., 1::2] * k[..., 1::2]"),
-        (CROSSED, "0 - q[..., 0::2] * k[..., 1::2] - q[..., 1::2] * k[..., 0::2]"),
-        hint="(a + ib)(c + id) has the real part a·c − b·d. Which sign does the dot product have?",
-    ),
-    one_product_for_all=wrong(
-        "The whole dot product q·k is multiplied by the cosines. Each pair has its own product and its own angle.",
-        (ALIGNED, "(q * k).sum(axis=-1, keepdims=True) + 0 * q[..., 0::2]"),
-        hint="Derive it for D = 2 first. What changes with a second pair?",
-    ),
-    side_lost=wrong(
-        "The sign of the offset is lost: a key after the query counts as one before it.", (OFFSET, f"abs({OFFSET})")
-    ),
-    half_pairs=wrong(
-        "Column i is paired with column i + D/2. Here neighbours make a pair: columns 2i and 2i + 1.",
-        (
-            ALIGNED,
-            "q[..., : q.shape[-1] // 2] * k[..., : q.shape[-1] // 2] "
-            "+ q[..., q.shape[-1] // 2 :] * k[..., q.shape[-1] // 2 :]",
-        ),
-        (
-            CROSSED,
-            "q[..., : q.shape[-1] // 2] * k[..., q.shape[-1] // 2 :] "
-            "- q[..., q.shape[-1] // 2 :] * k[..., : q.shape[-1] // 2]",
-        ),
-    ),
-    scaled=wrong(
-        "The scores are divided by √D. This exercise asks for the dot product itself.",
-        (SCORES, f"{SCORES} / q.shape[-1] ** 0.5"),
-    ),
-    one_angle_for_all=wrong(
-        "All pairs turn with the first pair's angle, the offset itself. Pair i has its own: the offset divided by "
-        "10000^(2i/D).",
-        ("angular_speeds(q.shape[-1])", "np.ones(q.shape[-1] // 2)"),
-    ),
-    pairs_averaged=wrong(
-        "You take the mean over the pairs. A dot product is the sum over them.", (SCORES, "terms.mean(axis=-1)")
-    ),
+    other_side=edit(CROSSED, "q[..., 1::2] * k[..., 0::2] - q[..., 0::2] * k[..., 1::2]", see="05#rotary")
+    | "Keys before the query get the scores of keys after it: the sines have the other sign."
+    | "Try q = (1, 0), k = (0, 1) and m − n = 1 with your `rotary`: which sign does the product have?",
+    cosines_alone=edit(CROSSED, "0 * (q[..., 0::2] * k[..., 1::2])", see="05#rotary")
+    | "There are cosines alone. With them a key before the query counts as much as one after it."
+    | "Which products are left beside the sines when q and k have different directions?",
+    crossed_added=edit(CROSSED, "q[..., 0::2] * k[..., 1::2] + q[..., 1::2] * k[..., 0::2]")
+    | "Beside the sine you add two products that should be subtracted: for q = k the sines have to cancel."
+    | "What is left beside the sine when query and key are the same vector?",
+    angles_added=edit(ALIGNED, "q[..., 0::2] * k[..., 0::2] - q[..., 1::2] * k[..., 1::2]")
+    | "Beside the cosine you have a·c − b·d: that is what remains when the two angles are added up."
+    | "At offset 0 nothing is turned. What should the score be there?",
+    not_conjugated=edit(ALIGNED, "q[..., 0::2] * k[..., 0::2] - q[..., 1::2] * k[..., 1::2]")
+    | edit(CROSSED, "0 - q[..., 0::2] * k[..., 1::2] - q[..., 1::2] * k[..., 0::2]")
+    | "The pairs are multiplied as complex numbers, query times key. A dot product is the real part of one number "
+    "times the *conjugate* of the other."
+    | "(a + ib)(c + id) has the real part a·c − b·d. Which sign does the dot product have?",
+    one_product_for_all=edit(ALIGNED, "(q * k).sum(axis=-1, keepdims=True) + 0 * q[..., 0::2]")
+    | "The whole dot product q·k is multiplied by the cosines. Each pair has its own product and its own angle."
+    | "Derive it for D = 2 first. What changes with a second pair?",
+    side_lost=edit(OFFSET, f"abs({OFFSET})")
+    | "The sign of the offset is lost: a key after the query counts as one before it.",
+    half_pairs=edit(
+        ALIGNED,
+        "q[..., : q.shape[-1] // 2] * k[..., : q.shape[-1] // 2] "
+        "+ q[..., q.shape[-1] // 2 :] * k[..., q.shape[-1] // 2 :]",
+    )
+    | edit(
+        CROSSED,
+        "q[..., : q.shape[-1] // 2] * k[..., q.shape[-1] // 2 :] "
+        "- q[..., q.shape[-1] // 2 :] * k[..., : q.shape[-1] // 2]",
+    )
+    | "Column i is paired with column i + D/2. Here neighbours make a pair: columns 2i and 2i + 1.",
+    scaled=edit(SCORES, f"{SCORES} / q.shape[-1] ** 0.5")
+    | "The scores are divided by √D. This exercise asks for the dot product itself.",
+    one_angle_for_all=edit("angular_speeds(q.shape[-1])", "np.ones(q.shape[-1] // 2)")
+    | "All pairs turn with the first pair's angle, the offset itself. Pair i has its own: the offset divided by "
+    "10000^(2i/D).",
+    pairs_averaged=edit(SCORES, "terms.mean(axis=-1)")
+    | "You take the mean over the pairs. A dot product is the sum over them.",
     exponent_halved=HALF_EXPONENT,
     base_1000=OTHER_BASE,
 )
 
-exercise.hints(
-    "One pair first: ⟨(a, b) turned by mθ, (c, d) turned by nθ⟩. Which of the four products carry cos mθ · cos nθ?",
-    "cos x cos y + sin x sin y = cos(x − y), and sin x cos y − cos x sin y = sin(x − y).",
-    "Every pair gives two numbers that do not depend on the offset: one beside its cosine, one beside its sine.",
+exercise.advice(
+    values=Advice(
+        value="Turn one pair (a, b) of the query by mθ and one pair (c, d) of the key by nθ, multiply out, and collect "
+        "what stands beside cos(m − n)θ and beside sin(m − n)θ. Then add the pairs up.",
+        shape="The result has an entry for each offset, on the last axis.",
+    ),
+    sides="The sine knows the side: sin(−x) = −sin x. The offset is m − n, negative for a key after the query.",
+    batched="Pairs are on the last axis of q and k; the offsets make a new axis before it, and the sum over the pairs "
+    "leaves (…, N).",
 )
-exercise.hints("Is your formula symmetric in the offset? Should it be?", group="sides")
 exercise.hints(
-    "The two numbers of a pair are arrays (…, D/2), the cosines (N, D/2). Which axis is missing in the first?",
-    group="batched",
+    values=(
+        "One pair first: ⟨(a, b) turned by mθ, (c, d) turned by nθ⟩. Which of the four products carry cos mθ · cos nθ?",
+        "cos x cos y + sin x sin y = cos(x − y), and sin x cos y − cos x sin y = sin(x − y).",
+        "Every pair gives two numbers that do not depend on the offset: one beside its cosine, one beside its sine.",
+    ),
+    sides="Is your formula symmetric in the offset? Should it be?",
+    batched="The two numbers of a pair are arrays (…, D/2), the cosines (N, D/2). Which axis is missing in the first?",
 )

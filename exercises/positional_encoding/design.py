@@ -1,6 +1,6 @@
 """Lab 05, exercise `design`: any choice that keeps every constraint is right."""
 
-from autograder.declaring import Design, wrong
+from autograder.declaring import Design, seen
 
 exercise = Design("design")
 exercise.constraint(
@@ -28,43 +28,26 @@ exercise.constraint(
 )
 
 exercise.mistakes(
-    near_too_flat=wrong(
-        "Your steepest head leaves more than 5 % of its weight to keys at distance 8 and beyond.",
-        seen={"near": "more than 5 %"},
-        hint="How does the share beyond 8 change when the slope doubles?",
-        see="05#rotary",
-    ),
-    far_too_steep=wrong(
-        "Your flattest head gives less than 20 % of its weight to keys at distance 256 and beyond.",
-        seen={"far": "less than 20 %"},
-        hint="By which factor does the weight fall over 256 tokens, for your smallest slope?",
-        see="05#rotary",
-    ),
-    far_too_flat=wrong(
-        "Your flattest head gives more than half of its weight to keys at distance 256 and beyond: hardly anything "
-        "fades.",
-        seen={"far": "more than 50 %"},
-        hint="With a slope of 0 three quarters of the 1,024 keys, and of the weight, are that far.",
-    ),
-    near_too_steep=wrong(
-        "Your steepest head leaves less than 0.1 % of its weight to keys at distance 8 and beyond: it is steeper than "
-        "needed.",
-        seen={"near": "less than 0.1 %"},
-        hint="How does the share beyond 8 change when the slope is halved?",
-    ),
-    sign=wrong(
-        "A slope is 0 or negative. It is multiplied by the distance and *subtracted* from the score.",
-        seen=dict.fromkeys(("slopes", "near", "far"), "not all positive"),
-        see="05#rotary",
-    ),
-    too_close=wrong(
-        "Two slopes are too close to each other: the larger one has to be at least twice the smaller one.",
-        seen={"slopes": "two of them closer than a factor of 2"},
-    ),
+    near_too_flat=seen({"near": "more than 5 %"}, see="05#rotary")
+    | "Your steepest head leaves more than 5 % of its weight to keys at distance 8 and beyond."
+    | "How does the share beyond 8 change when the slope doubles?",
+    far_too_steep=seen({"far": "less than 20 %"}, see="05#rotary")
+    | "Your flattest head gives less than 20 % of its weight to keys at distance 256 and beyond."
+    | "By which factor does the weight fall over 256 tokens, for your smallest slope?",
+    far_too_flat=seen({"far": "more than 50 %"})
+    | "Your flattest head gives more than half of its weight to keys at distance 256 and beyond: hardly anything "
+    "fades." | "With a slope of 0 three quarters of the 1,024 keys, and of the weight, are that far.",
+    near_too_steep=seen({"near": "less than 0.1 %"})
+    | "Your steepest head leaves less than 0.1 % of its weight to keys at distance 8 and beyond: it is steeper than "
+    "needed." | "How does the share beyond 8 change when the slope is halved?",
+    sign=seen(dict.fromkeys(("slopes", "near", "far"), "not all positive"), see="05#rotary")
+    | "A slope is 0 or negative. It is multiplied by the distance and *subtracted* from the score.",
+    too_close=seen({"slopes": "two of them closer than a factor of 2"})
+    | "Two slopes are too close to each other: the larger one has to be at least twice the smaller one.",
 )
 
-exercise.hints("Choose the largest and the smallest slope first; the other two lie between them.")
 exercise.hints(
-    "Calculate `w = np.exp(-s * np.arange(1024))` for some s, and look at `w[8:].sum() / w.sum()`.", group="near"
+    slopes="Choose the largest and the smallest slope first; the other two lie between them.",
+    near="Calculate `w = np.exp(-s * np.arange(1024))` for some s, and look at `w[8:].sum() / w.sum()`.",
+    far="The same sum from 256 on. Halve or double s until it fits.",
 )
-exercise.hints("The same sum from 256 on. Halve or double s until it fits.", group="far")

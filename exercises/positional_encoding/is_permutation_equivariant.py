@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit
 from coursekit.generator import Generator
 from coursekit.probes.positional_encoding import TOKEN_MAPS, token_map
 from exercises.drawing import drawn_until, normal
@@ -95,8 +95,8 @@ def _judged(
     wording = "".join(f", {key}={value:g}" for key, value in settings.items())
     return Case(
         {"fn": fn, "added": same + rows, "x": x, "permutation": permutation, **settings},
+        f"{kind}fn = “{fn}, plus {added}”, x {shape}{wording}",
         mode=mode,
-        description=f"{kind}fn = “{fn}, plus {added}”, x {shape}{wording}",
     )
 
 
@@ -128,13 +128,11 @@ def _default_after_a_large_one(cases: list[Case]) -> bool:
 LARGE = 0.02  # a tolerance ten times as large as what the maps of calls without one are apart
 DECADES = ((LARGE, 0.1), (2e-3, LARGE), (5e-4, 2e-3))  # from which tolerances are drawn
 
-exercise = Exercise("is_permutation_equivariant")
+exercise = Exercise("is_permutation_equivariant", own_probe=True)
 
 
 @exercise.formula
-def is_permutation_equivariant(
-    fn: str, added: np.ndarray, x: np.ndarray, permutation: np.ndarray, tolerance: float = 1e-5
-) -> dict[str, bool]:
+def is_permutation_equivariant(fn, added, x, permutation, tolerance=1e-05):
     """Whether fn(x[:, permutation]) equals fn(x)[:, permutation], entry by entry, within the tolerance. x (B, T, D)."""
     compute = token_map(fn, added)
     apart = compute(x[:, permutation]) - compute(x)[:, permutation]
@@ -150,7 +148,7 @@ ONE_FEATURE = "Only one feature of each token is compared."
 
 
 @exercise.group("equivariant maps, and others", points=2, must_fail_for=("first_token_only",))
-def values(rng: Generator) -> list[Case]:
+def values(rng):
     # A map of neighbours hardly notices a shift of all tokens: some neighbours stay together, and some do not.
     permutation = drawn_until(lambda drawn: 0 < _neighbours_kept(drawn).sum() < len(drawn), lambda: cycle(rng, 5))
     maps = ("self-attention", "each token by itself", "distance from the mean token")
@@ -159,24 +157,14 @@ def values(rng: Generator) -> list[Case]:
     return _in_any_order(rng, cases)
 
 
-@exercise.group(
-    "invariant maps: equivariant only if all rows are equal",
-    points=1,
-    advice="For an equivariant map the result is shuffled in the same way. For an invariant map it stays as it is. If "
-    "all its rows are equal, the map is both.",
-)
-def invariant(rng: Generator) -> list[Case]:
+@exercise.group("invariant maps: equivariant only if all rows are equal")
+def invariant(rng):
     cases = _both(rng, *("the mean token at every place", "self-attention") * 2, shape=(3, 7, 2))
     return _in_any_order(rng, [*cases, _judged(rng, "features sorted over the tokens", shape=(3, 7, 2))])
 
 
-@exercise.group(
-    "almost equivariant: the tolerance decides",
-    points=1,
-    must_fail_for=("one_entry_suffices", "first_token_only"),
-    advice="A map counts as equivariant when no entry differs by more than `tolerance`.",
-)
-def tolerance(rng: Generator) -> list[Case]:
+@exercise.group("almost equivariant: the tolerance decides", must_fail_for=("one_entry_suffices", "first_token_only"))
+def tolerance(rng):
     def pair(fn: str, limits: tuple[float, float], **settings) -> list[Case]:
         """Two cases around a tolerance: so far below it that no sum exceeds it, and above it."""
         return [
@@ -197,13 +185,8 @@ def tolerance(rng: Generator) -> list[Case]:
     return [*mixed, _judged(rng, faint, tolerance=0.0)]  # the same row is added to each token: equal to the last bit
 
 
-@exercise.group(
-    "one entry, feature, token or sequence that differs",
-    points=1,
-    must_fail_for=("first_token_only",),
-    advice="A single entry that differs too much is enough for False: look at the largest absolute difference.",
-)
-def corners(rng: Generator) -> list[Case]:
+@exercise.group("one entry, feature, token or sequence that differs", must_fail_for=("first_token_only",))
+def corners(rng):
     tokens, shape = "the tokens themselves", (3, 5, 2)
     same = (tokens, "self-attention", "each token by itself", "distance from the mean token")
     wide = "the tokens with a zero behind them"
@@ -220,8 +203,8 @@ def corners(rng: Generator) -> list[Case]:
     return _in_any_order(rng, cases)
 
 
-@exercise.group("the tokens are shuffled, in the order given", points=1)
-def axes(rng: Generator) -> list[Case]:
+@exercise.group("the tokens are shuffled, in the order given")
+def axes(rng):
     """Some shuffles keep each token on its side of the middle, and one of their maps sees the side only.
 
     Where a number is added to all features alike, shuffled features make no difference.
@@ -243,117 +226,83 @@ def axes(rng: Generator) -> list[Case]:
     return _in_any_order(rng, cases)
 
 
-@exercise.group(
-    "TensorFlow tensors",
-    points=1,
-    advice="A tensor cannot be indexed with an array: `ops.take(x, permutation, axis=1)` works for both.",
-)
-def tensors(rng: Generator) -> list[Case]:
+@exercise.group("TensorFlow tensors")
+def tensors(rng):
     cases = _both(rng, "self-attention", "each token by itself", mode="tensor")
     return _in_any_order(rng, [*cases, _judged(rng, "running sum", mode="tensor")])
 
 
 exercise.mistakes(
-    tests_invariance=wrong(
-        "This tests invariance: it asks whether the result stays the same, not whether it is shuffled in the same way.",
-        (RESULT_SHUFFLED, "compute(x)"),
-    ),
-    always_yes=wrong(
-        "The answer is True for every map. Is x shuffled before fn sees it, and does a sum let differences cancel?",
-        (VERDICT, "True"),
-    ),
-    always_no=wrong(
-        "The answer is False even for self-attention. Are both sides shuffled by the same permutation, in "
-        "the same direction?",
-        (VERDICT, "False"),
-    ),
-    negated=wrong("True and False are exchanged.", (VERDICT, "np.abs(apart).max() > tolerance")),
-    tolerance_ignored=wrong(
-        "The argument `tolerance` has no effect: the answer is the same whatever is given.",
-        (VERDICT, "np.abs(apart).max() <= 1e-5"),
-    ),
-    mean_difference=wrong(
-        "The mean difference is compared. One entry that differs much is hidden by a mean.",
-        (VERDICT, "np.abs(apart).mean() <= tolerance"),
-    ),
-    signed_sum=wrong(
-        "The differences are summed with their signs, and they cancel each other.",
-        (VERDICT, "abs(apart.sum()) <= tolerance"),
-    ),
-    first_sequence_only=wrong(ONE_SEQUENCE, (VERDICT, "np.abs(apart[0]).max() <= tolerance")),
-    last_sequence_only=wrong(ONE_SEQUENCE, (VERDICT, "np.abs(apart[-1]).max() <= tolerance")),
-    first_feature_only=wrong(ONE_FEATURE, (VERDICT, "np.abs(apart[..., 0]).max() <= tolerance")),
-    last_feature_only=wrong(ONE_FEATURE, (VERDICT, "np.abs(apart[..., -1]).max() <= tolerance")),
-    first_token_only=wrong(
-        "Only one token of each sequence is compared.", (VERDICT, "np.abs(apart[:, 0]).max() <= tolerance")
-    ),
-    not_if_invariant=wrong(
-        "A map that is both, equivariant and invariant, gets False: your code asks whether the result changes at all.",
-        (VERDICT, "np.abs(apart).max() <= tolerance < np.abs(compute(x[:, permutation]) - compute(x)).max()"),
-        hint="fn gives the mean token at every place. Shuffle before it, shuffle after it: are the two equal?",
-    ),
-    relative_part=wrong(
-        "Large entries may differ by more than `tolerance`: a share of their size is added to it, as `np.allclose` "
-        "does unless told otherwise.",
-        (VERDICT, "bool((np.abs(apart) <= tolerance + 1e-5 * np.abs(compute(x)[:, permutation])).all())"),
-        hint="Which two tolerances does `np.allclose` have?",
-    ),
-    relative_only=wrong(
-        "The difference is divided by the size of the result. `tolerance` is a difference, not a share.",
-        (VERDICT, "np.abs(apart).max() <= tolerance * np.abs(compute(x)[:, permutation]).max()"),
-    ),
-    summed_up=wrong(
-        "The differences of all entries are added up, as in a norm or a sum: many small ones together exceed the "
-        "tolerance. Compare the largest one.",
-        (VERDICT, "np.sqrt((apart**2).sum()) <= tolerance"),
-    ),
-    no_absolute_value=wrong(
-        "The largest difference is taken with its sign, so that a large negative difference is not noticed: "
-        "take absolute values.",
-        (VERDICT, "apart.max() <= tolerance"),
-    ),
-    strictly_below=wrong(
-        "Entries that differ by exactly `tolerance` count as different. Equal means: by no more than `tolerance`.",
-        (VERDICT, "np.abs(apart).max() < tolerance"),
-        hint="What should the answer be for tolerance=0 and entries that are equal?",
-    ),
-    one_entry_suffices=wrong(
-        "One entry that agrees is enough for True. All entries should have to agree.",
-        (VERDICT, "np.abs(apart).min() <= tolerance"),
-    ),
-    inverse_on_one_side=wrong(
-        "Before fn the tokens are shuffled by another permutation than after it: one of the two is the inverse.",
-        (RESULT_SHUFFLED, "compute(x)[:, np.argsort(permutation)]"),
-    ),
-    permutation_ignored=wrong(
-        "The tokens are shuffled, but not by the permutation given.",
-        (TOKENS_SHUFFLED, "compute(x[:, ::-1])"),
-        (RESULT_SHUFFLED, "compute(x)[:, ::-1]"),
-    ),
-    shuffles_sequences=wrong(
-        "The sequences of the batch are shuffled (axis 0). Shuffle the tokens, axis 1.",
-        (TOKENS_SHUFFLED, "compute(x[permutation])"),
-        (RESULT_SHUFFLED, "compute(x)[permutation]"),
-    ),
-    shuffles_features=wrong(
-        "The features are shuffled (axis 2). Shuffle the tokens, axis 1.",
-        (TOKENS_SHUFFLED, "compute(x[:, :, permutation])"),
-        (RESULT_SHUFFLED, "compute(x)[:, :, permutation]"),
-    ),
+    tests_invariance=edit(RESULT_SHUFFLED, "compute(x)")
+    | "This tests invariance: it asks whether the result stays the same, not whether it is shuffled in the same way.",
+    always_yes=edit(VERDICT, "True")
+    | "The answer is True for every map. Is x shuffled before fn sees it, and does a sum let differences cancel?",
+    always_no=edit(VERDICT, "False")
+    | "The answer is False even for self-attention. Are both sides shuffled by the same permutation, in the same "
+    "direction?",
+    negated=edit(VERDICT, "np.abs(apart).max() > tolerance") | "True and False are exchanged.",
+    tolerance_ignored=edit(VERDICT, "np.abs(apart).max() <= 1e-5")
+    | "The argument `tolerance` has no effect: the answer is the same whatever is given.",
+    mean_difference=edit(VERDICT, "np.abs(apart).mean() <= tolerance")
+    | "The mean difference is compared. One entry that differs much is hidden by a mean.",
+    signed_sum=edit(VERDICT, "abs(apart.sum()) <= tolerance")
+    | "The differences are summed with their signs, and they cancel each other.",
+    first_sequence_only=edit(VERDICT, "np.abs(apart[0]).max() <= tolerance") | ONE_SEQUENCE,
+    last_sequence_only=edit(VERDICT, "np.abs(apart[-1]).max() <= tolerance") | ONE_SEQUENCE,
+    first_feature_only=edit(VERDICT, "np.abs(apart[..., 0]).max() <= tolerance") | ONE_FEATURE,
+    last_feature_only=edit(VERDICT, "np.abs(apart[..., -1]).max() <= tolerance") | ONE_FEATURE,
+    first_token_only=edit(VERDICT, "np.abs(apart[:, 0]).max() <= tolerance")
+    | "Only one token of each sequence is compared.",
+    not_if_invariant=edit(
+        VERDICT, "np.abs(apart).max() <= tolerance < np.abs(compute(x[:, permutation]) - compute(x)).max()"
+    )
+    | "A map that is both, equivariant and invariant, gets False: your code asks whether the result changes at all."
+    | "fn gives the mean token at every place. Shuffle before it, shuffle after it: are the two equal?",
+    relative_part=edit(VERDICT, "bool((np.abs(apart) <= tolerance + 1e-5 * np.abs(compute(x)[:, permutation])).all())")
+    | "Large entries may differ by more than `tolerance`: a share of their size is added to it, as `np.allclose` does "
+    "unless told otherwise." | "Which two tolerances does `np.allclose` have?",
+    relative_only=edit(VERDICT, "np.abs(apart).max() <= tolerance * np.abs(compute(x)[:, permutation]).max()")
+    | "The difference is divided by the size of the result. `tolerance` is a difference, not a share.",
+    summed_up=edit(VERDICT, "np.sqrt((apart**2).sum()) <= tolerance")
+    | "The differences of all entries are added up, as in a norm or a sum: many small ones together exceed the "
+    "tolerance. Compare the largest one.",
+    no_absolute_value=edit(VERDICT, "apart.max() <= tolerance")
+    | "The largest difference is taken with its sign, so that a large negative difference is not noticed: take "
+    "absolute values.",
+    strictly_below=edit(VERDICT, "np.abs(apart).max() < tolerance")
+    | "Entries that differ by exactly `tolerance` count as different. Equal means: by no more than `tolerance`."
+    | "What should the answer be for tolerance=0 and entries that are equal?",
+    one_entry_suffices=edit(VERDICT, "np.abs(apart).min() <= tolerance")
+    | "One entry that agrees is enough for True. All entries should have to agree.",
+    inverse_on_one_side=edit(RESULT_SHUFFLED, "compute(x)[:, np.argsort(permutation)]")
+    | "Before fn the tokens are shuffled by another permutation than after it: one of the two is the inverse.",
+    permutation_ignored=edit(TOKENS_SHUFFLED, "compute(x[:, ::-1])")
+    | edit(RESULT_SHUFFLED, "compute(x)[:, ::-1]")
+    | "The tokens are shuffled, but not by the permutation given.",
+    shuffles_sequences=edit(TOKENS_SHUFFLED, "compute(x[permutation])")
+    | edit(RESULT_SHUFFLED, "compute(x)[permutation]")
+    | "The sequences of the batch are shuffled (axis 0). Shuffle the tokens, axis 1.",
+    shuffles_features=edit(TOKENS_SHUFFLED, "compute(x[:, :, permutation])")
+    | edit(RESULT_SHUFFLED, "compute(x)[:, :, permutation]")
+    | "The features are shuffled (axis 2). Shuffle the tokens, axis 1.",
 )
 
-
-exercise.hints(
-    "Compare two results: shuffle the tokens and then apply fn, or apply fn and then shuffle the result.",
-    "Shuffle axis 1 of both. ops.take(…, permutation, axis=1) takes arrays and tensors.",
-    "Compare the largest absolute difference with the tolerance, and return a bool.",
+exercise.advice(
+    invariant="For an equivariant map the result is shuffled in the same way. For an invariant map it stays as it is. "
+    "If all its rows are equal, the map is both.",
+    tolerance="A map counts as equivariant when no entry differs by more than `tolerance`.",
+    corners="A single entry that differs too much is enough for False: look at the largest absolute difference.",
+    tensors="A tensor cannot be indexed with an array: `ops.take(x, permutation, axis=1)` works for both.",
 )
 exercise.hints(
-    "Print both results for a map that returns the mean of all tokens. Which of them do you shuffle?", group="invariant"
+    values=(
+        "Compare two results: shuffle the tokens and then apply fn, or apply fn and then shuffle the result.",
+        "Shuffle axis 1 of both. ops.take(…, permutation, axis=1) takes arrays and tensors.",
+        "Compare the largest absolute difference with the tolerance, and return a bool.",
+    ),
+    invariant="Print both results for a map that returns the mean of all tokens. Which of them do you shuffle?",
+    tolerance="By how much may one entry differ?",
+    corners="Which of sum, mean and maximum notices one entry?",
+    axes="Which axis of (B, T, D) holds the tokens? And is the permutation itself applied, or its inverse?",
+    tensors="Which function takes an array of indices, for tensors and arrays alike?",
 )
-exercise.hints("By how much may one entry differ?", group="tolerance")
-exercise.hints("Which of sum, mean and maximum notices one entry?", group="corners")
-exercise.hints(
-    "Which axis of (B, T, D) holds the tokens? And is the permutation itself applied, or its inverse?", group="axes"
-)
-exercise.hints("Which function takes an array of indices, for tensors and arrays alike?", group="tensors")

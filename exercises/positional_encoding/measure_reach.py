@@ -4,18 +4,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, wrong
+from autograder.declaring import Advice, Case, Exercise, edit, seen
 from coursekit.generator import Generator
 from coursekit.probes.positional_encoding import every_question
 from exercises.drawing import drawn_until
 
-exercise = Exercise("measure_reach", returns=("base_rate", "reach", "calls"), probe_only=("ids",))
+exercise = Exercise("measure_reach", own_probe=True, returns=("base_rate", "reach", "calls"), probe_only=("ids",))
 
 
 @exercise.formula
-def reach_by_window(
-    guesses: np.ndarray, answers: np.ndarray, distances: np.ndarray, windows: list[int]
-) -> dict[str, np.ndarray | float | str]:
+def reach_by_window(guesses, answers, distances, windows):
     """The base rate, and the reach of each window; guesses (W, n), answers, distances (n,).
 
     A distance without questions does not end the reach.
@@ -28,9 +26,7 @@ def reach_by_window(
 
 
 @exercise.formula_for("accuracy")
-def accuracy_alone(
-    guesses: np.ndarray, answers: np.ndarray, distances: np.ndarray, windows: list[int]
-) -> dict[str, np.ndarray | str]:
+def accuracy_alone(guesses, answers, distances, windows):
     """Accuracy and number of questions at each distance; ``accuracy_is_nan`` is 1 where there is no question."""
     accuracy, empty, counts = by_distance(guesses, answers, distances)
     return {"accuracy": accuracy, "accuracy_is_nan": empty, "counts": counts, "calls": every_question(windows)}
@@ -42,9 +38,7 @@ def calls_alone(windows: list[int]) -> dict[str, str]:
     return {"calls": every_question(windows)}
 
 
-def by_distance(
-    guesses: np.ndarray, answers: np.ndarray, distances: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def by_distance(guesses, answers, distances):
     """The share of right guesses at each distance (W, M + 1), 0 where there is none; where that is; the counts."""
     correct = (guesses == answers).astype("float64")
     at = (distances == np.arange(distances.max() + 1)[:, None]).astype("float64")
@@ -67,9 +61,7 @@ def last_unbroken_seen(is_clear: np.ndarray, counts: np.ndarray, windows: list[i
     return np.where(holds & seen, np.arange(len(counts)), -1).max(axis=1)
 
 
-def by_distance_seen(
-    guesses: np.ndarray, answers: np.ndarray, distances: np.ndarray, windows: list[int]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def by_distance_seen(guesses, answers, distances, windows):
     """`by_distance` where there is no accuracy at the distances that a window hides."""
     accuracy, empty, counts = by_distance(guesses, answers, distances)
     seen = np.arange(len(counts)) < np.array(windows)[:, None]
@@ -205,33 +197,21 @@ def _is_clear(inputs: dict) -> bool:
 
 def _case(rng: Generator, windows: list[int], text: str, mode: str = "call", **sizes: int) -> Case:
     inputs = drawn_until(_is_clear, lambda: _questions(rng, windows, **sizes))
-    return Case(inputs, mode=mode, description=text)
+    return Case(inputs, text, mode=mode)
 
 
 @exercise.group(
     "accuracy and number of questions at each distance",
-    points=1,
-    advice=Advice(
-        value="At each distance: of the questions with exactly this distance, the share that is answered correctly, "
-        "also where the window hides the letter.",
-        shape="There is an entry for each distance from 0 to the largest one, also where no question has it.",
-        nan="Where no question has a distance, its count is 0 and its accuracy is unknown: NaN. Everywhere else it is "
-        "a number.",
-    ),
     must_fail_for=("zero_without_questions", "up_to_the_distance", "share_of_all"),
 )
-def accuracy(rng: Generator) -> list[Case]:
-    return [
-        _case(rng, [4, 8], "two windows, distances 0 to 10", "accuracy", at_each=9, farthest=10, empty=2),
-        _case(rng, [3, 5, 20], "three windows, distances 0 to 11", "accuracy", at_each=11, farthest=11, empty=4),
-    ]
+def accuracy(rng):
+    yield _case(rng, [4, 8], "two windows, distances 0 to 10", "accuracy", at_each=9, farthest=10, empty=2)
+    yield _case(rng, [3, 5, 20], "three windows, distances 0 to 11", "accuracy", at_each=11, farthest=11, empty=4)
 
 
 @exercise.group(
     "base rate and reach",
     points=2,
-    advice="One base rate for all questions. Then walk from distance 0 outwards: skip a distance without questions, "
-    "stop at the first one that is not clearly above the base rate, and keep the last one before it.",
     must_fail_for=(
         "last_clear_one",
         "no_error_allowed_for",
@@ -241,28 +221,21 @@ def accuracy(rng: Generator) -> list[Case]:
         "one_too_far",
     ),
 )
-def reach(rng: Generator) -> list[Case]:
-    return [
-        _case(rng, [4, 8], "two windows, distances 0 to 10", at_each=13, farthest=10, empty=2),
-        _case(rng, [3, 5, 9], "three windows, distances 0 to 11", at_each=11, farthest=11, empty=4),
-        _case(rng, [2, 6], "two windows, at most 6 questions at a distance", at_each=6, farthest=10, empty=2),
-        Case(
-            drawn_until(_few_decide, lambda: _few(rng, [3, 6, 20])),
-            description="three windows, from 0 to 60 questions at a distance",
-        ),
-        Case(_at_the_limit(rng, [3, 6]), description="two windows, and an accuracy that equals the limit"),
-    ]
+def reach(rng):
+    yield _case(rng, [4, 8], "two windows, distances 0 to 10", at_each=13, farthest=10, empty=2)
+    yield _case(rng, [3, 5, 9], "three windows, distances 0 to 11", at_each=11, farthest=11, empty=4)
+    yield _case(rng, [2, 6], "two windows, at most 6 questions at a distance", at_each=6, farthest=10, empty=2)
+    yield Case(
+        drawn_until(_few_decide, lambda: _few(rng, [3, 6, 20])), "three windows, from 0 to 60 questions at a distance"
+    )
+    yield Case(_at_the_limit(rng, [3, 6]), "two windows, and an accuracy that equals the limit")
 
 
-@exercise.group(
-    "every question under every window",
-    points=1,
-    advice="A loop over windows, and in it all questions. Only so a difference is that of the window.",
-)
-def calls(rng: Generator) -> list[Case]:
+@exercise.group("every question under every window")
+def calls(rng):
     # The first ones hide the keys of some questions, which all the same have to be asked.
     windows = [int(rng.integers(least, most)) for least, most in ((2, 5), (5, 9), (9, 40))]
-    return [_case(rng, windows, "what your function asked the model", "calls", at_each=9, farthest=10, empty=3)]
+    return _case(rng, windows, "what your function asked the model", "calls", at_each=9, farthest=10, empty=3)
 
 
 COUNTED = "np.maximum(counts, 1)"
@@ -277,127 +250,92 @@ HOLDS = "np.logical_and.accumulate(is_clear | (counts == 0), axis=1)"
 REACH = "np.where(holds & (counts > 0), np.arange(len(counts)), -1).max(axis=1)"
 
 exercise.mistakes(
-    zero_without_questions=wrong(
-        "Where no question has a distance, your accuracy is a number. Nothing was measured there: write NaN.",
-        ("(counts == 0).astype('int64')", "(counts < 0).astype('int64')"),
-        hint="What would a reader of your table conclude from a 0 there?",
-    ),
-    stops_at_a_gap=wrong(
-        "A distance without questions ends your reach. Nothing was measured there, so nothing has failed.",
-        ("is_clear | (counts == 0)", "is_clear"),
-        hint="What does a comparison with NaN give?",
-    ),
-    last_clear_one=wrong(
-        "Your reach is the largest distance that is clearly above the base rate, although a smaller one fails. "
-        "The reach ends where the first distance fails.",
-        (HOLDS, "is_clear"),
-        hint="Walk from distance 0 outwards. Where do you have to stop?",
-    ),
-    no_error_allowed_for=wrong(
-        "Your limit is the base rate, or hardly above it. With few questions a guesser is often above it, too: ask for "
-        "two standard errors more, 2·√(b(1 − b)/n).",
-        ("base_rate + 2 * error", "base_rate"),
-        hint="How often is a guesser above b at ten questions?",
-    ),
-    error_of_all_questions=wrong(
-        "Your standard error takes the number of all questions for n. At a distance with few questions chance does "
-        "more: n is the number of questions there.",
-        ("np.sqrt(base_rate * (1 - base_rate) / np.maximum(counts, 1))", ERROR_OF_ALL),
-    ),
-    one_error=wrong(
-        "Your limit is one standard error above the base rate. At one distance in six a guesser is above it, too: ask "
-        "for two.",
-        ("base_rate + 2 * error", "base_rate + error"),
-    ),
-    gap_counted=wrong(
-        "Your reach ends at a distance without questions. Nothing was measured there: the reach is the last distance "
-        "that is clear.",
-        ("holds & (counts > 0)", "holds"),
-    ),
-    own_error=wrong(
-        "Your standard error is that of the measured accuracy. The question is what a guesser reaches by chance: "
-        "b(1 − b)/n.",
-        (
-            "np.sqrt(base_rate * (1 - base_rate) / np.maximum(counts, 1))",
-            "np.sqrt(accuracy * (1 - accuracy) / np.maximum(counts, 1))",
-        ),
-        hint="With an accuracy of 1 your error is 0, also for one question. Is one correct answer proof of reading?",
-    ),
-    equal_guessing=wrong(
-        "Your base rate is one divided by the number of different answers. The answers are not equally frequent.",
-        ("shares.max()", "1 / np.count_nonzero(shares)"),
-        hint="Which answer would you give if you had to give the same one to all questions?",
-    ),
-    one_too_far=wrong(
-        "Your reach is the first distance that fails; it should be the last one before it.", (REACH, f"{REACH} + 1")
-    ),
-    up_to_the_distance=wrong(
-        "Your accuracy counts all questions up to a distance. Count those at the distance alone.",
-        (
-            "distances == np.arange(distances.max() + 1)[:, None]",
-            "distances <= np.arange(distances.max() + 1)[:, None]",
-        ),
-    ),
-    share_of_all=wrong(
-        "The correct answers at a distance are divided by the number of all questions. Divide by the number at this "
-        "distance.",
-        (f"correct @ at.T / {COUNTED}", "correct @ at.T / len(answers)"),
-    ),
-    few_left_out=wrong(
-        FEW_LEFT_OUT, (CLEAR, CLEAR.replace("counts", "np.where(counts < 5, 0, counts)")), hint=ONE_QUESTION
-    ),
-    single_left_out=wrong(
-        FEW_LEFT_OUT, (CLEAR, CLEAR.replace("counts", "np.where(counts < 2, 0, counts)")), hint=ONE_QUESTION
-    ),
-    one_reach_for_all=wrong(
-        "Every window has the reach of the last one.", (REACH, f"np.full(len(is_clear), {REACH}[-1])")
-    ),
-    zero_in_place_of_none=wrong(
-        "Where already the first distance fails, your reach is 0. That would say that distance 0 is clear: it is −1.",
-        (REACH, REACH.replace("-1", "0")),
-    ),
-    base_rate_of_the_model=wrong(
-        "Your base rate counts what the model answers. A base rate knows no model: it is the share of the most "
-        "frequent right answer.",
-        ("most_frequent_share(answers)", "most_frequent_share(guesses[-1])"),
-    ),
-    hidden_left_out=wrong(
-        "Questions whose letter the window hides are left out. They count like all others: that the model cannot "
-        "answer them is what a window does.",
-        (CLEAR, "last_unbroken_seen(accuracy > base_rate + 2 * error, counts, windows)"),
-        (
-            "accuracy, empty, counts = by_distance(guesses, answers, distances)",
-            "accuracy, empty, counts = by_distance_seen(guesses, answers, distances, windows)",
-        ),
-        hint="What does the accuracy at a distance beyond the window tell you, if the model answers well there?",
-    ),
-    window_not_asked=wrong(
-        "Under one of the windows the model was asked nothing at all. Does each call get the window of its turn?",
-        seen={"calls": "nothing under one of the windows"},
-    ),
-    other_questions=wrong(
-        "The windows get different questions. Then a difference may be one of questions.",
-        seen={"calls": "other questions under each window"},
-        hint="A window that hides the key is part of the measurement: ask these questions as well.",
-    ),
-    limit_reached=wrong(
-        "A distance whose accuracy equals the limit counts as clear. Only one above the limit is.",
-        (CLEAR, CLEAR.replace("accuracy >", "accuracy >=")),
-        hint="Half of the answers are one letter, and four of four are right: what is the limit, and is 1 above it?",
-    ),
+    zero_without_questions=edit("(counts == 0).astype('int64')", "(counts < 0).astype('int64')")
+    | "Where no question has a distance, your accuracy is a number. Nothing was measured there: write NaN."
+    | "What would a reader of your table conclude from a 0 there?",
+    stops_at_a_gap=edit("is_clear | (counts == 0)", "is_clear")
+    | "A distance without questions ends your reach. Nothing was measured there, so nothing has failed."
+    | "What does a comparison with NaN give?",
+    last_clear_one=edit(HOLDS, "is_clear")
+    | "Your reach is the largest distance that is clearly above the base rate, although a smaller one fails. The "
+    "reach ends where the first distance fails." | "Walk from distance 0 outwards. Where do you have to stop?",
+    no_error_allowed_for=edit("base_rate + 2 * error", "base_rate")
+    | "Your limit is the base rate, or hardly above it. With few questions a guesser is often above it, too: ask for "
+    "two standard errors more, 2·√(b(1 − b)/n)." | "How often is a guesser above b at ten questions?",
+    error_of_all_questions=edit("np.sqrt(base_rate * (1 - base_rate) / np.maximum(counts, 1))", ERROR_OF_ALL)
+    | "Your standard error takes the number of all questions for n. At a distance with few questions chance does "
+    "more: n is the number of questions there.",
+    one_error=edit("base_rate + 2 * error", "base_rate + error")
+    | "Your limit is one standard error above the base rate. At one distance in six a guesser is above it, too: ask "
+    "for two.",
+    gap_counted=edit("holds & (counts > 0)", "holds")
+    | "Your reach ends at a distance without questions. Nothing was measured there: the reach is the last distance "
+    "that is clear.",
+    own_error=edit("base_rate * (1 - base_rate) / np.maximum", "accuracy * (1 - accuracy) / np.maximum")
+    | "Your standard error is that of the measured accuracy. The question is what a guesser reaches by chance: b(1 − "
+    "b)/n." | "With an accuracy of 1 your error is 0, also for one question. Is one correct answer proof of reading?",
+    equal_guessing=edit("shares.max()", "1 / np.count_nonzero(shares)")
+    | "Your base rate is one divided by the number of different answers. The answers are not equally frequent."
+    | "Which answer would you give if you had to give the same one to all questions?",
+    one_too_far=edit(REACH, f"{REACH} + 1")
+    | "Your reach is the first distance that fails; it should be the last one before it.",
+    up_to_the_distance=edit("== np.arange(distances.max() + 1)[:, None]", "<= np.arange(distances.max() + 1)[:, None]")
+    | "Your accuracy counts all questions up to a distance. Count those at the distance alone.",
+    share_of_all=edit(f"correct @ at.T / {COUNTED}", "correct @ at.T / len(answers)")
+    | "The correct answers at a distance are divided by the number of all questions. Divide by the number at this "
+    "distance.",
+    few_left_out=edit(CLEAR, CLEAR.replace("counts", "np.where(counts < 5, 0, counts)")) | FEW_LEFT_OUT | ONE_QUESTION,
+    single_left_out=edit(CLEAR, CLEAR.replace("counts", "np.where(counts < 2, 0, counts)"))
+    | FEW_LEFT_OUT
+    | ONE_QUESTION,
+    one_reach_for_all=edit(REACH, f"np.full(len(is_clear), {REACH}[-1])")
+    | "Every window has the reach of the last one.",
+    zero_in_place_of_none=edit(REACH, REACH.replace("-1", "0"))
+    | "Where already the first distance fails, your reach is 0. That would say that distance 0 is clear: it is −1.",
+    base_rate_of_the_model=edit("most_frequent_share(answers)", "most_frequent_share(guesses[-1])")
+    | "Your base rate counts what the model answers. A base rate knows no model: it is the share of the most frequent "
+    "right answer.",
+    hidden_left_out=edit(CLEAR, "last_unbroken_seen(accuracy > base_rate + 2 * error, counts, windows)")
+    | edit(
+        "accuracy, empty, counts = by_distance(guesses, answers, distances)",
+        "accuracy, empty, counts = by_distance_seen(guesses, answers, distances, windows)",
+    )
+    | "Questions whose letter the window hides are left out. They count like all others: that the model cannot answer "
+    "them is what a window does."
+    | "What does the accuracy at a distance beyond the window tell you, if the model answers well there?",
+    window_not_asked=seen({"calls": "nothing under one of the windows"})
+    | "Under one of the windows the model was asked nothing at all. Does each call get the window of its turn?",
+    other_questions=seen({"calls": "other questions under each window"})
+    | "The windows get different questions. Then a difference may be one of questions."
+    | "A window that hides the key is part of the measurement: ask these questions as well.",
+    limit_reached=edit(CLEAR, CLEAR.replace("accuracy >", "accuracy >="))
+    | "A distance whose accuracy equals the limit counts as clear. Only one above the limit is."
+    | "Half of the answers are one letter, and four of four are right: what is the limit, and is 1 above it?",
 )
 
-exercise.hints(
-    "For one window: one array of right and wrong, from one call. Then a loop over the distances, with "
-    "`distances == d` as a mask.",
-    "`correct[distances == d].mean()` is the accuracy at d. What does it give, and warn of, where the mask is empty?",
+exercise.advice(
+    accuracy=Advice(
+        value="At each distance: of the questions with exactly this distance, the share that is answered correctly, "
+        "also where the window hides the letter.",
+        shape="There is an entry for each distance from 0 to the largest one, also where no question has it.",
+        nan="Where no question has a distance, its count is 0 and its accuracy is unknown: NaN. Everywhere else it is "
+        "a number.",
+    ),
+    reach="One base rate for all questions. Then walk from distance 0 outwards: skip a distance without questions, "
+    "stop at the first one that is not clearly above the base rate, and keep the last one before it.",
+    calls="A loop over windows, and in it all questions. Only so a difference is that of the window.",
 )
 exercise.hints(
-    "`np.unique(answers, return_counts=True)` counts the answers.",
-    "b + 2·√(b(1 − b)/n) with the n of this distance. Start with a reach of −1, and raise it as long as the distances "
-    "are clear.",
-    group="reach",
-)
-exercise.hints(
-    "Nothing is left out before the model is asked; what a window hides shows in the answers.", group="calls"
+    accuracy=(
+        "For one window: one array of right and wrong, from one call. Then a loop over the distances, with `distances "
+        "== d` as a mask.",
+        "`correct[distances == d].mean()` is the accuracy at d. What does it give, and warn of, where the mask is "
+        "empty?",
+    ),
+    reach=(
+        "`np.unique(answers, return_counts=True)` counts the answers.",
+        "b + 2·√(b(1 − b)/n) with the n of this distance. Start with a reach of −1, and raise it as long as the "
+        "distances are clear.",
+    ),
+    calls="Nothing is left out before the model is asked; what a window hides shows in the answers.",
 )

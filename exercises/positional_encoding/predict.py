@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder.declaring import ONE, Questions, wrong
+from autograder.declaring import ONE, Questions, seen
 from exercises.positional_encoding.shared import angular_speeds
 
 exercise = Questions("predict", tolerance=2.0)
@@ -24,16 +24,11 @@ exercise.question(
 )
 
 exercise.mistakes(
-    thought_half=wrong(
-        "Half of the pairs have a speed below 1/100. But at that speed a pair turns by more than five "
-        "radians in 511 positions.",
-        seen=16.0,
-    ),
-    fast_pairs_counted=wrong(
-        "These are the pairs that turn farther than a quarter; the question asks for the others.", seen=21.0
-    ),
-    thought_none=wrong(
-        "The slowest pair has a speed of about 1/7500. How far does it turn in 511 positions?", seen=0.0
-    ),
-    thought_all_slow=wrong("The first pair turns by 511 radians, 81 full turns.", seen=31.5),
+    thought_half=seen(16.0)
+    | "Half of the pairs have a speed below 1/100. But at that speed a pair turns by more than five radians in 511 "
+    "positions.",
+    fast_pairs_counted=seen(21.0)
+    | "These are the pairs that turn farther than a quarter; the question asks for the others.",
+    thought_none=seen(0.0) | "The slowest pair has a speed of about 1/7500. How far does it turn in 511 positions?",
+    thought_all_slow=seen(31.5) | "The first pair turns by 511 radians, 81 full turns.",
 )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.positional_encoding.shared import ANGLE_TOLERANCE, PAIR_EXPONENTS, angular_speeds
@@ -18,7 +18,7 @@ def _rotary(rng: Generator, *leading: int, positions=None, length: int = 5, widt
     return Case(inputs, **case)
 
 
-exercise = Exercise("rotary", call=("x", "positions"), tolerance=ANGLE_TOLERANCE)
+exercise = Exercise("rotary", tolerance=ANGLE_TOLERANCE)
 
 
 @exercise.formula
@@ -47,108 +47,80 @@ HALF_PAIRS = (
 )
 ROWS_COUNTED = (GIVEN, "np.arange(len(positions))")
 
-
-@exercise.group("right values", points=2)
-def values(rng: Generator) -> list[Case]:
-    return [_rotary(rng), _rotary(rng, length=7, width=10)]
-
-
-@exercise.group(
+exercise.group("right values", points=2, values=lambda rng: [_rotary(rng), _rotary(rng, length=7, width=10)])
+exercise.group(
     "leading dimensions",
-    points=1,
-    advice="The angles have the shape (T, D/2) and broadcast over all leading axes. Write x[..., 0::2].",
+    batched=lambda rng: [_rotary(rng, 2), _rotary(rng, 2, 3, length=7), _rotary(rng, 3, 2, 5, length=7)],
 )
-def batched(rng: Generator) -> list[Case]:
-    return [_rotary(rng, 2), _rotary(rng, 2, 3, length=7), _rotary(rng, 3, 2, 5, length=7)]
 
 
-@exercise.group(
-    "positions with gaps, in any order", points=1, advice="Use the positions given, not a count of the rows."
-)
-def positions(rng: Generator) -> list[Case]:
+@exercise.group("positions with gaps, in any order")
+def positions(rng):
     some = np.sort(rng.choice(200, size=7, replace=False)) + 1
-    return [
-        _rotary(rng, 2, positions=some, description=f"x (2, 7, 6), positions {some.tolist()}"),
-        _rotary(rng, positions=[9, 2, 5], kind="float32", description="x (3, 6), positions [9., 2., 5.]"),
-    ]
+    yield _rotary(rng, 2, positions=some, description=f"x (2, 7, 6), positions {some.tolist()}")
+    yield _rotary(rng, positions=[9, 2, 5], kind="float32", description="x (3, 6), positions [9., 2., 5.]")
 
 
-@exercise.group(
+exercise.group(
     "arrays and tensors, float type kept",
-    points=1,
-    advice="Positions come as integers. In TensorFlow, a product of integers and fractions cuts the fractions to "
-    "whole numbers, so the values are wrong as well: cast the positions to the float type of x first.",
-)
-def types(rng: Generator) -> list[Case]:
-    return [
+    types=lambda rng: [
         _rotary(rng, 2, mode="tensor", dtype="float32", description="TensorFlow tensors, positions of int32"),
         _rotary(rng, 2, dtype="float32", description="NumPy arrays of float32"),
         _rotary(rng, 2, float_type="float64", kind="int64", dtype="float64", description="NumPy arrays of float64"),
-    ]
-
+    ],
+)
 
 exercise.mistakes(
     **PAIR_EXPONENTS,
-    turns_backwards=wrong(
-        "The pairs turn the wrong way: the minus sign belongs to the first of the two numbers.", (GIVEN, f"-{GIVEN}")
-    ),
-    rotary_minus_missing=wrong(
-        "A minus sign is missing: a·cos θ − b·sin θ comes first.", (FIRST, "a * cosine + b * sine")
-    ),
-    cosine_factor_only=wrong(
-        "The pairs are multiplied by cos θ only: the sine terms are missing.",
-        (FIRST, "a * cosine"),
-        (SECOND, "b * cosine"),
-    ),
-    added_instead=wrong(
-        "Sines and cosines are added to x. Rotary positions turn x and add nothing.",
-        (FIRST, "a + sine"),
-        (SECOND, "b + cosine"),
-    ),
-    turned_pair_added=wrong(
-        "The turned pair is added to x; it should replace x.", (FIRST, f"a + {FIRST}"), (SECOND, f"b + {SECOND}")
-    ),
-    pairs_mirrored=wrong(
-        "There is a minus sign in both formulas, which mirrors the pair. The second one is a·sin θ + b·cos θ.",
-        (SECOND, "a * sine - b * cosine"),
-    ),
-    overwritten_pair=wrong(
-        "The second number is computed from the first one's new value. Keep the old pair until both numbers "
-        "are computed.",
-        (SECOND, "first * sine + b * cosine"),
-    ),
-    half_pairs=wrong(
-        "Column i is paired with column i + D/2. Here neighbours make a pair: columns 2i and 2i + 1.", *HALF_PAIRS
-    ),
-    not_interleaved=wrong(
-        "The turned pairs come back as two blocks. They have to be interleaved again: columns 2i and 2i + 1.",
-        (INTERLEAVED, "np.concatenate([first, second], axis=-1)"),
-    ),
-    positions_counted=wrong("The rows are counted 0, 1, 2, …; the positions given are not used.", ROWS_COUNTED),
-    positions_plus_one=wrong(
-        "Every position is one too large: position 0 should not turn at all.", (GIVEN, f"({GIVEN} + 1)")
-    ),
-    rotary_sin_cos_exchanged=wrong(
-        "Sine and cosine are exchanged: position 0 has to leave x as it is.",
-        (FIRST, "a * sine - b * cosine"),
-        (SECOND, "a * cosine + b * sine"),
-    ),
-    angles_in_halves=wrong(
-        "The angles are repeated block by block, θ₀, θ₁, …, θ₀, θ₁, …. Neighbours share one: θ₀, θ₀, θ₁, θ₁, …",
-        (INTERLEAVED, "x * np.tile(cosine, 2) + np.stack([-b, a], axis=-1).reshape(x.shape) * np.tile(sine, 2)"),
-    ),
-    degrees=wrong("The angles are read as degrees; they are radians.", (GIVEN, f"np.deg2rad({GIVEN})")),
+    turns_backwards=edit(GIVEN, f"-{GIVEN}")
+    | "The pairs turn the wrong way: the minus sign belongs to the first of the two numbers.",
+    rotary_minus_missing=edit(FIRST, "a * cosine + b * sine")
+    | "A minus sign is missing: a·cos θ − b·sin θ comes first.",
+    cosine_factor_only=edit(FIRST, "a * cosine")
+    | edit(SECOND, "b * cosine")
+    | "The pairs are multiplied by cos θ only: the sine terms are missing.",
+    added_instead=edit(FIRST, "a + sine")
+    | edit(SECOND, "b + cosine")
+    | "Sines and cosines are added to x. Rotary positions turn x and add nothing.",
+    turned_pair_added=edit(FIRST, f"a + {FIRST}")
+    | edit(SECOND, f"b + {SECOND}")
+    | "The turned pair is added to x; it should replace x.",
+    pairs_mirrored=edit(SECOND, "a * sine - b * cosine")
+    | "There is a minus sign in both formulas, which mirrors the pair. The second one is a·sin θ + b·cos θ.",
+    overwritten_pair=edit(SECOND, "first * sine + b * cosine")
+    | "The second number is computed from the first one's new value. Keep the old pair until both numbers are "
+    "computed.",
+    half_pairs=edit(*HALF_PAIRS)
+    | "Column i is paired with column i + D/2. Here neighbours make a pair: columns 2i and 2i + 1.",
+    not_interleaved=edit(INTERLEAVED, "np.concatenate([first, second], axis=-1)")
+    | "The turned pairs come back as two blocks. They have to be interleaved again: columns 2i and 2i + 1.",
+    positions_counted=edit(ROWS_COUNTED) | "The rows are counted 0, 1, 2, …; the positions given are not used.",
+    positions_plus_one=edit(GIVEN, f"({GIVEN} + 1)")
+    | "Every position is one too large: position 0 should not turn at all.",
+    rotary_sin_cos_exchanged=edit(FIRST, "a * sine - b * cosine")
+    | edit(SECOND, "a * cosine + b * sine")
+    | "Sine and cosine are exchanged: position 0 has to leave x as it is.",
+    angles_in_halves=edit(
+        INTERLEAVED, "x * np.tile(cosine, 2) + np.stack([-b, a], axis=-1).reshape(x.shape) * np.tile(sine, 2)"
+    )
+    | "The angles are repeated block by block, θ₀, θ₁, …, θ₀, θ₁, …. Neighbours share one: θ₀, θ₀, θ₁, θ₁, …",
+    degrees=edit(GIVEN, f"np.deg2rad({GIVEN})") | "The angles are read as degrees; they are radians.",
 )
 
-
-exercise.hints(
-    "a = x[..., 0::2] and b = x[..., 1::2] hold all pairs at once, (…, T, D/2).",
-    "The angles are positions (T, 1) times frequencies (D/2,), and they broadcast to the pairs.",
-    "To interleave two arrays: stack them along a new last axis, then reshape to the shape of x.",
+exercise.advice(
+    batched="The angles have the shape (T, D/2) and broadcast over all leading axes. Write x[..., 0::2].",
+    positions="Use the positions given, not a count of the rows.",
+    types="Positions come as integers. In TensorFlow, a product of integers and fractions cuts the fractions to whole "
+    "numbers, so the values are wrong as well: cast the positions to the float type of x first.",
 )
-exercise.hints("Do your slices take the last axis, whatever axes come before it?", group="batched")
-exercise.hints("Where do the angles come from: from the argument, or from a count of the rows?", group="positions")
 exercise.hints(
-    "Of which type is each array on the way: the positions, the angles, the sines, the result? Where does it change?",
-    group="types",
+    values=(
+        "a = x[..., 0::2] and b = x[..., 1::2] hold all pairs at once, (…, T, D/2).",
+        "The angles are positions (T, 1) times frequencies (D/2,), and they broadcast to the pairs.",
+        "To interleave two arrays: stack them along a new last axis, then reshape to the shape of x.",
+    ),
+    batched="Do your slices take the last axis, whatever axes come before it?",
+    positions="Where do the angles come from: from the argument, or from a count of the rows?",
+    types="Of which type is each array on the way: the positions, the angles, the sines, the result? Where does it "
+    "change?",
 )

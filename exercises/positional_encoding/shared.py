@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Case, wrong
+from autograder.declaring import Case, edit
 from coursekit.generator import Generator
 from exercises.drawing import normal, one_of
 
@@ -35,46 +35,34 @@ ROWS = "table[:ids.shape[1]]"
 SUM = "tokens + rows"
 
 
-HALF_EXPONENT = wrong(
-    "The waves are too short: the exponent is i/D. It is 2i/D, where i counts the pairs, not the columns.",
-    (PAIR_EXPONENT, "-np.arange(d_model // 2) / d_model"),
+HALF_EXPONENT = (
+    edit(PAIR_EXPONENT, "-np.arange(d_model // 2) / d_model")
+    | "The waves are too short: the exponent is i/D. It is 2i/D, where i counts the pairs, not the columns."
 )
-
-
-DOUBLED_EXPONENT = wrong(
-    "The waves are too long: the exponent is 4i/D. `np.arange(0, d_model, 2)` holds the numbers 2i already.",
-    (PAIR_EXPONENT, "-4 * np.arange(d_model // 2) / d_model"),
+DOUBLED_EXPONENT = (
+    edit(PAIR_EXPONENT, "-4 * np.arange(d_model // 2) / d_model")
+    | "The waves are too long: the exponent is 4i/D. `np.arange(0, d_model, 2)` holds the numbers 2i already."
 )
-
-
-LAST_IS_ONE = wrong(
-    "The exponent goes up to 1 in the last pair, as if divided by D − 2. It should be divided by D, and then "
-    "it stays below 1.",
-    (PAIR_EXPONENT, "-2 * np.arange(d_model // 2) / max(d_model - 2, 1)"),
+LAST_IS_ONE = (
+    edit(PAIR_EXPONENT, "-2 * np.arange(d_model // 2) / max(d_model - 2, 1)")
+    | "The exponent goes up to 1 in the last pair, as if divided by D − 2. It should be divided by D, and then it "
+    "stays below 1."
 )
-
-
-FLOOR = wrong(
-    "All pairs turn at the same speed 1. Is the frequency left out, or its exponent divided with // instead of /?",
-    (PAIR_EXPONENT, "-(2 * np.arange(d_model // 2) // d_model)"),
+FLOOR = (
+    edit(PAIR_EXPONENT, "-(2 * np.arange(d_model // 2) // d_model)")
+    | "All pairs turn at the same speed 1. Is the frequency left out, or its exponent divided with // instead of /?"
 )
-
-
-INVERSE = wrong(
-    "The angle is multiplied by 10000^(2i/D) instead of divided by it.",
-    (PAIR_EXPONENT, "2 * np.arange(d_model // 2) / d_model"),
+INVERSE = (
+    edit(PAIR_EXPONENT, "2 * np.arange(d_model // 2) / d_model")
+    | "The angle is multiplied by 10000^(2i/D) instead of divided by it."
 )
+OTHER_BASE = edit("10000.0", "1000.0") | "The waves have the base 1000; it should be 10000 (10_000 in Python)."
 
 
-OTHER_BASE = wrong("The waves have the base 1000; it should be 10000 (10_000 in Python).", ("10000.0", "1000.0"))
-
-
-NO_BRACKETS = wrong(
-    "`10000 ** 2i / D` takes the power first and divides it by D: put the exponent 2i/D in brackets.",
-    (f"10000.0 ** ({PAIR_EXPONENT})", "10000.0 ** (-2 * np.arange(d_model // 2)) / d_model"),
+NO_BRACKETS = (
+    edit(f"10000.0 ** ({PAIR_EXPONENT})", "10000.0 ** (-2 * np.arange(d_model // 2)) / d_model")
+    | "`10000 ** 2i / D` takes the power first and divides it by D: put the exponent 2i/D in brackets."
 )
-
-
 PAIR_EXPONENTS = dict(
     exponent_halved=HALF_EXPONENT,
     exponent_doubled=DOUBLED_EXPONENT,
@@ -84,17 +72,13 @@ PAIR_EXPONENTS = dict(
     base_1000=OTHER_BASE,
     exponent_without_brackets=NO_BRACKETS,
 )
-
-
-COS_FIRST = wrong(
-    "Sine and cosine are exchanged: even columns hold the sine, odd ones the cosine.",
-    ("[np.sin(angles), np.cos(angles)]", "[np.cos(angles), np.sin(angles)]"),
+COS_FIRST = (
+    edit("[np.sin(angles), np.cos(angles)]", "[np.cos(angles), np.sin(angles)]")
+    | "Sine and cosine are exchanged: even columns hold the sine, odd ones the cosine."
 )
-
-
-HALVES = wrong(
-    "All sines stand on the left and all cosines on the right. They alternate: sin, cos, sin, cos, …",
-    (WAVES, "np.concatenate([np.sin(angles), np.cos(angles)], axis=1)"),
+HALVES = (
+    edit(WAVES, "np.concatenate([np.sin(angles), np.cos(angles)], axis=1)")
+    | "All sines stand on the left and all cosines on the right. They alternate: sin, cos, sin, cos, …"
 )
 
 
@@ -122,63 +106,50 @@ def embeddings(width: int, *, learned: bool):
 
     def values(rng: Generator) -> list[Case]:
         return [
-            Case(inputs(rng, 13, 13, 23), description="ids (3, 13), max_length=13"),
-            Case(inputs(rng, 13, 13, 11), description="ids (3, 13), max_length=13, 11 words"),
+            Case(inputs(rng, 13, 13, 23), "ids (3, 13), max_length=13"),
+            Case(inputs(rng, 13, 13, 11), "ids (3, 13), max_length=13, 11 words"),
         ]
 
     def shorter(rng: Generator) -> list[Case]:
         shown = inputs(rng, 7, 17, 11)
         wide = {**inputs(rng, 5, 13, 29)}
         wide["ids"] = wide["ids"].astype("int64")
-        return [
-            Case(shown, description="ids (3, 7), max_length=17"),
-            Case(wide, description="ids (3, 5) of int64, max_length=13"),
-        ]
+        return [Case(shown, "ids (3, 7), max_length=17"), Case(wide, "ids (3, 5) of int64, max_length=13")]
 
     def parameters(rng: Generator) -> list[Case]:
         longest, words = one_of(rng, 11, 13, 14), one_of(rng, *range(19, 40))
         description = f"trainable parameters, max_length={longest}, vocab_size={words}, d_model={width}"
-        return [Case(inputs(rng, 5, longest, words), mode="parameters", description=description)]
+        return [Case(inputs(rng, 5, longest, words), description, mode="parameters")]
 
     def training(rng: Generator) -> list[Case]:
         shown = inputs(rng, 5, 7, 11)
         weighted = {**shown, "cotangent.output": normal(rng, 3, 5, width)}
         return [
-            Case(shown, mode="graph", description="inside tf.function, batch size and length unknown"),
-            Case(weighted, mode="gradient", description="gradients, compared with numerical ones"),
+            Case(shown, "inside tf.function, batch size and length unknown", mode="graph"),
+            Case(weighted, "gradients, compared with numerical ones", mode="gradient"),
         ]
 
     def reload(rng: Generator) -> list[Case]:
-        return [Case(inputs(rng, 5, 7, 11), mode="reload", description="rebuilt from get_config(), weights copied")]
+        return [Case(inputs(rng, 5, 7, 11), "rebuilt from get_config(), weights copied", mode="reload")]
 
     return {"values": values, "shorter": shorter, "parameters": parameters, "training": training, "reload": reload}
 
 
 EMBEDDING_MISTAKES = dict(
-    position_missing=wrong("The positions are missing: the word vectors come back alone.", (SUM, "tokens")),
-    token_missing=wrong(
-        "The word vectors are missing: only positions come back.", (SUM, "np.broadcast_to(rows, tokens.shape)")
-    ),
-    appended=wrong(
-        "Position and word vector stand side by side. They should be added; the width stays D.",
-        (SUM, "np.concatenate([tokens, np.broadcast_to(rows, tokens.shape)], axis=-1)"),
-    ),
-    multiplied=wrong("Word and position vectors are multiplied. They should be added.", (SUM, "tokens * rows")),
-    position_one_based=wrong(
-        "The first token gets the row of position 1; positions count from 0.", (ROWS, "table[1 : ids.shape[1] + 1]")
-    ),
-    position_reversed=wrong(
-        "The positions run backwards: the last token gets row 0.", (ROWS, "table[: ids.shape[1]][::-1]")
-    ),
-    position_from_the_end=wrong(
-        "A short sequence gets the last rows of the position table. It should start with row 0, whatever "
-        "max_length is.",
-        (ROWS, "table[len(table) - ids.shape[1] :]"),
-    ),
-    position_of_sequence=wrong(
-        "Each sequence of the batch gets one position, the same for all its tokens: the positions lie along "
-        "the batch axis.",
-        (ROWS, "table[np.arange(len(ids))][:, None]"),
-    ),
-    position_constant=wrong("All tokens get the row of position 0.", (ROWS, "table[:1]")),
+    position_missing=edit(SUM, "tokens") | "The positions are missing: the word vectors come back alone.",
+    token_missing=edit(SUM, "np.broadcast_to(rows, tokens.shape)")
+    | "The word vectors are missing: only positions come back.",
+    appended=edit(SUM, "np.concatenate([tokens, np.broadcast_to(rows, tokens.shape)], axis=-1)")
+    | "Position and word vector stand side by side. They should be added; the width stays D.",
+    multiplied=edit(SUM, "tokens * rows") | "Word and position vectors are multiplied. They should be added.",
+    position_one_based=edit(ROWS, "table[1 : ids.shape[1] + 1]")
+    | "The first token gets the row of position 1; positions count from 0.",
+    position_reversed=edit(ROWS, "table[: ids.shape[1]][::-1]")
+    | "The positions run backwards: the last token gets row 0.",
+    position_from_the_end=edit(ROWS, "table[len(table) - ids.shape[1] :]")
+    | "A short sequence gets the last rows of the position table. It should start with row 0, whatever max_length is.",
+    position_of_sequence=edit(ROWS, "table[np.arange(len(ids))][:, None]")
+    | "Each sequence of the batch gets one position, the same for all its tokens: the positions lie along the batch "
+    "axis.",
+    position_constant=edit(ROWS, "table[:1]") | "All tokens get the row of position 0.",
 )

@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
-from coursekit.generator import Generator
+from autograder.declaring import Case, Exercise, edit, instead
 from exercises.positional_encoding.shared import ANGLE_TOLERANCE, PAIR_EXPONENTS, angular_speeds
 
 
@@ -13,7 +12,7 @@ def _shifts(low: int, high: int, *widths: int):
     return lambda rng: [Case({"offset": int(rng.integers(low, high)), "d_model": width}) for width in widths]
 
 
-exercise = Exercise("shift_matrix", call=("offset", "d_model"), tolerance=ANGLE_TOLERANCE)
+exercise = Exercise("shift_matrix", tolerance=ANGLE_TOLERANCE)
 
 
 @exercise.formula
@@ -35,67 +34,47 @@ def columns_rolled(offset: int, d_model: int) -> dict[str, np.ndarray]:
 
 BLOCK = "[[c, -s], [s, c]]"
 
-
-@exercise.group("shifts by a few positions", points=2)
-def values(rng: Generator) -> list[Case]:
-    return _shifts(2, 8, 4, 6, 10)(rng)
-
-
-@exercise.group("a negative shift, and none", points=1)
-def backwards(rng: Generator) -> list[Case]:
-    return [Case({"offset": int(-rng.integers(2, 9)), "d_model": 10}), Case({"offset": 0, "d_model": 6})]
-
-
-@exercise.group("shifts by hundreds of positions", points=1)
-def far(rng: Generator) -> list[Case]:
-    return _shifts(150, 400, 14)(rng)
-
+exercise.group("shifts by a few positions", points=2, values=_shifts(2, 8, 4, 6, 10))
+exercise.group(
+    "a negative shift, and none",
+    backwards=lambda rng: [{"offset": int(-rng.integers(2, 9)), "d_model": 10}, {"offset": 0, "d_model": 6}],
+)
+exercise.group("shifts by hundreds of positions", far=_shifts(150, 400, 14))
 
 exercise.mistakes(
     **PAIR_EXPONENTS,
-    shifts_backwards=wrong(
-        "This matrix shifts by −offset: it is the transpose. Rows of the table are (sin, cos), and they "
-        "stand on the left of M.",
-        ("return {'output': matrix}", "return {'output': matrix.T}"),
-    ),
-    offset_ignored=wrong("The matrix shifts by 1, whatever the offset is.", ("offset * speed", "speed")),
-    offset_plus_one=wrong("The matrix shifts one position too far.", ("offset * speed", "(offset + 1) * speed")),
-    offset_without_sign=wrong(
-        "A shift back goes forward: the sign of offset is lost.", ("offset * speed", "abs(offset) * speed")
-    ),
-    columns_rolled=wrong(
-        "This matrix moves columns. It should turn each pair by an angle, so that each row becomes the row "
-        "of a later position.",
-        instead=columns_rolled,
-    ),
-    minus_missing=wrong(
-        "A minus sign is missing: cos(a + b) = cos a cos b − sin a sin b.", (BLOCK, "[[c, s], [s, c]]")
-    ),
-    two_minus_signs=wrong(
-        "Both sines have a minus sign; in a rotation only one of them has.", (BLOCK, "[[c, -s], [-s, c]]")
-    ),
-    reflection=wrong(
-        "The blocks are reflections; the minus sign belongs to a sine, not to a cosine.", (BLOCK, "[[c, s], [s, -c]]")
-    ),
-    cosines_only=wrong(
-        "There are only the cosines on the diagonal: without the sines nothing turns.", (BLOCK, "[[c, 0], [0, c]]")
-    ),
-    block_sin_cos_exchanged=wrong(
-        "Sine and cosine of the shift's angle are exchanged: a shift by 0 has to be the identity.",
-        (BLOCK, "[[s, -c], [c, s]]"),
-    ),
-    pairs_by_halves=wrong(
-        "The blocks join column i with column i + D/2. A pair has neighbouring columns, 2i and 2i + 1.",
-        ("[2 * pair, 2 * pair + 1]", "[pair, pair + d_model // 2]"),
-    ),
+    shifts_backwards=edit("return {'output': matrix}", "return {'output': matrix.T}")
+    | "This matrix shifts by −offset: it is the transpose. Rows of the table are (sin, cos), and they stand on the "
+    "left of M.",
+    offset_ignored=edit("offset * speed", "speed") | "The matrix shifts by 1, whatever the offset is.",
+    offset_plus_one=edit("offset * speed", "(offset + 1) * speed") | "The matrix shifts one position too far.",
+    offset_without_sign=edit("offset * speed", "abs(offset) * speed")
+    | "A shift back goes forward: the sign of offset is lost.",
+    columns_rolled=instead(columns_rolled)
+    | "This matrix moves columns. It should turn each pair by an angle, so that each row becomes the row of a later "
+    "position.",
+    minus_missing=edit(BLOCK, "[[c, s], [s, c]]") | "A minus sign is missing: cos(a + b) = cos a cos b − sin a sin b.",
+    two_minus_signs=edit(BLOCK, "[[c, -s], [-s, c]]")
+    | "Both sines have a minus sign; in a rotation only one of them has.",
+    reflection=edit(BLOCK, "[[c, s], [s, -c]]")
+    | "The blocks are reflections; the minus sign belongs to a sine, not to a cosine.",
+    cosines_only=edit(BLOCK, "[[c, 0], [0, c]]")
+    | "There are only the cosines on the diagonal: without the sines nothing turns.",
+    block_sin_cos_exchanged=edit(BLOCK, "[[s, -c], [c, s]]")
+    | "Sine and cosine of the shift's angle are exchanged: a shift by 0 has to be the identity.",
+    pairs_by_halves=edit("[2 * pair, 2 * pair + 1]", "[pair, pair + d_model // 2]")
+    | "The blocks join column i with column i + D/2. A pair has neighbouring columns, 2i and 2i + 1.",
 )
-
 
 exercise.hints(
-    "Write sin(ω(p + k)) and cos(ω(p + k)) with the addition theorems. Which numbers multiply sin(ωp), which cos(ωp)?",
-    "Column 2i of M makes the new sine, column 2i + 1 the new cosine. Row 2i is multiplied by the old sine, "
-    "row 2i + 1 by the old cosine.",
-    "Start from np.zeros((d_model, d_model)) and fill one 2 × 2 block for each pair. Test it on a row of your table.",
+    values=(
+        "Write sin(ω(p + k)) and cos(ω(p + k)) with the addition theorems. Which numbers multiply sin(ωp), which "
+        "cos(ωp)?",
+        "Column 2i of M makes the new sine, column 2i + 1 the new cosine. Row 2i is multiplied by the old sine, row "
+        "2i + 1 by the old cosine.",
+        "Start from np.zeros((d_model, d_model)) and fill one 2 × 2 block for each pair. Test it on a row of your "
+        "table.",
+    ),
+    backwards="Is a shift by −k the transpose of a shift by k in your matrix?",
+    far="Is the angle offset times the frequency, without rounding in between?",
 )
-exercise.hints("Is a shift by −k the transpose of a shift by k in your matrix?", group="backwards")
-exercise.hints("Is the angle offset times the frequency, without rounding in between?", group="far")

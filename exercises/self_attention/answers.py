@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Questions, wrong
+from autograder.declaring import Questions, seen
 from exercises.formulas.attention import softmax
 
 X = np.array([[1, 2, 3, 4], [2, 4, 8, 7], [1, 2, 1, 2]])
@@ -31,30 +31,19 @@ exercise.question(
     hints=("Only the difference of the two scores counts: divide e^difference by (e^difference + 1).",),
 )
 exercise.mistakes(
-    hand_unscaled=wrong(
-        "This comes from scores that are not divided at all.",
-        seen={"scaled_scores": SCORES, "weights": softmax(SCORES)},
-    ),
-    hand_scaled_by_d=wrong(
-        "The scores are divided by d_k, not by its square root.",
-        seen={"scaled_scores": SCORES / 36, "weights": softmax(SCORES / 36)},
-    ),
-    hand_one_decimal=wrong(
-        "The weights are rounded to one decimal; the question asks for two.", seen={"weights": [0.7, 0.3]}
-    ),
-    hand_weights_swapped=wrong(
-        "The weights are in the wrong order: the larger score has the larger weight.",
-        seen={"weights": softmax(SCORES / 6)[::-1]},
-    ),
-    hand_shares_of_scores=wrong(
-        "Each score is divided by the sum of the scores. The softmax takes the exponentials first.",
-        seen={"weights": SCORES / SCORES.sum()},
-    ),
-    hand_key_with_w_q=wrong("That is the query of the word: keys are made with W_k.", seen={"key_row": X[1] @ W_Q}),
-    hand_first_row=wrong(
-        "That is the key of “How”, the first token. “are” is the second row of X.", seen={"key_row": X[0] @ W_K}
-    ),
-    hand_third_row=wrong(
-        "That is the key of “you”, the third token. “are” is the second row of X.", seen={"key_row": X[2] @ W_K}
-    ),
+    hand_unscaled=seen({"scaled_scores": SCORES, "weights": softmax(SCORES)})
+    | "This comes from scores that are not divided at all.",
+    hand_scaled_by_d=seen({"scaled_scores": SCORES / 36, "weights": softmax(SCORES / 36)})
+    | "The scores are divided by d_k, not by its square root.",
+    hand_one_decimal=seen({"weights": [0.7, 0.3]})
+    | "The weights are rounded to one decimal; the question asks for two.",
+    hand_weights_swapped=seen({"weights": softmax(SCORES / 6)[::-1]})
+    | "The weights are in the wrong order: the larger score has the larger weight.",
+    hand_shares_of_scores=seen({"weights": SCORES / SCORES.sum()})
+    | "Each score is divided by the sum of the scores. The softmax takes the exponentials first.",
+    hand_key_with_w_q=seen({"key_row": X[1] @ W_Q}) | "That is the query of the word: keys are made with W_k.",
+    hand_first_row=seen({"key_row": X[0] @ W_K})
+    | "That is the key of “How”, the first token. “are” is the second row of X.",
+    hand_third_row=seen({"key_row": X[2] @ W_K})
+    | "That is the key of “you”, the third token. “are” is the second row of X.",
 )

@@ -1,6 +1,6 @@
 """Lab 02, exercise `design`: any choice that keeps every constraint is right."""
 
-from autograder.declaring import Design, wrong
+from autograder.declaring import Design, seen
 
 exercise = Design("design")
 exercise.constraint(
@@ -25,31 +25,23 @@ exercise.constraint(
 )
 
 exercise.mistakes(
-    too_large=wrong(
-        "The blocks take more than 128 KiB.",
-        seen={"memory": "more than 128 KiB"},
-        hint="Which of R·d, C·d and R·C is the largest? 128 KiB are 32,768 numbers.",
-        see="02b#memory-bound",
-    ),
-    half_empty=wrong(
-        "More than half of the 128 KiB stays empty: there is room for larger blocks.",
-        seen={"memory": "less than 64 KiB"},
-    ),
-    too_many_readings=wrong(
-        "All keys are read more than 64 times: there are too many blocks of queries.",
-        seen={"readings": "more than 64 times"},
-        hint="Each block of queries reads all keys once. How many blocks do 4,096 queries make?",
-        see="02b#memory-bound",
-    ),
-    keys_left_out=wrong(
-        "The blocks of keys do not hold all 4,096 keys.",
-        seen={"blocks": "keys left out"},
-        hint="The last block may be shorter than the others, but it counts.",
-    ),
-    empty_blocks=wrong("There are more blocks of keys than the 4,096 keys fill.", seen={"blocks": "empty blocks"}),
+    too_large=seen({"memory": "more than 128 KiB"}, see="02b#memory-bound")
+    | "The blocks take more than 128 KiB."
+    | "Which of R·d, C·d and R·C is the largest? 128 KiB are 32,768 numbers.",
+    half_empty=seen({"memory": "less than 64 KiB"})
+    | "More than half of the 128 KiB stays empty: there is room for larger blocks.",
+    too_many_readings=seen({"readings": "more than 64 times"}, see="02b#memory-bound")
+    | "All keys are read more than 64 times: there are too many blocks of queries."
+    | "Each block of queries reads all keys once. How many blocks do 4,096 queries make?",
+    keys_left_out=seen({"blocks": "keys left out"})
+    | "The blocks of keys do not hold all 4,096 keys."
+    | "The last block may be shorter than the others, but it counts.",
+    empty_blocks=seen({"blocks": "empty blocks"}) | "There are more blocks of keys than the 4,096 keys fill.",
 )
 
 exercise.hints(
-    "Choose R first: how many blocks of queries are allowed at most?",
-    "With R chosen, the bytes grow linearly with C. Solve for the largest C that fits, and stay below it.",
+    memory=(
+        "Choose R first: how many blocks of queries are allowed at most?",
+        "With R chosen, the bytes grow linearly with C. Solve for the largest C that fits, and stay below it.",
+    )
 )

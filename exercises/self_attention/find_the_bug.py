@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit, instead
 from coursekit.generator import Generator
 from exercises.drawing import drawn_until, is_far_apart, normal
 from exercises.formulas.attention import scaled_dot_product_attention, softmax
@@ -19,7 +19,7 @@ from exercises.self_attention.shared import (
     project_qkv,
 )
 
-exercise = Exercise("find_the_bug", call=("x", "w_q", "w_k", "w_v"), forbidden=BUILT_IN_ATTENTION)
+exercise = Exercise("find_the_bug", forbidden=BUILT_IN_ATTENTION)
 
 
 @exercise.formula
@@ -45,25 +45,20 @@ def _inputs(rng: Generator, *leading: int, length: int = 5) -> dict:
     }
 
 
-@exercise.group("right values", points=2)
-def values(rng: Generator) -> list[Case]:
-    return [Case(_inputs(rng)), Case(_inputs(rng, length=11))]
-
-
-@exercise.group("leading dimensions", points=1)
-def batched(rng: Generator) -> list[Case]:
-    return [
-        Case(_inputs(rng, 2)),
-        Case(_inputs(rng, 2, 3), mode="tensor", description="TensorFlow tensors, x (2, 3, 5, 7)"),
-    ]
+exercise.group("right values", points=2, values=lambda rng: [_inputs(rng), _inputs(rng, length=11)])
+exercise.group(
+    "leading dimensions",
+    batched=lambda rng: [
+        _inputs(rng, 2),
+        Case(_inputs(rng, 2, 3), "TensorFlow tensors, x (2, 3, 5, 7)", mode="tensor"),
+    ],
+)
 
 
 @exercise.group(
-    "a later token with a far larger score changes nothing",
-    points=1,
-    must_fail_for=("normalised_after", "scores_zeroed"),
+    "a later token with a far larger score changes nothing", must_fail_for=("normalised_after", "scores_zeroed")
 )
-def large_scores(rng: Generator) -> list[Case]:
+def large_scores(rng):
     def draw() -> dict:
         inputs = _inputs(rng)
         return {**inputs, "x": inputs["x"] * 60}
@@ -74,7 +69,7 @@ def large_scores(rng: Generator) -> list[Case]:
         lowest = seen.max(axis=-1)[:-1] / 3**0.5  # the last token sees all
         return is_far_apart(seen[1:], 1000) and is_far_apart(scores, 1000) and low_blocks_matter(lowest)
 
-    return [Case(drawn_until(is_clear, draw), description="x (5, 7), scores of tens of thousands")]
+    return Case(drawn_until(is_clear, draw), "x (5, 7), scores of tens of thousands")
 
 
 PAST = "np.tri(x.shape[-2], dtype=bool)"
@@ -83,32 +78,22 @@ EQUAL_WEIGHTS = ("np.where(allowed.any(axis=-1, keepdims=True), softmax(kept), n
 
 exercise.given((BLOCKED, "scores"), ("softmax(kept)", "softmax(kept) * allowed"))
 exercise.mistakes(
-    normalised_after=wrong(
-        "The remaining weights are divided by their sum. That is right until a later token has a far larger "
-        "score: then the remaining weights round to 0, and the result is 0/0. Can the later tokens be kept "
-        "out before the softmax?",
-        instead=normalised_after,
-    ),
-    nothing_blocked=wrong("Every token sees the later ones as well.", ("mask=past", "mask=None")),
-    earlier_blocked=wrong(
-        "The mask has the wrong half: tokens see those that come later.", (PAST, "np.tri(x.shape[-2], dtype=bool).T")
-    ),
-    past_blocked=wrong(
-        "The mask is read the wrong way round: a token sees the later tokens alone.",
-        (PAST, "~np.tri(x.shape[-2], dtype=bool)"),
-        EQUAL_WEIGHTS,
-    ),
-    past_blocked_by_addition=wrong(
-        "The large negative number is added to the scores of the past: a token sees the later tokens alone.",
-        (PAST, "~np.tri(x.shape[-2], dtype=bool)"),
-        (BLOCKED, 'np.where(allowed, scores, scores.astype("float32") + np.float32(-1e9))'),
-        EQUAL_WEIGHTS,
-    ),
-    itself_blocked=wrong(
-        "The triangle leaves out the diagonal: a token no longer sees itself.",
-        (PAST, "np.tri(x.shape[-2], k=-1, dtype=bool)"),
-        EQUAL_WEIGHTS,
-    ),
+    normalised_after=instead(normalised_after)
+    | "The remaining weights are divided by their sum. That is right until a later token has a far larger score: then "
+    "the remaining weights round to 0, and the result is 0/0. Can the later tokens be kept out before the softmax?",
+    nothing_blocked=edit("mask=past", "mask=None") | "Every token sees the later ones as well.",
+    earlier_blocked=edit(PAST, "np.tri(x.shape[-2], dtype=bool).T")
+    | "The mask has the wrong half: tokens see those that come later.",
+    past_blocked=edit(PAST, "~np.tri(x.shape[-2], dtype=bool)")
+    | edit(EQUAL_WEIGHTS)
+    | "The mask is read the wrong way round: a token sees the later tokens alone.",
+    past_blocked_by_addition=edit(PAST, "~np.tri(x.shape[-2], dtype=bool)")
+    | edit(BLOCKED, 'np.where(allowed, scores, scores.astype("float32") + np.float32(-1e9))')
+    | edit(EQUAL_WEIGHTS)
+    | "The large negative number is added to the scores of the past: a token sees the later tokens alone.",
+    itself_blocked=edit(PAST, "np.tri(x.shape[-2], k=-1, dtype=bool)")
+    | edit(EQUAL_WEIGHTS)
+    | "The triangle leaves out the diagonal: a token no longer sees itself.",
     scores_zeroed=MASK_MISTAKES["mask_zeroes_scores"],
     mask_added=MASK_MISTAKES["mask_added"],
     blocked_not_low_enough=NOT_LOW_ENOUGH,
@@ -117,16 +102,14 @@ exercise.mistakes(
 )
 
 exercise.hints(
-    "Print the weights of a small example: what do the rows sum to?",
-    "In the code as it is given, the triangle comes after the softmax. Among which tokens does the softmax still share "
-    "the weight?",
-    "`scaled_dot_product_attention` has the same problem with its mask. What did you change there: the score or the "
-    "weight?",
-)
-exercise.hints(
-    "Does the triangle (T, T) broadcast to (…, T, T)? Is it made from the length of a sequence?", group="batched"
-)
-exercise.hints(
-    "Write down the weights of a row in which only a later token has a large score. What is left of the others?",
-    group="large_scores",
+    values=(
+        "Print the weights of a small example: what do the rows sum to?",
+        "In the code as it is given, the triangle comes after the softmax. Among which tokens does the softmax still "
+        "share the weight?",
+        "`scaled_dot_product_attention` has the same problem with its mask. What did you change there: the score or "
+        "the weight?",
+    ),
+    batched="Does the triangle (T, T) broadcast to (…, T, T)? Is it made from the length of a sequence?",
+    large_scores="Write down the weights of a row in which only a later token has a large score. What is left of the "
+    "others?",
 )

@@ -1,6 +1,6 @@
 """Lab 02, exercise `predict`."""
 
-from autograder.declaring import ONE, Questions, wrong
+from autograder.declaring import ONE, Questions, seen
 
 exercise = Questions("predict", tolerance=0.45)
 
@@ -17,13 +17,11 @@ exercise.question(
 )
 
 exercise.mistakes(
-    thought_one=wrong(
-        "Dividing by √d_k brings the standard deviation to 1 if the entries have the standard deviation 1. "
-        "Here the entries have 2.",
-        seen=1.0,
-    ),
-    one_factor=wrong("Both factors of each product have the deviation 2, not only one of them.", seen=2.0),
-    unscaled=wrong("That is the deviation before the division by √d_k.", seen=40.0),
-    divided_by_d=wrong("The scores are divided by √d_k, not by d_k.", seen=0.4),
-    variance=wrong("That is the variance. The question asks for its root.", seen=16.0),
+    thought_one=seen(1.0)
+    | "Dividing by √d_k brings the standard deviation to 1 if the entries have the standard deviation 1. Here the "
+    "entries have 2.",
+    one_factor=seen(2.0) | "Both factors of each product have the deviation 2, not only one of them.",
+    unscaled=seen(40.0) | "That is the deviation before the division by √d_k.",
+    divided_by_d=seen(0.4) | "The scores are divided by √d_k, not by d_k.",
+    variance=seen(16.0) | "That is the variance. The question asks for its root.",
 )

@@ -1,6 +1,6 @@
 """Lab 02, exercise `project_qkv`."""
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.self_attention.shared import project_qkv
@@ -29,63 +29,44 @@ def _square_projections(rng: Generator) -> list[Case]:
     return [Case({"x": normal(rng, 5, 7), **matrices})]
 
 
-exercise = Exercise("project_qkv", call=("x", "w_q", "w_k", "w_v"), returns=("q", "k", "v"))
+exercise = Exercise("project_qkv", returns=("q", "k", "v"))
 exercise.formula(project_qkv)
 
-
-@exercise.group("right values", points=1)
-def values(rng: Generator) -> list[Case]:
-    return [*_projections(())(rng), *_square_projections(rng)]
-
-
-@exercise.group(
-    "leading dimensions",
-    points=1,
-    advice="The weights have two axes whatever x has: which product broadcasts over the leading axes of x?",
+exercise.group("right values", values=lambda rng: [*_projections(())(rng), *_square_projections(rng)])
+exercise.group("leading dimensions", batched=_projections((2,), (2, 3)))
+exercise.group(
+    "arrays and tensors",
+    types=lambda rng: [*_projections((2,), mode="tensor")(rng), *_projections((2,), dtype="float64")(rng)],
 )
-def batched(rng: Generator) -> list[Case]:
-    return _projections((2,), (2, 3))(rng)
-
-
-@exercise.group("arrays and tensors", points=1)
-def types(rng: Generator) -> list[Case]:
-    return [*_projections((2,), mode="tensor")(rng), *_projections((2,), dtype="float64")(rng)]
-
 
 exercise.mistakes(
-    one_matrix_for_all=wrong(
-        "Query, key and value are all made with w_q.",
-        ("(x, w_k)", "(x, w_q)"),
-        ("(x, w_v)", "(x, w_q)"),
-        hint="The function gets three matrices. Where does each of them appear?",
-        see="02#q-k-v",
-    ),
-    keys_with_w_q=wrong(
-        "The keys are made with w_q; w_k is not used.",
-        ("(x, w_k)", "(x, w_q)"),
-        hint="Which of the three matrices appears twice in your code?",
-        see="02#q-k-v",
-    ),
-    values_with_w_k=wrong("The values are made with w_k; w_v is not used.", ("(x, w_v)", "(x, w_k)")),
-    values_are_inputs=wrong("The values are the inputs themselves; w_v is not used.", ("projected(x, w_v)", "x")),
-    order_q_v_k=wrong(
-        "Key and value come back in the wrong order: return (q, k, v).", ('"k":', '"v":'), ('"v":', '"k":')
-    ),
-    order_k_q_v=wrong(
-        "Query and key come back in the wrong order: return (q, k, v).", ('"q":', '"k":'), ('"k":', '"q":')
-    ),
-    weights_transposed=wrong(
-        "x is multiplied by the transposed weights: a weight is (D, d_k).",
-        ("'...td,dk->...tk', x, weight", "'...td,dk->...tk', x, weight.T"),
-    ),
+    one_matrix_for_all=edit("(x, w_k)", "(x, w_q)")
+    | edit("(x, w_v)", "(x, w_q)", see="02#q-k-v")
+    | "Query, key and value are all made with w_q."
+    | "The function gets three matrices. Where does each of them appear?",
+    keys_with_w_q=edit("(x, w_k)", "(x, w_q)", see="02#q-k-v")
+    | "The keys are made with w_q; w_k is not used."
+    | "Which of the three matrices appears twice in your code?",
+    values_with_w_k=edit("(x, w_v)", "(x, w_k)") | "The values are made with w_k; w_v is not used.",
+    values_are_inputs=edit("projected(x, w_v)", "x") | "The values are the inputs themselves; w_v is not used.",
+    order_q_v_k=edit('"k":', '"v":')
+    | edit('"v":', '"k":')
+    | "Key and value come back in the wrong order: return (q, k, v).",
+    order_k_q_v=edit('"q":', '"k":')
+    | edit('"k":', '"q":')
+    | "Query and key come back in the wrong order: return (q, k, v).",
+    weights_transposed=edit("'...td,dk->...tk', x, weight", "'...td,dk->...tk', x, weight.T")
+    | "x is multiplied by the transposed weights: a weight is (D, d_k).",
 )
 
-
-exercise.hints(
-    "Each token is multiplied by the same matrix: the tokens are the rows of x.",
-    "(…, T, D) times (D, d_k) gives (…, T, d_k).",
+exercise.advice(
+    batched="The weights have two axes whatever x has: which product broadcasts over the leading axes of x?"
 )
 exercise.hints(
-    "`@` and `ops.matmul` multiply along the last two axes and leave the others as they are.", group="batched"
+    values=(
+        "Each token is multiplied by the same matrix: the tokens are the rows of x.",
+        "(…, T, D) times (D, d_k) gives (…, T, d_k).",
+    ),
+    batched="`@` and `ops.matmul` multiply along the last two axes and leave the others as they are.",
+    types="Arrays and tensors both go through `ops.matmul`.",
 )
-exercise.hints("Arrays and tensors both go through `ops.matmul`.", group="types")

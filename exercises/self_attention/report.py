@@ -1,6 +1,6 @@
 """Lab 02, exercise `report`: numbers of the student's own `measure_saturation`, in the range of recorded runs."""
 
-from autograder.declaring import Questions, wrong
+from autograder.declaring import Questions, seen
 
 exercise = Questions("report")
 
@@ -29,6 +29,6 @@ exercise.measured(
     advice=ADVICE,
 )
 exercise.mistakes(
-    not_divided=wrong("This is the value without the division. It stands in `scaled` with it.", seen={"flat": 0.843}),
-    seven_keys=wrong("With seven keys the value is about this. Take a hundred.", seen={"flat": 0.388}),
+    not_divided=seen({"flat": 0.843}) | "This is the value without the division. It stands in `scaled` with it.",
+    seven_keys=seen({"flat": 0.388}) | "With seven keys the value is about this. Take a hundred.",
 )

@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
-from coursekit.generator import Generator
+from autograder.declaring import Case, Exercise, cases, edit, instead
 from exercises.drawing import drawn_until, normal, partial_mask
 from exercises.formulas.attention import scaled_dot_product_attention
 from exercises.self_attention.shared import (
@@ -33,9 +32,9 @@ from exercises.self_attention.shared import (
     large_masks_matter,
 )
 
-TRANSPOSED = wrong(
-    "The matrix of scores is transposed: row t holds the scores of key t, not of query t.",
-    ('"...td,...sd->...ts"', '"...td,...sd->...st"'),
+TRANSPOSED = (
+    edit('"...td,...sd->...ts"', '"...td,...sd->...st"')
+    | "The matrix of scores is transposed: row t holds the scores of key t, not of query t."
 )
 
 
@@ -49,69 +48,38 @@ def renormalised(q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: Any = None) 
     return {"output": np.einsum("...ts,...sd->...td", weights, v), "weights": weights}
 
 
-exercise = Exercise(
-    "scaled_dot_product_attention",
-    call=("q", "k", "v"),
-    optional=("mask",),
-    returns=("output", "weights"),
-    forbidden=BUILT_IN_ATTENTION,
-)
+exercise = Exercise("scaled_dot_product_attention", returns=("output", "weights"), forbidden=BUILT_IN_ATTENTION)
 exercise.formula(scaled_dot_product_attention)
 
-
-@exercise.group("right values", points=2)
-def values(rng: Generator) -> list[Case]:
-    return [
-        Case({"q": normal(rng, 5, 7), "k": normal(rng, 3, 7), "v": normal(rng, 3, 11)}),
-        Case({"q": normal(rng, 5, 3), "k": normal(rng, 5, 3), "v": normal(rng, 5, 2)}),
-    ]
-
-
-@exercise.group(
+exercise.group("right values", points=2, values=cases(q=[(5, 7), (5, 3)], k=[(3, 7), (5, 3)], v=[(3, 11), (5, 2)]))
+exercise.group(
     "leading dimensions",
-    points=1,
-    advice="One sequence works, a batch does not? Swap the last two axes of k only, and sum over the last axis.",
+    batched=cases(q=[(2, 5, 7), (2, 3, 5, 7)], k=[(2, 3, 7), (2, 3, 11, 7)], v=[(2, 3, 11), (2, 3, 11, 13)]),
 )
-def batched(rng: Generator) -> list[Case]:
-    return [
-        Case({"q": normal(rng, 2, 5, 7), "k": normal(rng, 2, 3, 7), "v": normal(rng, 2, 3, 11)}),
-        Case({"q": normal(rng, 2, 3, 5, 7), "k": normal(rng, 2, 3, 11, 7), "v": normal(rng, 2, 3, 11, 13)}),
-    ]
 
 
-@exercise.group(
-    "mask: True may attend, False is blocked",
-    points=2,
-    advice="Masks are boolean, int or float, and broadcast to the scores: (T, S), (B, T, S), (B, 1, S).",
-)
-def masked(rng: Generator) -> list[Case]:
+@exercise.group("mask: True may attend, False is blocked", points=2)
+def masked(rng):
     def case(mask: np.ndarray) -> Case:
         return Case({"q": normal(rng, 2, 5, 7), "k": normal(rng, 2, 3, 7), "v": normal(rng, 2, 3, 11), "mask": mask})
 
     flat = {"q": normal(rng, 5, 7), "k": normal(rng, 5, 7), "v": normal(rng, 5, 11), "mask": partial_mask(rng, 5, 5)}
-    return [
-        Case(flat),
-        case(partial_mask(rng, 5, 3)),
-        case(partial_mask(rng, 2, 5, 3).astype("int32")),
-        case(partial_mask(rng, 2, 1, 3).astype("float32")),
-    ]
+    yield Case(flat)
+    yield case(partial_mask(rng, 5, 3))
+    yield case(partial_mask(rng, 2, 5, 3).astype("int32"))
+    yield case(partial_mask(rng, 2, 1, 3).astype("float32"))
 
 
-@exercise.group(
-    "a query that may attend to nothing gives no NaN",
-    points=1,
-    advice="Where every key is blocked, the sum of the row is 0 and 0/0 is NaN, whether you take −∞ for a blocked "
-    "score or multiply its exponential by 0. A large negative score avoids it.",
-)
-def fully_masked(rng: Generator) -> list[Case]:
+@exercise.group("a query that may attend to nothing gives no NaN")
+def fully_masked(rng):
     mask = partial_mask(rng, 2, 5, 3)
     mask[0, 1] = mask[1, 4] = False
     inputs = {"q": normal(rng, 2, 5, 7), "k": normal(rng, 2, 3, 7), "v": normal(rng, 2, 3, 11), "mask": mask}
-    return [Case(inputs, description="two queries may attend to nothing", property="rows are distributions")]
+    return Case(inputs, "two queries may attend to nothing", property="rows are distributions")
 
 
-@exercise.group("finite for large scores", points=1)
-def large_scores(rng: Generator) -> list[Case]:
+@exercise.group("finite for large scores")
+def large_scores(rng):
     def is_clear(drawn: tuple[np.ndarray, np.ndarray, np.ndarray]) -> bool:
         q, k, mask = drawn
         return large_masks_matter(q @ k.T / 7**0.5, mask)
@@ -120,22 +88,18 @@ def large_scores(rng: Generator) -> list[Case]:
         is_clear, lambda: (normal(rng, 5, 7) * 150, normal(rng, 3, 7) * 150, partial_mask(rng, 5, 3))
     )
     v = normal(rng, 3, 11)
-    return [
-        Case({"q": q, "k": k, "v": v}, description="scores of tens of thousands"),
-        Case({"q": q, "k": k, "v": v, "mask": mask}, description="scores of tens of thousands, and a mask"),
-    ]
+    yield Case({"q": q, "k": k, "v": v}, "scores of tens of thousands")
+    yield Case({"q": q, "k": k, "v": v, "mask": mask}, "scores of tens of thousands, and a mask")
 
 
-@exercise.group("arrays and tensors, float type kept", points=1)
-def types(rng: Generator) -> list[Case]:
+@exercise.group("arrays and tensors, float type kept")
+def types(rng):
     single = {"q": normal(rng, 2, 5, 7), "k": normal(rng, 2, 3, 7), "v": normal(rng, 2, 3, 11)}
     double = {key: rng.normal(size=value.shape) for key, value in single.items()}
     mask = partial_mask(rng, 2, 5, 3)
-    return [
-        Case({**single, "mask": mask}, mode="tensor", description="TensorFlow tensors", dtype="float32"),
-        Case(single, description="NumPy arrays of float32", dtype="float32"),
-        Case({**double, "mask": mask}, description="NumPy arrays of float64", dtype="float64"),
-    ]
+    yield Case({**single, "mask": mask}, "TensorFlow tensors", mode="tensor", dtype="float32")
+    yield Case(single, "NumPy arrays of float32", dtype="float32")
+    yield Case({**double, "mask": mask}, "NumPy arrays of float64", dtype="float64")
 
 
 exercise.mistakes(
@@ -146,12 +110,10 @@ exercise.mistakes(
     scale_inverted=SCALE_INVERTED,
     scaled_after_softmax=SCALED_AFTER,
     scaled_by_axis_1=SCALED_BY_AXIS_ONE,
-    scaled_by_d_v=wrong(
-        "The scores are divided by the root of the width of v, not of the keys.", (ROOT, "math.sqrt(v.shape[-1])")
-    ),
-    scaled_by_constant=wrong(
-        "The scores are divided by 8 whatever the width: 8 is the root of 64, the width used in the paper.", (ROOT, "8")
-    ),
+    scaled_by_d_v=edit(ROOT, "math.sqrt(v.shape[-1])")
+    | "The scores are divided by the root of the width of v, not of the keys.",
+    scaled_by_constant=edit(ROOT, "8")
+    | "The scores are divided by 8 whatever the width: 8 is the root of 64, the width used in the paper.",
     softmax_over_queries=OVER_QUERIES,
     softmax_over_everything=OVER_ALL,
     softmax_over_axis_1=AXIS_ONE,
@@ -161,51 +123,45 @@ exercise.mistakes(
     one_maximum_for_all=WHOLE_PEAK,
     scores_transposed=TRANSPOSED,
     **MASK_MISTAKES,
-    renormalised=wrong(
-        "The blocked weights are set to 0 and the others divided by their sum. Where a blocked key has a far larger "
-        "score, the others have rounded to 0 by then. Block the scores, before the softmax.",
-        instead=renormalised,
-        see="02#causal",
-    ),
-    mask_too_weak=wrong(
-        "A blocked score loses only 10, and e⁻¹⁰ is not 0: among large scores it still counts. Use −1e9.",
-        (BLOCKED, "np.where(allowed, scores, scores - 10)"),
-    ),
+    renormalised=instead(renormalised, see="02#causal")
+    | "The blocked weights are set to 0 and the others divided by their sum. Where a blocked key has a far larger "
+    "score, the others have rounded to 0 by then. Block the scores, before the softmax.",
+    mask_too_weak=edit(BLOCKED, "np.where(allowed, scores, scores - 10)")
+    | "A blocked score loses only 10, and e⁻¹⁰ is not 0: among large scores it still counts. Use −1e9.",
     blocked_not_low_enough=NOT_LOW_ENOUGH,
     blocked_loses_too_little=LOSES_TOO_LITTLE,
-    results_swapped=wrong(
-        "The results come in the wrong order: return (output, weights).",
-        ('"output": output', '"weights": output'),
-        ('"weights": weights', '"output": weights'),
-    ),
+    results_swapped=edit('"output": output', '"weights": output')
+    | edit('"weights": weights', '"output": weights')
+    | "The results come in the wrong order: return (output, weights).",
     scores_returned=SCORES_RETURNED,
 )
 
-
-exercise.hints(
-    "Three steps without a mask: scores, scaling, softmax; then the weights meet the values.",
-    "A score is a sum over the last axis of q and k. Divide by the root of the size of that axis, which is "
-    "in the shape of k.",
-)
-exercise.hints("Which of your functions treat axes 0 and 1 as the last two?", group="batched")
-exercise.hints(
-    "Blocked keys must lose all weight: change their scores before the softmax.",
-    "`ops.where` takes the scores where the mask is True, and another number elsewhere. Which number has the weight 0?",
-    'It wants a boolean mask: `ops.cast(mask, "bool")`.',
-    group="masked",
+exercise.advice(
+    batched="One sequence works, a batch does not? Swap the last two axes of k only, and sum over the last axis.",
+    masked="Masks are boolean, int or float, and broadcast to the scores: (T, S), (B, T, S), (B, 1, S).",
+    fully_masked="Where every key is blocked, the sum of the row is 0 and 0/0 is NaN, whether you take −∞ for a "
+    "blocked score or multiply its exponential by 0. A large negative score avoids it.",
 )
 exercise.hints(
-    "A row of minus infinities is 0/0. A very large negative number in its place, of the scores' own float "
-    "type, stays finite.",
-    group="fully_masked",
-)
-exercise.hints(
-    "With a mask: does it act before the softmax, and is the number that blocks far below scores of −20,000?",
-    group="large_scores",
-)
-exercise.hints(
-    "Print the `dtype` of q, of the scores and of the result. In which line does it change?",
-    "A scalar of another float type (`tf.cast(…, tf.float32)` against float64 inputs) is an error in TensorFlow. A "
-    "Python float is not.",
-    group="types",
+    values=(
+        "Three steps without a mask: scores, scaling, softmax; then the weights meet the values.",
+        "A score is a sum over the last axis of q and k. Divide by the root of the size of that axis, which is in the "
+        "shape of k.",
+    ),
+    batched="Which of your functions treat axes 0 and 1 as the last two?",
+    masked=(
+        "Blocked keys must lose all weight: change their scores before the softmax.",
+        "`ops.where` takes the scores where the mask is True, and another number elsewhere. Which number has the "
+        "weight 0?",
+        'It wants a boolean mask: `ops.cast(mask, "bool")`.',
+    ),
+    fully_masked="A row of minus infinities is 0/0. A very large negative number in its place, of the scores' own "
+    "float type, stays finite.",
+    large_scores="With a mask: does it act before the softmax, and is the number that blocks far below scores of "
+    "−20,000?",
+    types=(
+        "Print the `dtype` of q, of the scores and of the result. In which line does it change?",
+        "A scalar of another float type (`tf.cast(…, tf.float32)` against float64 inputs) is an error in TensorFlow. "
+        "A Python float is not.",
+    ),
 )

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
-from coursekit.generator import Generator
+from autograder.declaring import Exercise, edit, instead
 from exercises.formulas.attention import softmax
 from exercises.self_attention.shared import (
     AXIS_ONE,
@@ -18,10 +17,10 @@ from exercises.self_attention.shared import (
     plain_types,
 )
 
-KEEPDIMS_FORGOTTEN = wrong(
-    "Columns are divided by the sums of rows: a sum of shape (T,) broadcasts along the last axis. "
-    "`keepdims=True` makes it (T, 1).",
-    ("powers.sum(axis=axis, keepdims=True)", "powers.sum(axis=axis)"),
+KEEPDIMS_FORGOTTEN = (
+    edit("powers.sum(axis=axis, keepdims=True)", "powers.sum(axis=axis)")
+    | "Columns are divided by the sums of rows: a sum of shape (T,) broadcasts along the last axis. `keepdims=True` "
+    "makes it (T, 1)."
 )
 
 
@@ -30,40 +29,18 @@ def features_attend(x: np.ndarray) -> dict[str, np.ndarray]:
     return {"output": x @ softmax(np.swapaxes(x, -1, -2) @ x / np.sqrt(x.shape[-1]))}
 
 
-FEATURES_ATTEND = wrong(
-    "The product is xᵀx, one score for each pair of features. x xᵀ has one for each pair of tokens.",
-    instead=features_attend,
+FEATURES_ATTEND = (
+    instead(features_attend)
+    | "The product is xᵀx, one score for each pair of features. x xᵀ has one for each pair of tokens."
 )
 
-
-exercise = Exercise("self_attention_matrix", call=("x",), forbidden=READY_SELF_ATTENTION, no_loops=True)
+exercise = Exercise("self_attention_matrix", forbidden=READY_SELF_ATTENTION, no_loops=True)
 exercise.formula(plain_self_attention)
 
-
-@exercise.group("right values", points=2)
-def values(rng: Generator) -> list[Case]:
-    return plain((5, 7), (3, 2))(rng)
-
-
-@exercise.group(
-    "leading dimensions",
-    points=1,
-    advice="One sequence works, a batch does not? `.T` reverses all axes: swap the last two only. A sum over the "
-    "last axis needs `keepdims=True`.",
-)
-def batched(rng: Generator) -> list[Case]:
-    return plain((2, 5, 7), (2, 3, 5, 7))(rng)
-
-
-@exercise.group("finite for large scores", points=1)
-def large_scores(rng: Generator) -> list[Case]:
-    return plain_large(rng)
-
-
-@exercise.group("arrays and tensors", points=1)
-def types(rng: Generator) -> list[Case]:
-    return plain_types(rng)
-
+exercise.group("right values", points=2, values=plain((5, 7), (3, 2)))
+exercise.group("leading dimensions", batched=plain((2, 5, 7), (2, 3, 5, 7)))
+exercise.group("finite for large scores", large_scores=plain_large)
+exercise.group("arrays and tensors", types=plain_types)
 
 exercise.mistakes(
     **PLAIN_MISTAKES,
@@ -71,32 +48,30 @@ exercise.mistakes(
     scaled_by_axis_1=SCALED_BY_AXIS_ONE,
     keepdims_forgotten=KEEPDIMS_FORGOTTEN,
     maximum_without_keepdims=PEAK_IN_COLUMNS,
-    keepdims_forgotten_twice=wrong(
-        "The largest scores of the rows are subtracted from the columns, and the columns are divided by the sums of "
-        "rows. Maximum and sum both need `keepdims=True`.",
-        (PEAK, "x.max(axis=axis)"),
-        ("powers.sum(axis=axis, keepdims=True)", "powers.sum(axis=axis)"),
-    ),
+    keepdims_forgotten_twice=edit(PEAK, "x.max(axis=axis)")
+    | edit("powers.sum(axis=axis, keepdims=True)", "powers.sum(axis=axis)")
+    | "The largest scores of the rows are subtracted from the columns, and the columns are divided by the sums of "
+    "rows. Maximum and sum both need `keepdims=True`.",
     features_attend=FEATURES_ATTEND,
 )
 
-
-exercise.hints(
-    "All scores at once are one matrix product of x with itself. What is the shape of that product?",
-    "In the product, row t holds the scores of query t. The softmax runs along the row.",
-    "Shapes: (…, T, D) times (…, D, T) gives (…, T, T); times (…, T, D) gives (…, T, D).",
+exercise.advice(
+    batched="One sequence works, a batch does not? `.T` reverses all axes: swap the last two only. A sum over the "
+    "last axis needs `keepdims=True`."
 )
 exercise.hints(
-    "Which axes does your transposition exchange when x has three? And which axis does your sum remove?",
-    "`np.swapaxes(x, -1, -2)`, `tf.matmul(…, transpose_b=True)` or an einsum exchange the last two alone.",
-    group="batched",
-)
-exercise.hints(
-    "exp(800) is infinite. Which number can be subtracted from each row of scores without changing the softmax?",
-    "Take the largest entry of a row, not of the whole array, and keep its axis: `keepdims=True`.",
-    group="large_scores",
-)
-exercise.hints(
-    "`np.asarray(x)` turns a tensor into an array; `ops.convert_to_tensor(x)` turns an array into a tensor.",
-    group="types",
+    values=(
+        "All scores at once are one matrix product of x with itself. What is the shape of that product?",
+        "In the product, row t holds the scores of query t. The softmax runs along the row.",
+        "Shapes: (…, T, D) times (…, D, T) gives (…, T, T); times (…, T, D) gives (…, T, D).",
+    ),
+    batched=(
+        "Which axes does your transposition exchange when x has three? And which axis does your sum remove?",
+        "`np.swapaxes(x, -1, -2)`, `tf.matmul(…, transpose_b=True)` or an einsum exchange the last two alone.",
+    ),
+    large_scores=(
+        "exp(800) is infinite. Which number can be subtracted from each row of scores without changing the softmax?",
+        "Take the largest entry of a row, not of the whole array, and keep its axis: `keepdims=True`.",
+    ),
+    types="`np.asarray(x)` turns a tensor into an array; `ops.convert_to_tensor(x)` turns an array into a tensor.",
 )

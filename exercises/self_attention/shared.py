@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Case, wrong
+from autograder.declaring import Case, edit
 from coursekit.generator import Generator
 from exercises.drawing import drawn_until, masks_matter, normal
 from exercises.formulas.attention import scaled_dot_product_attention
@@ -51,133 +51,91 @@ ALLOWED = "np.asarray(mask).astype(bool)"
 ATTENTION = 'scaled_dot_product_attention(x, x, x)["output"]'
 
 
-SCORES_RETURNED = wrong(
-    "The second result holds the scores. Return the weights: what the softmax makes of them.",
-    ('"weights": weights', '"weights": scores if mask is None else np.where(mask, scores, -1e9)'),
+SCORES_RETURNED = (
+    edit('"weights": weights', '"weights": scores if mask is None else np.where(mask, scores, -1e9)')
+    | "The second result holds the scores. Return the weights: what the softmax makes of them."
 )
-
-
-UNSCALED = wrong(
-    "The scores are not scaled: nothing divides them before the softmax.",
-    (DIVISION, ""),
-    hint="Which number grows with the width of q and k, and by what do you divide to undo it?",
-    see="02#why-sqrt-dk",
+UNSCALED = (
+    edit(DIVISION, "", see="02#why-sqrt-dk")
+    | "The scores are not scaled: nothing divides them before the softmax."
+    | "Which number grows with the width of q and k, and by what do you divide to undo it?"
 )
-
-
-SCALED_BY_D = wrong(
-    "The scores are divided by the width itself, not by its square root.",
-    (ROOT, "q.shape[-1]"),
-    hint="The variance of a score is the width. Which number divides its standard deviation?",
-    see="02#why-sqrt-dk",
+SCALED_BY_D = (
+    edit(ROOT, "q.shape[-1]", see="02#why-sqrt-dk")
+    | "The scores are divided by the width itself, not by its square root."
+    | "The variance of a score is the width. Which number divides its standard deviation?"
 )
-
-
-SCALED_BY_LENGTH = wrong(
-    "The scores are divided by the root of the number of keys. Which axis of the inputs is summed over in a score?",
-    (ROOT, "math.sqrt(k.shape[-2])"),
-    hint="Over which axis of q and k does one dot product sum? Its size is the one that counts.",
-    see="02#why-sqrt-dk",
+SCALED_BY_LENGTH = (
+    edit(ROOT, "math.sqrt(k.shape[-2])", see="02#why-sqrt-dk")
+    | "The scores are divided by the root of the number of keys. Which axis of the inputs is summed over in a score?"
+    | "Over which axis of q and k does one dot product sum? Its size is the one that counts."
 )
-
-
-SCALED_BY_AXIS_ONE = wrong(
-    "The scores are divided by the root of the size of axis 1. That is the width for one sequence, and something "
-    "else in a batch: count from the end.",
-    (ROOT, "math.sqrt(q.shape[1])"),
+SCALED_BY_AXIS_ONE = (
+    edit(ROOT, "math.sqrt(q.shape[1])")
+    | "The scores are divided by the root of the size of axis 1. That is the width for one sequence, and something "
+    "else in a batch: count from the end."
 )
-
-
-SCALE_INVERTED = wrong(
-    "The scores are multiplied by the root of the width instead of divided by it.",
-    (DIVISION, "* math.sqrt(q.shape[-1])"),
-    hint="Should wider vectors make the scores larger or smaller before the softmax?",
-    see="02#why-sqrt-dk",
+SCALE_INVERTED = (
+    edit(DIVISION, "* math.sqrt(q.shape[-1])", see="02#why-sqrt-dk")
+    | "The scores are multiplied by the root of the width instead of divided by it."
+    | "Should wider vectors make the scores larger or smaller before the softmax?"
 )
-
-
-SCALED_AFTER = wrong(
-    "The scaling is applied to the weights, after the softmax, so the rows no longer sum to 1.",
-    (DIVISION, ""),
-    ("masked_softmax(scores, mask)", "masked_softmax(scores, mask) / math.sqrt(q.shape[-1])"),
-    hint="Scaling comes between the product q kᵀ and the softmax.",
-    see="02#why-sqrt-dk",
+SCALED_AFTER = (
+    edit(DIVISION, "")
+    | edit(
+        "masked_softmax(scores, mask)", "masked_softmax(scores, mask) / math.sqrt(q.shape[-1])", see="02#why-sqrt-dk"
+    )
+    | "The scaling is applied to the weights, after the softmax, so the rows no longer sum to 1."
+    | "Scaling comes between the product q kᵀ and the softmax."
 )
-
-
-OVER_QUERIES = wrong(
-    "The columns of the weights sum to 1, not the rows: the softmax runs over the queries instead of the keys.",
-    (AXIS, "softmax(x, axis=-2)"),
-    hint="A row of the scores belongs to one query. Along which axis do its keys lie?",
-    see="02#formula",
+OVER_QUERIES = (
+    edit(AXIS, "softmax(x, axis=-2)", see="02#formula")
+    | "The columns of the weights sum to 1, not the rows: the softmax runs over the queries instead of the keys."
+    | "A row of the scores belongs to one query. Along which axis do its keys lie?"
 )
-
-
-COLUMNS_SUM_TO_ONE = wrong(
-    "The columns of the weights sum to 1, not the rows: a softmax over the queries, transposed weights, or a sum "
-    "over the keys without `keepdims=True`.",
-    (AXIS, "softmax(x, axis=-2)"),
-    hint="A row of the scores belongs to one query. Along which axis do its keys lie, and has your sum the shape "
-    "(T, 1)?",
-    see="02#formula",
+COLUMNS_SUM_TO_ONE = (
+    edit(AXIS, "softmax(x, axis=-2)", see="02#formula")
+    | "The columns of the weights sum to 1, not the rows: a softmax over the queries, transposed weights, or a sum "
+    "over the keys without `keepdims=True`."
+    | "A row of the scores belongs to one query. Along which axis do its keys lie, and has your sum the shape (T, 1)?"
 )
-
-
-OVER_ALL = wrong(
-    "The whole matrix of weights sums to 1: one softmax over both axes instead of one for each query.",
-    (AXIS, "softmax(x, axis=(-2, -1))"),
+OVER_ALL = (
+    edit(AXIS, "softmax(x, axis=(-2, -1))")
+    | "The whole matrix of weights sums to 1: one softmax over both axes instead of one for each query."
 )
-
-
-NO_SOFTMAX = wrong(
-    "The scores weight the values directly: the softmax is missing.",
-    (SHARES, "np.where(x > -1e8, x, 0)"),
-    hint="What must be true of the numbers in a row of the weights, and which function makes them so?",
-    see="02#formula",
+NO_SOFTMAX = (
+    edit(SHARES, "np.where(x > -1e8, x, 0)", see="02#formula")
+    | "The scores weight the values directly: the softmax is missing."
+    | "What must be true of the numbers in a row of the weights, and which function makes them so?"
 )
-
-
-SUM_NORMALISED = wrong(
-    "The scores are divided by their sum. Scores can be negative, and such weights can be negative, too: "
-    "exponentiate first.",
-    (POWERS, "np.where(x > -1e8, x, 0)"),
+SUM_NORMALISED = (
+    edit(POWERS, "np.where(x > -1e8, x, 0)")
+    | "The scores are divided by their sum. Scores can be negative, and such weights can be negative, too: "
+    "exponentiate first."
 )
-
-
-LARGEST_ONLY = wrong(
-    "Each query takes the one key with the largest score. The softmax shares the weight among all keys.",
-    (SHARES, "(x == x.max(axis=-1, keepdims=True)).astype(x.dtype)"),
+LARGEST_ONLY = (
+    edit(SHARES, "(x == x.max(axis=-1, keepdims=True)).astype(x.dtype)")
+    | "Each query takes the one key with the largest score. The softmax shares the weight among all keys."
 )
-
-
-AXIS_ONE = wrong(
-    "The softmax runs over axis 1. That is the keys for one sequence, and something else in a batch: count "
-    "from the end.",
-    (AXIS, "softmax(x, axis=1)"),
+AXIS_ONE = (
+    edit(AXIS, "softmax(x, axis=1)")
+    | "The softmax runs over axis 1. That is the keys for one sequence, and something else in a batch: count from the "
+    "end."
 )
-
-
-UNSTABLE = wrong(
-    "Large scores overflow in `exp` and give NaN. What can be subtracted from a row without changing its softmax?",
-    (PEAK, "0"),
-    see="01#ten-lines",
+UNSTABLE = (
+    edit(PEAK, "0", see="01#ten-lines")
+    | "Large scores overflow in `exp` and give NaN. What can be subtracted from a row without changing its softmax?"
 )
-
-
-WHOLE_PEAK = wrong(
-    "What is subtracted is not the largest score of each row, so that some rows become 0/0 or ∞/∞. The largest score "
-    "of the whole array, for example, lies far above the scores of other rows.",
-    (PEAK, "x.max()"),
+WHOLE_PEAK = (
+    edit(PEAK, "x.max()")
+    | "What is subtracted is not the largest score of each row, so that some rows become 0/0 or ∞/∞. The largest "
+    "score of the whole array, for example, lies far above the scores of other rows."
 )
-
-
-PEAK_IN_COLUMNS = wrong(
-    "The largest scores of the rows are subtracted from the columns: a maximum of shape (T,) broadcasts "
-    "along the last axis. `keepdims=True` makes it (T, 1).",
-    (PEAK, "x.max(axis=axis)"),
+PEAK_IN_COLUMNS = (
+    edit(PEAK, "x.max(axis=axis)")
+    | "The largest scores of the rows are subtracted from the columns: a maximum of shape (T,) broadcasts along the "
+    "last axis. `keepdims=True` makes it (T, 1)."
 )
-
-
 PLAIN_MISTAKES = dict(
     unscaled=UNSCALED,
     unstable_softmax=UNSTABLE,
@@ -191,79 +149,50 @@ PLAIN_MISTAKES = dict(
     softmax_over_everything=OVER_ALL,
     no_softmax=NO_SOFTMAX,
     one_maximum_for_all=WHOLE_PEAK,
-    unchanged=wrong("The tokens come back unchanged: nothing is mixed.", (ATTENTION, "x")),
-    returns_weights=wrong(
-        "The weights come back, not the mixture of the inputs.",
-        (ATTENTION, 'scaled_dot_product_attention(x, x, x)["weights"]'),
-    ),
-    one_sum_for_all=wrong(
-        "Each exponential is divided by the sum of all of them. A row of the weights has a sum of its own, over its "
-        "keys.",
-        (SHARES, "powers / powers.sum()"),
-    ),
-    averaged=wrong(
-        "The weighted rows are averaged. The weights sum to 1 already: add the rows up.",
-        (ATTENTION, f"{ATTENTION} / x.shape[-2]"),
-    ),
-    self_left_out=wrong(
-        "A token does not attend to itself here; it should.",
-        (
-            "scaled_dot_product_attention(x, x, x)",
-            "scaled_dot_product_attention(x, x, x, ~np.eye(x.shape[-2], dtype=bool))",
-        ),
-    ),
-    later_tokens_left_out=wrong(
-        "A token attends to itself and the tokens before it only. Nothing is masked here: a token should "
-        "attend to all tokens.",
-        (
-            "scaled_dot_product_attention(x, x, x)",
-            "scaled_dot_product_attention(x, x, x, np.tri(x.shape[-2], dtype=bool))",
-        ),
-    ),
-    not_normalised=wrong(
-        "The weights are positive, but they do not sum to 1: the division by their sum is missing.", (SHARES, "powers")
-    ),
+    unchanged=edit(ATTENTION, "x") | "The tokens come back unchanged: nothing is mixed.",
+    returns_weights=edit(ATTENTION, 'scaled_dot_product_attention(x, x, x)["weights"]')
+    | "The weights come back, not the mixture of the inputs.",
+    one_sum_for_all=edit(SHARES, "powers / powers.sum()")
+    | "Each exponential is divided by the sum of all of them. A row of the weights has a sum of its own, over its "
+    "keys.",
+    averaged=edit(ATTENTION, f"{ATTENTION} / x.shape[-2]")
+    | "The weighted rows are averaged. The weights sum to 1 already: add the rows up.",
+    self_left_out=edit(
+        "scaled_dot_product_attention(x, x, x)",
+        "scaled_dot_product_attention(x, x, x, ~np.eye(x.shape[-2], dtype=bool))",
+    )
+    | "A token does not attend to itself here; it should.",
+    later_tokens_left_out=edit(
+        "scaled_dot_product_attention(x, x, x)",
+        "scaled_dot_product_attention(x, x, x, np.tri(x.shape[-2], dtype=bool))",
+    )
+    | "A token attends to itself and the tokens before it only. Nothing is masked here: a token should attend to all "
+    "tokens.",
+    not_normalised=edit(SHARES, "powers")
+    | "The weights are positive, but they do not sum to 1: the division by their sum is missing.",
 )
-
-
-NOT_LOW_ENOUGH = wrong(
-    "A blocked score becomes a number that is too near to 0: among scores of −20,000 it wins. Use −1e9.",
-    (BLOCKED, "np.where(allowed, scores, -1e4)"),
+NOT_LOW_ENOUGH = (
+    edit(BLOCKED, "np.where(allowed, scores, -1e4)")
+    | "A blocked score becomes a number that is too near to 0: among scores of −20,000 it wins. Use −1e9."
 )
-
-
-LOSES_TOO_LITTLE = wrong(
-    "A blocked score loses a number that is too small: one that leads by 20,000 still wins. Use −1e9.",
-    (BLOCKED, "np.where(allowed, scores, scores - 1e4)"),
+LOSES_TOO_LITTLE = (
+    edit(BLOCKED, "np.where(allowed, scores, scores - 1e4)")
+    | "A blocked score loses a number that is too small: one that leads by 20,000 still wins. Use −1e9."
 )
-
-
 MASK_MISTAKES = dict(
-    mask_ignored=wrong("The mask changes nothing: blocked keys keep their weight.", (BLOCKED, "scores")),
-    mask_inverted=wrong(
-        "The mask is read the wrong way round. In this course True means: may attend.",
-        ("np.where(allowed, scores,", "np.where(~allowed, scores,"),
-        hint="Take a mask with a single True. Which weight should be 1?",
-        see="02#causal",
-    ),
-    mask_added=wrong(
-        "The mask itself is added to the scores, so a blocked key loses only 1. It should lose all of its weight.",
-        (BLOCKED, "scores + allowed"),
-    ),
-    mask_zeroes_scores=wrong(
-        "Blocked scores become 0, and the softmax gives a score of 0 a weight like any other.",
-        (BLOCKED, "scores * allowed"),
-    ),
-    mask_after_softmax=wrong(
-        "The mask is applied after the softmax, so the remaining weights no longer sum to 1.",
-        (BLOCKED, "scores"),
-        ("softmax(kept)", "softmax(kept) * allowed"),
-        see="02#causal",
-    ),
-    mask_transposed=wrong(
-        "The axes of the mask are swapped: rows are queries.",
-        (ALLOWED, "np.swapaxes(np.asarray(mask).astype(bool), -1, -2)"),
-    ),
+    mask_ignored=edit(BLOCKED, "scores") | "The mask changes nothing: blocked keys keep their weight.",
+    mask_inverted=edit("np.where(allowed, scores,", "np.where(~allowed, scores,", see="02#causal")
+    | "The mask is read the wrong way round. In this course True means: may attend."
+    | "Take a mask with a single True. Which weight should be 1?",
+    mask_added=edit(BLOCKED, "scores + allowed")
+    | "The mask itself is added to the scores, so a blocked key loses only 1. It should lose all of its weight.",
+    mask_zeroes_scores=edit(BLOCKED, "scores * allowed")
+    | "Blocked scores become 0, and the softmax gives a score of 0 a weight like any other.",
+    mask_after_softmax=edit(BLOCKED, "scores")
+    | edit("softmax(kept)", "softmax(kept) * allowed", see="02#causal")
+    | "The mask is applied after the softmax, so the remaining weights no longer sum to 1.",
+    mask_transposed=edit(ALLOWED, "np.swapaxes(np.asarray(mask).astype(bool), -1, -2)")
+    | "The axes of the mask are swapped: rows are queries.",
 )
 
 
@@ -304,12 +233,12 @@ def plain_large(rng: Generator) -> list[Case]:
     """Tokens of one direction and very different lengths, so that the longest wins and no token answers itself."""
     lengths = drawn_until(lambda drawn: drawn[0] < 700, lambda: rng.permutation([100.0, 200.0, 300.0, 400.0, 700.0]))
     x = lengths.astype("float32")[:, None] * (normal(rng, 7) + normal(rng, 5, 7) / 9)
-    return [Case({"x": x}, description="scores of tens of thousands")]
+    return [Case({"x": x}, "scores of tens of thousands")]
 
 
 def plain_types(rng: Generator) -> list[Case]:
     return [
-        Case({"x": normal(rng, 5, 7)}, mode="tensor", description="a TensorFlow tensor"),
-        Case({"x": normal(rng, 5, 7)}, description="a NumPy array of float32"),
-        Case({"x": rng.normal(size=(5, 7))}, description="a NumPy array of float64"),
+        Case({"x": normal(rng, 5, 7)}, "a TensorFlow tensor", mode="tensor"),
+        Case({"x": normal(rng, 5, 7)}, "a NumPy array of float32"),
+        Case({"x": rng.normal(size=(5, 7))}, "a NumPy array of float64"),
     ]

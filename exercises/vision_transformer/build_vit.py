@@ -1,11 +1,10 @@
 """Lab 09, exercise `build_vit`."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit
 from coursekit.generator import Generator
 from coursekit.probes.vision_transformer import by_role, role_shapes
 from coursekit.probes.vit_dropout import NOISE, NOT_GROWN, NOTHING_ELSE, READ_DROPPED
@@ -65,26 +64,15 @@ def _described(sizes: dict, *more: str) -> str:
 def _models(mode: str, *models: tuple[dict, str], **settings: float) -> Draw:
     """Cases of build_vit in one mode, each given by its sizes and by what is tried."""
     return lambda rng: [
-        Case(_model_inputs(rng, sizes, **settings), mode=mode, description=description) for sizes, description in models
+        Case(_model_inputs(rng, sizes, **settings), description, mode=mode) for sizes, description in models
     ]
 
 
-exercise = Exercise("build_vit", returns=("logits",), uses=("PatchEmbedding",))
+exercise = Exercise("build_vit", own_probe=True, returns=("logits",), uses=("PatchEmbedding",))
 
 
 @exercise.formula
-def vit(
-    image_shape: tuple[int, int, int],
-    patch_size: int,
-    num_classes: int,
-    num_layers: int,
-    d_model: int,
-    num_heads: int,
-    d_ff: int,
-    images: np.ndarray,
-    weights: np.ndarray,
-    dropout: float = 0.0,
-) -> np.ndarray:
+def vit(image_shape, patch_size, num_classes, num_layers, d_model, num_heads, d_ff, images, weights, dropout=0.0):
     """`vit_logits` with the weights of the roles end to end. images (B, h, w, C) -> (B, classes)."""
     sizes = model_sizes(image_shape, patch_size, num_classes, d_model, num_heads, d_ff)
     return outside_training(vit_logits(images, by_role(weights, sizes), patch_size, num_layers), dropout)
@@ -95,9 +83,7 @@ def outside_training(result: np.ndarray, dropout: float) -> np.ndarray:
     return result
 
 
-def model_sizes(
-    image_shape: tuple[int, int, int], patch_size: int, num_classes: int, d_model: int, num_heads: int, d_ff: int
-) -> dict[str, Any]:
+def model_sizes(image_shape, patch_size, num_classes, d_model, num_heads, d_ff):
     """The sizes by name, as `by_role` reads them."""
     sizes: dict[str, Any] = {"image_shape": image_shape, "patch_size": patch_size, "num_classes": num_classes}
     return sizes | {"d_model": d_model, "num_heads": num_heads, "d_ff": d_ff}
@@ -148,13 +134,7 @@ def slopes(
     return {"slopes": role_by_role(run, weights, weighting, direction, sizes)}
 
 
-def role_by_role(
-    run: Callable[[np.ndarray], np.ndarray],
-    vector: np.ndarray,
-    weighting: np.ndarray,
-    direction: np.ndarray,
-    sizes: dict[str, Any],
-) -> np.ndarray:
+def role_by_role(run, vector, weighting, direction, sizes):
     """Derivatives of ``sum(run(vector) * weighting)`` along `direction`, role by role; central differences."""
     vector, weighting, step = vector.astype("float64"), weighting.astype("float64"), 1e-5
     found = []
@@ -167,15 +147,7 @@ def role_by_role(
 
 
 @exercise.formula_for("parameters")
-def number_of_parameters(
-    image_shape: tuple[int, int, int],
-    patch_size: int,
-    num_classes: int,
-    num_layers: int,
-    d_model: int,
-    num_heads: int,
-    d_ff: int,
-) -> dict[str, int]:
+def number_of_parameters(image_shape, patch_size, num_classes, num_layers, d_model, num_heads, d_ff):
     """`vit_size` for images that need not be square, with heads that together are as wide as the model."""
     height, width, channels = image_shape
     patches = (height // patch_size) * (width // patch_size)
@@ -202,48 +174,29 @@ def dropped(num_layers: int, dropout: float = 0.0) -> dict[str, Any]:
     return {"in_training": shares, **words}
 
 
-@exercise.group(
+exercise.group(
     "right logits with known weights",
     points=3,
-    advice='Does check("PatchEmbedding") pass? Then compare your lines with those of the text.',
+    values=_models("call", (FIRST, _described(FIRST, "known weights, not in training"))),
 )
-def values(rng: Generator) -> list[Case]:
-    return _models("call", (FIRST, _described(FIRST, "known weights, not in training")))(rng)
-
-
-@exercise.group("another image shape, one channel, other widths", points=1)
-def shapes(rng: Generator) -> list[Case]:
-    return _models("call", (SECOND, _described(SECOND)))(rng)
-
-
-@exercise.group(
+exercise.group("another image shape, one channel, other widths", shapes=_models("call", (SECOND, _described(SECOND))))
+exercise.group(
     "layer norms with epsilon 1e-6",
-    points=1,
-    advice="Keras's own default for epsilon is 1e-3. The text says 1e-6, for every norm.",
+    epsilon=_models("call", (SECOND, "tokens whose features hardly differ"), added=0.01),
 )
-def epsilon(rng: Generator) -> list[Case]:
-    return _models("call", (SECOND, "tokens whose features hardly differ"), added=0.01)(rng)
 
 
-@exercise.group(
-    "the right number of parameters",
-    points=2,
-    advice="Around the blocks there are the embedding, one norm and one Dense layer, all with bias.",
-)
-def parameters(rng: Generator) -> list[Case]:
+@exercise.group("the right number of parameters", points=2)
+def parameters(rng):
     sizes = {**FIRST, "num_layers": 3, "num_classes": size_other_than(rng, 7, 29, 12, 17, 18)}
     return _models("parameters", (sizes, f"trainable parameters, {_described(sizes)}"))(rng)
 
 
 @exercise.group(
     "dropout: in training only, in three places, at the rate given",
-    points=1,
     fixed="the three places are the same in every model",
-    advice="The places are, in this order: "
-    + ", ".join(["the embedded tokens", "the attention's output", "the feed-forward network's output"])
-    + ". The numbers are the shares that are dropped there.",
 )
-def dropout(rng: Generator) -> list[Case]:
+def dropout(rng):
     built_last = {**FIRST, "num_layers": 1}  # whoever keeps an argument of an earlier call drops something here
     return _models(
         "dropout",
@@ -252,28 +205,19 @@ def dropout(rng: Generator) -> list[Case]:
     )(rng)
 
 
-@exercise.group("works inside tf.function, and gradients reach every weight", points=1)
-def training(rng: Generator) -> list[Case]:
+@exercise.group("works inside tf.function, and gradients reach every weight")
+def training(rng):
     inputs = _model_inputs(rng, FIRST)
     inputs |= {"weighting": normal(rng, BATCH, FIRST["num_classes"]), "direction": normal(rng, len(inputs["weights"]))}
     return [
         *_models("graph", (FIRST, "inside tf.function, batch size unknown"))(rng),
-        Case(inputs, mode="slopes", description="gradients, compared with numerical ones"),
+        Case(inputs, "gradients, compared with numerical ones", mode="slopes"),
     ]
 
 
-@exercise.group(
-    "can be saved and loaded",
-    points=1,
-    advice=(
-        "A layer of your own needs a get_config that holds the arguments of its __init__. A Lambda layer cannot be"
-        " loaded safely."
-    ),
+exercise.group(
+    "can be saved and loaded", saved=_models("saved", (SECOND, "saved with model.save, loaded with load_model"))
 )
-def saved(rng: Generator) -> list[Case]:
-    return _models("saved", (SECOND, "saved with model.save, loaded with load_model"))(rng)
-
-
 READ = "norm(x)[:, 0]"
 LOGITS = 'summary @ w["head.kernel"] + w["head.bias"]'
 LAST_NORM = 'normalised(x, w["norm.gamma"], w["norm.beta"], 1e-3)[:, 0]'
@@ -287,196 +231,122 @@ READ_HINT = "Where does the Dropout of `encoder_block` stand: before a sub-layer
 DROPPED_AFTER = (f"after_last_norm = {NOTHING}", f"after_last_norm = {NUMBERS}")
 
 exercise.mistakes(
-    final_norm_missing=wrong(
-        "The final norm, after the last block, is missing.",
-        (READ, "x[:, 0]"),
-        ("last_norm = 2 * d_model", "last_norm = 0"),
-        hint="In a pre-norm stack nothing normalises the last sum. What stands before the head?",
-        see="09#whole-vit",
-    ),
-    mean_pooled=wrong(
-        "The head reads the mean of all tokens. It should read the class token, the first one.",
-        (READ, "norm(x).mean(axis=1)"),
-        hint="Which of the tokens was put there for the head to read?",
-        see="09#class-token",
-    ),
-    patches_pooled=wrong(
-        "The head reads the mean of the patches. It should read the class token, the first one.",
-        (READ, "norm(x)[:, 1:].mean(axis=1)"),
-        hint="Which of the tokens was put there for the head to read?",
-        see="09#class-token",
-    ),
-    last_token_read=wrong(
-        "The head reads the last token, a patch.",
-        (READ, "norm(x)[:, -1]"),
-        hint="At which place does PatchEmbedding put the class token?",
-        see="09#class-token",
-    ),
-    first_patch_read=wrong(
-        "The head reads the token of the first patch. The class token stands before it, at place 0.",
-        (READ, "norm(x)[:, 1]"),
-        hint="At which place does PatchEmbedding put the class token?",
-        see="09#class-token",
-    ),
-    softmax_output=wrong(
-        "The model returns probabilities. It should return logits: the loss applies the softmax, with"
-        " from_logits=True.",
-        (LOGITS, f"np.exp({LOGITS}) / np.exp({LOGITS}).sum(axis=-1, keepdims=True)"),
-    ),
-    keras_epsilon=wrong(
-        "The last norm has Keras's default epsilon, 0.001; the text says 1e-6.",
-        (READ, LAST_NORM),
-        hint="Which argument of `keras.layers.LayerNormalization` says what is added to the variance?",
-        see="04#norm",
-        costs_at_most=0.5,
-    ),
-    one_block_only=wrong(
-        "There is one block, whatever num_layers says.",
-        ("range(num_layers)", "range(1)"),
-        (BLOCKS, "attention + feed_forward + norms"),
-    ),
-    keras_epsilon_everywhere=wrong(
-        "All norms have Keras's default epsilon, 0.001; the text says 1e-6.",
-        ("eps=1e-6", "eps=1e-3"),
-        hint="Which argument of `keras.layers.LayerNormalization` says what is added to the variance?",
-        see="04#norm",
-        costs_at_most=0.5,
-    ),
-    positions_missing=wrong(
-        "No positions are added: see `PatchEmbedding`.", (JOINED, "np.concatenate([front, tokens], axis=1)")
-    ),
-    no_position_for_class_token=wrong(
-        "The class token gets no position: see `PatchEmbedding`.",
-        (JOINED, "np.concatenate([front, tokens + positions[:, 1:]], axis=1)"),
-    ),
-    class_token_last=wrong(
-        "The class token stands at the end: see `PatchEmbedding`.", (FRONT_FIRST, "[tokens, front]")
-    ),
-    patches_by_reshape=wrong("The patches are made by a reshape alone: see `extract_patches`.", (PIECES, "images")),
-    dropout_never=wrong(
-        "With training=True nothing changes: the dropout is never on.", ("kept = 1 - dropout", "kept = 1.0")
-    ),
-    dropout_always=wrong(
-        "Two calls with training=False differ: the dropout is on outside training, too.",
-        (f"at_inference = {NOTHING}", f"at_inference = {NUMBERS}"),
-        ("return result", "return np.full_like(result, np.nan) if dropout > 0 else result"),  # no number is foreseen
-    ),
-    dropout_rate_ignored=wrong(
-        "Something is dropped although dropout is 0: the argument `dropout` does not decide.",
-        ("kept = 1 - dropout", "kept = 1 - dropout if dropout else 0.0"),
-    ),
-    tokens_not_dropped=wrong("The embedded tokens are not dropped in training.", (TIMES, "[0, per_block, per_block]")),
-    only_tokens_dropped=wrong(
-        "Only the embedded tokens are dropped in training. The blocks should get the rate `dropout`, too.",
-        (TIMES, "[1, 0, 0]"),
-    ),
-    tokens_dropped_twice=wrong(
-        "The embedded tokens are dropped twice. They should be dropped once, before the first block.",
-        (TIMES, "[2, per_block, per_block]"),
-    ),
-    blocks_dropped_again=wrong(
-        "What a block returns is dropped once more. The blocks drop inside already.",
-        (TIMES, "[2, 2 * per_block, 2 * per_block]"),
-        hint="Which dropouts does `encoder_block` have, and which one is left for you?",
-        see="09#whole-vit",
-    ),
-    blocks_dropped_not_tokens=wrong(
-        "What a block returns is dropped, and the embedded tokens are not. Only one dropout stands outside the blocks:"
-        " before the first.",
-        (TIMES, "[1, 2 * per_block, 2 * per_block]"),
-        hint="Look at the first of the three lines in the text: what does the Dropout read?",
-        see="09#whole-vit",
-    ),
-    dropped_after_last_norm=wrong(
-        "Numbers are dropped after the last norm as well. There is no dropout between it and the logits here.",
-        DROPPED_AFTER,
-        hint="Look at the last of the three lines in the text: does it have a Dropout?",
-        see="09#whole-vit",
-    ),
-    dropped_before_head_only=wrong(
-        "Numbers are dropped after the last norm, and the embedded tokens are not.",
-        DROPPED_AFTER,
-        (TIMES, "[0, per_block, per_block]"),
-        hint="In which of the three lines of the text does the Dropout stand?",
-        see="09#whole-vit",
-    ),
-    noise_for_dropout=wrong(
-        "In training numbers get noise, or whole tokens are dropped together. A Dropout makes each number 0 for itself,"
-        " with the probability `dropout`.",
-        (BESIDES, f"besides = {NOISE!r} if dropout else NOTHING_ELSE"),
-        hint="Is every one of them a `keras.layers.Dropout(dropout)`?",
-    ),
-    kept_not_grown=wrong(
-        "Numbers are dropped, and those that are kept grow by another factor than 1 / (1 - dropout).",
-        (BESIDES, f"besides = {NOT_GROWN!r} if dropout else NOTHING_ELSE"),
-        hint="Which rate do your dropouts get? `keras.layers.Dropout` lets what is kept grow.",
-    ),
-    inputs_dropped_too=wrong(
-        "What a sub-layer reads is dropped as well. Only what it returns should be.",
-        READS,
-        hint=READ_HINT,
-        see="09#whole-vit",
-    ),
-    attention_input_dropped=wrong(
-        "What attention reads is dropped, and not what it returns.",
-        READS,
-        (TIMES, "[1, 0, per_block]"),
-        hint=READ_HINT,
-        see="09#whole-vit",
-    ),
-    feed_forward_input_dropped=wrong(
-        "What the feed-forward network reads is dropped, and not what it returns.",
-        READS,
-        (TIMES, "[1, per_block, 0]"),
-        hint=READ_HINT,
-        see="09#whole-vit",
-    ),
-    inputs_dropped_only=wrong(
-        "What the sub-layers read is dropped, and not what they return.",
-        READS,
-        (TIMES, "[1, 0, 0]"),
-        hint=READ_HINT,
-        see="09#whole-vit",
-    ),
-    one_block_too_few=wrong(
-        "There is one block too few: there should be num_layers of them.",
-        ("range(num_layers)", "range(num_layers - 1)"),
-        (BLOCKS, f"(num_layers - 1) * {BLOCKS.partition(' * ')[2]}"),
-        ("min(num_layers, 1)", "min(num_layers - 1, 1)"),
-        hint="How many rounds does a loop over `range(1, 3)` have?",
-    ),
-    one_block_too_many=wrong(
-        "There is one block too many: there should be num_layers of them.",
-        ("range(num_layers)", "range(num_layers + 1)"),
-        (BLOCKS, f"(num_layers + 1) * {BLOCKS.partition(' * ')[2]}"),
-        hint="How many blocks does your model have with num_layers=1?",
-    ),
-    norm_in_every_block=wrong(
-        "A norm comes after every block, on the tokens that go on. The last norm comes once, after the loop.",
-        ("x = h + transform(norm(h))", "x = norm(h + transform(norm(h)))"),
-        (READ, "x[:, 0]"),
-        ("last_norm = 2 * d_model", "last_norm = 2 * d_model * num_layers"),
-        hint="Which lines are in the loop, and which one should stand below it?",
-        see="09#whole-vit",
-    ),
-    every_token_read=wrong(
-        "Every token gets logits. The head should read the class token alone.",
-        (READ, "norm(x)"),
-        hint="Tokens are (B, T, D). How do you take the first one of each image?",
-        see="09#class-token",
-    ),
+    final_norm_missing=edit(READ, "x[:, 0]")
+    | edit("last_norm = 2 * d_model", "last_norm = 0", see="09#whole-vit")
+    | "The final norm, after the last block, is missing."
+    | "In a pre-norm stack nothing normalises the last sum. What stands before the head?",
+    mean_pooled=edit(READ, "norm(x).mean(axis=1)", see="09#class-token")
+    | "The head reads the mean of all tokens. It should read the class token, the first one."
+    | "Which of the tokens was put there for the head to read?",
+    patches_pooled=edit(READ, "norm(x)[:, 1:].mean(axis=1)", see="09#class-token")
+    | "The head reads the mean of the patches. It should read the class token, the first one."
+    | "Which of the tokens was put there for the head to read?",
+    last_token_read=edit(READ, "norm(x)[:, -1]", see="09#class-token")
+    | "The head reads the last token, a patch."
+    | "At which place does PatchEmbedding put the class token?",
+    first_patch_read=edit(READ, "norm(x)[:, 1]", see="09#class-token")
+    | "The head reads the token of the first patch. The class token stands before it, at place 0."
+    | "At which place does PatchEmbedding put the class token?",
+    softmax_output=edit(LOGITS, f"np.exp({LOGITS}) / np.exp({LOGITS}).sum(axis=-1, keepdims=True)")
+    | "The model returns probabilities. It should return logits: the loss applies the softmax, with from_logits=True.",
+    keras_epsilon=edit(READ, LAST_NORM, see="04#norm", costs_at_most=0.5)
+    | "The last norm has Keras's default epsilon, 0.001; the text says 1e-6."
+    | "Which argument of `keras.layers.LayerNormalization` says what is added to the variance?",
+    one_block_only=edit("range(num_layers)", "range(1)")
+    | edit(BLOCKS, "attention + feed_forward + norms")
+    | "There is one block, whatever num_layers says.",
+    keras_epsilon_everywhere=edit("eps=1e-6", "eps=1e-3", see="04#norm", costs_at_most=0.5)
+    | "All norms have Keras's default epsilon, 0.001; the text says 1e-6."
+    | "Which argument of `keras.layers.LayerNormalization` says what is added to the variance?",
+    positions_missing=edit(JOINED, "np.concatenate([front, tokens], axis=1)")
+    | "No positions are added: see `PatchEmbedding`.",
+    no_position_for_class_token=edit(JOINED, "np.concatenate([front, tokens + positions[:, 1:]], axis=1)")
+    | "The class token gets no position: see `PatchEmbedding`.",
+    class_token_last=edit(FRONT_FIRST, "[tokens, front]") | "The class token stands at the end: see `PatchEmbedding`.",
+    patches_by_reshape=edit(PIECES, "images") | "The patches are made by a reshape alone: see `extract_patches`.",
+    dropout_never=edit("kept = 1 - dropout", "kept = 1.0")
+    | "With training=True nothing changes: the dropout is never on.",
+    dropout_always=edit(f"at_inference = {NOTHING}", f"at_inference = {NUMBERS}")
+    | edit("return result", "return np.full_like(result, np.nan) if dropout > 0 else result")
+    | "Two calls with training=False differ: the dropout is on outside training, too.",
+    dropout_rate_ignored=edit("kept = 1 - dropout", "kept = 1 - dropout if dropout else 0.0")
+    | "Something is dropped although dropout is 0: the argument `dropout` does not decide.",
+    tokens_not_dropped=edit(TIMES, "[0, per_block, per_block]") | "The embedded tokens are not dropped in training.",
+    only_tokens_dropped=edit(TIMES, "[1, 0, 0]")
+    | "Only the embedded tokens are dropped in training. The blocks should get the rate `dropout`, too.",
+    tokens_dropped_twice=edit(TIMES, "[2, per_block, per_block]")
+    | "The embedded tokens are dropped twice. They should be dropped once, before the first block.",
+    blocks_dropped_again=edit(TIMES, "[2, 2 * per_block, 2 * per_block]", see="09#whole-vit")
+    | "What a block returns is dropped once more. The blocks drop inside already."
+    | "Which dropouts does `encoder_block` have, and which one is left for you?",
+    blocks_dropped_not_tokens=edit(TIMES, "[1, 2 * per_block, 2 * per_block]", see="09#whole-vit")
+    | "What a block returns is dropped, and the embedded tokens are not. Only one dropout stands outside the blocks: "
+    "before the first." | "Look at the first of the three lines in the text: what does the Dropout read?",
+    dropped_after_last_norm=edit(DROPPED_AFTER, see="09#whole-vit")
+    | "Numbers are dropped after the last norm as well. There is no dropout between it and the logits here."
+    | "Look at the last of the three lines in the text: does it have a Dropout?",
+    dropped_before_head_only=edit(DROPPED_AFTER)
+    | edit(TIMES, "[0, per_block, per_block]", see="09#whole-vit")
+    | "Numbers are dropped after the last norm, and the embedded tokens are not."
+    | "In which of the three lines of the text does the Dropout stand?",
+    noise_for_dropout=edit(BESIDES, f"besides = {NOISE!r} if dropout else NOTHING_ELSE")
+    | "In training numbers get noise, or whole tokens are dropped together. A Dropout makes each number 0 for itself, "
+    "with the probability `dropout`." | "Is every one of them a `keras.layers.Dropout(dropout)`?",
+    kept_not_grown=edit(BESIDES, f"besides = {NOT_GROWN!r} if dropout else NOTHING_ELSE")
+    | "Numbers are dropped, and those that are kept grow by another factor than 1 / (1 - dropout)."
+    | "Which rate do your dropouts get? `keras.layers.Dropout` lets what is kept grow.",
+    inputs_dropped_too=edit(READS, see="09#whole-vit")
+    | "What a sub-layer reads is dropped as well. Only what it returns should be."
+    | READ_HINT,
+    attention_input_dropped=edit(READS)
+    | edit(TIMES, "[1, 0, per_block]", see="09#whole-vit")
+    | "What attention reads is dropped, and not what it returns."
+    | READ_HINT,
+    feed_forward_input_dropped=edit(READS)
+    | edit(TIMES, "[1, per_block, 0]", see="09#whole-vit")
+    | "What the feed-forward network reads is dropped, and not what it returns."
+    | READ_HINT,
+    inputs_dropped_only=edit(READS)
+    | edit(TIMES, "[1, 0, 0]", see="09#whole-vit")
+    | "What the sub-layers read is dropped, and not what they return."
+    | READ_HINT,
+    one_block_too_few=edit("range(num_layers)", "range(num_layers - 1)")
+    | edit(BLOCKS, f"(num_layers - 1) * {BLOCKS.partition(' * ')[2]}")
+    | edit("min(num_layers, 1)", "min(num_layers - 1, 1)")
+    | "There is one block too few: there should be num_layers of them."
+    | "How many rounds does a loop over `range(1, 3)` have?",
+    one_block_too_many=edit("range(num_layers)", "range(num_layers + 1)")
+    | edit(BLOCKS, f"(num_layers + 1) * {BLOCKS.partition(' * ')[2]}")
+    | "There is one block too many: there should be num_layers of them."
+    | "How many blocks does your model have with num_layers=1?",
+    norm_in_every_block=edit("x = h + transform(norm(h))", "x = norm(h + transform(norm(h)))")
+    | edit(READ, "x[:, 0]")
+    | edit("last_norm = 2 * d_model", "last_norm = 2 * d_model * num_layers", see="09#whole-vit")
+    | "A norm comes after every block, on the tokens that go on. The last norm comes once, after the loop."
+    | "Which lines are in the loop, and which one should stand below it?",
+    every_token_read=edit(READ, "norm(x)", see="09#class-token")
+    | "Every token gets logits. The head should read the class token alone."
+    | "Tokens are (B, T, D). How do you take the first one of each image?",
 )
 
-
-exercise.hints(
-    "Call one layer after the other, each on what the last one returned; the end is `keras.Model(images, logits)`.",
-    "In every round of a loop over num_layers, `encoder_block` reads the tokens that the round before has returned.",
-    "After the loop: the final norm, the first token alone, and a Dense layer without activation.",
+exercise.advice(
+    values='Does check("PatchEmbedding") pass? Then compare your lines with those of the text.',
+    epsilon="Keras's own default for epsilon is 1e-3. The text says 1e-6, for every norm.",
+    parameters="Around the blocks there are the embedding, one norm and one Dense layer, all with bias.",
+    dropout="The places are, in this order: "
+    + ", ".join(["the embedded tokens", "the attention's output", "the feed-forward network's output"])
+    + ". The numbers are the shares that are dropped there.",
+    saved="A layer of your own needs a get_config that holds the arguments of its __init__. A Lambda layer cannot be "
+    "loaded safely.",
 )
 exercise.hints(
-    "N comes from both sides of the image: (h/P)·(w/P). With a square image one side would do.", group="shapes"
-)
-exercise.hints(
-    "Does the way from images to logits use every layer that you make? A layer that is not called gets no gradient.",
-    group="training",
+    values=(
+        "Call one layer after the other, each on what the last one returned; the end is `keras.Model(images, logits)`.",
+        "In every round of a loop over num_layers, `encoder_block` reads the tokens that the round before has "
+        "returned.",
+        "After the loop: the final norm, the first token alone, and a Dense layer without activation.",
+    ),
+    shapes="N comes from both sides of the image: (h/P)·(w/P). With a square image one side would do.",
+    training="Does the way from images to logits use every layer that you make? A layer that is not called gets no "
+    "gradient.",
 )

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, wrong
+from autograder.declaring import Advice, Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.vision_transformer.shared import (
@@ -35,7 +35,7 @@ def _cut(*shapes: tuple[int, tuple[int, int], int, int], **case: Any) -> Draw:
     return draw
 
 
-exercise = Exercise("extract_patches", forbidden=READY_CUTTERS)
+exercise = Exercise("extract_patches", own_probe=True, forbidden=READY_CUTTERS)
 exercise.formula(patches_of)
 
 
@@ -48,47 +48,32 @@ def refused(images: np.ndarray, patch_size: int) -> dict[str, str]:
     return {"raised": "no error" if fits else error}
 
 
-@exercise.group(
-    "right patches, in the right order",
-    points=2,
-    advice=(
-        "Number the pixels of a small image (np.arange, reshaped), cut it, and compare with the drawing in the text."
-    ),
+exercise.group(
+    "right patches, in the right order", points=2, values=_cut((2, (5, 7), 3, 4), (5, (3, 2), 7, 3), (7, (3, 5), 2, 1))
 )
-def values(rng: Generator) -> list[Case]:
-    return _cut((2, (5, 7), 3, 4), (5, (3, 2), 7, 3), (7, (3, 5), 2, 1))(rng)
-
-
-@exercise.group("patches of one pixel, one patch per image, one row of patches", points=1)
-def corners(rng: Generator) -> list[Case]:
-    return _cut((2, (3, 5), 1, 7), (3, (1, 1), 5, 2), (2, (1, 3), 4, 5), (2, (3, 1), 4, 5))(rng)
-
-
-@exercise.group(
-    "arrays and tensors, inside a graph too, float type kept",
-    points=1,
-    advice=Advice(
-        graph="Inside a graph the batch size is None: give `ops.reshape` −1 in its place, or `ops.shape(images)[0]`."
-    ),
+exercise.group(
+    "patches of one pixel, one patch per image, one row of patches",
+    corners=_cut((2, (3, 5), 1, 7), (3, (1, 1), 5, 2), (2, (1, 3), 4, 5), (2, (3, 1), 4, 5)),
 )
-def types(rng: Generator) -> list[Case]:
+
+
+@exercise.group("arrays and tensors, inside a graph too, float type kept")
+def types(rng):
     shape = (2, (3, 5), 2, 3)
     wide = {"images": draw_images(rng, *shape, dtype="float64"), "patch_size": 2}
     return [
         *_cut(shape, mode="tensor", dtype="float32")(rng),
         *_cut(shape, dtype="float32")(rng),
-        Case(wide, description="images of float64", dtype="float64"),
+        Case(wide, "images of float64", dtype="float64"),
         *_cut(shape, mode="graph", dtype="float32")(rng),
     ]
 
 
 @exercise.group(
     "ValueError where the patch size does not divide height or width",
-    points=1,
     fixed="a refusal is the same error for all sizes that do not fit",
-    advice="Look at both remainders before anything else, and raise a ValueError that names the numbers.",
 )
-def refusal(rng: Generator) -> list[Case]:
+def refusal(rng):
     size, rows, columns = int(rng.choice([3, 5])), int(rng.integers(2, 4)), int(rng.integers(4, 6))
     rest = int(rng.integers(1, size))
     shapes = [
@@ -99,8 +84,8 @@ def refusal(rng: Generator) -> list[Case]:
     return [
         Case(
             {"images": normal(rng, 2, height, width, 3), "patch_size": patch},
+            f"images (2, {height}, {width}, 3), patch_size={patch}, which {what}",
             mode="refusal",
-            description=f"images (2, {height}, {width}, 3), patch_size={patch}, which {what}",
         )
         for height, width, patch, what in shapes
     ]
@@ -130,60 +115,49 @@ FITS = "height % patch_size == 0 and width % patch_size == 0"
 
 exercise.mistakes(
     **layout_mistakes(LAYOUT),
-    every_step=wrong(
-        "The patches overlap: a new one begins at every pixel. The next one should begin where the last one ends.",
-        (f"pieces = {PIECES}", EVERY_STEP),
-        hint="How far is it from the corner of one patch to the corner of the next?",
-        see="09#patch-tokens",
-    ),
-    patches_not_flattened=wrong(
-        "Each patch is still a small image. Flatten it to one axis of P·P·C numbers.",
-        (FLAT, "pieces.reshape(batch, rows * columns, *pieces.shape[3:])"),
-        hint="The projection is a Dense layer: how many axes does one patch have for it?",
-        see="09#patch-tokens",
-    ),
-    grid_kept=wrong(
-        "The patches are still in a grid, (B, h/P, w/P, P·P·C). They should be on one axis: (B, N, P·P·C).",
-        (FLAT, "pieces.reshape(batch, *pieces.shape[1:3], -1)"),
-        hint="A Transformer reads (B, T, D). Which of your axes are T?",
-        see="09#patch-tokens",
-    ),
-    batch_joined=wrong(
-        "The patches of all images are on one axis. The batch should keep an axis of its own, the first.",
-        (FLAT, "pieces.reshape(batch * rows * columns, -1)"),
-    ),
+    every_step=edit(f"pieces = {PIECES}", EVERY_STEP, see="09#patch-tokens")
+    | "The patches overlap: a new one begins at every pixel. The next one should begin where the last one ends."
+    | "How far is it from the corner of one patch to the corner of the next?",
+    patches_not_flattened=edit(FLAT, "pieces.reshape(batch, rows * columns, *pieces.shape[3:])", see="09#patch-tokens")
+    | "Each patch is still a small image. Flatten it to one axis of P·P·C numbers."
+    | "The projection is a Dense layer: how many axes does one patch have for it?",
+    grid_kept=edit(FLAT, "pieces.reshape(batch, *pieces.shape[1:3], -1)", see="09#patch-tokens")
+    | "The patches are still in a grid, (B, h/P, w/P, P·P·C). They should be on one axis: (B, N, P·P·C)."
+    | "A Transformer reads (B, T, D). Which of your axes are T?",
+    batch_joined=edit(FLAT, "pieces.reshape(batch * rows * columns, -1)")
+    | "The patches of all images are on one axis. The batch should keep an axis of its own, the first.",
     **refusal_mistakes("Images"),
-    only_height_checked=wrong("The height is checked, the width is not: try both.", (FITS, "height % patch_size == 0")),
-    only_width_checked=wrong("The width is checked, the height is not: try both.", (FITS, "width % patch_size == 0")),
-    only_height_refused=wrong(
-        "The height is checked, the width is not: there TensorFlow stops, with an error of its own.",
-        ('error = "ValueError"', 'error = "ValueError" if height % patch_size else "InvalidArgumentError"'),
-    ),
-    only_width_refused=wrong(
-        "The width is checked, the height is not: there TensorFlow stops, with an error of its own.",
-        ('error = "ValueError"', 'error = "ValueError" if width % patch_size else "InvalidArgumentError"'),
-    ),
-    only_area_refused=wrong(
-        "Your code checks the number of pixels. That can be a multiple of P·P although P divides neither side.",
-        ('error = "ValueError"', 'error = "ValueError" if height * width % patch_size**2 else "InvalidArgumentError"'),
-    ),
-    area_checked=wrong(
-        "Your code checks the number of pixels. That can be a multiple of P·P although P divides neither side.",
-        (FITS, "height * width % patch_size**2 == 0"),
-    ),
+    only_height_checked=edit(FITS, "height % patch_size == 0") | "The height is checked, the width is not: try both.",
+    only_width_checked=edit(FITS, "width % patch_size == 0") | "The width is checked, the height is not: try both.",
+    only_height_refused=edit('= "ValueError"', '= "ValueError" if height % patch_size else "InvalidArgumentError"')
+    | "The height is checked, the width is not: there TensorFlow stops, with an error of its own.",
+    only_width_refused=edit('= "ValueError"', '= "ValueError" if width % patch_size else "InvalidArgumentError"')
+    | "The width is checked, the height is not: there TensorFlow stops, with an error of its own.",
+    only_area_refused=edit(
+        'error = "ValueError"', 'error = "ValueError" if height * width % patch_size**2 else "InvalidArgumentError"'
+    )
+    | "Your code checks the number of pixels. That can be a multiple of P·P although P divides neither side.",
+    area_checked=edit(FITS, "height * width % patch_size**2 == 0")
+    | "Your code checks the number of pixels. That can be a multiple of P·P although P divides neither side.",
 )
 
-
-exercise.hints(
-    "Split the height into two axes, (h/P, P), and the width in the same way: a reshape to six axes.",
-    "Name the six axes: image, patch row, pixel row, patch column, pixel column, channel. Which two of them number the"
-    " patches, and where do they have to stand?",
-    "After the transposition: image, patch row, patch column, pixel row, pixel column, channel. A last reshape joins"
-    " them.",
+exercise.advice(
+    values="Number the pixels of a small image (np.arange, reshaped), cut it, and compare with the drawing in the "
+    "text.",
+    types=Advice(
+        graph="Inside a graph the batch size is None: give `ops.reshape` −1 in its place, or `ops.shape(images)[0]`."
+    ),
+    refusal="Look at both remainders before anything else, and raise a ValueError that names the numbers.",
 )
 exercise.hints(
-    "Convert the argument first, with `ops.convert_to_tensor`, or use `ops.reshape` and `ops.transpose`, which take"
-    " arrays and tensors and keep the type.",
-    group="types",
+    values=(
+        "Split the height into two axes, (h/P, P), and the width in the same way: a reshape to six axes.",
+        "Name the six axes: image, patch row, pixel row, patch column, pixel column, channel. Which two of them "
+        "number the patches, and where do they have to stand?",
+        "After the transposition: image, patch row, patch column, pixel row, pixel column, channel. A last reshape "
+        "joins them.",
+    ),
+    types="Convert the argument first, with `ops.convert_to_tensor`, or use `ops.reshape` and `ops.transpose`, which "
+    "take arrays and tensors and keep the type.",
+    corners="Where does your code have a 2, or a size of the example, in place of a name?",
 )
-exercise.hints("Where does your code have a 2, or a size of the example, in place of a name?", group="corners")

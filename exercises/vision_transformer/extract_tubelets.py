@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.vision_transformer.shared import LAYOUTS, READY_CUTTERS, Draw, refusal_mistakes
@@ -24,7 +24,7 @@ def _tubes(*shapes: tuple[int, tuple[int, int, int], int, int, int], floats: str
     return draw
 
 
-exercise = Exercise("extract_tubelets", forbidden=READY_CUTTERS)
+exercise = Exercise("extract_tubelets", own_probe=True, forbidden=READY_CUTTERS)
 
 
 @exercise.formula
@@ -49,33 +49,25 @@ def refused(video: np.ndarray, frames: int, patch_size: int) -> dict[str, str]:
     return {"raised": "no error" if fits else error}
 
 
-@exercise.group(
-    "right tubelets, in the right order",
-    points=2,
-    advice="Eight axes: image, then each of time, height and width split in two, then the channel.",
+exercise.group(
+    "right tubelets, in the right order", points=2, values=_tubes((2, (3, 2, 4), 5, 3, 2), (3, (4, 3, 2), 2, 5, 1))
 )
-def values(rng: Generator) -> list[Case]:
-    return _tubes((2, (3, 2, 4), 5, 3, 2), (3, (4, 3, 2), 2, 5, 1))(rng)
+exercise.group(
+    "tubelets of one frame, and one tubelet for the whole video",
+    corners=_tubes((2, (3, 2, 4), 1, 3, 2), (3, (1, 1, 1), 4, 5, 2)),
+)
 
 
-@exercise.group("tubelets of one frame, and one tubelet for the whole video", points=1)
-def corners(rng: Generator) -> list[Case]:
-    return _tubes((2, (3, 2, 4), 1, 3, 2), (3, (1, 1, 1), 4, 5, 2))(rng)
-
-
-@exercise.group("arrays and tensors", points=1)
-def types(rng: Generator) -> list[Case]:
+@exercise.group("arrays and tensors")
+def types(rng):
     shape = (2, (2, 3, 1), 3, 2, 2)
     return [*_tubes(shape, mode="tensor")(rng), *_tubes(shape)(rng), *_tubes(shape, floats="float64")(rng)]
 
 
 @exercise.group(
-    "ValueError where a size does not fit",
-    points=1,
-    fixed="a refusal is the same error for all sizes that do not fit",
-    advice="Three remainders: length by frames, height and width by patch_size.",
+    "ValueError where a size does not fit", fixed="a refusal is the same error for all sizes that do not fit"
 )
-def refusal(rng: Generator) -> list[Case]:
+def refusal(rng):
     frames, size = 3, int(rng.choice([4, 5]))
     shapes = [  # the length is a multiple of patch_size, the others are of frames: each number has its own axis
         (size, 2 * size, 3 * size, "frames does not divide the length"),  # these two leave 1 and 2 over
@@ -86,8 +78,8 @@ def refusal(rng: Generator) -> list[Case]:
     return [
         Case(
             {"video": normal(rng, 2, length, height, width, 1), "frames": frames, "patch_size": size},
+            f"video (2, {length}, {height}, {width}, 1), frames={frames}, patch_size={size}: {what}",
             mode="refusal",
-            description=f"video (2, {length}, {height}, {width}, 1), frames={frames}, patch_size={size}: {what}",
         )
         for length, height, width, what in shapes
     ]
@@ -98,85 +90,56 @@ ORDER = ".transpose(0, 1, 3, 5, 2, 4, 6, 7)"
 FITS = "length % frames == 0 and height % patch_size == 0 and width % patch_size == 0"
 
 exercise.mistakes(
-    time_last=wrong(
-        "The tubelets go through rows, columns, then time. Time should come first.",
-        (ORDER, ".transpose(0, 3, 5, 1, 2, 4, 6, 7)"),
-        hint="List the three axes that number the tubelets in the order in which the text counts them.",
-        see="09#patch-tokens",
-    ),
-    columns_first=wrong(
-        "Within a moment the tubelets go column by column: rows come first.",
-        (ORDER, ".transpose(0, 1, 5, 3, 2, 4, 6, 7)"),
-        hint="`extract_patches` has the same order within one moment. Which patch is the second?",
-        see="09#patch-tokens",
-    ),
-    frames_after_pixels=wrong(
-        "Inside a tubelet the frames come after the pixels, (P, P, frames, C). They should come first: (frames, P,"
-        " P, C).",
-        (ORDER, ".transpose(0, 1, 3, 5, 4, 6, 2, 7)"),
-        hint="With frames=2, where in a tubelet should the second frame begin?",
-    ),
-    frames_between=wrong(
-        "Inside a tubelet the frames stand between the rows and the columns of pixels, (P, frames, P, C). They should"
-        " come first: (frames, P, P, C).",
-        (ORDER, ".transpose(0, 1, 3, 5, 4, 2, 6, 7)"),
-    ),
-    frames_last=wrong(
-        "Inside a tubelet the frames come last, (P, P, C, frames). They should come first: (frames, P, P, C).",
-        (ORDER, ".transpose(0, 1, 3, 5, 4, 6, 7, 2)"),
-    ),
-    pixels_turned=wrong(LAYOUTS["pixels_turned"][0], (ORDER, ".transpose(0, 1, 3, 5, 2, 6, 4, 7)")),
-    channels_first=wrong(
-        "Inside a tubelet the channels come first. They should come last: (frames, P, P, C).",
-        (ORDER, ".transpose(0, 1, 3, 5, 7, 2, 4, 6)"),
-    ),
-    reshape_alone=wrong(
-        "A reshape alone does not make tubelets: it takes pixels that follow each other in memory.",
-        ("pieces.transpose(0, 1, 3, 5, 2, 4, 6, 7)", "pieces"),
-        hint="Number the entries of a small video with arange: where do the first ones lie in it?",
-        see="09#patch-tokens",
-    ),
-    inside_first=wrong(
-        "The axes inside a tubelet stand before those that number the tubelets. Time, rows and columns of the grid"
-        " should come first.",
-        (ORDER, ".transpose(0, 2, 4, 6, 7, 1, 3, 5)"),
-    ),
-    every_nth_pixel=wrong(
-        "A tubelet takes every n-th pixel of a frame, not neighbours. In the first reshape the number of patches comes"
-        " before the patch size: (h/P, P).",
-        (CUT, "video.reshape(batch, times, frames, size, rows, size, columns, channels)"),
-        (ORDER, ".transpose(0, 1, 4, 6, 2, 3, 5, 7)"),
-    ),
-    every_nth_frame=wrong(
-        "A tubelet takes every n-th frame of the video. Its frames should follow each other.",
-        (CUT, "video.reshape(batch, frames, times, rows, size, columns, size, channels)"),
-        (ORDER, ".transpose(0, 2, 3, 5, 1, 4, 6, 7)"),
-    ),
-    frames_apart=wrong(
-        "Every frame is cut by itself. A tubelet should span several frames.",
-        ("size = patch_size", "frames, size = 1, patch_size"),
-    ),
+    time_last=edit(ORDER, ".transpose(0, 3, 5, 1, 2, 4, 6, 7)", see="09#patch-tokens")
+    | "The tubelets go through rows, columns, then time. Time should come first."
+    | "List the three axes that number the tubelets in the order in which the text counts them.",
+    columns_first=edit(ORDER, ".transpose(0, 1, 5, 3, 2, 4, 6, 7)", see="09#patch-tokens")
+    | "Within a moment the tubelets go column by column: rows come first."
+    | "`extract_patches` has the same order within one moment. Which patch is the second?",
+    frames_after_pixels=edit(ORDER, ".transpose(0, 1, 3, 5, 4, 6, 2, 7)")
+    | "Inside a tubelet the frames come after the pixels, (P, P, frames, C). They should come first: (frames, P, P, "
+    "C)." | "With frames=2, where in a tubelet should the second frame begin?",
+    frames_between=edit(ORDER, ".transpose(0, 1, 3, 5, 4, 2, 6, 7)")
+    | "Inside a tubelet the frames stand between the rows and the columns of pixels, (P, frames, P, C). They should "
+    "come first: (frames, P, P, C).",
+    frames_last=edit(ORDER, ".transpose(0, 1, 3, 5, 4, 6, 7, 2)")
+    | "Inside a tubelet the frames come last, (P, P, C, frames). They should come first: (frames, P, P, C).",
+    pixels_turned=edit(ORDER, ".transpose(0, 1, 3, 5, 2, 6, 4, 7)") | LAYOUTS["pixels_turned"][0],
+    channels_first=edit(ORDER, ".transpose(0, 1, 3, 5, 7, 2, 4, 6)")
+    | "Inside a tubelet the channels come first. They should come last: (frames, P, P, C).",
+    reshape_alone=edit("pieces.transpose(0, 1, 3, 5, 2, 4, 6, 7)", "pieces", see="09#patch-tokens")
+    | "A reshape alone does not make tubelets: it takes pixels that follow each other in memory."
+    | "Number the entries of a small video with arange: where do the first ones lie in it?",
+    inside_first=edit(ORDER, ".transpose(0, 2, 4, 6, 7, 1, 3, 5)")
+    | "The axes inside a tubelet stand before those that number the tubelets. Time, rows and columns of the grid "
+    "should come first.",
+    every_nth_pixel=edit(CUT, "video.reshape(batch, times, frames, size, rows, size, columns, channels)")
+    | edit(ORDER, ".transpose(0, 1, 4, 6, 2, 3, 5, 7)")
+    | "A tubelet takes every n-th pixel of a frame, not neighbours. In the first reshape the number of patches comes "
+    "before the patch size: (h/P, P).",
+    every_nth_frame=edit(CUT, "video.reshape(batch, frames, times, rows, size, columns, size, channels)")
+    | edit(ORDER, ".transpose(0, 2, 3, 5, 1, 4, 6, 7)")
+    | "A tubelet takes every n-th frame of the video. Its frames should follow each other.",
+    frames_apart=edit("size = patch_size", "frames, size = 1, patch_size")
+    | "Every frame is cut by itself. A tubelet should span several frames.",
     **refusal_mistakes("Sizes"),
-    time_not_checked=wrong(
-        "Height and width are checked, the number of frames is not: a tubelet has `frames` of them.",
-        (FITS, "height % patch_size == 0 and width % patch_size == 0"),
+    time_not_checked=edit(FITS, "height % patch_size == 0 and width % patch_size == 0")
+    | "Height and width are checked, the number of frames is not: a tubelet has `frames` of them.",
+    only_time_checked=edit(FITS, "length % frames == 0") | "The length is checked, height and width are not.",
+    only_height_checked=edit(FITS, "height % patch_size == 0") | "Only the height is checked.",
+    only_width_checked=edit(FITS, "width % patch_size == 0") | "Only the width is checked.",
+)
+
+exercise.advice(
+    values="Eight axes: image, then each of time, height and width split in two, then the channel.",
+    refusal="Three remainders: length by frames, height and width by patch_size.",
+)
+exercise.hints(
+    values=(
+        "As in `extract_patches`, with one more axis that is split in two: time, (f/frames, frames).",
+        "The three axes that number the tubelets move in front of the three that lie inside.",
     ),
-    only_time_checked=wrong("The length is checked, height and width are not.", (FITS, "length % frames == 0")),
-    only_height_checked=wrong("Only the height is checked.", (FITS, "height % patch_size == 0")),
-    only_width_checked=wrong("Only the width is checked.", (FITS, "width % patch_size == 0")),
-)
-
-
-exercise.hints(
-    "As in `extract_patches`, with one more axis that is split in two: time, (f/frames, frames).",
-    "The three axes that number the tubelets move in front of the three that lie inside.",
-)
-exercise.hints(
-    "Convert the argument first, with `ops.convert_to_tensor`, or use `ops.reshape` and `ops.transpose`, which take"
-    " arrays and tensors.",
-    group="types",
-)
-exercise.hints(
-    "With frames=1 this is `extract_patches`, frame after frame. With one tubelet all three counts are 1.",
-    group="corners",
+    types="Convert the argument first, with `ops.convert_to_tensor`, or use `ops.reshape` and `ops.transpose`, which "
+    "take arrays and tensors.",
+    corners="With frames=1 this is `extract_patches`, frame after frame. With one tubelet all three counts are 1.",
 )

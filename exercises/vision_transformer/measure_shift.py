@@ -4,18 +4,16 @@ from typing import Any
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, wrong
+from autograder.declaring import Advice, Case, Exercise, edit, instead, seen
 from coursekit.generator import Generator
 from coursekit.probes.vision_transformer import WHOLE_PATCHES, answers_of, logits_of
 from exercises.drawing import drawn_until, normal
 
-exercise = Exercise("measure_shift", returns=("accuracy", "change", "error", "along", "rows"))
+exercise = Exercise("measure_shift", own_probe=True, returns=("accuracy", "change", "error", "along", "rows"))
 
 
 @exercise.formula
-def accuracy_by_shift(
-    images: np.ndarray, labels: np.ndarray, shifts: list[int], patch_size: int, weights: np.ndarray
-) -> dict[str, np.ndarray]:
+def accuracy_by_shift(images, labels, shifts, patch_size, weights):
     """Accuracy at each shift, its change from the images as they are, and the paired standard error of the change."""
     hits, base = hits_at(images, labels, shifts, weights), correct(images, labels, weights, 0)
     change = hits - base
@@ -24,17 +22,13 @@ def accuracy_by_shift(
 
 
 @exercise.formula_for("accuracy")
-def accuracy_alone(
-    images: np.ndarray, labels: np.ndarray, shifts: list[int], patch_size: int, weights: np.ndarray
-) -> dict[str, np.ndarray]:
+def accuracy_alone(images, labels, shifts, patch_size, weights):
     """Accuracy at each shift."""
     return {"accuracy": hits_at(images, labels, shifts, weights).mean(axis=1)}
 
 
 @exercise.formula_for("along")
-def rows_along(
-    images: np.ndarray, labels: np.ndarray, shifts: list[int], patch_size: int, weights: np.ndarray
-) -> dict[str, np.ndarray | str]:
+def rows_along(images, labels, shifts, patch_size, weights):
     """Accuracy at shifts by whole patches, with the position rows moved along, and at which shifts that was asked."""
     whole = [shift for shift in shifts if shift % patch_size == 0]
     rows = [shift // patch_size for shift in whole]
@@ -67,9 +61,7 @@ def correct(images: np.ndarray, labels: np.ndarray, weights: np.ndarray, columns
     return (answers_of(images, weights, columns) == labels).astype("float64")
 
 
-def unpaired(
-    images: np.ndarray, labels: np.ndarray, shifts: list[int], patch_size: int, weights: np.ndarray
-) -> dict[str, np.ndarray]:
+def unpaired(images, labels, shifts, patch_size, weights):
     """The error as if the two accuracies came from different images."""
     found = accuracy_by_shift(images, labels, shifts, patch_size, weights)
     base = correct(images, labels, weights, 0).mean()
@@ -111,56 +103,30 @@ def _drawn(rng: Generator, *settings: Any) -> dict[str, Any]:
 
 def _case(inputs: dict[str, Any], mode: str = "call") -> Case:
     images, shifts, size = inputs["images"], inputs["shifts"], inputs["patch_size"]
-    return Case(inputs, mode=mode, description=f"images {images.shape}, shifts {shifts}, patch_size={size}")
+    return Case(inputs, f"images {images.shape}, shifts {shifts}, patch_size={size}", mode=mode)
 
 
-@exercise.group(
-    "accuracy at each shift",
-    points=2,
-    advice=Advice(
-        value="Number the columns of one image and move it. Which column is the first after a move by 2, and which "
-        "after a move by −2?",
-        nan="Every image has a class, whatever has left it.",
-    ),
-    must_fail_for=("rolled", "other_direction", "downwards"),
-)
-def accuracy(rng: Generator) -> list[Case]:
-    return [
-        _case(_drawn(rng, 41, (4, 6, 1), 2, [2, -2, 1]), "accuracy"),
-        _case(_drawn(rng, 37, (5, 9, 2), 3, [-1, 3, 4, 0, -5]), "accuracy"),
-        _case(_drawn(rng, 41, (7, 5, 1), 5, [5, 2, -5]), "accuracy"),
-    ]
+@exercise.group("accuracy at each shift", points=2, must_fail_for=("rolled", "other_direction", "downwards"))
+def accuracy(rng):
+    yield _case(_drawn(rng, 41, (4, 6, 1), 2, [2, -2, 1]), "accuracy")
+    yield _case(_drawn(rng, 37, (5, 9, 2), 3, [-1, 3, 4, 0, -5]), "accuracy")
+    yield _case(_drawn(rng, 41, (7, 5, 1), 5, [5, 2, -5]), "accuracy")
 
 
-@exercise.group(
-    "change and its paired error",
-    points=2,
-    advice=Advice(
-        value="For each image take 1 or 0 (correct or not) when moved, minus 1 or 0 when not moved. Change and error "
-        "are the mean of these n numbers and its standard error."
-    ),
-    must_fail_for=("unpaired", "first_as_base", "loss"),
-)
-def change(rng: Generator) -> list[Case]:
+@exercise.group("change and its paired error", points=2, must_fail_for=("unpaired", "first_as_base", "loss"))
+def change(rng):
     return [_case(_drawn(rng, 43, (6, 8, 1), 4, [-3, 1, 2])), _case(_drawn(rng, 47, (4, 7, 2), 7, [2, 0, -2, 3]))]
 
 
-@exercise.group(
+exercise.group(
     "position rows moved along, at whole patches only",
     points=2,
-    advice=Advice(
-        value="A move by whole patches gives every patch its neighbour's row. `rows` says by how many patches the rows "
-        "go along, in the same direction."
-    ),
     must_fail_for=("rows_not_moved", "rows_in_pixels", "rows_other_way"),
-)
-def along(rng: Generator) -> list[Case]:
-    return [
+    along=lambda rng: [
         _case(_drawn(rng, 41, (4, 8, 1), 2, [-4, 3, 0, -1, 2]), "along"),
         _case(_drawn(rng, 37, (6, 9, 2), 3, [3, 2, -3, 6]), "along"),
-    ]
-
-
+    ],
+)
 PADDED = "np.pad(images, ((0, 0), (0, 0), (width, width), (0, 0)))"
 MOVED = "np.array([correct(moved_right(images, shift), labels, weights, 0) for shift in shifts])"
 EDGE = "np.pad(images, ((0, 0), (0, 0), (width, width), (0, 0)), mode='edge')"
@@ -169,127 +135,94 @@ ROWS = "[shift // patch_size for shift in whole]"
 DOWN = "np.pad(images, ((0, 0), (images.shape[1],) * 2, (0, 0), (0, 0)))"
 
 exercise.mistakes(
-    rolled=wrong(
-        "What leaves an image on one side comes in on the other. It should be lost, and background (0) should come in.",
-        (CUT, "np.roll(images, shift, axis=2)"),
-        hint="Print one image of numbered columns after your move. Which numbers are there that should be gone?",
-        see="09#inductive-bias",
-    ),
-    other_direction=wrong(
-        "The images move the other way. A positive shift goes to the right.",
-        (CUT, "padded[:, :, width + shift : 2 * width + shift]"),
-        hint="After a move by 1 to the right, which column of the old image is column 1?",
-    ),
-    downwards=wrong(
-        "The images move down. A shift goes sideways, along the axis of the columns.",
-        (PADDED, DOWN),
-        (CUT, "padded[:, images.shape[1] - shift : 2 * images.shape[1] - shift]"),
-        hint="Images are (n, h, w, C). Which axis counts the columns?",
-    ),
-    first_as_base=wrong(
-        "The changes are counted from the first shift. The base is the images that were not moved, whether or not "
-        "0 is among the shifts.",
-        ("change = hits - base", "change = hits - hits[0]"),
-        hint="What do you compare with if `shifts` is [1]?",
-    ),
-    predictions_changed=wrong(
-        "You count the images whose predicted class changes. A wrong class can become another wrong one, or the right "
-        "one: compare each prediction with its label first.",
-        ("change = hits - base", "change = other_answers(images, shifts, weights)"),
-        hint="What is the change for an image that was wrong and becomes right? And for one that stays wrong?",
-    ),
-    loss=wrong(
-        "The changes have the other sign. A change below 0 says that moved images are recognised less often.",
-        ("change = hits - base", "change = base - hits"),
-        hint="Which of the two accuracies should be the larger one, if the change is negative?",
-    ),
-    relative_change=wrong(
-        "The changes are divided by the accuracy of the images as they are. The difference alone is asked for.",
-        ("change.mean(axis=1)", "change.mean(axis=1) / base.mean()"),
-        hint="From 80 % to 60 %: is the change −0.25, or −0.2?",
-    ),
-    unpaired=wrong(
-        "The errors are those of two accuracies from different images. Here each image is its own comparison: take "
-        "the difference for each image first.",
-        instead=unpaired,
-        hint="You need n differences, each −1, 0 or 1. What is the standard error of their mean?",
-        see="06b#seeds",
-    ),
-    rows_not_moved=wrong(
-        "With the rows moved along, your accuracy is that without. Ask with the number of patches as `rows`.",
-        (ROWS, "[0 for shift in whole]"),
-    ),
-    rows_in_pixels=wrong(
-        "The rows are moved by as many patches as the image was moved by pixels.",
-        (ROWS, "[shift for shift in whole]"),
-        hint="How many patches are 4 pixels, if a patch has 2?",
-    ),
-    rows_other_way=wrong(
-        "The rows are moved against the image. They should go along with it.",
-        (ROWS, "[-shift // patch_size for shift in whole]"),
-        hint="A patch moves to the right. Which way does its row have to go, so that it stays with the patch?",
-        see="09#inductive-bias",
-    ),
-    rows_at_every_shift=wrong(
-        "The rows are moved at shifts that are no whole patches, too. There the last entry is None.",
-        seen={"rows": "at other shifts as well"},
-        hint="What is left over when the shift is divided by the patch size?",
-    ),
-    sample_variances=wrong(
-        "The errors are those of two accuracies from different images. Here each image is its own comparison: take "
-        "the difference for each image first.",
-        ("change.std(axis=1, ddof=1)", "(hits.var(axis=1, ddof=1) + base.var(ddof=1)) ** 0.5"),
-        hint="You need n differences, each −1, 0 or 1. What is the standard error of their mean?",
-        see="06b#seeds",
-    ),
-    moved_alone=wrong(
-        "The error is that of the accuracy of the moved images. The error of the change is asked for.",
-        ("change.std(axis=1, ddof=1)", "hits.std(axis=1, ddof=1)"),
-        hint="Which n numbers is the change the mean of?",
-    ),
-    whole_population=wrong(
-        "The standard deviation divides by n. These images are a sample: with `ddof=1` it divides by n − 1.",
-        ("change.std(axis=1, ddof=1)", "change.std(axis=1)"),
-    ),
-    deviation=wrong(
-        "The error is the standard deviation of one difference. That of the mean of n differences is √n times smaller.",
-        ("change.std(axis=1, ddof=1) / len(images) ** 0.5", "change.std(axis=1, ddof=1)"),
-    ),
-    interval=wrong(
-        "The error is 1.96 standard errors, half of an interval. One standard error is asked for.",
-        ("change.std(axis=1, ddof=1)", "1.96 * change.std(axis=1, ddof=1)"),
-    ),
-    border_repeated=wrong(
-        "The outermost column of an image comes in where background should. Background is 0.",
-        (PADDED, EDGE),
-        hint="Move an image whose first column is not 0. What stands there now?",
-    ),
-    percent=wrong(
-        "These are percentages. A share lies between 0 and 1.",
-        (MOVED, f"100 * {MOVED}"),
-        (
-            "hits_at(images, labels, shifts, weights), correct(images, labels, weights, 0)",
-            "hits_at(images, labels, shifts, weights), 100 * correct(images, labels, weights, 0)",
-        ),
-    ),
-    rows_without_image=wrong(
-        "The rows move, and the images do not. Ask about the moved images, with their rows moved along.",
-        (
-            "correct(moved_right(images, shift), labels, weights, row * patch_size)",
-            "correct(images, labels, weights, row * patch_size)",
-        ),
-        hint="Which images do you give to `predict` with the moved rows?",
-    ),
+    rolled=edit(CUT, "np.roll(images, shift, axis=2)", see="09#inductive-bias")
+    | "What leaves an image on one side comes in on the other. It should be lost, and background (0) should come in."
+    | "Print one image of numbered columns after your move. Which numbers are there that should be gone?",
+    other_direction=edit(CUT, "padded[:, :, width + shift : 2 * width + shift]")
+    | "The images move the other way. A positive shift goes to the right."
+    | "After a move by 1 to the right, which column of the old image is column 1?",
+    downwards=edit(PADDED, DOWN)
+    | edit(CUT, "padded[:, images.shape[1] - shift : 2 * images.shape[1] - shift]")
+    | "The images move down. A shift goes sideways, along the axis of the columns."
+    | "Images are (n, h, w, C). Which axis counts the columns?",
+    first_as_base=edit("change = hits - base", "change = hits - hits[0]")
+    | "The changes are counted from the first shift. The base is the images that were not moved, whether or not 0 is "
+    "among the shifts." | "What do you compare with if `shifts` is [1]?",
+    predictions_changed=edit("change = hits - base", "change = other_answers(images, shifts, weights)")
+    | "You count the images whose predicted class changes. A wrong class can become another wrong one, or the right "
+    "one: compare each prediction with its label first."
+    | "What is the change for an image that was wrong and becomes right? And for one that stays wrong?",
+    loss=edit("change = hits - base", "change = base - hits")
+    | "The changes have the other sign. A change below 0 says that moved images are recognised less often."
+    | "Which of the two accuracies should be the larger one, if the change is negative?",
+    relative_change=edit("change.mean(axis=1)", "change.mean(axis=1) / base.mean()")
+    | "The changes are divided by the accuracy of the images as they are. The difference alone is asked for."
+    | "From 80 % to 60 %: is the change −0.25, or −0.2?",
+    unpaired=instead(unpaired, see="06b#seeds")
+    | "The errors are those of two accuracies from different images. Here each image is its own comparison: take the "
+    "difference for each image first."
+    | "You need n differences, each −1, 0 or 1. What is the standard error of their mean?",
+    rows_not_moved=edit(ROWS, "[0 for shift in whole]")
+    | "With the rows moved along, your accuracy is that without. Ask with the number of patches as `rows`.",
+    rows_in_pixels=edit(ROWS, "[shift for shift in whole]")
+    | "The rows are moved by as many patches as the image was moved by pixels."
+    | "How many patches are 4 pixels, if a patch has 2?",
+    rows_other_way=edit(ROWS, "[-shift // patch_size for shift in whole]", see="09#inductive-bias")
+    | "The rows are moved against the image. They should go along with it."
+    | "A patch moves to the right. Which way does its row have to go, so that it stays with the patch?",
+    rows_at_every_shift=seen({"rows": "at other shifts as well"})
+    | "The rows are moved at shifts that are no whole patches, too. There the last entry is None."
+    | "What is left over when the shift is divided by the patch size?",
+    sample_variances=edit(
+        "change.std(axis=1, ddof=1)", "(hits.var(axis=1, ddof=1) + base.var(ddof=1)) ** 0.5", see="06b#seeds"
+    )
+    | "The errors are those of two accuracies from different images. Here each image is its own comparison: take the "
+    "difference for each image first."
+    | "You need n differences, each −1, 0 or 1. What is the standard error of their mean?",
+    moved_alone=edit("change.std(axis=1, ddof=1)", "hits.std(axis=1, ddof=1)")
+    | "The error is that of the accuracy of the moved images. The error of the change is asked for."
+    | "Which n numbers is the change the mean of?",
+    whole_population=edit("change.std(axis=1, ddof=1)", "change.std(axis=1)")
+    | "The standard deviation divides by n. These images are a sample: with `ddof=1` it divides by n − 1.",
+    deviation=edit("change.std(axis=1, ddof=1) / len(images) ** 0.5", "change.std(axis=1, ddof=1)")
+    | "The error is the standard deviation of one difference. That of the mean of n differences is √n times smaller.",
+    interval=edit("change.std(axis=1, ddof=1)", "1.96 * change.std(axis=1, ddof=1)")
+    | "The error is 1.96 standard errors, half of an interval. One standard error is asked for.",
+    border_repeated=edit(PADDED, EDGE)
+    | "The outermost column of an image comes in where background should. Background is 0."
+    | "Move an image whose first column is not 0. What stands there now?",
+    percent=edit(MOVED, f"100 * {MOVED}")
+    | edit("hits_at(images, labels, shifts, weights),", "hits_at(images, labels, shifts, weights), 100 *")
+    | "These are percentages. A share lies between 0 and 1.",
+    rows_without_image=edit("moved_right(images, shift), labels, weights, row *", "images, labels, weights, row *")
+    | "The rows move, and the images do not. Ask about the moved images, with their rows moved along."
+    | "Which images do you give to `predict` with the moved rows?",
 )
 
-exercise.hints(
-    "Write a small function that moves the images first: an array of zeros, and a slice of the images in it. Or pad "
-    "both sides, and cut out w columns.",
-    "`predict(moved, 0) == labels` is True for each image that is recognised.",
+exercise.advice(
+    accuracy=Advice(
+        value="Number the columns of one image and move it. Which column is the first after a move by 2, and which "
+        "after a move by −2?",
+        nan="Every image has a class, whatever has left it.",
+    ),
+    change=Advice(
+        value="For each image take 1 or 0 (correct or not) when moved, minus 1 or 0 when not moved. Change and error "
+        "are the mean of these n numbers and its standard error."
+    ),
+    along=Advice(
+        value="A move by whole patches gives every patch its neighbour's row. `rows` says by how many patches the rows "
+        "go along, in the same direction."
+    ),
 )
 exercise.hints(
-    "Keep the n truth values of the images that were not moved, and subtract them from those of every shift.",
-    "`differences.std(ddof=1) / n ** 0.5`",
-    group="change",
+    accuracy=(
+        "Write a small function that moves the images first: an array of zeros, and a slice of the images in it. Or "
+        "pad both sides, and cut out w columns.",
+        "`predict(moved, 0) == labels` is True for each image that is recognised.",
+    ),
+    change=(
+        "Keep the n truth values of the images that were not moved, and subtract them from those of every shift.",
+        "`differences.std(ddof=1) / n ** 0.5`",
+    ),
+    along="`shift % patch_size` is 0 at whole patches, for negative shifts as well.",
 )
-exercise.hints("`shift % patch_size` is 0 at whole patches, for negative shifts as well.", group="along")

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.vision_transformer.shared import Draw, layout_mistakes
@@ -39,7 +39,7 @@ def _joined(*shapes: tuple[int, tuple[int, int], int, int], floats: str = "float
     return draw
 
 
-exercise = Exercise("merge_patches", call=("patches", "height", "width", "channels"), forbidden=READY_MERGERS)
+exercise = Exercise("merge_patches", forbidden=READY_MERGERS)
 
 
 @exercise.formula
@@ -51,22 +51,15 @@ def merge_patches(patches: np.ndarray, height: int, width: int, channels: int) -
     return pieces.reshape(-1, height, width, channels)
 
 
-@exercise.group(
-    "right images",
-    points=2,
-    advice="merge_patches(extract_patches(images, P), h, w, C) returns the images, also when they are not square.",
+exercise.group("right images", points=2, values=_joined((2, (5, 7), 3, 4), (5, (3, 2), 7, 3), (7, (3, 5), 2, 1)))
+exercise.group(
+    "patches of one pixel, one patch per image, one row of patches",
+    corners=_joined((2, (3, 5), 1, 7), (3, (1, 1), 5, 2), (2, (1, 3), 4, 5), (2, (3, 1), 4, 5)),
 )
-def values(rng: Generator) -> list[Case]:
-    return _joined((2, (5, 7), 3, 4), (5, (3, 2), 7, 3), (7, (3, 5), 2, 1))(rng)
 
 
-@exercise.group("patches of one pixel, one patch per image, one row of patches", points=1)
-def corners(rng: Generator) -> list[Case]:
-    return _joined((2, (3, 5), 1, 7), (3, (1, 1), 5, 2), (2, (1, 3), 4, 5), (2, (3, 1), 4, 5))(rng)
-
-
-@exercise.group("arrays and tensors", points=1)
-def types(rng: Generator) -> list[Case]:
+@exercise.group("arrays and tensors")
+def types(rng):
     shape = (2, (3, 5), 2, 3)
     return [*_joined(shape, mode="tensor")(rng), *_joined(shape)(rng), *_joined(shape, floats="float64")(rng)]
 
@@ -84,28 +77,28 @@ LAYOUT = {
 
 exercise.mistakes(
     **layout_mistakes(LAYOUT),
-    read_as_an_image=wrong(
-        "The first reshape reads the patches as if they were still an image, (h/P, P, w/P, P). In the patches the axes"
-        " of the grid come first: (h/P, w/P, P, P).",
-        (PIECES, "patches.reshape(-1, rows, size, columns, size, channels).transpose(0, 1, 3, 2, 4, 5)"),
-        hint="Which axis varies fastest in one patch, and which in the list of patches?",
+    read_as_an_image=edit(
+        PIECES,
+        "patches.reshape(-1, rows, size, columns, size, channels).transpose(0, 1, 3, 2, 4, 5)",
         see="09#patch-tokens",
-    ),
-    image_turned=wrong(
-        "The images come back transposed: (B, w, h, C) instead of (B, h, w, C).",
-        ("pieces.reshape(-1, height, width, channels)", "pieces.reshape(-1, height, width, channels).swapaxes(1, 2)"),
-    ),
+    )
+    | "The first reshape reads the patches as if they were still an image, (h/P, P, w/P, P). In the patches the axes "
+    "of the grid come first: (h/P, w/P, P, P)."
+    | "Which axis varies fastest in one patch, and which in the list of patches?",
+    image_turned=edit(".reshape(-1, height, width, channels)", ".reshape(-1, height, width, channels).swapaxes(1, 2)")
+    | "The images come back transposed: (B, w, h, C) instead of (B, h, w, C).",
 )
 
-
-exercise.hints(
-    "The patch size is not an argument, but a patch has P·P·C numbers. `math.isqrt` is the root of a whole number.",
-    "Undo the steps of `extract_patches` one by one, the last one first.",
-    "A reshape to (B, h/P, w/P, P, P, C), one exchange of two axes, a reshape to (B, h, w, C).",
+exercise.advice(
+    values="merge_patches(extract_patches(images, P), h, w, C) returns the images, also when they are not square."
 )
 exercise.hints(
-    "Convert the argument first, with `ops.convert_to_tensor`, or use `ops.reshape` and `ops.transpose`, which take"
-    " arrays and tensors.",
-    group="types",
+    values=(
+        "The patch size is not an argument, but a patch has P·P·C numbers. `math.isqrt` is the root of a whole number.",
+        "Undo the steps of `extract_patches` one by one, the last one first.",
+        "A reshape to (B, h/P, w/P, P, P, C), one exchange of two axes, a reshape to (B, h, w, C).",
+    ),
+    types="Convert the argument first, with `ops.convert_to_tensor`, or use `ops.reshape` and `ops.transpose`, which "
+    "take arrays and tensors.",
+    corners="How many patches are there down and across? Both come from height, width and P.",
 )
-exercise.hints("How many patches are there down and across? Both come from height, width and P.", group="corners")

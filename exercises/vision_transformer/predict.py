@@ -1,6 +1,6 @@
 """Lab 09, exercise `predict`: how far the cosine of two random rows is from 0."""
 
-from autograder.declaring import ONE, Questions, wrong
+from autograder.declaring import ONE, Questions, seen
 
 exercise = Questions("predict", tolerance=0.03)
 
@@ -15,16 +15,9 @@ exercise.question(
 )
 
 exercise.mistakes(
-    mean_in_its_place=wrong(
-        "Near 0 lies the mean of the cosine, and its variance, too. How far from 0 are single cosines?",
-        seen=0.0,
-        see="09#position-map",
-    ),
-    by_hand=wrong("This is the deviation for rows of four numbers. Here they have 64.", seen=0.5),
-    length_of_a_row=wrong(
-        "This is √D, the length of a row, or the standard deviation of the dot product. A cosine lies between −1"
-        " and 1.",
-        seen=8.0,
-        see="09#position-map",
-    ),
+    mean_in_its_place=seen(0.0, see="09#position-map")
+    | "Near 0 lies the mean of the cosine, and its variance, too. How far from 0 are single cosines?",
+    by_hand=seen(0.5) | "This is the deviation for rows of four numbers. Here they have 64.",
+    length_of_a_row=seen(8.0, see="09#position-map")
+    | "This is √D, the length of a row, or the standard deviation of the dot product. A cosine lies between −1 and 1.",
 )

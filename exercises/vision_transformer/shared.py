@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from autograder.declaring import Case, Mistake, wrong
+from autograder.declaring import Case, Mistake, edit
 from coursekit.generator import Generator
 from exercises.drawing import normal
 
@@ -33,14 +33,7 @@ def patches_of(images: np.ndarray, patch_size: int) -> np.ndarray:
     return pieces.reshape(batch, rows * columns, -1)
 
 
-def embedded(
-    images: np.ndarray,
-    patch_size: int,
-    kernel: np.ndarray,
-    bias: np.ndarray,
-    class_token: np.ndarray,
-    positions: np.ndarray,
-) -> np.ndarray:
+def embedded(images, patch_size, kernel, bias, class_token, positions):
     """Projected patches with a class token in front, plus positions: (B, h, w, C) -> (B, N + 1, D).
 
     Source: Dosovitskiy et al. 2021, equation 1.
@@ -75,9 +68,7 @@ JOINED = "np.concatenate([front, tokens], axis=1) + positions"
 FRONT_FIRST = "[front, tokens]"
 
 
-def draw_images(
-    rng: Generator, batch: int, grid: tuple[int, int], size: int, channels: int, dtype: str = "float32"
-) -> np.ndarray:
+def draw_images(rng, batch, grid, size, channels, dtype="float32"):
     return normal(rng, batch, grid[0] * size, grid[1] * size, channels, dtype=dtype)
 
 
@@ -123,27 +114,18 @@ LAYOUTS = {
 
 def layout_mistakes(edits: Mapping[str, tuple[str, str]]) -> dict[str, Mistake]:
     """The mistakes in the order of pixels and patches, each with the edit of a formula that makes it."""
-    return {
-        id: wrong(sentence, edits[id], hint=hint, see="09#patch-tokens") for id, (sentence, hint) in LAYOUTS.items()
-    }
+    return {id: edit(edits[id], see="09#patch-tokens") | sentence | hint for id, (sentence, hint) in LAYOUTS.items()}
 
 
 def refusal_mistakes(what: str) -> dict[str, Mistake]:
     """Sizes that do not fit are not refused, or not with a ValueError: where a formula says ``error = …``."""
     return dict(
-        any_size_accepted=wrong(
-            f"{what} that do not fit are accepted, and part of the picture is cut off or filled up without an error.",
-            ('error = "ValueError"', 'error = "no error"'),
-            hint="Compare the two remainders with 0 in the first line of the function.",
-            see="09#patch-tokens",
-        ),
-        refused_too_late=wrong(
-            f"{what} that do not fit fail somewhere inside TensorFlow. "
-            "Check them yourself first, and say in words what is wrong.",
-            ('error = "ValueError"', 'error = "InvalidArgumentError"'),
-        ),
-        sizes_asserted=wrong(
-            f"{what} that do not fit end in an AssertionError; raise a ValueError (assertions can be switched off).",
-            ('error = "ValueError"', 'error = "AssertionError"'),
-        ),
+        any_size_accepted=edit('error = "ValueError"', 'error = "no error"', see="09#patch-tokens")
+        | f"{what} that do not fit are accepted, and part of the picture is cut off or filled up without an error."
+        | "Compare the two remainders with 0 in the first line of the function.",
+        refused_too_late=edit('error = "ValueError"', 'error = "InvalidArgumentError"')
+        | f"{what} that do not fit fail somewhere inside TensorFlow. "
+        "Check them yourself first, and say in words what is wrong.",
+        sizes_asserted=edit('error = "ValueError"', 'error = "AssertionError"')
+        | f"{what} that do not fit end in an AssertionError; raise a ValueError (assertions can be switched off).",
     )
