@@ -20,7 +20,7 @@ from test_submission_run import LIMITS, cell
 from this_course import exercises_of
 
 from autograder.course.settings import load_course
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit
 from autograder.grading.lab_grader import LabGrader
 from autograder.grading.preloading import start_sandbox
 from autograder.grading.results import ExerciseResult
@@ -55,7 +55,7 @@ def exercise_of_shares() -> Exercise:
     exercise = Exercise("shares", call=("x",))
     exercise.formula(shares)
     exercise.group("right", points=1, name="right")(lambda rng: [Case({"x": rng.uniform(1, 2, size=(3, 5))})])
-    exercise.mistakes(over_columns=wrong("Over columns.", ("axis=-1", "axis=0")))
+    exercise.mistakes(over_columns=edit("axis=-1", "axis=0") | "Over columns.")
     return exercise
 
 
@@ -68,8 +68,8 @@ def exercise_of_mixture(uses: tuple[str, ...] = ("shares",), **more: object) -> 
 
     exercise.group("three rows", points=2, name="three")(lambda rng: [case(rng, 3)])
     exercise.group("one row", points=1, name="one")(lambda rng: [case(rng, 1)])
-    exercise.mistakes(one_forgotten=wrong("One forgotten.", ("+ 1", "")))
-    exercise.hints("A hint.")
+    exercise.mistakes(one_forgotten=edit("+ 1", "") | "One forgotten.")
+    exercise.hints(three="A hint.")
     return exercise
 
 

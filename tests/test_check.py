@@ -194,12 +194,11 @@ def test_hints_belong_to_the_group_that_fails_first():
     declared = Declaration("double")
     declared.group("right values", points=1, name="values")(list)
     declared.group("any shape", points=1, name="shapes")(list)
-    declared.hints("Add x to itself.", "Or multiply it.")
-    declared.hints("What does `+` do to a list?", group="shapes")
+    declared.hints(values=("Add x to itself.", "Or multiply it."), shapes="What does `+` do to a list?")
     with pytest.raises(ValueError, match="shapes"):
-        declared.hints("Again.", group="shapes")
+        declared.hints(shapes="Again.")
     with pytest.raises(ValueError, match="no_group"):
-        declared.hints("Nobody fails it.", group="no_group")
+        declared.hints(no_group="Nobody fails it.")
     values, shapes = declared.spec.groups
 
     def hints(*passed: bool, attempt: int) -> list[str]:

@@ -198,7 +198,7 @@ def test_a_digest_tells_cases_and_what_they_expect_but_no_words():
         def values(rng):
             return [Case({"x": rng.normal(size=size)})]
 
-        exercise.hints(hint)
+        exercise.hints(values=hint)
         return digest(exercise.spec, exercise.expectations(seed))
 
     assert digest_of() == digest_of(hint="Another one.") == digest_of(factor=2 + 1e-13)

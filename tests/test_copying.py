@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from this_course import exercises_of
 
-from autograder.declaring import Case, Exercise, find_the_bug, wrong
+from autograder.declaring import Case, Exercise, edit, find_the_bug
 from coursekit.judge import Attempt, judge
 
 LABS = (
@@ -28,7 +28,7 @@ def original() -> Exercise:
         def draw(rng, size=size):
             return [Case({"x": rng.normal(size=size)})]
 
-    exercise.mistakes(halved=wrong("Half of it.", ("2 * x", "x / 2")))
+    exercise.mistakes(halved=edit("2 * x", "x / 2") | "Half of it.")
     return exercise
 
 

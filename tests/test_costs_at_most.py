@@ -9,7 +9,7 @@ import pytest
 from lab_matrix import LABS, expectations, forged
 from this_course import exercises_of
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit
 from coursekit.judge import UNNAMED_MODES, Attempt, Expectation, Judgement, judge
 from coursekit.reference import load_reference
 
@@ -21,11 +21,11 @@ def scaled(x: np.ndarray, shift: float = 0.001) -> np.ndarray:
     return x / np.sqrt(x.var() + shift)
 
 
-exercise = Exercise("scaled")
+exercise = Exercise("scaled", own_probe=True)
 exercise.formula(scaled)
 exercise.mistakes(
-    default=wrong("The default.", ("shift=0.001", "shift=1.0"), costs_at_most=0.5),
-    turned=wrong("Turned.", ("x /", "-x /")),
+    default=edit("shift=0.001", "shift=1.0", costs_at_most=0.5) | "The default.",
+    turned=edit("x /", "-x /") | "Turned.",
 )
 
 

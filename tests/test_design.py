@@ -7,7 +7,7 @@ import pytest
 
 from autograder.author.mistake_text import described
 from autograder.author.strength import formula_mutants
-from autograder.declaring import Design, Questions, wrong
+from autograder.declaring import Design, Questions, seen
 from autograder.declaring.design import ANY_CHOICE
 from autograder.releasing.fixed_groups import fixed_groups
 from coursekit.judge import Attempt, judge
@@ -20,8 +20,8 @@ def seats() -> Design:
     exercise.constraint("rows", "at most 9 rows", about="rows", kept="at most 9", points=2, advice="Count the rows.")
     exercise.constraint("aisle", "an aisle", about="the seats of a row", kept="an aisle")
     exercise.mistakes(
-        too_many=wrong("There are more than 9 rows.", seen={"rows": "more than 9"}),
-        none=wrong("There is nothing at all.", seen={"rows": "no row", "aisle": "no aisle"}, hint="Is 0 a choice?"),
+        too_many=seen({"rows": "more than 9"}) | "There are more than 9 rows.",
+        none=seen({"rows": "no row", "aisle": "no aisle"}) | "There is nothing at all." | "Is 0 a choice?",
     )
     return exercise
 
@@ -43,7 +43,7 @@ def test_each_constraint_is_a_group_and_what_breaks_it_is_named():
 def test_of_two_broken_constraints_both_are_named():
     assert heard("more than 9", "half an aisle").misconceptions == ("too_many",), "the other one has no name"
     exercise = seats()
-    exercise.mistakes(half=wrong("The aisle ends halfway.", seen={"aisle": "half an aisle"}))
+    exercise.mistakes(half=seen({"aisle": "half an aisle"}) | "The aisle ends halfway.")
     attempts = [Attempt({"rows": "more than 9"}), Attempt({"aisle": "half an aisle"})]
     assert judge(exercise.spec, exercise.expectations(1), attempts).misconceptions == ("too_many", "half")
 
@@ -61,19 +61,19 @@ def test_a_mistake_without_a_formula_is_shown_in_words():
     ]
     questions = Questions("answers")
     questions.question("half", "a half", right=0.5)
-    questions.mistakes(whole=wrong("That is the whole.", seen={"half": 1.0}))
+    questions.mistakes(whole=seen({"half": 1.0}) | "That is the whole.")
     assert described(questions, "whole").splitlines() == ["That is the whole.", "the probe says: {'half': 1.0}"]
 
 
-@pytest.mark.parametrize("seen", [None, {}, "more than 9", {"columns": "too many"}])
-def test_a_mistake_breaks_a_constraint(seen):
+@pytest.mark.parametrize("said", [None, {}, "more than 9", {"columns": "too many"}])
+def test_a_mistake_breaks_a_constraint(said):
     with pytest.raises(ValueError, match=r"mistake other.*rows, aisle"):
-        seats().mistakes(other=wrong("Which?", seen=seen))
+        seats().mistakes(other=seen(said) | "Which?")
 
 
 def test_a_mistake_is_none_where_the_constraint_is_kept():
     with pytest.raises(ValueError, match="mistake other: that is said"):
-        seats().mistakes(other=wrong("Which?", seen={"rows": "at most 9"}))
+        seats().mistakes(other=seen({"rows": "at most 9"}) | "Which?")
 
 
 PROBE = design(lambda constraint, rows, share: f"{constraint}: {rows}, {share}", rows=whole(), share=real)

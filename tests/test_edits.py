@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from autograder.author.mistake_text import described
-from autograder.declaring import Advice, Case, Exercise, wrong
+from autograder.declaring import Advice, Case, Exercise, edit, instead, seen
 from autograder.declaring.edits import EditError, Formula
 from autograder.releasing.leaks import _edit_lines, _named_texts
 from coursekit.generator import Generator
@@ -41,7 +41,7 @@ X = np.array([[1.0, 2.0, 4.0], [0.0, 0.0, -1.0]])
 
 
 @pytest.mark.parametrize(
-    ("edit", "expected"),
+    ("change", "expected"),
     [
         (("/ math.sqrt(x.shape[-1])", ""), lambda x: np.exp(x)),
         (("math.sqrt( x.shape[ -1 ] )", "3"), lambda x: np.exp(x / 3)),
@@ -52,8 +52,8 @@ X = np.array([[1.0, 2.0, 4.0], [0.0, 0.0, -1.0]])
         (("peak(x)", "0.3 * x"), None),
     ],
 )
-def test_an_edit_is_found_whatever_the_layout(edit, expected):
-    new = FORMULA.made([edit])[""]
+def test_an_edit_is_found_whatever_the_layout(change, expected):
+    new = FORMULA.made([change])[""]
     assert not np.allclose(new(X), softened(X))
     if expected is not None:
         np.testing.assert_allclose(new(X), expected(X) / expected(X).sum(axis=-1, keepdims=True))
@@ -71,7 +71,7 @@ def test_the_formula_itself_stays_as_it_is():
 
 
 @pytest.mark.parametrize(
-    ("edit", "said"),
+    ("change", "said"),
     [
         (("powers * total", "powers"), "fits 0 times"),
         (("axis=-1", "axis=-2"), "fits 2 times"),
@@ -79,12 +79,12 @@ def test_the_formula_itself_stays_as_it_is():
         (("does not overflow", ""), "fits 0 times"),
     ],
 )
-def test_an_edit_that_does_not_fit_once_is_an_error_that_names_the_mistake(edit, said):
+def test_an_edit_that_does_not_fit_once_is_an_error_that_names_the_mistake(change, said):
     with pytest.raises(EditError, match=said):
-        FORMULA.edited([edit])
+        FORMULA.edited([change])
     exercise = Exercise("soft", oracle=softened)
     with pytest.raises(ValueError, match=rf"soft, mistake blunder: [\s\S]*{said}"):
-        exercise.mistakes(blunder=wrong("A blunder.", edit))
+        exercise.mistakes(blunder=edit(change) | "A blunder.")
 
 
 def test_two_edits_of_one_place_exclude_each_other():
@@ -95,26 +95,28 @@ def test_two_edits_of_one_place_exclude_each_other():
 
 
 def soft_exercise() -> Exercise:
-    exercise = Exercise("soft", optional=("sharpness",), returns=("weights",))
+    exercise = Exercise("soft", own_probe=True, returns=("weights",))
     exercise.formula(softened)
 
-    @exercise.group(
-        "right values", points=1, advice=Advice(value="Look at the sum.", nan="Which exponential is infinite?")
-    )
+    @exercise.group("right values")
     def values(rng: Generator) -> list[Case]:
         return [Case({"x": rng.normal(size=(3, 5)) * 30})]
 
-    @exercise.group("memory", points=1, advice=Advice(shape="Rows first."))
+    @exercise.group("memory")
     def memory(rng: Generator) -> list[Case]:
         return [Case({"x": rng.normal(size=(2, 3))}, mode="memory")]
 
     exercise.formula_for("memory")(no_copy)
     exercise.mistakes(
-        not_divided=wrong("The division is missing.", ("powers / total", "powers"), hint="What do the rows sum to?"),
-        largest_only=wrong("Only the largest counts.", instead=hardened),
-        copied=wrong("The input is copied.", seen={"copies": "one"}),
+        not_divided=edit("powers / total", "powers") | "The division is missing." | "What do the rows sum to?",
+        largest_only=instead(hardened) | "Only the largest counts.",
+        copied=seen({"copies": "one"}) | "The input is copied.",
     )
-    exercise.hints("Three steps.")
+    exercise.advice(
+        values=Advice(value="Look at the sum.", nan="Which exponential is infinite?"),
+        memory=Advice(shape="Rows first."),
+    )
+    exercise.hints(values="Three steps.")
     return exercise
 
 
@@ -173,11 +175,13 @@ def test_the_leak_scan_reads_edits():
     source = """
 SCALED = "scores / numpy.sqrt(keys.shape[-1]) of an exercise"
 exercise.mistakes(
-    a=wrong("For students.", (SCALED, "the new text of the formula, line by line"), hint="Help."),
+    a=edit(SCALED, "the new text of the formula, line by line") | "For students." | "Help.",
+    b=edit((SCALED, "another text of the formula, in a pair")) | "For students, too.",
 )
 """
     source += 'exercise.question(hints=("A hint is for students and no secret at all.", "Another one."))'
     assert set(_edit_lines(source, _named_texts(source))) == {
         "scores / numpy.sqrt(keys.shape[-1]) of an exercise",
         "the new text of the formula, line by line",
+        "another text of the formula, in a pair",
     }

@@ -20,7 +20,8 @@ HIDDEN_SEED = 977
 
 
 def twice() -> Exercise:
-    exercise = Exercise("twice", oracle=lambda x: {"output": 2 * x}, by_mode={"refusal": lambda: {"raised": "no"}})
+    exercise = Exercise("twice", own_probe=True, oracle=lambda x: {"output": 2 * x})
+    exercise.formula_for("refusal")(lambda: {"raised": "no"})
 
     @exercise.group("numbers", points=2)
     def numbers(rng):

@@ -72,7 +72,7 @@ def test_references_are_what_the_solution_returns_and_the_seed_decides_the_input
 
 def test_the_check_beside_the_notebook_needs_no_probe_of_the_package(tmp_path, monkeypatch):
     exercise = own(two_cases)
-    exercise.hints("Add up the window.")
+    exercise.hints(values="Add up the window.")
     cases = exercise.expectations(1, solution_of(exercise, moving_average=moving_average))
     files = export(LAB, "Averages", {"moving_average": 3}, {"moving_average": exercise}, {"moving_average": cases})
     (tmp_path / "reference").mkdir()

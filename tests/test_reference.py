@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit
 from autograder.releasing import reference_export
 from coursekit import reference
 from coursekit.diagnosis import FINGERPRINT_SIZE, fingerprint
@@ -40,9 +40,9 @@ def make_exercise(shape: tuple[int, int]) -> Exercise:
         yield Case({"x": np.arange(1.0, 1.0 + math.prod(shape)).reshape(shape)}, description="two results")
 
     exercise.mistakes(
-        halved=wrong("It is half.", ("1.0", "0.5")),
-        turned=wrong("It is half, and comes in another order.", ("1.0", "0.25"), TURNED),
-        cut=wrong("Rows are missing, and the order is another.", ("None", "1"), TURNED),
+        halved=edit("1.0", "0.5") | "It is half.",
+        turned=edit("1.0", "0.25") | edit(TURNED) | "It is half, and comes in another order.",
+        cut=edit("None", "1") | edit(TURNED) | "Rows are missing, and the order is another.",
     )
     return exercise
 

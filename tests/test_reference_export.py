@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit
 from autograder.releasing import reference_export
 
 LAB = "01_guess"
@@ -151,7 +151,7 @@ def test_no_more_digits_are_written_than_processors_agree_on():
     def exported(formula):
         declared = Exercise("guess", oracle=formula)
         declared.group("values", points=1, name="values")(lambda rng: [Case({"x": 1.1})])
-        declared.mistakes(wrong_sign=wrong("The sign is wrong.", ("exp(x)", "exp(-x)")))
+        declared.mistakes(wrong_sign=edit("exp(x)", "exp(-x)") | "The sign is wrong.")
         return reference_export.export(LAB, "A guess", {"guess": 2}, {"guess": declared})
 
     one, other = exported(by_hand), exported(by_hand_with_another_last_bit)

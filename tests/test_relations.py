@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from autograder.declaring import Case, Exercise, Questions, wrong
+from autograder.declaring import Case, Exercise, Questions, edit
 from autograder.declaring.copying import find_the_bug
 from autograder.releasing import reference_export
 from coursekit.judge import Attempt, judge
@@ -122,7 +122,7 @@ def totals() -> Exercise:
     exercise.formula(total)
     exercise.group("values", points=1, name="values")(lambda rng: [Case({"x": rng.normal(size=(3, 5))})])
     exercise.group("a shift", points=1, name="shift")(lambda rng: [Case({"x": rng.normal(size=(3, 5)), "shift": 2.0})])
-    exercise.mistakes(means=wrong("That is the mean.", ("x.sum", "x.mean")))
+    exercise.mistakes(means=edit("x.sum", "x.mean") | "That is the mean.")
     return exercise
 
 

@@ -12,7 +12,7 @@ from this_course import ROOT, exercises_of
 from tiny_course import build, write_notebook
 
 from autograder.course.settings import CourseError, load_course
-from autograder.declaring import Exercise, Questions, wrong
+from autograder.declaring import Exercise, Mistake, Questions, seen
 from autograder.declaring.questions import ONE
 from autograder.releasing.sections import referred_sections, section
 from coursekit.judge import Attempt, Section, judge
@@ -42,13 +42,13 @@ def test_a_section_is_found_by_the_number_of_its_lecture_and_its_id(tmp_path, mo
         with pytest.raises(CourseError, match="no lecture has the section"):
             section(course, wanting)
     exercise = Exercise("double", oracle=lambda x: {"output": 2 * x})
-    exercise.named_mistakes["halved"] = wrong("Half of it.", see="02b#nowhere")
+    exercise.named_mistakes["halved"] = Mistake("Half of it.", see="02b#nowhere")
     with pytest.raises(CourseError, match="double, mistake halved"):
         referred_sections(course, {"double": exercise})
-    exercise.named_mistakes["halved"] = wrong("Half of it.", see="nowhere")
+    exercise.named_mistakes["halved"] = Mistake("Half of it.", see="nowhere")
     with pytest.raises(CourseError, match="double, mistake halved"):
         referred_sections(course, {"double": exercise})
-    exercise.named_mistakes["halved"] = wrong("Half of it.", see="02b#roots")
+    exercise.named_mistakes["halved"] = Mistake("Half of it.", see="02b#roots")
     assert referred_sections(course, {"double": exercise})["double"].keys() == {"halved"}
     (course.lectures / "02b_more.ipynb").unlink()  # left out, as docs/teaching/changing-the-course.md says
     assert referred_sections(course, {"double": exercise}) == {}
@@ -58,14 +58,12 @@ def test_questions_are_data_and_their_wrong_answers_are_named():
     exercise = Questions("answers", tolerance=0.01)
     exercise.question("root", "the root of 2", right=1.414, hints=("Between 1 and 2.",))
     exercise.question("letter", "which one", right="b")
-    exercise.mistakes(
-        squared=wrong("That is the square.", seen={"root": 4.0}), first=wrong("No.", seen={"letter": "a"})
-    )
+    exercise.mistakes(squared=seen({"root": 4.0}) | "That is the square.", first=seen({"letter": "a"}) | "No.")
     cases = exercise.expectations(1)
     judgement = judge(exercise.spec, cases, [Attempt({"answer": np.array(4.0)}), Attempt({"answer": "b"})])
     assert judgement.misconceptions == ("squared",) and [group.passed for group in judgement.groups] == [False, True]
     with pytest.raises(ValueError, match="mistake other"):
-        exercise.mistakes(other=wrong("Which?", seen={"cube": 8.0}))
+        exercise.mistakes(other=seen({"cube": 8.0}) | "Which?")
 
 
 def test_a_measured_number_is_right_in_the_range_of_recorded_runs_widened_by_half():
@@ -86,7 +84,7 @@ def test_a_measured_number_is_right_in_the_range_of_recorded_runs_widened_by_hal
 def test_one_question_is_the_value_of_a_variable_and_the_section_is_shown():
     exercise = Questions("predict", tolerance=0.5)
     exercise.question(ONE, "a number", right=4.0)
-    exercise.mistakes(twice=wrong("Twice too much.", seen=8.0, hint="Halve it."))
+    exercise.mistakes(twice=seen(8.0) | "Twice too much." | "Halve it.")
     (case,) = exercise.expectations(1)
     judgement = judge(exercise.spec, [case], [Attempt({"value": 8.0})])
     assert judgement.misconceptions == ("twice",)

@@ -35,7 +35,7 @@ def refusals(tmp_path, monkeypatch):
 
 FORMULA = """
 import numpy as np
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, edit
 
 exercise = Exercise("centre", call=("x",))
 
@@ -46,8 +46,8 @@ def formula(x):
 
 
 exercise.mistakes(
-    over_rows=wrong("The mean is that of each row.", ("axis=0", "axis=1")),
-    added=wrong("The mean is added.", ("x - np.mean", "x + np.mean")),
+    over_rows=edit("axis=0", "axis=1") | "The mean is that of each row.",
+    added=edit("x - np.mean", "x + np.mean") | "The mean is added.",
 )
 
 

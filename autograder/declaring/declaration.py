@@ -139,7 +139,8 @@ class Declaration:
             named: where nothing is decorated, what draws the cases, under the name of the group.
 
         Raises:
-            ValueError: the points are not positive, there is another group of this name, or two draws are given.
+            ValueError: the points are not positive, there is another group of this name, two draws are given, or one
+                is no function.
         """
         if points <= 0:
             raise ValueError(
@@ -150,6 +151,8 @@ class Declaration:
 
         def declare(draw: Draw) -> Draw:
             own = next(iter(named), name or getattr(draw, "__name__", ""))
+            if not callable(draw):
+                raise ValueError(f'{self.name}: the group "{title}" has no {own}; it takes a function that draws cases')
             if any(other.name == own for other in self.groups):
                 raise ValueError(f"{self.name}: two groups are called {own}")
             must = tuple(must_fail_for), tuple(must_pass_for)
@@ -159,6 +162,26 @@ class Declaration:
         for draw in named.values():
             declare(draw)
         return declare
+
+    def types(self, draw: Callable[[Generator, str], dict[str, Any]], *, kept: bool = False, points: int = 1) -> None:
+        """Declare the standard group `types`: TensorFlow tensors, NumPy arrays of float32, and of float64.
+
+        Args:
+            draw: draws the inputs from the generator, in the float type that it gets.
+            kept: whether the results must have the inputs' float type.
+            points: as for a group.
+        """
+
+        def try_each(rng: Generator) -> Iterator[Case]:
+            for kind, dtype in (("tensor", "float32"), ("call", "float32"), ("call", "float64")):
+                inputs = draw(rng, dtype)
+                several = sum(isinstance(value, np.ndarray) for value in inputs.values()) > 1
+                one, many = ("a TensorFlow tensor", "TensorFlow tensors")
+                if kind == "call":
+                    one, many = f"a NumPy array of {dtype}", f"NumPy arrays of {dtype}"
+                yield Case(inputs, many if several else one, mode=kind, dtype=dtype if kept else None)
+
+        self.group("arrays and tensors" + ", float type kept" * kept, points=points, types=try_each)
 
     def advice(self, **by_group: str | Advice) -> None:
         """Declare what to look at when a group fails and no mistake explains it, best by the kind of failure.
@@ -177,9 +200,11 @@ class Declaration:
                 at this group, and so on.
 
         Raises:
-            ValueError: there is no such group.
+            ValueError: there is no such group, or it has its hints.
         """
         self._refuse_unknown_groups("hints", by_group)
+        if twice := sorted(by_group.keys() & self.hint_texts.keys()):
+            raise ValueError(f"{self.name}: second hints for {', '.join(twice)}")
         self.hint_texts |= {name: (texts,) if isinstance(texts, str) else texts for name, texts in by_group.items()}
 
     def _refuse_unknown_groups(self, what: str, by_group: Mapping[str, Any]) -> None:

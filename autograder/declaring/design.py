@@ -48,7 +48,7 @@ class Design(Exercise):
             advice: as for a group.
         """
         self.kept[name] = kept
-        self.group(title, points=points, fixed=ANY_CHOICE, **{name: lambda rng: Case({"constraint": name}, about)})
+        self.group(title, points=points, name=name, fixed=ANY_CHOICE)(lambda rng: Case({"constraint": name}, about))
         self.advice(**{name: advice})
 
     def mistakes(self, **named: Mistake) -> None:

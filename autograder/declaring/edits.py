@@ -236,6 +236,9 @@ class _Bare(ast.NodeTransformer):
         node.annotation = None
         return node
 
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        return ast.copy_location(ast.Assign([node.target], node.value), node) if node.value else node
+
 
 def _spelling(function: FunctionType) -> str:
     try:

@@ -96,6 +96,51 @@ class Exercise(Declaration):
         for id, mistake in named.items():
             self._try_edits(id, mistake)
 
+    def parameters(
+        self, title: str, draw: Callable[[Generator], dict[str, Any]], *, told: Sequence[str], points: int = 1
+    ) -> None:
+        """Declare the standard group `parameters`: a layer has the right number of them, at sizes that are drawn.
+
+        Args:
+            title: what the group tests, in the student's terms.
+            draw: draws the inputs.
+            told: the inputs of which the student is told the values.
+            points: as for a group.
+        """
+
+        def count(rng: Generator) -> Case:
+            inputs = draw(rng)
+            sizes = ", ".join(f"{name}={inputs[name]}" for name in told)
+            return Case(inputs, f"trainable parameters, {sizes}", mode="parameters")
+
+        self.group(title, points=points, parameters=count)
+
+    def training(
+        self,
+        draw: Callable[[Generator], dict[str, Any] | tuple[dict[str, Any], dict[str, Any]]],
+        *,
+        unknown: str = "batch size and length",
+        points: int = 1,
+    ) -> None:
+        """Declare the standard group `training`: a layer works inside a graph, and its gradients are right.
+
+        Args:
+            draw: draws the inputs, or a pair of them: for the graph, and smaller ones for the gradients, of which each
+                number costs two runs of the formula.
+            unknown: what is not known inside the graph.
+            points: as for a group.
+        """
+
+        def train(rng: Generator) -> Iterator[Case]:
+            drawn = draw(rng)
+            large, small = drawn if isinstance(drawn, tuple) else (drawn, drawn)
+            yield Case(large, f"inside tf.function, {unknown} unknown", mode="graph")
+            results = self.reference(Case(small)).items()
+            cotangents = {f"cotangent.{key}": rng.normal(size=value.shape).astype("float32") for key, value in results}
+            yield Case({**small, **cotangents}, "gradients, compared with numerical ones", mode="gradient")
+
+        self.group("works inside tf.function, and gradients reach every weight", points=points, training=train)
+
     def given(self, *edits: tuple[str, str]) -> None:
         """Declare what is wrong in code that students get to mend, as edits of the formula.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -76,10 +76,10 @@ def edit(
     Raises:
         ValueError: the texts are no pairs.
     """
-    pairs = (texts,) if texts and isinstance(texts[0], str) else texts
+    pairs: Sequence[Any] = (texts,) if texts and isinstance(texts[0], str) else texts
     if not all(len(pair) == 2 or isinstance(pair, Edit) for pair in pairs):
         raise ValueError(f"an edit is a text and what stands there instead, but here are {texts!r}")
-    edits = tuple(pair if isinstance(pair, Edit) else Edit(*pair, times) for pair in pairs)
+    edits = tuple(pair if isinstance(pair, Edit) else Edit(pair[0], pair[1], times) for pair in pairs)
     return Mistake(edits=edits, see=see, costs_at_most=costs_at_most)
 
 

@@ -59,9 +59,10 @@ class Questions(Exercise):
         where = f'{self.name}["{entry}"]' if entry != ONE else "your number"
         inputs = {"entry": entry} if entry != ONE else {}
         group = name or entry or "number"
-        self.group(title, points=points, **{group: lambda rng: Case(dict(inputs), where)})
+        self.group(title, points=points, name=group)(lambda rng: Case(dict(inputs), where))
         self.advice(**{group: advice})
-        self.hints(**{group: tuple(hints)})
+        if hints:
+            self.hints(**{group: tuple(hints)})
 
     def measured(
         self,

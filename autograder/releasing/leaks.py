@@ -171,10 +171,10 @@ def _function_lines(source: str) -> Iterator[str]:
 
 
 def _edit_lines(source: str, named: Mapping[str, str]) -> Iterator[str]:
-    """Lines of the edits by which mistakes are declared, ``wrong("…", (old, new))``: strings, or names of strings."""
+    """Lines of the edits by which mistakes are declared, ``edit(old, new)``: strings, or names of strings."""
     for call in ast.walk(ast.parse(source)):
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "wrong":
-            for part in (part for edit in call.args[1:] if isinstance(edit, ast.Tuple) for part in edit.elts):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "edit":
+            for part in (part for text in call.args for part in (text.elts if isinstance(text, ast.Tuple) else [text])):
                 if isinstance(part, ast.Constant) and isinstance(part.value, str):
                     yield from part.value.splitlines()
                 elif isinstance(part, ast.Name):

@@ -103,12 +103,7 @@ exercise.group(
 )
 
 
-@exercise.group("works inside tf.function, and gradients reach every weight")
-def training(rng):
-    inputs = _spatial(rng, (3, 5), (2, 3), filters=2)
-    cotangents = {"cotangent.attended": normal(rng, 2, 3, 5, 3), "cotangent.map": normal(rng, 2, 3, 5, 1)}
-    yield Case(inputs, "inside tf.function, batch size unknown", mode="graph")
-    yield Case({**inputs, **cotangents}, "gradients, compared with numerical ones", mode="gradient")
+exercise.training(lambda rng: _spatial(rng, (3, 5), (2, 3), filters=2), unknown="batch size")
 
 
 exercise.mistakes(

@@ -47,20 +47,14 @@ exercise.group(
 )
 
 
-@exercise.group("two Dense layers with bias")
-def parameters(rng):
-    d_model, d_ff = one_of(rng, 5, 7, 8), one_of(rng, *range(9, 30))
-    description = f"trainable parameters, d_model={d_model}, d_ff={d_ff}"
-    return Case(_feed_inputs(rng, d_model, d_ff), description, mode="parameters")
+exercise.parameters(
+    "two Dense layers with bias",
+    lambda rng: _feed_inputs(rng, one_of(rng, 5, 7, 8), one_of(rng, *range(9, 30))),
+    told=("d_model", "d_ff"),
+)
 
 
-@exercise.group("works inside tf.function, and gradients reach every weight")
-def training(rng):
-    inputs = _feed_inputs(rng, 5, 3, length=4)
-    yield Case(inputs, "inside tf.function, batch size and length unknown", mode="graph")
-    yield Case(
-        {**inputs, "cotangent.output": normal(rng, 2, 4, 5)}, "gradients, compared with numerical ones", mode="gradient"
-    )
+exercise.training(lambda rng: _feed_inputs(rng, 5, 3, length=4))
 
 
 ENTERING = "x @ dense_in_kernel + dense_in_bias"

@@ -27,7 +27,7 @@ def beam_search(table, kind, start_id, end_id, beam_width, max_length, length_pe
     rank = scoring(length_penalty)
     beam = [([start_id], 0.0)]
     for _ in range(max_length - 1):
-        candidates = []
+        candidates: list[tuple[list[int], float]] = []
         for hypothesis in beam:
             candidates += [hypothesis] if is_finished(hypothesis[0], end_id) else lengthened(hypothesis, step)
         candidates.sort(key=rank, reverse=True)

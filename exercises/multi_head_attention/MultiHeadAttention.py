@@ -210,11 +210,11 @@ def large_scores(rng):
     )
 
 
-@exercise.group("four Dense layers with bias")
-def parameters(rng):
-    heads, size = one_of(rng, *range(3, 9)), one_of(rng, 9, 11)
-    description = f"trainable parameters, d_model={heads * size}, num_heads={heads}"
-    return Case(_layer_inputs(rng, heads=heads, size=size), description, mode="parameters")
+exercise.parameters(
+    "four Dense layers with bias",
+    lambda rng: _layer_inputs(rng, heads=one_of(rng, *range(3, 9)), size=one_of(rng, 9, 11)),
+    told=("d_model", "num_heads"),
+)
 
 
 exercise.group(
@@ -235,14 +235,13 @@ exercise.group(
 )
 
 
-@exercise.group("works inside tf.function, and gradients reach every weight")
-def training(rng):
-    wide = {**_layer_inputs(rng), "mask": partial_mask(rng, 2, 7, 11)}
-    small = {**_layer_inputs(rng, heads=2, size=2, batch=1, queries=3, keys=5), "mask": partial_mask(rng, 1, 3, 5)}
-    yield Case(wide, "inside tf.function, batch size and lengths unknown", mode="graph")
-    yield Case(
-        {**small, "cotangent.output": normal(rng, 1, 3, 4)}, "gradients, compared with numerical ones", mode="gradient"
-    )
+exercise.training(
+    lambda rng: (
+        {**_layer_inputs(rng), "mask": partial_mask(rng, 2, 7, 11)},
+        {**_layer_inputs(rng, heads=2, size=2, batch=1, queries=3, keys=5), "mask": partial_mask(rng, 1, 3, 5)},
+    ),
+    unknown="batch size and lengths",
+)
 
 
 Q, K, V = "query @ w_q_kernel + w_q_bias", "key @ w_k_kernel + w_k_bias", "value @ w_v_kernel + w_v_bias"

@@ -50,7 +50,7 @@ exercise.mistakes(
     **EMBEDDING_MISTAKES
     | {
         "position_one_based": replace(
-            EMBEDDING_MISTAKES["position_one_based"], edits=((POSITIONS, "np.arange(1, length + 1)[:, None]"),)
+            EMBEDDING_MISTAKES["position_one_based"], edits=edit(POSITIONS, "np.arange(1, length + 1)[:, None]").edits
         )
     },
     position_by_id=edit(ROWS, "table[ids]")
