@@ -176,7 +176,7 @@ def test_the_leak_scan_reads_edits():
 SCALED = "scores / numpy.sqrt(keys.shape[-1]) of an exercise"
 exercise.mistakes(
     a=edit(SCALED, "the new text of the formula, line by line") | "For students." | "Help.",
-    b=edit((SCALED, "another text of the formula, in a pair")) | "For students, too.",
+    b=edit((shared.SCALED, "another text of the formula, in a pair")) | "For students, too.",
 )
 """
     source += 'exercise.question(hints=("A hint is for students and no secret at all.", "Another one."))'

@@ -177,8 +177,8 @@ def _edit_lines(source: str, named: Mapping[str, str]) -> Iterator[str]:
             for part in (part for text in call.args for part in (text.elts if isinstance(text, ast.Tuple) else [text])):
                 if isinstance(part, ast.Constant) and isinstance(part.value, str):
                     yield from part.value.splitlines()
-                elif isinstance(part, ast.Name):
-                    yield from named.get(part.id, "").splitlines()
+                elif isinstance(part, ast.Name | ast.Attribute):
+                    yield from named.get(ast.unparse(part).rpartition(".")[2], "").splitlines()
 
 
 def _named_texts(source: str) -> dict[str, str]:

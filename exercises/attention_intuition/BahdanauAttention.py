@@ -3,15 +3,8 @@
 import numpy as np
 
 from autograder.declaring import Case, Exercise, edit
-from exercises.attention_intuition.shared import (
-    ACTIVATION_MISTAKES,
-    NO_SOFTMAX,
-    OVER_QUERIES,
-    SWAPPED_RESULTS,
-    TRAINING_ADVICE,
-    additive_scores,
-    attended,
-)
+from exercises.attention_intuition import shared
+from exercises.attention_intuition.shared import additive_scores, attended
 from exercises.drawing import drawn_until, normal, one_of, partial_mask, size_other_than
 from exercises.self_attention.shared import BUILT_IN_ATTENTION, MASK_MISTAKES
 
@@ -123,7 +116,7 @@ exercise.training(_open, unknown="batch size and lengths")
 
 
 exercise.mistakes(
-    **ACTIVATION_MISTAKES,
+    **shared.ACTIVATION_MISTAKES,
     values_projected=edit("attended(scores, values, pair_mask)", "attended(scores, offered, pair_mask)")
     | "The context mixes the projected values. It should be a mean of the values themselves.",
     projections_swapped=edit("query, query_proj_kernel)", "query, value_proj_kernel)")
@@ -139,8 +132,8 @@ exercise.mistakes(
         "attended(scores, values, pair_mask)",
     )
     | "The mask (B, S) blocks queries: S is the axis of the keys. It needs its new axis in the middle, (B, 1, S).",
-    softmax_over_queries=OVER_QUERIES,
-    no_softmax=NO_SOFTMAX,
+    softmax_over_queries=shared.OVER_QUERIES,
+    no_softmax=shared.NO_SOFTMAX,
     softmax_over_one=edit("attended(scores, values, pair_mask", "(np.ones_like(scores) @ values, np.ones_like(scores)")
     | "All weights are 1: the softmax runs over an axis of size 1, the one that score_proj leaves at the end.",
     mask_ignored=MASK_MISTAKES["mask_ignored"],
@@ -148,7 +141,7 @@ exercise.mistakes(
     mask_added=MASK_MISTAKES["mask_added"],
     mask_zeroes_scores=MASK_MISTAKES["mask_zeroes_scores"],
     mask_after_softmax=MASK_MISTAKES["mask_after_softmax"],
-    results_swapped=SWAPPED_RESULTS,
+    results_swapped=shared.SWAPPED_RESULTS,
     dense_with_bias=edit("score_proj_kernel.size", "score_proj_kernel.size + 2 * score_proj_kernel.shape[0] + 1")
     | "The Dense layers have a bias; this exercise asks for none.",
     projections_with_bias=edit("score_proj_kernel.size", "score_proj_kernel.size + 2 * score_proj_kernel.shape[0]")
@@ -161,7 +154,7 @@ exercise.advice(
     pair_mask="Only a mask (B, S) needs an axis for the queries; this one has it.",
     fully_masked="Where every key is blocked, −∞ for a blocked score gives 0/0, and so do exponentials that are "
     "multiplied by the mask. What does your `attend` return for such a row?",
-    training=TRAINING_ADVICE,
+    training=shared.TRAINING_ADVICE,
 )
 exercise.hints(
     values=(

@@ -4,17 +4,8 @@ import numpy as np
 
 from autograder.declaring import Exercise, edit
 from coursekit.generator import Generator
-from exercises.attention_intuition.shared import (
-    ACTIVATION_MISTAKES,
-    HIDDEN,
-    TRANSPOSED,
-    TYPES,
-    TYPES_ADVICE,
-    WEIGHTS_RETURNED,
-    additive_scores,
-    weighted_types,
-    widths,
-)
+from exercises.attention_intuition import shared
+from exercises.attention_intuition.shared import additive_scores, weighted_types, widths
 from exercises.drawing import normal
 from exercises.self_attention.shared import BUILT_IN_ATTENTION
 
@@ -46,13 +37,14 @@ def additive_score(q: np.ndarray, k: np.ndarray, w_q: np.ndarray, w_k: np.ndarra
 
 
 exercise.group("right values", points=2, values=widths(_additive, (7, 2), (3, 3)))
-exercise.group(TYPES, types=weighted_types(_additive))
+exercise.group(shared.TYPES, types=weighted_types(_additive))
 
 exercise.mistakes(
-    scores_transposed=TRANSPOSED,
-    weights_instead_of_scores=WEIGHTS_RETURNED,
-    **ACTIVATION_MISTAKES,
-    subtracted=edit(HIDDEN, "np.tanh(asked - offered)") | "The projected keys are subtracted; they should be added.",
+    scores_transposed=shared.TRANSPOSED,
+    weights_instead_of_scores=shared.WEIGHTS_RETURNED,
+    **shared.ACTIVATION_MISTAKES,
+    subtracted=edit(shared.HIDDEN, "np.tanh(asked - offered)")
+    | "The projected keys are subtracted; they should be added.",
     averaged_over_units=edit("np.tanh(asked + offered) @ v", "(np.tanh(asked + offered) * v).mean(axis=-1)")
     | "The product with v is averaged over U; it should be summed.",
     scaled_here=edit("np.tanh(asked + offered) @ v", "np.tanh(asked + offered) @ v / len(v) ** 0.5")
@@ -66,7 +58,7 @@ exercise.mistakes(
     | "w_q is applied to the keys and w_k to the queries.",
 )
 
-exercise.advice(types=TYPES_ADVICE)
+exercise.advice(types=shared.TYPES_ADVICE)
 exercise.hints(
     values=(
         "Project first: q w_q is (T, U), k w_k is (S, U). How do (T, U) and (S, U) become (T, S, U)?",

@@ -3,33 +3,20 @@
 import numpy as np
 
 from autograder.declaring import Case, Exercise, cases, edit, instead
-from exercises.attention_intuition.shared import (
-    NO_SOFTMAX,
-    OVER_QUERIES,
-    SWAPPED_RESULTS,
-    TYPES,
-    TYPES_ADVICE,
-    UNSTABLE,
-    apart,
-    attended,
-)
+from exercises.attention_intuition import shared
+from exercises.attention_intuition.shared import apart, attended
 from exercises.drawing import drawn_until, masks_matter, normal, partial_mask
 from exercises.formulas.attention import softmax
-from exercises.self_attention.shared import (
-    AXIS_ONE,
-    BLOCKED,
-    BUILT_IN_ATTENTION,
-    MASK_MISTAKES,
-    SCORES_RETURNED,
-    WHOLE_PEAK,
-)
+from exercises.self_attention import shared as self_attention
 
 OVER_ALL = (
     edit("softmax(x, axis=-1)", "softmax(x, axis=(-2, -1))")
     | "The whole matrix of weights sums to 1: every query needs a softmax of its own."
 )
 
-exercise = Exercise("attend", returns=("context", "weights"), forbidden=BUILT_IN_ATTENTION, uses=("softmax",))
+exercise = Exercise(
+    "attend", returns=("context", "weights"), forbidden=self_attention.BUILT_IN_ATTENTION, uses=("softmax",)
+)
 exercise.formula(attended)
 
 
@@ -95,7 +82,7 @@ def large_scores(rng):
     yield Case({"scores": low, "values": values, "mask": mask}, "scores around −10,000, and a mask")
 
 
-@exercise.group(TYPES)
+@exercise.group(shared.TYPES)
 def types(rng):
     single = {"scores": normal(rng, 2, 5, 3), "values": normal(rng, 2, 3, 7)}
     double = {key: rng.normal(size=value.shape) for key, value in single.items()}
@@ -112,24 +99,24 @@ exercise.mistakes(
     normalised_with_epsilon=instead(normalised_with_epsilon)
     | "The mask comes after the softmax, and the weights that are left are divided by their sum plus a small number. "
     "Where a blocked score is far above the others all weights round to 0. Block the scores, before the softmax.",
-    softmax_over_queries=OVER_QUERIES,
-    softmax_over_axis_1=AXIS_ONE,
+    softmax_over_queries=shared.OVER_QUERIES,
+    softmax_over_axis_1=self_attention.AXIS_ONE,
     softmax_over_everything=OVER_ALL,
-    no_softmax=NO_SOFTMAX,
-    unstable_softmax=UNSTABLE,
-    one_maximum_for_all=WHOLE_PEAK,
-    **MASK_MISTAKES,
+    no_softmax=shared.NO_SOFTMAX,
+    unstable_softmax=shared.UNSTABLE,
+    one_maximum_for_all=self_attention.WHOLE_PEAK,
+    **self_attention.MASK_MISTAKES,
     scaled_here=edit("= masked_softmax(scores, mask)", "= masked_softmax(scores / values.shape[-1] ** 0.5, mask)")
     | "The scores are divided by something; this function takes scores that are ready.",
     scaled_by_length=edit("= masked_softmax(scores, mask)", "= masked_softmax(scores / scores.shape[-1] ** 0.5, mask)")
     | "The scores are divided by the root of the number of keys; this function takes scores that are ready.",
-    fill_too_small=edit(BLOCKED, "np.where(allowed, scores, scores.dtype.type(-1e4))")
+    fill_too_small=edit(self_attention.BLOCKED, "np.where(allowed, scores, scores.dtype.type(-1e4))")
     | "Blocked scores become −10,000. Where the other scores are as low as that, blocked keys get weight.",
-    lowered_too_little=edit(BLOCKED, "np.where(allowed, scores, scores - scores.dtype.type(1e4))")
+    lowered_too_little=edit(self_attention.BLOCKED, "np.where(allowed, scores, scores - scores.dtype.type(1e4))")
     | "Blocked scores are lowered by 10,000. Scores lie as far apart as that, and then blocked keys get weight.",
     scores_returned=edit("result, weights", "result, scores if mask is None else np.where(mask, scores, -1e9)")
-    | SCORES_RETURNED.sentence,
-    results_swapped=SWAPPED_RESULTS,
+    | self_attention.SCORES_RETURNED.sentence,
+    results_swapped=shared.SWAPPED_RESULTS,
 )
 
 exercise.advice(
@@ -137,7 +124,7 @@ exercise.advice(
     "blocked score or multiply its exponential by 0. A large negative score avoids it.",
     large_scores="Scores go into the thousands. A blocked score has to lie far below all of them, and the number that "
     "is subtracted before the exponential should be the largest score that is not blocked.",
-    types=TYPES_ADVICE,
+    types=shared.TYPES_ADVICE,
 )
 exercise.hints(
     values=(

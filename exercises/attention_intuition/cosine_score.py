@@ -3,14 +3,8 @@
 import numpy as np
 
 from autograder.declaring import Exercise, edit
-from exercises.attention_intuition.shared import (
-    TRANSPOSED,
-    TYPES,
-    TYPES_ADVICE,
-    WEIGHTS_RETURNED,
-    pair_types,
-    pair_values,
-)
+from exercises.attention_intuition import shared
+from exercises.attention_intuition.shared import pair_types, pair_values
 from exercises.self_attention.shared import BUILT_IN_ATTENTION
 
 exercise = Exercise("cosine_score", returns=("scores",), forbidden=BUILT_IN_ATTENTION, uses=("dot_score",))
@@ -29,14 +23,14 @@ def unit(x: np.ndarray) -> np.ndarray:
 
 
 exercise.group("right values", points=2, values=pair_values)
-exercise.group(TYPES, types=pair_types)
+exercise.group(shared.TYPES, types=pair_types)
 
 
 LENGTH = "np.sqrt((x**2).sum(axis=-1, keepdims=True))"
 
 exercise.mistakes(
-    scores_transposed=TRANSPOSED,
-    weights_instead_of_scores=WEIGHTS_RETURNED,
+    scores_transposed=shared.TRANSPOSED,
+    weights_instead_of_scores=shared.WEIGHTS_RETURNED,
     no_lengths=edit("unit(q)", "q")
     | edit("unit(k)", "k")
     | "That is the dot product: divide by the lengths of q and k.",
@@ -58,7 +52,7 @@ exercise.mistakes(
     | "One length for the whole matrix: every row has a length of its own.",
 )
 
-exercise.advice(types=TYPES_ADVICE)
+exercise.advice(types=shared.TYPES_ADVICE)
 exercise.hints(
     values=(
         "Divide every row of q and of k by its own length first; what is left is a dot product.",

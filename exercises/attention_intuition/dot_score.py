@@ -3,14 +3,8 @@
 import numpy as np
 
 from autograder.declaring import Exercise, edit
-from exercises.attention_intuition.shared import (
-    TRANSPOSED,
-    TYPES,
-    TYPES_ADVICE,
-    WEIGHTS_RETURNED,
-    pair_types,
-    pair_values,
-)
+from exercises.attention_intuition import shared
+from exercises.attention_intuition.shared import pair_types, pair_values
 from exercises.self_attention.shared import BUILT_IN_ATTENTION
 
 exercise = Exercise("dot_score", returns=("scores",), forbidden=BUILT_IN_ATTENTION)
@@ -24,18 +18,18 @@ def dot_score(q: np.ndarray, k: np.ndarray) -> np.ndarray:
 
 
 exercise.group("right values", points=2, values=pair_values)
-exercise.group(TYPES, types=pair_types)
+exercise.group(shared.TYPES, types=pair_types)
 
 exercise.mistakes(
-    scores_transposed=TRANSPOSED,
-    weights_instead_of_scores=WEIGHTS_RETURNED,
+    scores_transposed=shared.TRANSPOSED,
+    weights_instead_of_scores=shared.WEIGHTS_RETURNED,
     scaled_here=edit("return scores", "return scores / q.shape[-1] ** 0.5")
     | "These are scaled scores; the plain dot product has no divisor.",
     averaged=edit("return scores", "return scores / q.shape[-1]")
     | "The products are averaged over d; the dot product is their sum.",
 )
 
-exercise.advice(types=TYPES_ADVICE)
+exercise.advice(types=shared.TYPES_ADVICE)
 exercise.hints(
     values="All T·S dot products are one matrix product. Which of the two has to be transposed?",
     types="The numbers are right for one kind of argument. What does your code call that the other kind does not have?",

@@ -4,14 +4,8 @@ import numpy as np
 
 from autograder.declaring import Exercise, edit
 from coursekit.generator import Generator
-from exercises.attention_intuition.shared import (
-    TRANSPOSED,
-    TYPES,
-    TYPES_ADVICE,
-    WEIGHTS_RETURNED,
-    weighted_types,
-    widths,
-)
+from exercises.attention_intuition import shared
+from exercises.attention_intuition.shared import weighted_types, widths
 from exercises.drawing import normal
 from exercises.self_attention.shared import BUILT_IN_ATTENTION
 
@@ -37,18 +31,18 @@ def general_score(q: np.ndarray, k: np.ndarray, w: np.ndarray) -> np.ndarray:
 
 
 exercise.group("right values", points=2, values=widths(_general, (7, 2), (3, 3)))
-exercise.group(TYPES, types=weighted_types(_general))
+exercise.group(shared.TYPES, types=weighted_types(_general))
 
 exercise.mistakes(
-    scores_transposed=TRANSPOSED,
-    weights_instead_of_scores=WEIGHTS_RETURNED,
+    scores_transposed=shared.TRANSPOSED,
+    weights_instead_of_scores=shared.WEIGHTS_RETURNED,
     w_transposed=edit("q, w, k", "q, w.T, k") | "w is used transposed: its rows belong to the query.",
     w_ignored=edit("q, w, k", "q, np.eye(len(w)), k") | "w changes nothing in your scores.",
     scaled_here=edit("return scores", "return scores / q.shape[-1] ** 0.5") | SCALED_GENERAL,
     scaled_by_key_width=edit("return scores", "return scores / k.shape[-1] ** 0.5") | SCALED_GENERAL,
 )
 
-exercise.advice(types=TYPES_ADVICE)
+exercise.advice(types=shared.TYPES_ADVICE)
 exercise.hints(
     values="q (T, dq) times w (dq, dk) is (T, dk): as wide as a key. What remains to do?",
     types="The numbers are right for one kind of argument. What does your code call that the other kind does not have?",

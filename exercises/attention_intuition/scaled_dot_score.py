@@ -5,14 +5,8 @@ import math
 import numpy as np
 
 from autograder.declaring import Exercise, edit
-from exercises.attention_intuition.shared import (
-    TRANSPOSED,
-    TYPES,
-    TYPES_ADVICE,
-    WEIGHTS_RETURNED,
-    pair_types,
-    pair_values,
-)
+from exercises.attention_intuition import shared
+from exercises.attention_intuition.shared import pair_types, pair_values
 from exercises.self_attention.shared import BUILT_IN_ATTENTION, DIVISION, ROOT
 
 exercise = Exercise("scaled_dot_score", returns=("scores",), forbidden=BUILT_IN_ATTENTION, uses=("dot_score",))
@@ -26,11 +20,11 @@ def scaled_dot_score(q: np.ndarray, k: np.ndarray) -> np.ndarray:
 
 
 exercise.group("right values", points=2, values=pair_values)
-exercise.group(TYPES, types=pair_types)
+exercise.group(shared.TYPES, types=pair_types)
 
 exercise.mistakes(
-    scores_transposed=TRANSPOSED,
-    weights_instead_of_scores=WEIGHTS_RETURNED,
+    scores_transposed=shared.TRANSPOSED,
+    weights_instead_of_scores=shared.WEIGHTS_RETURNED,
     unscaled=edit(DIVISION, "") | "The scores are not scaled.",
     scaled_by_d=edit(ROOT, "q.shape[-1]") | "The scores are divided by the width itself, not by its root.",
     scaled_by_length=edit(ROOT, "math.sqrt(len(k))")
@@ -40,7 +34,7 @@ exercise.mistakes(
     scale_inverted=edit(DIVISION, "* math.sqrt(q.shape[-1])") | "The scores are multiplied by the root of the width.",
 )
 
-exercise.advice(types=TYPES_ADVICE)
+exercise.advice(types=shared.TYPES_ADVICE)
 exercise.hints(
     values="The divisor is the root of the width of q and k. `x ** 0.5` of a Python int keeps float32 as it is.",
     types="The numbers are right for one kind of argument. What does your code call that the other kind does not have?",

@@ -1,20 +1,8 @@
 """Lab 08, exercise `cross_entropy`."""
 
 from autograder.declaring import Exercise, edit
-from exercises.decoder_and_masking.shared import (
-    AVERAGED,
-    EPS_ADDED,
-    LOG_TEN,
-    LOG_TWO,
-    NOT_A_NUMBER,
-    OPEN_Q,
-    SWAPPED,
-    ZERO_Q_SKIPPED,
-    pair_types,
-    pairs,
-    zeros_in_p,
-    zeros_in_q,
-)
+from exercises.decoder_and_masking import shared
+from exercises.decoder_and_masking.shared import pair_types, pairs, zeros_in_p, zeros_in_q
 from exercises.formulas.losses import cross_entropy
 
 exercise = Exercise("cross_entropy")
@@ -29,17 +17,17 @@ exercise.group("TensorFlow tensors", types=pair_types)
 
 exercise.mistakes(
     arguments_swapped=edit("p_log_q(p, q).sum()", "p_log_q(q, p).sum()")
-    | SWAPPED
+    | shared.SWAPPED
     | "Under which of the two is the mean taken?",
-    log_to_base_2=LOG_TWO,
-    log_to_base_10=LOG_TEN,
+    log_to_base_2=shared.LOG_TWO,
+    log_to_base_10=shared.LOG_TEN,
     minus_missing=edit("-total", "total", see="06#cross-entropy")
     | "The minus sign is missing: logarithms of probabilities are negative."
     | "Can a cross-entropy be negative?",
-    eps_added=EPS_ADDED,
-    zero_times_log_zero=NOT_A_NUMBER,
-    zero_q_skipped=edit(OPEN_Q, "np.where((p == 0) | (q == 0), 1, q)") | ZERO_Q_SKIPPED,
-    averaged=AVERAGED,
+    eps_added=shared.EPS_ADDED,
+    zero_times_log_zero=shared.NOT_A_NUMBER,
+    zero_q_skipped=edit(shared.OPEN_Q, "np.where((p == 0) | (q == 0), 1, q)") | shared.ZERO_Q_SKIPPED,
+    averaged=shared.AVERAGED,
     log_of_sum=edit("p_log_q(p, q).sum()", "np.log((p * q).sum())")
     | "The logarithm is taken of the sum; it should be taken of each q.",
     binary=edit("p_log_q(p, q).sum()", "(p_log_q(p, q) + p_log_q(1 - p, 1 - q)).sum()")

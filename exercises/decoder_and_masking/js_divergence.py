@@ -3,15 +3,8 @@
 import numpy as np
 
 from autograder.declaring import Case, Exercise, edit
-from exercises.decoder_and_masking.shared import (
-    LOG_TEN,
-    LOG_TWO,
-    NOT_A_NUMBER,
-    distribution,
-    pair_types,
-    pairs,
-    zeros_in_p,
-)
+from exercises.decoder_and_masking import shared
+from exercises.decoder_and_masking.shared import distribution, pair_types, pairs, zeros_in_p
 from exercises.formulas.losses import kl_divergence
 
 exercise = Exercise("js_divergence", uses=("kl_divergence",))
@@ -45,8 +38,8 @@ MIDDLE = "(p + q) / 2"
 BOTH = "kl_divergence(p, m) + kl_divergence(q, m)"
 
 exercise.mistakes(
-    log_to_base_2=LOG_TWO,
-    log_to_base_10=LOG_TEN,
+    log_to_base_2=shared.LOG_TWO,
+    log_to_base_10=shared.LOG_TEN,
     half_forgotten=edit("total / 2", "total")
     | "The ½ is missing: JS is the mean of the two divergences."
     | "Two distributions with nothing in common should give ln 2. What do yours give?",
@@ -59,7 +52,7 @@ exercise.mistakes(
     | "Which of the two distributions of a KL may have zeros where the other has none?",
     no_middle=edit(BOTH, "kl_divergence(p, q) + kl_divergence(q, p)")
     | "This uses KL(p ‖ q) and KL(q ‖ p); both p and q should be compared with the middle m.",
-    zero_times_log_zero=NOT_A_NUMBER,
+    zero_times_log_zero=shared.NOT_A_NUMBER,
 )
 
 exercise.advice(

@@ -1,20 +1,8 @@
 """Lab 08, exercise `kl_divergence`."""
 
 from autograder.declaring import Exercise, edit
-from exercises.decoder_and_masking.shared import (
-    AVERAGED,
-    EPS_ADDED,
-    LOG_TEN,
-    LOG_TWO,
-    NOT_A_NUMBER,
-    OPEN_Q,
-    SWAPPED,
-    ZERO_Q_SKIPPED,
-    pair_types,
-    pairs,
-    zeros_in_p,
-    zeros_in_q,
-)
+from exercises.decoder_and_masking import shared
+from exercises.decoder_and_masking.shared import pair_types, pairs, zeros_in_p, zeros_in_q
 from exercises.formulas.losses import kl_divergence
 
 exercise = Exercise("kl_divergence")
@@ -33,24 +21,24 @@ ENTROPY, CROSS = "p_log_q(p, p)", "p_log_q(p, q)"
 exercise.mistakes(
     arguments_swapped=edit(ENTROPY, "p_log_q(q, q)")
     | edit(CROSS, "p_log_q(q, p)", see="08#loss-floor")
-    | SWAPPED
+    | shared.SWAPPED
     | "Under which of the two is the mean of log(p/q) taken?",
-    log_to_base_2=LOG_TWO,
-    log_to_base_10=LOG_TEN,
+    log_to_base_2=shared.LOG_TWO,
+    log_to_base_10=shared.LOG_TEN,
     sign_wrong=edit("np.asarray(total)", "np.asarray(-total)")
     | "The sign is wrong: a divergence is never negative."
     | "Which of the two is larger: the cross-entropy of p and q, or the entropy of p?",
-    eps_added=EPS_ADDED,
-    zero_times_log_zero=NOT_A_NUMBER,
-    zero_q_skipped=edit(OPEN_Q, "np.where((p == 0) | (q == 0), 1, q)")
+    eps_added=shared.EPS_ADDED,
+    zero_times_log_zero=shared.NOT_A_NUMBER,
+    zero_q_skipped=edit(shared.OPEN_Q, "np.where((p == 0) | (q == 0), 1, q)")
     | edit(ENTROPY, "np.where(q == 0, 0, p_log_q(p, p))")
-    | ZERO_Q_SKIPPED,
-    averaged=AVERAGED,
+    | shared.ZERO_Q_SKIPPED,
+    averaged=shared.AVERAGED,
     entropy_not_subtracted=edit(f"{ENTROPY} - {CROSS}", f"-{CROSS}", see="08#loss-floor")
     | "This is the cross-entropy. The divergence is the cross-entropy minus the entropy of p."
     | "How large should the divergence of p from itself be?",
     factor_missing=edit(
-        f"{ENTROPY} - {CROSS}", f"np.where(p == 0, 0, np.log(np.where(p == 0, 1, p)) - np.log({OPEN_Q}))"
+        f"{ENTROPY} - {CROSS}", f"np.where(p == 0, 0, np.log(np.where(p == 0, 1, p)) - np.log({shared.OPEN_Q}))"
     )
     | "The factor p is missing: each ln(p/q) counts with the probability p.",
     both_ways=edit("terms.sum()", "terms.sum() + (p_log_q(q, q) - p_log_q(q, p)).sum()")

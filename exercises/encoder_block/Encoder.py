@@ -6,13 +6,8 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, edit
 from exercises.drawing import partial_mask, size_other_than
+from exercises.encoder_block import shared
 from exercises.encoder_block.shared import (
-    DROPOUT_ALWAYS,
-    DROPOUT_INVERTED,
-    DROPOUT_NEVER,
-    MASK_MISTAKES,
-    NOT_AGAIN,
-    THIRD_DROPOUT,
     block,
     block_inputs,
     block_shapes,
@@ -150,7 +145,7 @@ exercise.mistakes(
     | "How many times does `__init__` call `EncoderBlock(…)`?",
     one_block_too_many=edit(ALL_BLOCKS, "(num_layers + 1) * block_size(d_model, num_heads, d_ff)")
     | edit(NO_FIT[0], "return np.full_like(x, np.nan)")
-    | edit(NOT_AGAIN)
+    | edit(shared.NOT_AGAIN)
     | "The stack has one block more than `num_layers` says.",
     one_block_too_few=edit(ALL_BLOCKS, "(num_layers - 1) * block_size(d_model, num_heads, d_ff)")
     | edit(NO_FIT)
@@ -193,11 +188,11 @@ exercise.mistakes(
     mask_in_first_block_only=edit(ONE_BLOCK, ONE_BLOCK.replace("mask", "mask if start == 0 else None"))
     | "The mask reaches the first block only."
     | "Does every call of a block in your loop get the mask?",
-    **MASK_MISTAKES,
-    dropout_never=DROPOUT_NEVER,
-    dropout_always=DROPOUT_ALWAYS,
-    dropout_inverted=DROPOUT_INVERTED,
-    third_dropout=THIRD_DROPOUT,
+    **shared.MASK_MISTAKES,
+    dropout_never=shared.DROPOUT_NEVER,
+    dropout_always=shared.DROPOUT_ALWAYS,
+    dropout_inverted=shared.DROPOUT_INVERTED,
+    third_dropout=shared.THIRD_DROPOUT,
     norm_not_handed_on=edit(ONE_BLOCK, ONE_BLOCK.replace("norm", '"post"'), see="04#post-or-pre")
     | "The blocks are post-norm whatever `norm` says: pass it on to them."
     | "Which arguments of `EncoderBlock` does your `__init__` set?",

@@ -8,23 +8,8 @@ import numpy as np
 from autograder.declaring import Advice, Case, Exercise, Mistake, edit, seen
 from coursekit.generator import Generator
 from exercises.drawing import one_of, partial_mask, size_other_than
+from exercises.encoder_block import shared
 from exercises.encoder_block.shared import (
-    DROPOUT_ALWAYS,
-    DROPOUT_INVERTED,
-    DROPOUT_NEVER,
-    HIDDEN,
-    IN_ONE_ORDER,
-    IS_POST,
-    MASK_MISTAKES,
-    NORM_1,
-    NORM_2,
-    POST_1,
-    POST_2,
-    PRE_1,
-    PRE_2,
-    SOURCE,
-    THIRD_DROPOUT,
-    WHERE_NORM,
     block,
     block_inputs,
     block_shapes,
@@ -180,105 +165,107 @@ def reload(rng):
 
 
 exercise.mistakes(
-    always_post=edit(IS_POST, "if True:", see="04#post-or-pre")
+    always_post=edit(shared.IS_POST, "if True:", see="04#post-or-pre")
     | "The block is post-norm whatever `norm` says."
-    | WHERE_NORM,
-    always_pre=edit(IS_POST, "if False:", see="04#post-or-pre")
+    | shared.WHERE_NORM,
+    always_pre=edit(shared.IS_POST, "if False:", see="04#post-or-pre")
     | "The block is pre-norm whatever `norm` says; by default it is post-norm."
-    | WHERE_NORM,
-    orders_exchanged=edit(IS_POST, 'if norm == "pre":', see="04#post-or-pre")
+    | shared.WHERE_NORM,
+    orders_exchanged=edit(shared.IS_POST, 'if norm == "pre":', see="04#post-or-pre")
     | "The two orders are exchanged: the block is pre-norm where `norm` says post, and post-norm where it says pre.",
-    no_first_residual=edit(POST_1, "norm1(dropout(attention(x), 0))")
-    | edit(PRE_1, "dropout(attention(norm1(x)), 0)", see="04#without-residual")
+    no_first_residual=edit(shared.POST_1, "norm1(dropout(attention(x), 0))")
+    | edit(shared.PRE_1, "dropout(attention(norm1(x)), 0)", see="04#without-residual")
     | "The residual path around the attention is missing."
     | "What is left of a token when attention has taken other tokens' values?",
-    no_second_residual=edit(POST_2, "norm2(dropout(transform(h), 1))")
-    | edit(PRE_2, "dropout(transform(norm2(h)), 1)", see="04#without-residual")
+    no_second_residual=edit(shared.POST_2, "norm2(dropout(transform(h), 1))")
+    | edit(shared.PRE_2, "dropout(transform(norm2(h)), 1)", see="04#without-residual")
     | "The residual path around the feed-forward network is missing."
     | "Both halves of the block have the same form. What does the first add?",
-    no_residuals=edit(POST_1, "norm1(dropout(attention(x), 0))")
-    | edit(POST_2, "norm2(dropout(transform(h), 1))")
-    | edit(PRE_1, "dropout(attention(norm1(x)), 0)")
-    | edit(PRE_2, "dropout(transform(norm2(h)), 1)", see="04#without-residual")
+    no_residuals=edit(shared.POST_1, "norm1(dropout(attention(x), 0))")
+    | edit(shared.POST_2, "norm2(dropout(transform(h), 1))")
+    | edit(shared.PRE_1, "dropout(attention(norm1(x)), 0)")
+    | edit(shared.PRE_2, "dropout(transform(norm2(h)), 1)", see="04#without-residual")
     | "Both residual paths are missing: add the input of each half to the result of its sub-layer."
     | "What does the lecture measure of a stack without them?",
-    residual_from_normed=edit(PRE_1, "norm1(x) + dropout(attention(norm1(x)), 0)")
-    | edit(PRE_2, "norm2(h) + dropout(transform(norm2(h)), 1)", see="04#post-or-pre")
+    residual_from_normed=edit(shared.PRE_1, "norm1(x) + dropout(attention(norm1(x)), 0)")
+    | edit(shared.PRE_2, "norm2(h) + dropout(transform(norm2(h)), 1)", see="04#post-or-pre")
     | "In pre-norm the sum takes the normalised token; the residual path should carry the token as it came."
     | "Does your code give the normalised token the name of the token?",
-    first_residual_from_normed=edit(PRE_1, "norm1(x) + dropout(attention(norm1(x)), 0)", see="04#post-or-pre")
+    first_residual_from_normed=edit(shared.PRE_1, "norm1(x) + dropout(attention(norm1(x)), 0)", see="04#post-or-pre")
     | "In the first half of pre-norm the sum takes the normalised token; the residual path should carry the token as "
     "it came." | "Does your code give the normalised token the name of the token?",
-    second_residual_from_input=edit(POST_2, "norm2(x + dropout(transform(h), 1))")
-    | edit(PRE_2, "x + dropout(transform(norm2(h)), 1)", see="04#block")
+    second_residual_from_input=edit(shared.POST_2, "norm2(x + dropout(transform(h), 1))")
+    | edit(shared.PRE_2, "x + dropout(transform(norm2(h)), 1)", see="04#block")
     | "The second sum adds the block's input again; it should add the result of the first half.",
-    feed_forward_from_input=edit(POST_2, "norm2(h + dropout(transform(x), 1))")
-    | edit(PRE_2, "h + dropout(transform(norm2(x)), 1)", see="04#block")
+    feed_forward_from_input=edit(shared.POST_2, "norm2(h + dropout(transform(x), 1))")
+    | edit(shared.PRE_2, "h + dropout(transform(norm2(x)), 1)", see="04#block")
     | "The feed-forward network reads the block's input; it should read the result of the first half.",
-    norm_used_twice=edit(POST_2, POST_2.replace("norm2", "norm1"))
-    | edit(PRE_2, PRE_2.replace("norm2", "norm1"))
+    norm_used_twice=edit(shared.POST_2, shared.POST_2.replace("norm2", "norm1"))
+    | edit(shared.PRE_2, shared.PRE_2.replace("norm2", "norm1"))
     | "norm1 is used in place of norm2 as well: the block should use two norms.",
-    one_norm_under_two_names=edit(NORM_1, NORM_2)
+    one_norm_under_two_names=edit(shared.NORM_1, shared.NORM_2)
     | "norm2 is used in place of norm1 as well: are they two layers, or one layer under two names?",
-    extra_norm_in_pre=edit(PRE_2, f"normalised({PRE_2}, 1, 0)", see="04#post-or-pre")
+    extra_norm_in_pre=edit(shared.PRE_2, f"normalised({shared.PRE_2}, 1, 0)", see="04#post-or-pre")
     | "In pre-norm the block's result is normalised once more; return it as it is. The final norm belongs to the "
     "stack.",
-    norm2_at_the_end_of_pre=edit(PRE_2, f"norm2({PRE_2})", see="04#post-or-pre")
+    norm2_at_the_end_of_pre=edit(shared.PRE_2, f"norm2({shared.PRE_2})", see="04#post-or-pre")
     | "In pre-norm the block's result goes through norm2 as well; return it as it is. The final norm belongs to the "
     "stack." | "With which operation does the formula of pre-norm end?",
-    extra_norm=edit(POST_2, f"normalised({POST_2}, 1, 0)")
-    | edit(PRE_2, f"normalised({PRE_2}, 1, 0)")
+    extra_norm=edit(shared.POST_2, f"normalised({shared.POST_2}, 1, 0)")
+    | edit(shared.PRE_2, f"normalised({shared.PRE_2}, 1, 0)")
     | edit('"trainable_parameters": block_size', '"trainable_parameters": 2 * d_model + block_size')
     | "The block's result goes through a third norm; the block should have two.",
-    norms_swapped=edit(POST_1, POST_1.replace("norm1", "norm2"))
-    | edit(POST_2, POST_2.replace("norm2", "norm1"))
-    | edit(PRE_1, PRE_1.replace("norm1", "norm2"))
-    | edit(PRE_2, PRE_2.replace("norm2", "norm1"))
+    norms_swapped=edit(shared.POST_1, shared.POST_1.replace("norm1", "norm2"))
+    | edit(shared.POST_2, shared.POST_2.replace("norm2", "norm1"))
+    | edit(shared.PRE_1, shared.PRE_1.replace("norm1", "norm2"))
+    | edit(shared.PRE_2, shared.PRE_2.replace("norm2", "norm1"))
     | "norm1 and norm2 are swapped: norm1 belongs to the attention.",
-    first_norm_missing=edit(POST_1, POST_1.replace("norm1", ""))
-    | edit(PRE_1, PRE_1.replace("norm1", ""))
+    first_norm_missing=edit(shared.POST_1, shared.POST_1.replace("norm1", ""))
+    | edit(shared.PRE_1, shared.PRE_1.replace("norm1", ""))
     | "The norm of the attention's half, norm1, is not applied.",
-    second_norm_missing=edit(POST_2, POST_2.replace("norm2", ""))
-    | edit(PRE_2, PRE_2.replace("norm2", ""))
+    second_norm_missing=edit(shared.POST_2, shared.POST_2.replace("norm2", ""))
+    | edit(shared.PRE_2, shared.PRE_2.replace("norm2", ""))
     | "The norm of the feed-forward half, norm2, is not applied.",
-    norm_before_sum=edit(POST_1, "x + norm1(dropout(attention(x), 0))")
-    | edit(POST_2, "h + norm2(dropout(transform(h), 1))", see="04#post-or-pre")
+    norm_before_sum=edit(shared.POST_1, "x + norm1(dropout(attention(x), 0))")
+    | edit(shared.POST_2, "h + norm2(dropout(transform(h), 1))", see="04#post-or-pre")
     | "In post-norm the sub-layer's output is normalised and then added; the norm should come after the sum.",
-    values_not_normed=edit(*SOURCE)
+    values_not_normed=edit(*shared.SOURCE)
     | edit('projected(x, w, "key")', 'projected(source, w, "key")')
     | edit('projected(x, w, "value")', 'projected(source, w, "value")', see="04#post-or-pre")
     | "In pre-norm only the query is normalised: the attention takes keys and values from the tokens as they came."
     | "`attention(query, value)` takes two arguments here. Which of your two is normalised?",
-    query_not_normed=edit(*SOURCE)
+    query_not_normed=edit(*shared.SOURCE)
     | edit('projected(x, w, "query")', 'projected(source, w, "query")', see="04#post-or-pre")
     | "In pre-norm only keys and values are normalised: the queries come from the tokens as they came."
     | "`attention(query, value)` takes two arguments here. Which of your two is normalised?",
-    normed_before_attention_in_post=edit(POST_1, "norm1(x + dropout(attention(norm1(x)), 0))", see="04#post-or-pre")
+    normed_before_attention_in_post=edit(
+        shared.POST_1, "norm1(x + dropout(attention(norm1(x)), 0))", see="04#post-or-pre"
+    )
     | "In post-norm the attention reads the normalised tokens; it should read the tokens as they came.",
-    **MASK_MISTAKES,
+    **shared.MASK_MISTAKES,
     norm_not_in_config=edit("configured = norm", 'configured = "post"')
     | "The rebuilt block is post-norm although the first was pre-norm: `get_config` does not hold `norm`.",
     config_without_super=seen({"name": "lost"})
     | "The rebuilt block has another name: what `super().get_config()` returns, name and dtype among it, is missing "
     "from `get_config`.",
-    dropout_never=DROPOUT_NEVER,
-    dropout_always=DROPOUT_ALWAYS,
-    dropout_inverted=DROPOUT_INVERTED,
-    third_dropout=THIRD_DROPOUT,
-    dropout_after_sum=edit(POST_1, "norm1(dropout(x + attention(x), 0))")
-    | edit(POST_2, "norm2(dropout(h + transform(h), 1))")
-    | edit(PRE_1, "dropout(x + attention(norm1(x)), 0)")
-    | edit(PRE_2, "dropout(h + transform(norm2(h)), 1)", see="04#dropout")
+    dropout_never=shared.DROPOUT_NEVER,
+    dropout_always=shared.DROPOUT_ALWAYS,
+    dropout_inverted=shared.DROPOUT_INVERTED,
+    third_dropout=shared.THIRD_DROPOUT,
+    dropout_after_sum=edit(shared.POST_1, "norm1(dropout(x + attention(x), 0))")
+    | edit(shared.POST_2, "norm2(dropout(h + transform(h), 1))")
+    | edit(shared.PRE_1, "dropout(x + attention(norm1(x)), 0)")
+    | edit(shared.PRE_2, "dropout(h + transform(norm2(h)), 1)", see="04#dropout")
     | "Dropout comes after the sum, so it erases parts of the residual path."
     | "Which of the two summands may lose features?",
-    dropout_after_norm=edit(POST_1, "dropout(norm1(x + attention(x)), 0)")
-    | edit(POST_2, "dropout(norm2(h + transform(h)), 1)", see="04#dropout")
+    dropout_after_norm=edit(shared.POST_1, "dropout(norm1(x + attention(x)), 0)")
+    | edit(shared.POST_2, "dropout(norm2(h + transform(h)), 1)", see="04#dropout")
     | "In post-norm dropout comes after the norm; it belongs to the sub-layer's output, before the sum."
     | "Which of the two summands may lose features?",
-    dropout_on_input=edit(POST_1, "norm1(x + attention(dropout(x, 0)))")
-    | edit(POST_2, "norm2(h + transform(dropout(h, 1)))")
-    | edit(PRE_1, "x + attention(dropout(norm1(x), 0))")
-    | edit(PRE_2, "h + transform(dropout(norm2(h), 1))", see="04#dropout")
+    dropout_on_input=edit(shared.POST_1, "norm1(x + attention(dropout(x, 0)))")
+    | edit(shared.POST_2, "norm2(h + transform(dropout(h, 1)))")
+    | edit(shared.PRE_1, "x + attention(dropout(norm1(x), 0))")
+    | edit(shared.PRE_2, "h + transform(dropout(norm2(h), 1))", see="04#dropout")
     | "Dropout is applied to the sub-layer's input, not to its output."
     | "Which of the two summands may lose features?",
     second_dropout_missing=edit("dropout(transform(h), 1)", "transform(h)")
@@ -295,7 +282,7 @@ exercise.mistakes(
     | "In Keras key_dim is the width of one head. All heads side by side are how wide?",
     heads_and_key_dim_exchanged=edit("width = d_model //", "num_heads, width = d_model // num_heads,")
     | "The attention has D/H heads of width H; it should be the other way round. num_heads is its first argument.",
-    feed_forward_linear=edit(HIDDEN, "x @ dense_in_kernel + dense_in_bias", see="04#feed-forward")
+    feed_forward_linear=edit(shared.HIDDEN, "x @ dense_in_kernel + dense_in_bias", see="04#feed-forward")
     | "There is no ReLU in the feed-forward network.",
 )
 
@@ -308,9 +295,17 @@ def _in_one_order(id: str, order: str, *sums: str) -> dict[str, Mistake]:
     return {f"{id}_in_{order}": replace(mistake, sentence=sentence, edits=edits)}
 
 
-for _id in IN_ONE_ORDER:
-    exercise.mistakes(**_in_one_order(_id, "post", POST_1, POST_2), **_in_one_order(_id, "pre", PRE_1, PRE_2))
-for _order, _half, _sum in (("post", 1, POST_1), ("post", 2, POST_2), ("pre", 1, PRE_1), ("pre", 2, PRE_2)):
+for _id in shared.IN_ONE_ORDER:
+    exercise.mistakes(
+        **_in_one_order(_id, "post", shared.POST_1, shared.POST_2),
+        **_in_one_order(_id, "pre", shared.PRE_1, shared.PRE_2),
+    )
+for _order, _half, _sum in (
+    ("post", 1, shared.POST_1),
+    ("post", 2, shared.POST_2),
+    ("pre", 1, shared.PRE_1),
+    ("pre", 2, shared.PRE_2),
+):
     _mistake = exercise.named_mistakes["dropout_after_sum"]
     _sentence = f"In {_order}-norm dropout{_half} comes after the sum, so it erases parts of the residual path."
     _edits = tuple(edit for edit in _mistake.edits if edit[0] == _sum)

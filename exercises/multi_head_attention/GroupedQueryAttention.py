@@ -20,17 +20,7 @@ from exercises.multi_head_attention.shared import (
     merge,
     split,
 )
-from exercises.self_attention.shared import (
-    BUILT_IN_ATTENTION,
-    LOSES_TOO_LITTLE,
-    MASK_MISTAKES,
-    NO_SOFTMAX,
-    NOT_LOW_ENOUGH,
-    OVER_QUERIES,
-    ROOT,
-    UNSCALED,
-    UNSTABLE,
-)
+from exercises.self_attention import shared as self_attention
 
 
 def _layer_inputs(rng, *, heads=6, shared=2, size=3, batch=2, queries=7, keys=11):
@@ -48,7 +38,7 @@ exercise = Exercise(
         "with_weights": "weights",
         "renamed": {"mask": "attention_mask"},
     },
-    forbidden=BUILT_IN_ATTENTION,
+    forbidden=self_attention.BUILT_IN_ATTENTION,
     uses=("split_heads", "merge_heads"),
 )
 
@@ -241,11 +231,11 @@ exercise.mistakes(
     first_value_head_for_all=edit(VALUES, f"{VALUES.removesuffix(SHARED)}[:, 0 * shared]")
     | "All query heads use the first value head. Neighbours share keys and values alike."
     | "With H = 6 and G = 2, write down the value head of each query head; then print yours.",
-    unscaled=replace(UNSCALED, costs_at_most=0.5),  # lab 02 asks for it
+    unscaled=replace(self_attention.UNSCALED, costs_at_most=0.5),  # lab 02 asks for it
     scaled_by_d_model=edit(f"split({Q}, num_heads)", f"split(({Q}) / num_heads**0.5, num_heads)", see="03#heads")
     | "The scores are divided by the root of d_model. A score sums over the D/H features of one head."
     | "Over how many features does one dot product sum, after the split?",
-    scaled_by_num_heads=edit(ROOT, "math.sqrt(q.shape[1])", see="03#heads")
+    scaled_by_num_heads=edit(self_attention.ROOT, "math.sqrt(q.shape[1])", see="03#heads")
     | "The scores are divided by the root of the number of heads. A score sums over the D/H features of one head."
     | "Over how many features does one dot product sum, after the split?",
     scaled_by_num_kv_heads=edit(
@@ -260,16 +250,16 @@ exercise.mistakes(
     )
     | "The scores are divided by the root of the width of all key heads together. A score sums over the D/H features "
     "of one head." | "Over how many features does one dot product sum, after the split?",
-    softmax_over_queries=OVER_QUERIES,
-    no_softmax=NO_SOFTMAX,
-    mask_ignored=MASK_MISTAKES["mask_ignored"],
-    mask_inverted=MASK_MISTAKES["mask_inverted"],
-    mask_added=MASK_MISTAKES["mask_added"],
-    mask_zeroes_scores=MASK_MISTAKES["mask_zeroes_scores"],
-    mask_after_softmax=MASK_MISTAKES["mask_after_softmax"],
-    blocked_not_low_enough=NOT_LOW_ENOUGH,
-    blocked_loses_too_little=LOSES_TOO_LITTLE,
-    unstable_softmax=UNSTABLE,
+    softmax_over_queries=self_attention.OVER_QUERIES,
+    no_softmax=self_attention.NO_SOFTMAX,
+    mask_ignored=self_attention.MASK_MISTAKES["mask_ignored"],
+    mask_inverted=self_attention.MASK_MISTAKES["mask_inverted"],
+    mask_added=self_attention.MASK_MISTAKES["mask_added"],
+    mask_zeroes_scores=self_attention.MASK_MISTAKES["mask_zeroes_scores"],
+    mask_after_softmax=self_attention.MASK_MISTAKES["mask_after_softmax"],
+    blocked_not_low_enough=self_attention.NOT_LOW_ENOUGH,
+    blocked_loses_too_little=self_attention.LOSES_TOO_LITTLE,
+    unstable_softmax=self_attention.UNSTABLE,
     mask_meets_heads=MASK_MEETS_HEADS,
     mask_kept=MASK_KEPT,
     no_output_projection=edit(MERGED, 'merge(result["output"])', see="03#key-dim")

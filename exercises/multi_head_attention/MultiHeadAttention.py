@@ -8,37 +8,9 @@ import numpy as np
 from autograder.declaring import Case, Exercise, edit, seen
 from exercises.drawing import drawn_until, is_far_apart, normal, one_of, partial_mask
 from exercises.formulas.attention import scaled_dot_product_attention
-from exercises.multi_head_attention.shared import (
-    CUT,
-    DENSE_WEIGHTS,
-    JOINED,
-    KERAS_ORDER,
-    MASK_KEPT,
-    MASK_MEETS_HEADS,
-    MERGED_BY_RESHAPE,
-    OVER_HEADS,
-    SPLIT_BY_RESHAPE,
-    VALUES_FROM_KEY,
-    attention_arrays,
-    large_and_masked,
-    merge,
-    split,
-)
-from exercises.self_attention.shared import (
-    BUILT_IN_ATTENTION,
-    LOSES_TOO_LITTLE,
-    MASK_MISTAKES,
-    NO_SOFTMAX,
-    NOT_LOW_ENOUGH,
-    OVER_QUERIES,
-    ROOT,
-    SCALED_AFTER,
-    SCALED_BY_LENGTH,
-    SCORES_RETURNED,
-    UNSCALED,
-    UNSTABLE,
-    WHOLE_PEAK,
-)
+from exercises.multi_head_attention import shared
+from exercises.multi_head_attention.shared import attention_arrays, large_and_masked, merge, split
+from exercises.self_attention import shared as self_attention
 
 
 def _layer_inputs(rng, *, heads=3, size=5, batch=2, queries=7, keys=11):
@@ -52,11 +24,11 @@ exercise = Exercise(
     layer={
         "init": ("d_model", "num_heads"),
         "call": ("query", "key", "value"),
-        "weights": DENSE_WEIGHTS,
+        "weights": shared.DENSE_WEIGHTS,
         "with_weights": "weights",
         "renamed": {"mask": "attention_mask"},
     },
-    forbidden=BUILT_IN_ATTENTION,
+    forbidden=self_attention.BUILT_IN_ATTENTION,
     uses=("split_heads", "merge_heads"),
 )
 
@@ -250,49 +222,49 @@ WEIGHTS = 'result["weights"]'
 BOTH = '{"output": output, "weights": result["weights"]}'
 
 exercise.mistakes(
-    unscaled=replace(UNSCALED, costs_at_most=0.5),  # lab 02 asks for it
+    unscaled=replace(self_attention.UNSCALED, costs_at_most=0.5),  # lab 02 asks for it
     scaled_by_d_model=edit(f"split({Q}, num_heads)", f"split(({Q}) / num_heads**0.5, num_heads)", see="03#heads")
     | "The scores are divided by the root of d_model. A head's scores are sums over d_model / num_heads features."
     | "Over how many features does one dot product sum, after the split?",
-    scaled_by_head_size=edit(ROOT, "q.shape[-1]", see="02#why-sqrt-dk")
+    scaled_by_head_size=edit(self_attention.ROOT, "q.shape[-1]", see="02#why-sqrt-dk")
     | "The scores are divided by the width of a head, not by its square root."
     | "The variance of a score is the width of a head. Which number divides its standard deviation?",
-    scaled_by_num_heads=edit(ROOT, "math.sqrt(q.shape[1])", see="03#heads")
+    scaled_by_num_heads=edit(self_attention.ROOT, "math.sqrt(q.shape[1])", see="03#heads")
     | "The scores are divided by the root of the number of heads. A score sums over the D/H features of one head."
     | "Over how many features does one dot product sum, after the split?",
-    scaled_by_length=SCALED_BY_LENGTH,
-    scaled_after_softmax=SCALED_AFTER,
-    softmax_over_queries=OVER_QUERIES,
-    softmax_over_heads=OVER_HEADS,
-    no_softmax=NO_SOFTMAX,
-    unstable_softmax=UNSTABLE,
-    one_maximum_for_all=WHOLE_PEAK,
-    mask_ignored=MASK_MISTAKES["mask_ignored"],
-    mask_inverted=MASK_MISTAKES["mask_inverted"],
-    mask_added=MASK_MISTAKES["mask_added"],
-    mask_zeroes_scores=MASK_MISTAKES["mask_zeroes_scores"],
-    mask_after_softmax=MASK_MISTAKES["mask_after_softmax"],
-    blocked_not_low_enough=NOT_LOW_ENOUGH,
-    blocked_loses_too_little=LOSES_TOO_LITTLE,
-    mask_meets_heads=MASK_MEETS_HEADS,
-    mask_kept=MASK_KEPT,
+    scaled_by_length=self_attention.SCALED_BY_LENGTH,
+    scaled_after_softmax=self_attention.SCALED_AFTER,
+    softmax_over_queries=self_attention.OVER_QUERIES,
+    softmax_over_heads=shared.OVER_HEADS,
+    no_softmax=self_attention.NO_SOFTMAX,
+    unstable_softmax=self_attention.UNSTABLE,
+    one_maximum_for_all=self_attention.WHOLE_PEAK,
+    mask_ignored=self_attention.MASK_MISTAKES["mask_ignored"],
+    mask_inverted=self_attention.MASK_MISTAKES["mask_inverted"],
+    mask_added=self_attention.MASK_MISTAKES["mask_added"],
+    mask_zeroes_scores=self_attention.MASK_MISTAKES["mask_zeroes_scores"],
+    mask_after_softmax=self_attention.MASK_MISTAKES["mask_after_softmax"],
+    blocked_not_low_enough=self_attention.NOT_LOW_ENOUGH,
+    blocked_loses_too_little=self_attention.LOSES_TOO_LITTLE,
+    mask_meets_heads=shared.MASK_MEETS_HEADS,
+    mask_kept=shared.MASK_KEPT,
     one_head=edit(f"q = split({Q}, num_heads)", f"num_heads = 1\nq = split({Q}, num_heads)")
     | edit(WEIGHTS, f"{WEIGHTS}[:, 0]", see="03#heads")
     | "There is one head of width D, not several: the projections go into the attention as they are, unsplit."
     | "Which of your functions makes the axis of the heads, and where is it called?",
-    split_by_reshape_alone=SPLIT_BY_RESHAPE,
-    merged_by_reshape_alone=MERGED_BY_RESHAPE,
-    heads_interleaved=edit(CUT, "x.reshape(batch, length, width // num_heads, num_heads).transpose(0, 3, 1, 2)")
-    | edit(JOINED, "x.transpose(0, 2, 3, 1).reshape(batch, length, heads * size)")
+    split_by_reshape_alone=shared.SPLIT_BY_RESHAPE,
+    merged_by_reshape_alone=shared.MERGED_BY_RESHAPE,
+    heads_interleaved=edit(shared.CUT, "x.reshape(batch, length, width // num_heads, num_heads).transpose(0, 3, 1, 2)")
+    | edit(shared.JOINED, "x.transpose(0, 2, 3, 1).reshape(batch, length, heads * size)")
     | "Head h takes every H-th feature. It should take a block of features that lie side by side.",
     no_output_projection=edit(MERGED, 'merge(result["output"])', see="03#key-dim")
     | "The merged heads come back as they are: w_o is not used."
     | "What mixes the heads, once they stand side by side?",
-    keras_argument_order=KERAS_ORDER,
+    keras_argument_order=shared.KERAS_ORDER,
     query_attends_to_itself=edit("key @ w_k_kernel", "query @ w_k_kernel")
     | edit("value @ w_v_kernel", "query @ w_v_kernel")
     | "Keys and values are made from the query. They should be made from `key` and `value`.",
-    values_from_key=VALUES_FROM_KEY,
+    values_from_key=shared.VALUES_FROM_KEY,
     query_key_swapped=edit(Q, "query @ w_k_kernel + w_k_bias")
     | edit(K, "key @ w_q_kernel + w_q_bias")
     | "w_q makes the keys and w_k the queries; exchange the two.",
@@ -330,7 +302,7 @@ exercise.mistakes(
     | "The Dense layers have no bias; this exercise asks for one.",
     weights_averaged=edit(WEIGHTS, f"{WEIGHTS}.mean(axis=1)")
     | "The weights are averaged over the heads; return one map for each head, (B, H, T, S).",
-    scores_returned=edit(*SCORES_RETURNED.edits)
+    scores_returned=edit(*self_attention.SCORES_RETURNED.edits)
     | "With return_weights=True the scores come back; the weights are the softmax of the scores.",
     results_swapped=edit(BOTH, '{"output": result["weights"], "weights": output}')
     | "The weights come first; return (output, weights).",

@@ -4,23 +4,13 @@ import math
 from dataclasses import replace
 
 from autograder.declaring import Exercise, edit
-from exercises.positional_encoding.shared import (
-    ANGLE_TOLERANCE,
-    COS_FIRST,
-    EMBEDDING_MISTAKES,
-    HALF_EXPONENT,
-    HALVES,
-    POSITIONS,
-    ROWS,
-    embeddings,
-    sinusoidal_table,
-    with_positions,
-)
+from exercises.positional_encoding import shared
+from exercises.positional_encoding.shared import embeddings, sinusoidal_table, with_positions
 
 SINUSOIDAL = embeddings(6, learned=False)
 
 exercise = Exercise(
-    "SinusoidalEmbedding", own_probe=True, tolerance=ANGLE_TOLERANCE / 4, uses=("sinusoidal_positions",)
+    "SinusoidalEmbedding", own_probe=True, tolerance=shared.ANGLE_TOLERANCE / 4, uses=("sinusoidal_positions",)
 )
 
 
@@ -47,13 +37,14 @@ exercise.group("works inside tf.function, and gradients reach the word table", t
 exercise.group("survives a get_config round trip", reload=SINUSOIDAL["reload"])
 
 exercise.mistakes(
-    **EMBEDDING_MISTAKES
+    **shared.EMBEDDING_MISTAKES
     | {
         "position_one_based": replace(
-            EMBEDDING_MISTAKES["position_one_based"], edits=edit(POSITIONS, "np.arange(1, length + 1)[:, None]").edits
+            shared.EMBEDDING_MISTAKES["position_one_based"],
+            edits=edit(shared.POSITIONS, "np.arange(1, length + 1)[:, None]").edits,
         )
     },
-    position_by_id=edit(ROWS, "table[ids]")
+    position_by_id=edit(shared.ROWS, "table[ids]")
     | "The rows of the position table are chosen by the token ids. Take rows 0, 1, 2, …, T − 1.",
     unscaled=edit(FACTOR, "") | "The word vectors are not multiplied by √D.",
     scaled_by_width=edit(FACTOR, "* d_model")
@@ -64,9 +55,9 @@ exercise.mistakes(
     | "The positions are multiplied by √D as well; only the word vectors should be.",
     positions_trainable=edit("vocab_size * d_model", "(vocab_size + max_length) * d_model")
     | "The position table is trainable; sinusoidal positions are fixed.",
-    exponent_halved=HALF_EXPONENT,
-    cos_first=COS_FIRST,
-    sines_then_cosines=HALVES,
+    exponent_halved=shared.HALF_EXPONENT,
+    cos_first=shared.COS_FIRST,
+    sines_then_cosines=shared.HALVES,
 )
 
 exercise.advice(

@@ -4,30 +4,24 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, edit
 from exercises.drawing import one_of
-from exercises.positional_encoding.shared import (
-    ANGLE_TOLERANCE,
-    COS_FIRST,
-    HALVES,
-    PAIR_EXPONENTS,
-    POSITIONS,
-    sinusoidal_table,
-)
+from exercises.positional_encoding import shared
+from exercises.positional_encoding.shared import sinusoidal_table
 
 COLUMN_EXPONENT = (
     edit("np.cos(angles)", "np.cos(angles * 10000.0 ** (-1 / d_model))")
     | "The cosine of a pair has another frequency than its sine. Both columns of a pair share one: i counts the pairs."
 )
 DOUBLE_COLUMN = (
-    edit("np.sin(angles)", f"np.sin({POSITIONS} * angular_speeds(d_model) ** 2)")
-    | edit("np.cos(angles)", f"np.cos({POSITIONS} * angular_speeds(d_model) ** 2 * 10000.0 ** (-2 / d_model))")
+    edit("np.sin(angles)", f"np.sin({shared.POSITIONS} * angular_speeds(d_model) ** 2)")
+    | edit("np.cos(angles)", f"np.cos({shared.POSITIONS} * angular_speeds(d_model) ** 2 * 10000.0 ** (-2 / d_model))")
     | "The exponent is twice the column's number. In 2i/D, i is the number of the pair: columns 2i and 2i + 1 share "
     "it."
 )
-EXPONENTS = dict(**PAIR_EXPONENTS, exponent_by_column=COLUMN_EXPONENT, exponent_by_doubled_column=DOUBLE_COLUMN)
+EXPONENTS = dict(**shared.PAIR_EXPONENTS, exponent_by_column=COLUMN_EXPONENT, exponent_by_doubled_column=DOUBLE_COLUMN)
 
 
 ONE_BASED = (
-    edit(POSITIONS, "np.arange(1, length + 1)[:, None]") | "The first row is position 1; positions count from 0."
+    edit(shared.POSITIONS, "np.arange(1, length + 1)[:, None]") | "The first row is position 1; positions count from 0."
 )
 
 
@@ -38,7 +32,7 @@ def _tables(*sizes: tuple[int, int]):
 exercise = Exercise(
     "sinusoidal_positions",
     own_probe=True,
-    tolerance=ANGLE_TOLERANCE,
+    tolerance=shared.ANGLE_TOLERANCE,
     forbidden=("coursekit.pages.positions.PlainPositions", "coursekit.memory_task.wave_table"),
 )
 
@@ -82,8 +76,8 @@ def odd_width(rng):
 
 exercise.mistakes(
     **EXPONENTS,
-    cos_first=COS_FIRST,
-    sines_then_cosines=HALVES,
+    cos_first=shared.COS_FIRST,
+    sines_then_cosines=shared.HALVES,
     sine_only=edit("np.cos(angles)", "np.sin(angles)") | "All columns are sines; the odd ones should be cosines.",
     cosine_only=edit("np.sin(angles)", "np.cos(angles)") | "All columns are cosines; the even ones should be sines.",
     one_based=ONE_BASED,

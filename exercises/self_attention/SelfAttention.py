@@ -6,16 +6,8 @@ from autograder.declaring import Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.drawing import normal, one_of, partial_mask, size_other_than
 from exercises.formulas.attention import scaled_dot_product_attention
-from exercises.self_attention.shared import (
-    BUILT_IN_ATTENTION,
-    MASK_MISTAKES,
-    NO_SOFTMAX,
-    OVER_QUERIES,
-    ROOT,
-    SCALED_BY_D,
-    UNSCALED,
-    project_qkv,
-)
+from exercises.self_attention import shared
+from exercises.self_attention.shared import project_qkv
 
 
 def _layer_inputs(rng: Generator, batch: int = 2, length: int = 5, width: int = 7, d_k: int = 3) -> dict:
@@ -40,7 +32,7 @@ exercise = Exercise(
         "with_weights": "weights",
     },
     probe_only=("d_k", "d_v"),
-    forbidden=BUILT_IN_ATTENTION,
+    forbidden=shared.BUILT_IN_ATTENTION,
     uses=("scaled_dot_product_attention",),
 )
 
@@ -103,20 +95,21 @@ exercise.training(lambda rng: {**_layer_inputs(rng), "attention_mask": partial_m
 PROJECTED = "project_qkv(x, w_q_kernel, w_k_kernel, w_v_kernel)"
 
 exercise.mistakes(
-    unscaled=UNSCALED,
-    scaled_by_d=SCALED_BY_D,
+    unscaled=shared.UNSCALED,
+    scaled_by_d=shared.SCALED_BY_D,
     scaled_by_d_model=edit(
         PROJECTED, "project_qkv(x, w_q_kernel * (w_q_kernel.shape[-1] / x.shape[-1]) ** 0.5, w_k_kernel, w_v_kernel)"
     )
     | "The scores are divided by the root of d_model, not of d_k.",
-    scaled_by_d_v=edit(ROOT, "math.sqrt(v.shape[-1])") | "The scores are divided by the root of d_v, not of d_k.",
-    softmax_over_queries=OVER_QUERIES,
-    no_softmax=NO_SOFTMAX,
-    mask_ignored=MASK_MISTAKES["mask_ignored"],
-    mask_inverted=MASK_MISTAKES["mask_inverted"],
-    mask_added=MASK_MISTAKES["mask_added"],
-    mask_zeroes_scores=MASK_MISTAKES["mask_zeroes_scores"],
-    mask_after_softmax=MASK_MISTAKES["mask_after_softmax"],
+    scaled_by_d_v=edit(shared.ROOT, "math.sqrt(v.shape[-1])")
+    | "The scores are divided by the root of d_v, not of d_k.",
+    softmax_over_queries=shared.OVER_QUERIES,
+    no_softmax=shared.NO_SOFTMAX,
+    mask_ignored=shared.MASK_MISTAKES["mask_ignored"],
+    mask_inverted=shared.MASK_MISTAKES["mask_inverted"],
+    mask_added=shared.MASK_MISTAKES["mask_added"],
+    mask_zeroes_scores=shared.MASK_MISTAKES["mask_zeroes_scores"],
+    mask_after_softmax=shared.MASK_MISTAKES["mask_after_softmax"],
     head_axis_kept=edit("np.asarray(mask)[:, 0]", "np.asarray(mask)")
     | "The mask (B, 1, T, S) keeps its axis for the heads, and the result gets one axis too many."
     | "`len(attention_mask.shape)` is 4 for this mask alone. Which of its axes has the size 1?",

@@ -8,18 +8,10 @@ from autograder.declaring import Case, Exercise, edit, instead
 from coursekit.generator import Generator
 from exercises.drawing import drawn_until, is_far_apart, normal
 from exercises.formulas.attention import scaled_dot_product_attention, softmax
-from exercises.self_attention.shared import (
-    BLOCKED,
-    BUILT_IN_ATTENTION,
-    MASK_MISTAKES,
-    NOT_LOW_ENOUGH,
-    OVER_QUERIES,
-    UNSCALED,
-    low_blocks_matter,
-    project_qkv,
-)
+from exercises.self_attention import shared
+from exercises.self_attention.shared import low_blocks_matter, project_qkv
 
-exercise = Exercise("find_the_bug", forbidden=BUILT_IN_ATTENTION)
+exercise = Exercise("find_the_bug", forbidden=shared.BUILT_IN_ATTENTION)
 
 
 @exercise.formula
@@ -76,7 +68,7 @@ PAST = "np.tri(x.shape[-2], dtype=bool)"
 # A row that sees nothing: all scores are −1e9 so all weights are equal.
 EQUAL_WEIGHTS = ("np.where(allowed.any(axis=-1, keepdims=True), softmax(kept), np.nan)", "softmax(kept)")
 
-exercise.given((BLOCKED, "scores"), ("softmax(kept)", "softmax(kept) * allowed"))
+exercise.given((shared.BLOCKED, "scores"), ("softmax(kept)", "softmax(kept) * allowed"))
 exercise.mistakes(
     normalised_after=instead(normalised_after)
     | "The remaining weights are divided by their sum. That is right until a later token has a far larger score: then "
@@ -88,17 +80,17 @@ exercise.mistakes(
     | edit(EQUAL_WEIGHTS)
     | "The mask is read the wrong way round: a token sees the later tokens alone.",
     past_blocked_by_addition=edit(PAST, "~np.tri(x.shape[-2], dtype=bool)")
-    | edit(BLOCKED, 'np.where(allowed, scores, scores.astype("float32") + np.float32(-1e9))')
+    | edit(shared.BLOCKED, 'np.where(allowed, scores, scores.astype("float32") + np.float32(-1e9))')
     | edit(EQUAL_WEIGHTS)
     | "The large negative number is added to the scores of the past: a token sees the later tokens alone.",
     itself_blocked=edit(PAST, "np.tri(x.shape[-2], k=-1, dtype=bool)")
     | edit(EQUAL_WEIGHTS)
     | "The triangle leaves out the diagonal: a token no longer sees itself.",
-    scores_zeroed=MASK_MISTAKES["mask_zeroes_scores"],
-    mask_added=MASK_MISTAKES["mask_added"],
-    blocked_not_low_enough=NOT_LOW_ENOUGH,
-    unscaled=UNSCALED,
-    softmax_over_queries=OVER_QUERIES,
+    scores_zeroed=shared.MASK_MISTAKES["mask_zeroes_scores"],
+    mask_added=shared.MASK_MISTAKES["mask_added"],
+    blocked_not_low_enough=shared.NOT_LOW_ENOUGH,
+    unscaled=shared.UNSCALED,
+    softmax_over_queries=shared.OVER_QUERIES,
 )
 
 exercise.hints(

@@ -7,30 +7,8 @@ import numpy as np
 from autograder.declaring import Case, Exercise, cases, edit, instead
 from exercises.drawing import drawn_until, normal, partial_mask
 from exercises.formulas.attention import scaled_dot_product_attention
-from exercises.self_attention.shared import (
-    AXIS_ONE,
-    BLOCKED,
-    BUILT_IN_ATTENTION,
-    LARGEST_ONLY,
-    LOSES_TOO_LITTLE,
-    MASK_MISTAKES,
-    NO_SOFTMAX,
-    NOT_LOW_ENOUGH,
-    OVER_ALL,
-    OVER_QUERIES,
-    ROOT,
-    SCALE_INVERTED,
-    SCALED_AFTER,
-    SCALED_BY_AXIS_ONE,
-    SCALED_BY_D,
-    SCALED_BY_LENGTH,
-    SCORES_RETURNED,
-    SUM_NORMALISED,
-    UNSCALED,
-    UNSTABLE,
-    WHOLE_PEAK,
-    large_masks_matter,
-)
+from exercises.self_attention import shared
+from exercises.self_attention.shared import large_masks_matter
 
 TRANSPOSED = (
     edit('"...td,...sd->...ts"', '"...td,...sd->...st"')
@@ -48,7 +26,7 @@ def renormalised(q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: Any = None) 
     return {"output": np.einsum("...ts,...sd->...td", weights, v), "weights": weights}
 
 
-exercise = Exercise("scaled_dot_product_attention", returns=("output", "weights"), forbidden=BUILT_IN_ATTENTION)
+exercise = Exercise("scaled_dot_product_attention", returns=("output", "weights"), forbidden=shared.BUILT_IN_ATTENTION)
 exercise.formula(scaled_dot_product_attention)
 
 exercise.group("right values", points=2, values=cases(q=[(5, 7), (5, 3)], k=[(3, 7), (5, 3)], v=[(3, 11), (5, 2)]))
@@ -103,37 +81,37 @@ def types(rng):
 
 
 exercise.mistakes(
-    unscaled=UNSCALED,
-    scaled_by_d=SCALED_BY_D,
-    unstable_softmax=UNSTABLE,
-    scaled_by_length=SCALED_BY_LENGTH,
-    scale_inverted=SCALE_INVERTED,
-    scaled_after_softmax=SCALED_AFTER,
-    scaled_by_axis_1=SCALED_BY_AXIS_ONE,
-    scaled_by_d_v=edit(ROOT, "math.sqrt(v.shape[-1])")
+    unscaled=shared.UNSCALED,
+    scaled_by_d=shared.SCALED_BY_D,
+    unstable_softmax=shared.UNSTABLE,
+    scaled_by_length=shared.SCALED_BY_LENGTH,
+    scale_inverted=shared.SCALE_INVERTED,
+    scaled_after_softmax=shared.SCALED_AFTER,
+    scaled_by_axis_1=shared.SCALED_BY_AXIS_ONE,
+    scaled_by_d_v=edit(shared.ROOT, "math.sqrt(v.shape[-1])")
     | "The scores are divided by the root of the width of v, not of the keys.",
-    scaled_by_constant=edit(ROOT, "8")
+    scaled_by_constant=edit(shared.ROOT, "8")
     | "The scores are divided by 8 whatever the width: 8 is the root of 64, the width used in the paper.",
-    softmax_over_queries=OVER_QUERIES,
-    softmax_over_everything=OVER_ALL,
-    softmax_over_axis_1=AXIS_ONE,
-    no_softmax=NO_SOFTMAX,
-    divided_by_sum=SUM_NORMALISED,
-    largest_only=LARGEST_ONLY,
-    one_maximum_for_all=WHOLE_PEAK,
+    softmax_over_queries=shared.OVER_QUERIES,
+    softmax_over_everything=shared.OVER_ALL,
+    softmax_over_axis_1=shared.AXIS_ONE,
+    no_softmax=shared.NO_SOFTMAX,
+    divided_by_sum=shared.SUM_NORMALISED,
+    largest_only=shared.LARGEST_ONLY,
+    one_maximum_for_all=shared.WHOLE_PEAK,
     scores_transposed=TRANSPOSED,
-    **MASK_MISTAKES,
+    **shared.MASK_MISTAKES,
     renormalised=instead(renormalised, see="02#causal")
     | "The blocked weights are set to 0 and the others divided by their sum. Where a blocked key has a far larger "
     "score, the others have rounded to 0 by then. Block the scores, before the softmax.",
-    mask_too_weak=edit(BLOCKED, "np.where(allowed, scores, scores - 10)")
+    mask_too_weak=edit(shared.BLOCKED, "np.where(allowed, scores, scores - 10)")
     | "A blocked score loses only 10, and e⁻¹⁰ is not 0: among large scores it still counts. Use −1e9.",
-    blocked_not_low_enough=NOT_LOW_ENOUGH,
-    blocked_loses_too_little=LOSES_TOO_LITTLE,
+    blocked_not_low_enough=shared.NOT_LOW_ENOUGH,
+    blocked_loses_too_little=shared.LOSES_TOO_LITTLE,
     results_swapped=edit('"output": output', '"weights": output')
     | edit('"weights": weights', '"output": weights')
     | "The results come in the wrong order: return (output, weights).",
-    scores_returned=SCORES_RETURNED,
+    scores_returned=shared.SCORES_RETURNED,
 )
 
 exercise.advice(

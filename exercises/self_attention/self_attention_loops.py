@@ -1,23 +1,17 @@
 """Lab 02, exercise `self_attention_loops`."""
 
 from autograder.declaring import Exercise
-from exercises.self_attention.shared import (
-    PLAIN_MISTAKES,
-    READY_SELF_ATTENTION,
-    plain,
-    plain_large,
-    plain_self_attention,
-    plain_types,
-)
+from exercises.self_attention import shared
+from exercises.self_attention.shared import plain, plain_large, plain_self_attention, plain_types
 
-exercise = Exercise("self_attention_loops", forbidden=READY_SELF_ATTENTION)
+exercise = Exercise("self_attention_loops", forbidden=shared.READY_SELF_ATTENTION)
 exercise.formula(plain_self_attention)
 
 exercise.group("right values", points=2, values=plain((5, 7), (3, 2)))
 exercise.group("finite for large scores", large_scores=plain_large)
 exercise.group("arrays and tensors", types=plain_types)
 
-exercise.mistakes(**PLAIN_MISTAKES)
+exercise.mistakes(**shared.PLAIN_MISTAKES)
 
 exercise.hints(
     values=(

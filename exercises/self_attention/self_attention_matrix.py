@@ -4,18 +4,8 @@ import numpy as np
 
 from autograder.declaring import Exercise, edit, instead
 from exercises.formulas.attention import softmax
-from exercises.self_attention.shared import (
-    AXIS_ONE,
-    PEAK,
-    PEAK_IN_COLUMNS,
-    PLAIN_MISTAKES,
-    READY_SELF_ATTENTION,
-    SCALED_BY_AXIS_ONE,
-    plain,
-    plain_large,
-    plain_self_attention,
-    plain_types,
-)
+from exercises.self_attention import shared
+from exercises.self_attention.shared import plain, plain_large, plain_self_attention, plain_types
 
 KEEPDIMS_FORGOTTEN = (
     edit("powers.sum(axis=axis, keepdims=True)", "powers.sum(axis=axis)")
@@ -34,7 +24,7 @@ FEATURES_ATTEND = (
     | "The product is xᵀx, one score for each pair of features. x xᵀ has one for each pair of tokens."
 )
 
-exercise = Exercise("self_attention_matrix", forbidden=READY_SELF_ATTENTION, no_loops=True)
+exercise = Exercise("self_attention_matrix", forbidden=shared.READY_SELF_ATTENTION, no_loops=True)
 exercise.formula(plain_self_attention)
 
 exercise.group("right values", points=2, values=plain((5, 7), (3, 2)))
@@ -43,12 +33,12 @@ exercise.group("finite for large scores", large_scores=plain_large)
 exercise.group("arrays and tensors", types=plain_types)
 
 exercise.mistakes(
-    **PLAIN_MISTAKES,
-    softmax_over_axis_1=AXIS_ONE,
-    scaled_by_axis_1=SCALED_BY_AXIS_ONE,
+    **shared.PLAIN_MISTAKES,
+    softmax_over_axis_1=shared.AXIS_ONE,
+    scaled_by_axis_1=shared.SCALED_BY_AXIS_ONE,
     keepdims_forgotten=KEEPDIMS_FORGOTTEN,
-    maximum_without_keepdims=PEAK_IN_COLUMNS,
-    keepdims_forgotten_twice=edit(PEAK, "x.max(axis=axis)")
+    maximum_without_keepdims=shared.PEAK_IN_COLUMNS,
+    keepdims_forgotten_twice=edit(shared.PEAK, "x.max(axis=axis)")
     | edit("powers.sum(axis=axis, keepdims=True)", "powers.sum(axis=axis)")
     | "The largest scores of the rows are subtracted from the columns, and the columns are divided by the sums of "
     "rows. Maximum and sum both need `keepdims=True`.",

@@ -7,16 +7,8 @@ import numpy as np
 from autograder.declaring import Advice, Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.drawing import normal
-from exercises.vision_transformer.shared import (
-    IMAGE_AXES,
-    PIECES,
-    READY_CUTTERS,
-    Draw,
-    draw_images,
-    layout_mistakes,
-    patches_of,
-    refusal_mistakes,
-)
+from exercises.vision_transformer import shared
+from exercises.vision_transformer.shared import Draw, draw_images, layout_mistakes, patches_of, refusal_mistakes
 
 
 def _cut(*shapes: tuple[int, tuple[int, int], int, int], **case: Any) -> Draw:
@@ -35,7 +27,7 @@ def _cut(*shapes: tuple[int, tuple[int, int], int, int], **case: Any) -> Draw:
     return draw
 
 
-exercise = Exercise("extract_patches", own_probe=True, forbidden=READY_CUTTERS)
+exercise = Exercise("extract_patches", own_probe=True, forbidden=shared.READY_CUTTERS)
 exercise.formula(patches_of)
 
 
@@ -92,12 +84,12 @@ def refusal(rng):
 
 
 LAYOUT = {
-    "columns_first": (PIECES, f"{IMAGE_AXES}.transpose(0, 3, 1, 2, 4, 5)"),
-    "pixels_turned": (PIECES, f"{IMAGE_AXES}.transpose(0, 1, 3, 4, 2, 5)"),
-    "channels_first": (PIECES, f"{IMAGE_AXES}.transpose(0, 1, 3, 5, 2, 4)"),
-    "reshape_alone": (PIECES, "images"),
+    "columns_first": (shared.PIECES, f"{shared.IMAGE_AXES}.transpose(0, 3, 1, 2, 4, 5)"),
+    "pixels_turned": (shared.PIECES, f"{shared.IMAGE_AXES}.transpose(0, 1, 3, 4, 2, 5)"),
+    "channels_first": (shared.PIECES, f"{shared.IMAGE_AXES}.transpose(0, 1, 3, 5, 2, 4)"),
+    "reshape_alone": (shared.PIECES, "images"),
     "every_nth_pixel": (
-        PIECES,
+        shared.PIECES,
         "images.reshape(batch, patch_size, rows, patch_size, columns, channels).transpose(0, 2, 4, 1, 3, 5)",
     ),
     "sides_swapped": (
@@ -115,7 +107,7 @@ FITS = "height % patch_size == 0 and width % patch_size == 0"
 
 exercise.mistakes(
     **layout_mistakes(LAYOUT),
-    every_step=edit(f"pieces = {PIECES}", EVERY_STEP, see="09#patch-tokens")
+    every_step=edit(f"pieces = {shared.PIECES}", EVERY_STEP, see="09#patch-tokens")
     | "The patches overlap: a new one begins at every pixel. The next one should begin where the last one ends."
     | "How far is it from the corner of one patch to the corner of the next?",
     patches_not_flattened=edit(FLAT, "pieces.reshape(batch, rows * columns, *pieces.shape[3:])", see="09#patch-tokens")
