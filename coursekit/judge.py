@@ -408,14 +408,16 @@ def _named(spec: ExerciseSpec, expectations: Sequence[Expectation], attempts: Se
 
 
 def _behind_answers(spec: ExerciseSpec, expectations: Sequence[Expectation], attempts: Sequence[Attempt]) -> set[str]:
-    """For each answer the first mistake that explains it, and every other answer that the mistake changes."""
-    given = [(case, attempt.outputs or {}) for case, attempt in zip(expectations, attempts, strict=True)]
+    """For each answer a mistake that explains it, and every other answer that the mistake changes: the one that
+    explains most of them, and among equals the one declared first."""
+    changes = {id: [index for index, case in enumerate(expectations) if id in case.wrong] for id in spec.sentences}
     made = [
         id
-        for id in spec.sentences
-        if all(_explained(case, outputs, [id]) for case, outputs in given if id in case.wrong)
+        for id, changed in changes.items()
+        if all(_explained(expectations[index], attempts[index].outputs or {}, [id]) for index in changed)
     ]
-    return {next((id for id in made if id in case.wrong), "") for case in expectations}
+    made.sort(key=lambda id: -len(changes[id]))
+    return {next((id for id in made if index in changes[id]), "") for index in range(len(expectations))}
 
 
 def _remark(expectations: Sequence[Expectation], attempts: Sequence[Attempt], problems: Sequence[str | None]) -> str:
