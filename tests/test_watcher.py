@@ -488,3 +488,25 @@ def test_a_folder_swapped_for_a_link_while_it_waits_is_graded_as_it_was_seen(sch
     kept = school.course.submitted / "eve" / LAB / f"{LAB}.ipynb"
     assert result.score == 1 and result.result.content_hash == command.content_hash(kept.read_bytes())
     assert "ask for 5" not in kept.read_text("utf-8")
+
+
+@pytest.mark.parametrize("moment", ["kept", "noted", "graded"])
+def test_killed_at_any_moment_it_loses_and_doubles_nothing(school, monkeypatch, moment):
+    """After the bytes are kept and before the record says so; before it is graded; before its end is written down."""
+    school.hand_in("ada", 5, monkeypatch)
+    school.hand_in("bob", 4, monkeypatch)
+    with monkeypatch.context() as patch, school.watcher() as watcher:
+        if moment == "kept":
+            patch.setattr(watcher_module, "_write_words", lambda *_: sys.exit("killed"))
+        elif moment == "noted":
+            patch.setattr(watcher, "_grade", lambda *_: sys.exit("killed"))
+        else:
+            patch.setattr(watcher, "_set", lambda *_, **values: sys.exit("killed") if "state" in values else 0)
+        with pytest.raises(SystemExit):
+            list(watcher.round())
+    with school.watcher() as watcher:
+        assert {mark.student: mark.score for mark in watcher.round()} == {"ada": 5, "bob": 4}
+        assert [attempt.state for attempt in watcher._attempts("true")] == ["graded", "graded"]
+        assert list(watcher.round()) == []
+    assert sorted(school.graded) == ["ada", "bob"]
+    assert len(list((school.exchange / school.course.course_id / "feedback").glob("*.html"))) == 2
