@@ -81,9 +81,8 @@ class Attempt(NamedTuple):
 
 @dataclass
 class Round:
-    """What one round did: verdicts, attempts that the grader failed at, and what is not graded, with the reason."""
+    """What has no verdict after a round, with the reason: what the grader failed at, and what is not graded."""
 
-    graded: list[Mark] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
     passed_over: list[PassedOver] = field(default_factory=list)
 
@@ -290,7 +289,8 @@ class Watcher:
                 told = self._fault(lab, "the tables and pages may be behind the gradebook", error)
                 self.last_round.passed_over.append(told)
             elif len(attempts) == 1:
-                self._fail(left[0].student, "the grader failed at it", error)
+                with self._losing_only(left[0].student, "the grader failed at it"):
+                    raise error
             else:
                 for attempt in left:
                     yield from self._grade_all_that_can_be(lab, [attempt])
@@ -304,7 +304,6 @@ class Watcher:
                 with self._losing_only(mark.student, "feedback cannot be handed back"):
                     self._hand_back(attempts[mark.student])
                     self._set(attempts[mark.student].key, state="graded", ended=self.clock().timestamp())
-                self.last_round.graded.append(mark)
                 yield mark
         for student in marking.left_out:
             self._set(attempts[student].key, state="left out")
@@ -350,10 +349,7 @@ class Watcher:
         try:
             yield
         except Exception as error:
-            self._fail(student, what, error)
-
-    def _fail(self, student: str, what: str, error: Exception) -> None:
-        self.last_round.failures[student] = self._fault(student, what, error).reason
+            self.last_round.failures[student] = self._fault(student, what, error).reason
 
     def _fault(self, place: str, what: str, error: Exception) -> PassedOver:
         log.error("%s", printable(f"{place}\n{traceback.format_exc()}"))
