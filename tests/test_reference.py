@@ -107,3 +107,28 @@ def test_an_array_where_the_right_result_has_none_is_not_written():
 def test_a_lab_that_is_not_there_is_named_with_those_that_are():
     with pytest.raises(ValueError, match=rf"no lab '99_none'.*{LABS[0]}"):
         reference.load_reference("99_none")
+
+
+def test_a_file_of_another_form_ends_in_a_sentence_and_one_with_pairs_is_read(tmp_path):
+    files = reference_export.export(LAB, "Turned", {"turned": 2}, {"turned": make_exercise((2, 3))})
+
+    def read(folder: str, change):
+        description = json.loads(files[f"{LAB}.json"])
+        change(description["exercises"][0])
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / f"{LAB}.json").write_text(json.dumps(description))
+        (tmp_path / folder / f"{LAB}.npz").write_bytes(files[f"{LAB}.npz"])
+        return reference._load(LAB, tmp_path / folder).expectations["turned"][0]
+
+    with pytest.raises(ValueError, match="are of another release of the course than coursekit"):
+        read("groups", lambda entry: entry["groups"][0].update(colour="red"))
+    with pytest.raises(ValueError, match="are of another release of the course than coursekit"):
+        read("cases", lambda entry: entry["cases"][0].pop("tolerance"))
+
+    def with_pair(entry):
+        wrong = entry["cases"][0]["wrong"]
+        entry["cases"][0]["wrong"] = {mistakes.replace("cut", "halved+cut"): said for mistakes, said in wrong.items()}
+
+    case, older = read("new", lambda entry: None), read("older", with_pair)
+    assert set(older.wrong) == {"halved", "turned", "halved+cut"}
+    np.testing.assert_array_equal(older.wrong["turned"]["first"].values, case.wrong["turned"]["first"].values)
