@@ -35,11 +35,9 @@ class Cluster:
     """A Dask cluster that grades.
 
     Args:
-        named: the scheduler's address, ``tcp://…`` or ``tls://…``, or the path of a scheduler file.
+        named: the scheduler's address, ``tcp://…`` or ``tls://…``, or the path of its file. Else CourseError.
         wait_seconds: how long to wait for a scheduler, or for a worker, before giving up.
         tell: is told in a sentence which worker cannot grade.
-
-    Raises CourseError where the name is neither an address nor a scheduler file.
     """
 
     def __init__(self, named: str, *, wait_seconds: float = 300.0, tell: Callable[[str], None] = lambda _: None):

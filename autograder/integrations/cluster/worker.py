@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from concurrent.futures import ThreadPoolExecutor
+from typing import cast
 
 from distributed import Worker, WorkerPlugin, get_worker
 
@@ -16,7 +17,7 @@ from autograder.sandbox import Sandbox, SandboxUnavailable
 
 def grade(plugin: str, data: bytes) -> bytes:
     """The record of one submission, by the plugin of a run; a worker calls this for Dask."""
-    return get_worker().plugins[plugin].grade(data)
+    return cast(GradingPlugin, get_worker().plugins[plugin]).grade(data)
 
 
 class GradingPlugin(WorkerPlugin):
@@ -38,14 +39,13 @@ class GradingPlugin(WorkerPlugin):
     def teardown(self, worker: Worker) -> None:
         """Forget the job, and end the sandbox with what still runs in it."""
         self._closed = True
-        self._prepared.add_done_callback(lambda prepared: prepared.exception() or prepared.result()[1].close())
+        self._thread.submit(lambda: self._prepared.result()[1].close())
         self._thread.shutdown(wait=False)
 
     def grade(self, data: bytes) -> bytes:
         """The record of one submission, whatever is in it. Waits until the job is prepared.
 
-        Raises:
-            RuntimeError: there is no verdict, by no fault of the submission. Dask tries again, here or elsewhere.
+        Raises RuntimeError where there is no verdict, by no fault of the submission: Dask tries again.
         """
         grader, sandbox = self._prepared.result()
         try:
@@ -53,10 +53,11 @@ class GradingPlugin(WorkerPlugin):
         except Exception as error:
             if isinstance(error, (SandboxUnavailable, OSError, MemoryError)):
                 self._leave(error)
-            raise RuntimeError(_reason(error)) from None  # Dask sends it as a pickle: a text, and nothing else
+            reason = _reason(error)
         finally:
             if self._closed:
                 sandbox.close()  # it was started again for this one
+        raise RuntimeError(reason)  # Dask sends it as a pickle: a text, and no other error behind it
 
     def _prepare(self) -> tuple[LabGrader, Sandbox]:
         try:
@@ -67,7 +68,8 @@ class GradingPlugin(WorkerPlugin):
             return grader, sandbox
         except Exception as error:
             self._leave(error)
-            raise RuntimeError(_reason(error)) from None
+            reason = _reason(error)
+        raise RuntimeError(reason)
 
     def _leave(self, error: Exception) -> None:
         self._worker.log_event(self.name, f"{self._worker.name} cannot grade and leaves the cluster: {_reason(error)}")
