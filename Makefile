@@ -52,7 +52,7 @@ test-long: setup sandbox ## the tests that take minutes each; goes on where it w
 
 test-exhaustive: setup sandbox ## an hour and more: check and grader on every answer, a hundred kills; goes on where it was stopped
 	$(WITH) $(PYTEST) -p no:nbval --resume -m exhaustive tests
-	$(WITH) course mutants
+	$(WITH) course author mutants
 
 golden: setup sandbox ## judge every answer on record again and list what differs (LAB=…: one lab; half an hour for all)
 	$(WITH) python tools/golden.py compare $(if $(filter command line,$(origin LAB)),--lab $(LAB))
