@@ -92,7 +92,7 @@ def _read(lab: str, description: Mapping[str, Any], arrays: Mapping[str, np.ndar
             probe=entry.get("probe"),
             next_hints=entry.get("next_hints", {}),
             sections={id: Section(**section) for id, section in entry.get("sections", {}).items()},
-            relations=entry.get("relations", False),
+            relations=entry.get("relations", "changes" in entry),  # an older release told both or none
             costs_at_most=entry.get("costs_at_most", {}),
         )
         for name, entry in entries.items()
