@@ -11,6 +11,7 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import dask
 import msgpack
@@ -22,6 +23,7 @@ from test_resume import WRONG, Run, mixed_class
 from autograder.course.settings import CourseError, load_course
 from autograder.grading.lab_grader import GradingFailed, LabGrader
 from autograder.grading.results import ExerciseResult, GroupResult, LabResult
+from autograder.integrations.cluster import worker
 from autograder.integrations.cluster.client import Cluster, ClusterUnavailable
 from autograder.integrations.cluster.wire import decode_job, decode_record, encode_job, encode_record
 from autograder.integrations.scaffold.new import new_course
@@ -100,6 +102,33 @@ def test_the_grader_made_from_a_job_is_the_one_that_it_was_made_of(grader, tmp_p
     assert not made.course.root.exists(), "hidden cases, or a solution, stay on the worker's disk"
     with pytest.raises(CourseError, match="of another version"):
         decode_job(msgpack.packb(msgpack.unpackb(encoded) | {"version": "g0"}))
+
+
+def test_what_a_worker_raises_is_a_text_and_it_leaves_where_it_cannot_grade(grader, monkeypatch):
+    """Dask sends what a task raises as a pickle: no other error may be behind it."""
+    told, closed = [], []
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(
+        worker, "Sandbox", lambda *_, **__: SimpleNamespace(start=lambda: 0, close=lambda: closed.append(1))
+    )
+    monkeypatch.setattr(LabGrader, "verdict", fail)
+    on_worker = SimpleNamespace(
+        name="one",
+        log_event=lambda topic, sentence: told.append(sentence),
+        loop=SimpleNamespace(add_callback=lambda *_, **__: closed.append("worker")),
+        close=None,
+    )
+    plugin = pickle.loads(pickle.dumps(worker.GradingPlugin(encode_job(grader))))
+    plugin.setup(on_worker)
+    with pytest.raises(RuntimeError, match="No space left") as raised:
+        plugin.grade(NOTEBOOK)
+    assert raised.value.__context__ is None and raised.value.__cause__ is None
+    assert told == ["one cannot grade and leaves the cluster: OSError: [Errno 28] No space left on device"]
+    plugin.teardown(on_worker)
+    wait_for(lambda: closed == ["worker", 1], 60)
 
 
 @pytest.mark.long
