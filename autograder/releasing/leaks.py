@@ -158,16 +158,28 @@ def _own_answers(path: Path, content: bytes) -> set[str]:
 
 
 def _function_lines(source: str) -> Iterator[str]:
-    """Lines inside functions, without docstrings: the formulas and the draws, but no sentences for students."""
+    """Lines inside functions, without docstrings: the formulas and the draws, but no sentences for students.
+
+    A line that is nothing but a text handed to a call says what a case tries: students read it where the case is visible.
+    """
     lines = source.splitlines()
-    for node in ast.walk(ast.parse(source)):
+    tree = ast.parse(source)
+    said = {
+        part.lineno - 1
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and not (isinstance(call.func, ast.Name) and call.func.id == "edit")
+        for part in call.args
+        if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.lineno == part.end_lineno
+        if lines[part.lineno - 1].strip().rstrip(",") == ast.get_source_segment(source, part)
+    }
+    for node in ast.walk(tree):
         if not isinstance(node, ast.FunctionDef | ast.Lambda):
             continue
         body = node.body if isinstance(node.body, list) else [node.body]
         for statement in body:
             if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
                 continue
-            yield from lines[statement.lineno - 1 : statement.end_lineno]
+            yield from (lines[n] for n in range(statement.lineno - 1, statement.end_lineno or 0) if n not in said)
 
 
 def _edit_lines(source: str, named: Mapping[str, str]) -> Iterator[str]:
