@@ -160,7 +160,7 @@ def _own_answers(path: Path, content: bytes) -> set[str]:
 def _function_lines(source: str) -> Iterator[str]:
     """Lines inside functions, without docstrings: the formulas and the draws, but no sentences for students.
 
-    A line that is nothing but a text handed to a call says what a case tries: students read it where the case is visible.
+    A line that is nothing but a text handed to a call says what a case tries: students read it in visible cases.
     """
     lines = source.splitlines()
     tree = ast.parse(source)
