@@ -113,8 +113,8 @@ class Cluster:
                 if future.status == "finished":
                     verdicts.append(_verdict(grader, found, data, answer))
                 elif again:
-                    error = answer[1] if isinstance(answer, tuple) else answer
-                    verdicts.append(GradingFailed(found.student, f"twice lost on the cluster: {error}"))
+                    why = answer[1] if isinstance(answer, tuple) else answer
+                    verdicts.append(GradingFailed(found.student, f"twice lost on the cluster: {why}"))
                 else:
                     lost.append((found, data))
             if verdicts:
