@@ -4,6 +4,8 @@
     python tools/golden.py record  [--lab LAB]      write tests/golden.txt; goes on where it was stopped
     python tools/golden.py compare [--lab LAB]      judge everything again, list the differences; exit code 1 if any
 
+LAB is a lab, one exercise (LAB/EXERCISE), or `submissions`: all whole notebooks, which are graded in the sandbox.
+
 On record are the right and wrong answers beside the labs (`tests/variants`), judged in this process with one seed; the
 hostile and damaged submissions of lab 02, and the sample submissions, graded in the sandbox. Of the answers 300, drawn
 by their hashes, also go through the sandbox and must get the same verdict there.
@@ -34,7 +36,8 @@ RECORD = ROOT / "tests" / "golden.txt"
 PARTS = ROOT / "build" / "golden"
 COLUMNS = ("what", "status", "share", "groups", "names", "told", "near its tolerance")
 THROUGH_THE_SANDBOX = 300
-SUBMISSIONS = "submissions"  # the part with what is graded as whole notebooks
+SUBMISSIONS = "submissions"  # what is graded as whole notebooks, in parts such as "submissions/hostile-3"
+HOSTILE_PARTS = 8
 
 
 def digest(text: str, length: int = 8) -> str:
@@ -46,6 +49,9 @@ def digest(text: str, length: int = 8) -> str:
 
 def line(what: str, status: str, share: float, groups: str, names: Sequence[str], told: str, near: str = "") -> str:
     return "\t".join((what, status, f"{share:.4g}", groups, ";".join(names) or "-", told, near or "-"))
+
+
+LAB = "02_self_attention"  # of the hostile and the damaged notebooks
 
 
 # -- the adapter: all that knows the product's modules -----------------------------------------------------------------
@@ -164,56 +170,65 @@ def _near(cases, attempts) -> Iterator[str]:
     return (f"{group}={by:.1g}" for group, by in farthest.items() if 0.1 <= by <= 10)
 
 
-def judge_submissions(lab: str | None) -> Iterator[str]:
-    """The lines of hostile and damaged notebooks and of the samples: one for each exercise of each of them."""
+def submission_parts(lab: str | None) -> list[str]:
+    """The parts in which whole notebooks are graded, of one lab or of all; hostile and damaged ones are of lab 02."""
+    samples = sorted(path.name for path in (ROOT / "exercises" / "samples").glob("[0-9]*"))
+    hostile = [*(f"hostile-{number}" for number in range(HOSTILE_PARTS)), "damaged"]
+    wanted = [f"sample-{name}" for name in samples if lab in (None, SUBMISSIONS, name)]
+    return [f"{SUBMISSIONS}/{part}" for part in [*(hostile if lab in (None, SUBMISSIONS, LAB) else ()), *wanted]]
+
+
+def judge_submissions(part: str) -> Iterator[str]:
+    """The lines of hostile or damaged notebooks, or of a lab's samples: one for each exercise of each of them."""
     import secrets
     import socket
     import tempfile
-    from types import SimpleNamespace
 
     from hostile.corpus import CORPUS
     from hostile.files import FILES
-    from hostile.making import LAB, Scene
+    from hostile.making import Scene
     from test_hostile import make_course
+
+    kind, _, which = part.partition("-")
+    with tempfile.TemporaryDirectory(dir=ROOT / "build") as name, socket.create_server(("127.0.0.1", 0)) as server:
+        folder = Path(name)
+        if kind == "sample":
+            paths = sorted((ROOT / "exercises" / "samples" / which).glob("*/*.ipynb"))
+            works = {f"sample/{which}/{path.parent.name}": path.read_bytes() for path in paths}
+            yield from _graded(ROOT, which, works)
+        elif kind == "hostile":
+            (folder / "canary.txt").touch()
+            scene = Scene(folder / "canary.txt", secrets.token_hex(8), server.getsockname()[1])
+            works = {f"hostile/{each.name}": each.make(scene) for each in CORPUS[int(which) :: HOSTILE_PARTS]}
+            yield from _graded(make_course(folder / "course"), LAB, works)
+        else:
+            works = {}
+            for damaged in FILES:
+                path = folder / f"{damaged.name}.ipynb"
+                damaged.put(path)  # a file, a link, a folder: what can be read is graded
+                if path.is_file():
+                    works[f"damaged/{damaged.name}"] = path.read_bytes()
+            yield from _graded(make_course(folder / "course"), LAB, works)
+
+
+def _graded(root: Path, lab: str, works: dict[str, bytes]) -> Iterator[str]:
+    from types import SimpleNamespace
 
     from autograder.course.settings import load_course
     from autograder.grading.lab_grader import LabGrader, grade_all
     from autograder.grading.preloading import start_sandbox
     from autograder.submission import FoundSubmission
 
-    def graded(root: Path, of_lab: str, works: dict[str, bytes]) -> Iterator[str]:
-        course = load_course(root)
-        grader = LabGrader(course, of_lab, seed=40723)
-        found = [
-            FoundSubmission(
-                name, of_lab, None, SimpleNamespace(path=Path(f"{name}.ipynb"), read=lambda data=data: data)
-            )
-            for name, data in works.items()
-        ]
-        with start_sandbox(course) as warm:
-            for results in grade_all(grader, found, warm.result(), workers=2):
-                for result in results:
-                    yield from _of_submission(result)
-
-    with tempfile.TemporaryDirectory(dir=ROOT / "build") as name, socket.create_server(("127.0.0.1", 0)) as server:
-        folder = Path(name)
-        if lab in (None, LAB):
-            (folder / "canary.txt").touch()
-            scene = Scene(folder / "canary.txt", secrets.token_hex(8), server.getsockname()[1])
-            works = {f"hostile/{each.name}": each.make(scene) for each in CORPUS}
-            for damaged in FILES:
-                path = folder / f"{damaged.name}.ipynb"
-                damaged.put(path)  # a file, a link, a folder: what can be read is graded
-                if path.is_file():
-                    works[f"damaged/{damaged.name}"] = path.read_bytes()
-            yield from graded(make_course(folder / "course"), LAB, works)
-        for samples in sorted((ROOT / "exercises" / "samples").glob("[0-9]*")):
-            if lab in (None, samples.name):
-                works = {
-                    f"sample/{samples.name}/{path.parent.name}": path.read_bytes()
-                    for path in sorted(samples.glob("*/*.ipynb"))
-                }
-                yield from graded(ROOT, samples.name, works)
+    course = load_course(root)
+    grader = LabGrader(course, lab, seed=40723)
+    found = [
+        FoundSubmission(name, lab, None, SimpleNamespace(path=Path(f"{name}.ipynb"), read=lambda data=data: data))
+        for name, data in works.items()
+    ]
+    with start_sandbox(course) as warm:
+        for results in grade_all(grader, found, warm.result(), workers=1):
+            for result in results:
+                yield from _of_submission(result)
 
 
 def _of_submission(result) -> Iterator[str]:
@@ -240,12 +255,13 @@ def _prepare() -> None:
     warnings.simplefilter("ignore")
 
 
-def _work(part: str, lab: str | None, into: str) -> str:
+def _work(part: str, into: str) -> str:
     """Judge one part, an exercise or what is graded as whole notebooks, and keep its lines in a file."""
     os.chdir(ROOT)
     path = Path(into, f"{part.replace('/', '.')}.txt")
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):  # answers print, and layers warn
-        lines = sorted(judge_submissions(lab) if part == SUBMISSIONS else judge_in_process(*part.split("/")))
+        kind, _, name = part.partition("/")
+        lines = sorted(judge_submissions(name) if kind == SUBMISSIONS else judge_in_process(kind, name))
     text = "".join(f"{each}\n" for each in lines)
     path.with_suffix(".new").write_text(text, "utf-8")
     path.with_suffix(".new").replace(path)  # there is never half of one
@@ -255,15 +271,17 @@ def _work(part: str, lab: str | None, into: str) -> str:
 def _judge_all(lab: str | None, into: Path, workers: int, tell: Callable[[str], None]) -> list[str]:
     """The lines of all parts; those that lie in the folder already are not judged again."""
     into.mkdir(parents=True, exist_ok=True)
-    labs = [lab] if lab else lab_names()
-    alone = lab is not None and "/" in lab  # one exercise
-    parts = [lab] if alone else [f"{each}/{name}" for each in labs for name in exercise_names(each)] + [SUBMISSIONS]
+    if lab is not None and "/" in lab:  # one exercise
+        parts = [lab]
+    else:
+        labs = [each for each in lab_names() if lab in (None, each)]
+        parts = [f"{each}/{name}" for each in labs for name in exercise_names(each)] + submission_parts(lab)
     files = {part: into / f"{part.replace('/', '.')}.txt" for part in parts}
     todo = [part for part, file in files.items() if not file.exists()]
     tell(f"{len(parts)} parts, {len(parts) - len(todo)} of them judged before")
     # A new process after some parts gives back what TensorFlow has kept.
     with get_context("spawn").Pool(workers, _prepare, maxtasksperchild=8) as pool:
-        work = partial(_work, lab=lab, into=str(into))
+        work = partial(_work, into=str(into))
         for number, part in enumerate(pool.imap_unordered(work, todo), 1):
             tell(f"{number}/{len(todo)} {part}")
     return sorted(each for file in files.values() for each in file.read_text("utf-8").splitlines())
@@ -340,7 +358,10 @@ def _concerns(each: str, lab: str | None) -> bool:
     what = each.split("\t")[0]
     if "/" in lab:
         return what.startswith(f"{lab} ")
-    return lab in what or (lab == "02_self_attention" and what.startswith(("hostile/", "damaged/")))
+    is_submission = what.startswith(("hostile/", "damaged/", "sample/"))
+    if lab == SUBMISSIONS:
+        return is_submission
+    return lab in what or (lab == LAB and is_submission and not what.startswith("sample/"))
 
 
 if __name__ == "__main__":
