@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from autograder.course.settings import Course
     from autograder.grading.answers import QuestionInWords
-    from autograder.grading.hand_marks import MarkChange
+    from autograder.grading.course_tables import MarkChange
     from autograder.grading.marks import Mark
 
 AUTOMATIC = "automatic"

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, inspect, select
+from sqlalchemy import Connection, inspect, select
 
-from autograder.grading.course_tables import case_table
+from autograder.grading.course_tables import CaseState
 
 Digests = Mapping[str, str]  # exercise -> digest
 
@@ -41,20 +39,12 @@ class CaseStates:
 
 def read_states(connection: Connection, lab: str) -> CaseStates:
     """What is noted of a lab; nothing in a gradebook of an earlier version of this grader."""
-    if not inspect(connection).has_table(case_table.name):
+    if not inspect(connection).has_table(CaseState.__tablename__):
         return CaseStates({})
-    rows = connection.execute(select(case_table).where(case_table.c.lab == lab)).all()
+    rows = connection.execute(select(CaseState.version, CaseState.digests, CaseState.used_at).filter_by(lab=lab)).all()
     used = [row for row in rows if row.used_at is not None]
     last = max(used, key=lambda row: row.used_at, default=None)
-    return CaseStates({row.version: json.loads(row.digests) for row in rows}, last.version if last else None)
-
-
-def note_state(connection: Connection, lab: str, version: str, digests: Digests, *, is_now: bool) -> None:
-    """Note a grader's cases. `is_now` unless it has a seed of its own, with which others are not compared."""
-    connection.execute(delete(case_table).where(case_table.c.lab == lab, case_table.c.version == version))
-    used_at = datetime.now(UTC).replace(tzinfo=None) if is_now else None
-    content = json.dumps(dict(digests), sort_keys=True)
-    connection.execute(insert(case_table).values(lab=lab, version=version, digests=content, used_at=used_at))
+    return CaseStates({row.version: row.digests for row in rows}, last.version if last else None)
 
 
 def sentences_on_cases(marks: Iterable[Any]) -> Iterator[str]:

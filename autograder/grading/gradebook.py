@@ -1,21 +1,20 @@
-"""The one writer of marks: puts results into nbgrader's gradebook and remembers what is already graded."""
+"""The one writer of marks: records verdicts, brings them into nbgrader's gradebook, and knows what is graded."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from nbformat import NotebookNode
 from nbgrader import api
 from nbgrader.utils import parse_utc
-from sqlalchemy import ColumnElement, Connection, delete, insert, inspect, make_url, select, text, update
+from sqlalchemy import Connection, delete, insert, inspect, make_url, select, text, update
 from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.orm import Session
 
@@ -23,19 +22,20 @@ from autograder.course.cells import cells_by_id
 from autograder.course.near import did_you_mean
 from autograder.course.settings import Course
 from autograder.grading.autograded_notebook import check_path_part, write_autograded
-from autograder.grading.case_states import Digests, note_state
-from autograder.grading.course_tables import metadata, result_table
+from autograder.grading.case_states import Digests
+from autograder.grading.course_tables import CaseState, CourseTable, MarkChange, NotedDate, Recorded, Removed
 from autograder.grading.database import GradebookError, explained, open_engine, reading, schema_head
-from autograder.grading.gradebook_cells import (
-    ReleasedLab,
-    released_lab,
-    store_lab,
-)
-from autograder.grading.gradebook_submissions import SubmissionRows
-from autograder.grading.hand_marks import WHO, MarkChange, account, changes, log_changes, set_by_hand, store_penalties
-from autograder.grading.lab_dates import LabDates
+from autograder.grading.hand_marks import WHO, account, log_changes, set_by_hand, store_penalties
+from autograder.grading.lateness import LabDates
 from autograder.grading.marks import Mark, MarkReader
-from autograder.grading.removing import Removed, labs_of, remove_student, remove_submission, removed, take_back
+from autograder.grading.nbgrader_rows import (
+    ReleasedLab,
+    add_missing_rows,
+    cell_rows,
+    read_lab,
+    store_lab,
+    store_submissions,
+)
 from autograder.grading.results import LabResult, cut, round_score
 
 ATTEMPTS = 5
@@ -73,53 +73,71 @@ class GradebookWriter:
         """Give the database connections back."""
         self._engine.dispose()
 
+    # -- what grading writes -------------------------------------------------------------------------------------------
+
     def record(self, results: Sequence[LabResult]) -> list[LabResult]:
         """Write verdicts, with the autograded notebooks, in one transaction; return them with the state they got.
 
         Raises:
             GradebookError: a result names an exercise that its lab's notebook does not have; nothing is written.
         """
+        by_lab: dict[str, dict[str, LabResult]] = {}
         for result in results:
             self._check(result)
-        if not results:
-            return []
+            by_lab.setdefault(result.lab, {})[result.student] = result
         if self._beside:  # first, so that a row in the gradebook always has its notebook
             for result in results:
                 write_autograded(self._course, result)
-        return self._in_one_transaction(lambda session: self._record_all(session, results))
 
-    def better(self, result: LabResult) -> float | None:
-        """What the recorded attempt of the same student is worth, lateness counted, where that is more than this one.
+        def work(session: Session) -> list[LabResult]:
+            recorded = {lab: self._record_lab(session, lab, of_lab) for lab, of_lab in by_lab.items()}
+            return [recorded[result.lab][result.student] for result in results]
 
-        The same file graded again is no other attempt. An attempt that has no mark for an exercise of this one, or one
-        out of other points, is not compared: it would have to be graded again first. Marks that a person gave by hand
-        stand apart: they belong to the answer that they were given for.
-        """
-        query = select(result_table.c.result).where(
-            result_table.c.student == result.student, result_table.c.lab == result.lab
-        )
-        with reading(self._engine) as connection:
-            stored = connection.execute(query).scalar_one_or_none()
-        if stored is None:
-            return None
-        recorded = LabResult.from_dict(json.loads(stored))
-        own = {exercise.exercise: exercise.max_score for exercise in result.exercises}
-        common = tuple(exercise for exercise in recorded.exercises if own.get(exercise.exercise) == exercise.max_score)
-        if recorded.content_hash == result.content_hash or len(common) < len(own):
-            return None
-        recorded = replace(recorded, exercises=common)
-        worth = recorded.score - self.lost_by_lateness(recorded)
-        return round_score(worth) if worth > result.score - self.lost_by_lateness(result) else None
+        return self._in_one_transaction(work) if results else []
 
-    def lost_by_lateness(self, result: LabResult) -> float:
-        """The points that a result loses because it came late; 0 where nothing says when it came, or was due."""
-        with reading(self._engine) as connection:
-            return self._reader.lost(result, connection)
+    def _check(self, result: LabResult) -> None:
+        check_path_part(result.student)
+        self.ensure_lab(result.lab)
+        graded = self._ready[result.lab].graded
+        if unknown := [exercise.exercise for exercise in result.exercises if exercise.exercise not in graded]:
+            raise GradebookError(
+                f"{result.lab}: the result for {result.student} has the exercise {unknown[0]!r}, and the lab has no "
+                f'such test cell; run "course release {result.lab}" and grade again'
+            )
 
-    def marks(self, lab: str | None = None, students: Collection[str] | None = None) -> list[Mark]:
-        """What counts, without notebooks: of one lab or all, by student and lab."""
-        with reading(self._engine) as connection:
-            return self._reader.read(connection, lab, students) if lab else self._reader.read_all(connection)
+    def _record_lab(self, session: Session, lab: str, results: Mapping[str, LabResult]) -> dict[str, LabResult]:
+        """Record verdicts on one lab, by student; what is stored of them is asked for once."""
+        connection = session.connection()
+        dates = LabDates(self._course, lab, connection)
+        for student, handed_in in store_submissions(session, lab, results).items():
+            if (came := results[student].timestamp) is not None:
+                handed_in.timestamp = parse_utc(came)
+            dates.write_extension(handed_in)
+        session.flush()
+        add_missing_rows(session, lab, results)
+        of_these = (Recorded.lab == lab) & Recorded.student.in_(results)
+        stored = connection.execute(select(Recorded.student, Recorded.answers).where(of_these))
+        answers = {student: of_attempt for student, of_attempt in stored}
+        connection.execute(delete(Recorded).where(of_these))
+        grades, comments = (cell_rows(connection, lab, kind, results) for kind in (api.Grade, api.Comment))
+        recorded, new, new_grades, new_comments = {}, [], [], []
+        for student, result in results.items():
+            attempt = _Attempt(result, self._ready[lab])
+            changes = [attempt.grade(row, answers.get(student, {})) for row in grades[student]]
+            waits = result.state == "graded" and any(change["needs_manual_grade"] for change in changes)
+            recorded[student] = replace(result, state="needs_manual_grade") if waits else result
+            new_grades += _differing(grades[student], changes)
+            new_comments += _differing(comments[student], [attempt.comment(row.name) for row in comments[student]])
+            new.append(
+                {"student": student, "lab": lab, "content_hash": result.content_hash, "answers": attempt.answers}
+                | {"grader_version": result.grader_version, "result": recorded[student]}
+            )
+        for table, rows in ((api.Grade, new_grades), (api.Comment, new_comments)):
+            if rows:
+                session.execute(update(table), rows)
+        connection.execute(insert(Recorded), new)
+        store_penalties(connection, self._reader, lab, results)
+        return recorded
 
     def note_cases(self, lab: str, version: str, digests: Digests, *, is_now: bool = True) -> None:
         """Note the hidden cases with which a version of the grader grades, so that marks can be compared.
@@ -130,13 +148,19 @@ class GradebookWriter:
             digests: of each exercise's cases.
             is_now: whether marks of other versions are compared with these; not those of a seed of its own.
         """
-        self._in_one_transaction(lambda session: note_state(session.connection(), lab, version, digests, is_now=is_now))
+        used_at = datetime.now(UTC) if is_now else None
+        state = {"lab": lab, "version": version, "digests": {**digests}, "used_at": used_at}
+        self._in_one_transaction(lambda session: session.merge(CaseState(**state)))
 
-    def labs(self) -> list[str]:
-        """The labs of the course that something was recorded of."""
-        with reading(self._engine) as connection:
-            found = set(connection.scalars(select(result_table.c.lab).distinct()))
-        return [lab.name for lab in self._course.labs if lab.name in found]
+    def ensure_lab(self, lab: str) -> None:
+        """Make nbgrader's gradebook know the lab's assignment, notebook and cells as they were released.
+
+        Raises GradebookError when a cell with manual scores is no longer in the lab.
+        """
+        if lab not in self._ready:
+            released = read_lab(self._course, lab)
+            self._in_one_transaction(lambda session: store_lab(session, self._course, lab, released))
+            self._ready[lab] = released
 
     def settle(self, lab: str) -> None:
         """Bring what nbgrader shows of a lab to what is released and to what course.toml says of lateness.
@@ -144,42 +168,32 @@ class GradebookWriter:
         Raises:
             GradebookError: a cell with marks by hand is no longer in the lab.
         """
+
+        def work(session: Session) -> None:
+            dates = LabDates(self._course, lab, session.connection())
+            for handed_in in session.scalars(_submissions(lab)).all():
+                dates.write_extension(handed_in)
+            session.flush()
+            store_penalties(session.connection(), self._reader, lab)
+
         if self._course.release_notebook(lab).is_file():
             self.ensure_lab(lab)
-        self._in_one_transaction(lambda session: self._settle_lateness(session, lab))
-
-    def _settle_lateness(self, session: Session, lab: str) -> None:
-        handed_in = session.scalars(
-            select(api.SubmittedAssignment).join(api.Assignment).where(api.Assignment.name == lab)
-        ).all()
-        dates = LabDates(self._course, lab, session.connection())
-        for submission in handed_in:
-            dates.write_extension(submission)
-        session.flush()
-        store_penalties(session.connection(), self._reader, lab)
+        self._in_one_transaction(work)
 
     def set_times(self, lab: str, times: Mapping[str, datetime]) -> None:
         """Set when submissions that are recorded already were handed in, by student, and what lateness costs them."""
 
         def work(session: Session) -> None:
-            rows = session.scalars(
-                select(api.SubmittedAssignment)
-                .join(api.Assignment)
-                .where(api.Assignment.name == lab, api.SubmittedAssignment.student_id.in_([*times]))
-            )
-            for row in rows:
-                row.timestamp = parse_utc(times[row.student_id])
+            for handed_in in session.scalars(_submissions(lab).where(api.SubmittedAssignment.student_id.in_(times))):
+                handed_in.timestamp = parse_utc(times[handed_in.student_id])
+            for row in session.scalars(select(Recorded).where(Recorded.lab == lab, Recorded.student.in_(times))):
+                row.result = replace(row.result, timestamp=times[row.student])
             session.flush()
-            table = result_table.c
-            of_lab = (table.lab == lab) & table.student.in_([*times])
-            for student, stored in session.execute(select(table.student, table.result).where(of_lab)).all():
-                dated = json.dumps(json.loads(stored) | {"timestamp": times[student].isoformat()}, sort_keys=True)
-                session.execute(
-                    update(result_table).where(table.lab == lab, table.student == student).values(result=dated)
-                )
-            store_penalties(session.connection(), self._reader, lab, [*times])
+            store_penalties(session.connection(), self._reader, lab, times.keys())
 
         self._in_one_transaction(work)
+
+    # -- what a person decides -----------------------------------------------------------------------------------------
 
     def mark_by_hand(
         self, lab: str, student: str, part: str, points: float | None, because: str, by: str | None = None
@@ -203,203 +217,151 @@ class GradebookWriter:
         if not recorded:
             students = [mark.student for mark in self.marks(lab)]
             raise GradebookError(f"{lab}: no submission of {student} is graded{did_you_mean(student, students)}")
-        found = next((candidate for candidate in recorded[0].parts if candidate.name == part), None)
-        if found is None:
-            names = ", ".join(candidate.name for candidate in recorded[0].parts)
-            raise GradebookError(f"{lab}: has no graded part {part}; its parts are {names}")
-        if points is not None and not 0 <= points <= found.max_score:
+        most = {candidate.name: candidate.max_score for candidate in recorded[0].parts}
+        if part not in most:
+            raise GradebookError(f"{lab}: has no graded part {part}; its parts are {', '.join(most)}")
+        if points is not None and not 0 <= points <= most[part]:
             raise GradebookError(
-                f"{lab}: {part} has {found.max_score:g} points, and {points:g} is not between 0 and that; "
+                f"{lab}: {part} has {most[part]:g} points, and {points:g} is not between 0 and that; "
                 "extra credit is given in Formgrader"
             )
 
         def work(session: Session) -> None:
             session.info[WHO] = by
-            notebook_id = session.scalars(
-                select(api.SubmittedNotebook.id).where(
-                    api.SubmittedNotebook.assignment_id.in_(_submission_id(student, lab))
-                )
-            ).one()
-            set_by_hand(session, notebook_id, part, points, because)
+            set_by_hand(session, lab, student, part, points, because)
 
         self._in_one_transaction(work)
-
-    def labs_of(self, student: str) -> list[str]:
-        """The labs of which there is a submission of a student, also those that the course no longer has."""
-        with reading(self._engine) as connection:
-            return labs_of(connection, student)
-
-    def longest_extension(self, lab: str) -> timedelta:
-        """The longest extension that counts for somebody's submission of a lab; 0 where there is none."""
-        query = (
-            select(api.SubmittedAssignment.student_id, api.SubmittedAssignment.extension)
-            .join(api.Assignment, api.Assignment.id == api.SubmittedAssignment.assignment_id)
-            .where(api.Assignment.name == lab)
-        )
-        with reading(self._engine) as connection:
-            dates = LabDates(self._course, lab, connection)
-            return max((dates.extension(*row) for row in connection.execute(query)), default=timedelta(0))
-
-    def scores_of(self, student: str) -> dict[str, float]:
-        """What counts for a student, by lab of the course."""
-        return {mark.lab: mark.score for mark in self.marks() if mark.student == student}
 
     def remove(
         self, student: str, labs: Sequence[str], *, because: str = "", by: str | None = None, everything: bool = False
     ) -> None:
-        """Remove the submissions of a student in some labs, and with `everything` the student as well; log it."""
+        """Remove the submissions of a student in some labs, and with `everything` the student as well; log it.
+
+        Grading leaves out what is removed, until `take_back`.
+        """
         scores = self.scores_of(student)
 
         def work(session: Session) -> None:
-            connection = session.connection()
             for lab in labs:
-                remove_submission(
-                    connection, student, lab, worth=scores.get(lab), because=cut(because), by=by or account()
-                )
+                if recorded := session.get(Recorded, (student, lab)):
+                    attempt = {"student": student, "lab": lab, "content_hash": recorded.content_hash}
+                    session.merge(Removed(**attempt, removed_at=datetime.now(UTC)))
+                    session.delete(recorded)
+                own = _submissions(lab).where(api.SubmittedAssignment.student_id == student)
+                for handed_in in session.scalars(own).all():
+                    for notebook in handed_in.notebooks:
+                        for row in (*notebook.grades, *notebook.comments, notebook):
+                            session.delete(row)
+                    session.delete(handed_in)
+                session.execute(delete(NotedDate).where(NotedDate.lab == lab, NotedDate.student == student))
+                entry = {"before": scores.get(lab), "because": cut(because), "by": by or account()}
+                session.add(MarkChange(student=student, lab=lab, part="", **entry))
             if everything:
-                remove_student(connection, student)
+                session.execute(delete(api.Student).where(api.Student.id == student))
+                session.execute(delete(Removed).where(Removed.student == student))  # every file of theirs is meant now
+                session.add(Removed(student=student, lab="", content_hash=""))
 
         self._in_one_transaction(work)
 
     def take_back(self, student: str, lab: str | None = None) -> int:
         """Let grading take again what was removed of a student, in one lab or all; return how much that is."""
-        return self._in_one_transaction(lambda session: take_back(session.connection(), student, lab))
+        removed = delete(Removed).where(Removed.student == student)
+        removed = removed.where(Removed.lab == lab) if lab is not None else removed
+        return self._in_one_transaction(lambda session: session.connection().execute(removed).rowcount)
 
-    def removed(self, lab: str) -> dict[str, Removed]:
-        """What grading of a lab leaves out because it was removed, by student."""
-        with reading(self._engine) as connection:
-            return removed(connection, lab)
+    # -- what is there -------------------------------------------------------------------------------------------------
 
-    def attempts(self, lab: str) -> dict[str, tuple[datetime, str]]:
-        """Of each recorded attempt of a lab whose time is known, when it was handed in, and its hash; by student."""
-        handed_in, result = api.SubmittedAssignment, result_table.c
-        query = (
-            select(handed_in.student_id, handed_in.timestamp, result.content_hash)
-            .join(api.Assignment, api.Assignment.id == handed_in.assignment_id)
-            .join(result_table, (result.student == handed_in.student_id) & (result.lab == api.Assignment.name))
-            .where(api.Assignment.name == lab, handed_in.timestamp.is_not(None))
-        )
+    def marks(self, lab: str | None = None, students: Collection[str] | None = None) -> list[Mark]:
+        """What counts, without notebooks: of one lab or all, by student and lab; of some students only, if named."""
         with reading(self._engine) as connection:
-            return {name: (when.replace(tzinfo=UTC), digest) for name, when, digest in connection.execute(query)}
+            return self._reader.read(connection, lab, students)
 
-    def changes(self, lab: str, student: str | None = None) -> list[MarkChange]:
-        """What was changed by hand in a lab, of one student or of all, the oldest change first."""
+    def scores_of(self, student: str) -> dict[str, float]:
+        """What counts for a student, by lab of the course."""
+        return {mark.lab: mark.score for mark in self.marks(students=[student])}
+
+    def better(self, result: LabResult) -> float | None:
+        """What the recorded attempt of the same student is worth, lateness counted, where that is more than this one.
+
+        The same file graded again is no other attempt. An attempt that has no mark for an exercise of this one, or one
+        out of other points, is not compared: it would have to be graded again first. Marks that a person gave by hand
+        stand apart: they belong to the answer that they were given for.
+        """
+        query = select(Recorded.result).where(Recorded.student == result.student, Recorded.lab == result.lab)
         with reading(self._engine) as connection:
-            return [*changes(connection, lab, student)]
+            recorded = connection.scalar(query)
+        if recorded is None or recorded.content_hash == result.content_hash:
+            return None
+        own = {exercise.exercise: exercise.max_score for exercise in result.exercises}
+        common = tuple(exercise for exercise in recorded.exercises if own.get(exercise.exercise) == exercise.max_score)
+        if len(common) < len(own):
+            return None
+        recorded = replace(recorded, exercises=common)
+        worth = recorded.score - self.lost_by_lateness(recorded)
+        return round_score(worth) if worth > result.score - self.lost_by_lateness(result) else None
+
+    def lost_by_lateness(self, result: LabResult) -> float:
+        """The points that a result loses because it came late; 0 where nothing says when it came, or was due."""
+        with reading(self._engine) as connection:
+            return self._reader.lost(result, connection)
 
     def already_graded(self, student: str, lab: str, content_hash: str, grader_version: str) -> LabResult | None:
         """The recorded result (without its notebook) if this very content was graded by this very grader, else None."""
-        table = result_table.c
-        query = (
-            select(table.result)
-            .where(table.student == student, table.lab == lab)
-            .where(table.content_hash == content_hash, table.grader_version == grader_version)
-            .where(_submission_id(student, lab).exists())
+        query = _recorded(lab, Recorded.result).where(Recorded.student == student)
+        query = query.where(Recorded.content_hash == content_hash, Recorded.grader_version == grader_version)
+        with reading(self._engine) as connection:
+            return connection.scalar(query)
+
+    def attempts(self, lab: str) -> dict[str, tuple[datetime, str]]:
+        """Of each recorded attempt of a lab whose time is known, when it was handed in, and its hash; by student."""
+        came = api.SubmittedAssignment.timestamp
+        query = _recorded(lab, Recorded.student, came, Recorded.content_hash).where(came.is_not(None))
+        with reading(self._engine) as connection:
+            return {name: (when.replace(tzinfo=UTC), digest) for name, when, digest in connection.execute(query)}
+
+    def labs(self) -> list[str]:
+        """The labs of the course that something was recorded of."""
+        with reading(self._engine) as connection:
+            recorded = {*connection.scalars(select(Recorded.lab).distinct())}
+        return [lab.name for lab in self._course.labs if lab.name in recorded]
+
+    def labs_of(self, student: str) -> list[str]:
+        """The labs of which there is a submission of a student, also those that the course no longer has."""
+        handed_in = select(api.Assignment.name).join(api.Assignment.submissions).filter_by(student_id=student)
+        recorded = select(Recorded.lab).where(Recorded.student == student)
+        with reading(self._engine) as connection:
+            return sorted({*connection.scalars(handed_in), *connection.scalars(recorded)})
+
+    def longest_extension(self, lab: str) -> timedelta:
+        """The longest extension that counts for somebody's submission of a lab; 0 where there is none."""
+        stored = _submissions(lab).with_only_columns(
+            api.SubmittedAssignment.student_id, api.SubmittedAssignment.extension
         )
         with reading(self._engine) as connection:
-            found = connection.execute(query).scalar_one_or_none()
-        return LabResult.from_dict(json.loads(found)) if found is not None else None
+            dates = LabDates(self._course, lab, connection)
+            return max((dates.extension(*row) for row in connection.execute(stored)), default=timedelta(0))
 
-    def ensure_lab(self, lab: str) -> None:
-        """Make nbgrader's gradebook know the lab's assignment, notebook and cells as they were released.
+    def removed(self, lab: str) -> dict[str, Removed]:
+        """What grading of a lab leaves out because it was removed, by student."""
+        query = select(Removed).where(Removed.lab.in_(("", lab))).order_by(Removed.lab.desc())
+        with reading(self._engine) as connection:
+            return {row.student: Removed(**row._mapping) for row in connection.execute(query)}
 
-        Raises GradebookError when a cell with manual scores is no longer in the lab.
-        """
-        if lab not in self._ready:
-            released = released_lab(self._course, lab)
-            self._in_one_transaction(lambda session: store_lab(session, self._course, lab, released))
-            self._ready[lab] = released
+    def changes(self, lab: str, student: str | None = None) -> list[MarkChange]:
+        """What was changed by hand in a lab, of one student or of all, the oldest change first."""
+        query = select(MarkChange).where(MarkChange.lab == lab).order_by(MarkChange.number)
+        query = query.where(MarkChange.student == student) if student is not None else query
+        with reading(self._engine) as connection:
+            return [MarkChange(**row._mapping) for row in connection.execute(query)]
 
-    def _check(self, result: LabResult) -> None:
-        check_path_part(result.student)
-        self.ensure_lab(result.lab)
-        unknown = [
-            exercise.exercise
-            for exercise in result.exercises
-            if exercise.exercise not in self._ready[result.lab].graded
-        ]
-        if unknown:
-            raise GradebookError(
-                f"{result.lab}: the result for {result.student} has the exercise {unknown[0]!r}, and the lab has no "
-                f'such test cell; run "course release {result.lab}" and grade again'
-            )
-
-    def _record_all(self, session: Session, results: Sequence[LabResult]) -> list[LabResult]:
-        """Record them; what their submissions have in common is asked for once."""
-        students: dict[str, list[str]] = {}
-        for result in results:
-            students.setdefault(result.lab, []).append(result.student)
-        rows = {lab: SubmissionRows(session, lab, names) for lab, names in students.items()}
-        answers = {lab: _stored_answers(session, lab, names) for lab, names in students.items()}
-        dates = {lab: LabDates(self._course, lab, session.connection()) for lab in students}
-        for result in results:
-            handed_in = rows[result.lab].handed_in[result.student]
-            if result.timestamp is not None:
-                handed_in.timestamp = parse_utc(result.timestamp)
-            dates[result.lab].write_extension(handed_in)
-        recorded = [self._record_one(result, rows[result.lab], answers[result.lab]) for result in results]
-        session.flush()
-        for lab, of_lab in rows.items():
-            of_lab.store_new(session)
-            named = result_table.c.student.in_(students[lab])
-            session.execute(delete(result_table).where(result_table.c.lab == lab, named))
-        now = datetime.now(UTC).replace(tzinfo=None)
-        last = {(mark.student, mark.lab): mark for mark in recorded}
-        session.execute(
-            insert(result_table),
-            [
-                {
-                    "student": result.student,
-                    "lab": result.lab,
-                    "content_hash": result.content_hash,
-                    "grader_version": result.grader_version,
-                    "result": json.dumps(result.to_dict(), sort_keys=True),
-                    "answers": json.dumps(answers[result.lab][result.student], sort_keys=True),
-                    "graded_at": now,
-                }
-                for result in last.values()
-            ],
-        )
-        for lab, names in students.items():
-            store_penalties(session.connection(), self._reader, lab, names)
-        return recorded
-
-    def _record_one(self, result: LabResult, rows: SubmissionRows, stored: dict[str, dict[str, str]]) -> LabResult:
-        """Fill in one submission's rows, and its answers in `stored`; return the result with the state it got."""
-        released = self._ready[result.lab]
-        cells = cells_by_id(result.notebook) if result.notebook is not None else {}
-        old_answers = stored.get(result.student, {})
-        answers = {name: _answer_hash(name, cells, result) for name in (*released.graded, *released.tasks)}
-        stored[result.student] = answers
-        scores = {exercise.exercise: exercise.score for exercise in result.exercises}
-
-        waits = False
-        for name, grade in rows.grades[result.student].items():
-            same = old_answers.get(name) == answers[name]
-            if name in released.by_hand:
-                answered = name in released.tasks or _answered(name, cells, released)
-                score = None if answered and cells else 0.0
-            else:
-                score = scores.get(name, 0.0)
-            same = same and grade.auto_score == score
-            grade.auto_score = score
-            if grade.manual_score is None:
-                grade.needs_manual_grade = score is None
-            elif not same:
-                grade.needs_manual_grade = True
-            waits = waits or grade.needs_manual_grade
-        for name, comment in rows.comments[result.student].items():
-            untouched = name in released.solutions and name in cells and not _answered(name, cells, released)
-            comment.auto_comment = "No response." if untouched else None
-        state = "needs_manual_grade" if waits and result.state == "graded" else result.state
-        return replace(result, state=state)
+    # -- how it is written ---------------------------------------------------------------------------------------------
 
     def _create_tables(self, session: Session) -> None:
         """What nbgrader's own Gradebook does for a new database, in one transaction and without its subprocess."""
         connection = session.connection()
         fresh = not inspect(connection).get_table_names()
         api.Base.metadata.create_all(connection)
-        metadata.create_all(connection)
+        CourseTable.metadata.create_all(connection)
         if fresh:
             connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)"))
             connection.execute(
@@ -423,6 +385,64 @@ class GradebookWriter:
         raise AssertionError("unreachable")
 
 
+class _Attempt:
+    """What nbgrader is to hold of one verdict, cell by cell.
+
+    Attributes:
+        answers: of each graded cell, a hash of what its mark depends on, as far as a mark by hand is concerned.
+    """
+
+    def __init__(self, result: LabResult, lab: ReleasedLab):
+        self._cells = cells_by_id(result.notebook) if result.notebook is not None else {}
+        self._lab = lab
+        self._scores: dict[str, float | None] = {exercise.exercise: exercise.score for exercise in result.exercises}
+        for name in lab.by_hand:
+            to_mark = self._cells and (name in lab.tasks or self._is_answered(name))
+            self._scores[name] = None if to_mark else 0.0
+        self.answers = {name: self._answer_hash(name, result) for name in (*lab.graded, *lab.tasks)}
+
+    def grade(self, row: Any, answers: Mapping[str, str]) -> dict[str, Any]:
+        """The columns of a grade; `answers` are those of the attempt that it was for. A mark by hand stays."""
+        score = self._scores.get(row.name, 0.0)
+        is_same = answers.get(row.name) == self.answers[row.name] and row.auto_score == score
+        waits = score is None if row.manual_score is None else row.needs_manual_grade or not is_same
+        return {"auto_score": score, "needs_manual_grade": waits}
+
+    def comment(self, name: str) -> dict[str, Any]:
+        """The columns of the comment on a cell."""
+        is_untouched = name in self._lab.solutions and name in self._cells and not self._is_answered(name)
+        return {"auto_comment": "No response." if is_untouched else None}
+
+    def _is_answered(self, name: str) -> bool:
+        own: NotebookNode | None = self._cells.get(name)
+        return own is not None and own.source.strip() != self._lab.cells[name].source.strip()
+
+    def _answer_hash(self, name: str, result: LabResult) -> str:
+        answer = self._cells.get(f"{name}-code") or self._cells.get(name)
+        return hashlib.sha256((answer.source if answer else result.content_hash).encode("utf-8", "replace")).hexdigest()
+
+
+def _differing(rows: Sequence[Any], changes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The changed columns of those rows that change, each with the row's id, as a bulk update takes them."""
+    differing = []
+    for row, change in zip(rows, changes, strict=True):
+        if columns := {name: value for name, value in change.items() if getattr(row, name) != value}:
+            differing.append({"id": row.id, **columns})
+    return differing
+
+
+def _submissions(lab: str) -> Any:
+    """nbgrader's submissions of a lab, as a query."""
+    return select(api.SubmittedAssignment).join(api.Assignment).where(api.Assignment.name == lab)
+
+
+def _recorded(lab: str, *columns: Any) -> Any:
+    """Columns of what is recorded of a lab and still is a submission to nbgrader, as a query."""
+    own = (Recorded.lab == api.Assignment.name) & (Recorded.student == api.SubmittedAssignment.student_id)
+    query = select(*columns).select_from(api.SubmittedAssignment).join(api.SubmittedAssignment.assignment)
+    return query.join(Recorded, own).where(api.Assignment.name == lab)
+
+
 def recorded_marks(course: Course, db_url: str, lab: str | None = None) -> list[Mark]:
     """The marks that the gradebook at `db_url` holds, of one lab or of all; nothing is made or changed.
 
@@ -431,9 +451,7 @@ def recorded_marks(course: Course, db_url: str, lab: str | None = None) -> list[
     """
     name = course.lab(lab).name if lab is not None else None
     reader = MarkReader(course)
-    return _read(
-        db_url, lambda connection: reader.read(connection, name) if name is not None else reader.read_all(connection)
-    )
+    return _read(db_url, Recorded, lambda connection: reader.read(connection, name))
 
 
 def known_students(db_url: str) -> list[str]:
@@ -442,15 +460,12 @@ def known_students(db_url: str) -> list[str]:
     Raises:
         GradebookError: something else is at this address, or it cannot be read.
     """
-    return _read(
-        db_url,
-        lambda connection: list(connection.scalars(select(api.Student.id).order_by(api.Student.id))),
-        api.Student.__tablename__,
-    )
+    students = select(api.Student.id).order_by(api.Student.id)
+    return _read(db_url, api.Student, lambda connection: [*connection.scalars(students)])
 
 
-def _read(db_url: str, query: Callable[[Connection], list[T]], table: str = result_table.name) -> list[T]:
-    """What `query` finds in a gradebook that has the table: one that results were recorded in, where none is named."""
+def _read(db_url: str, table: Any, query: Callable[[Connection], list[T]]) -> list[T]:
+    """What `query` finds in a gradebook that has the table; nothing where no such gradebook is."""
     with explained(db_url):
         url = make_url(db_url)
         if url.get_backend_name() == "sqlite" and not (url.database and Path(url.database).exists()):
@@ -458,31 +473,6 @@ def _read(db_url: str, query: Callable[[Connection], list[T]], table: str = resu
         engine = open_engine(db_url)
         try:
             with reading(engine) as connection:
-                return query(connection) if inspect(connection).has_table(table) else []
+                return query(connection) if inspect(connection).has_table(table.__tablename__) else []
         finally:
             engine.dispose()
-
-
-def _stored_answers(session: Session, lab: str, students: Sequence[str]) -> dict[str, dict[str, str]]:
-    """The hashes of the answers under the recorded results, by student and cell."""
-    table = result_table.c
-    query = select(table.student, table.answers).where(table.lab == lab, table.student.in_(students))
-    return {student: json.loads(answers) for student, answers in session.execute(query)}
-
-
-def _answer_hash(name: str, cells: dict[str, NotebookNode], result: LabResult) -> str:
-    """What the mark on graded cell `name` depends on, as far as an instructor's manual score is concerned."""
-    answer = cells.get(f"{name}-code") or cells.get(name)
-    return hashlib.sha256((answer.source if answer else result.content_hash).encode("utf-8", "replace")).hexdigest()
-
-
-def _answered(name: str, cells: dict[str, NotebookNode], released: ReleasedLab) -> bool:
-    return name in cells and cells[name].source.strip() != released.cells[name].source.strip()
-
-
-def _submission_id(student: str | ColumnElement[str], lab: str | ColumnElement[str]):
-    return (
-        select(api.SubmittedAssignment.id)
-        .join(api.Assignment, api.Assignment.id == api.SubmittedAssignment.assignment_id)
-        .where(api.Assignment.name == lab, api.SubmittedAssignment.student_id == student)
-    )

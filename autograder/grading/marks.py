@@ -6,10 +6,9 @@ the same: they read the rows that it is calculated from.
 
 from __future__ import annotations
 
-import json
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -22,9 +21,9 @@ from sqlalchemy import Connection, Row, select
 from autograder.course.released import released_names
 from autograder.course.settings import Course, CourseError
 from autograder.grading.case_states import read_states
-from autograder.grading.course_tables import result_table
-from autograder.grading.lab_dates import LabDates
-from autograder.grading.lateness import LatePenalties
+from autograder.grading.course_tables import Recorded
+from autograder.grading.lateness import LabDates, LatePenalties
+from autograder.grading.nbgrader_rows import cell_rows
 from autograder.grading.results import ExerciseResult, GroupResult, LabResult, round_score
 
 Wait = Literal["", "person", "second look", "grader"]
@@ -210,34 +209,34 @@ class MarkReader:
         handed_in = api.SubmittedAssignment
         own = (handed_in.assignment_id == api.Assignment.id) & (handed_in.student_id == result.student)
         query = select(api.Assignment.duedate, handed_in.extension).outerjoin(handed_in, own)
-        stored = connection.execute(query.where(api.Assignment.name == result.lab)).first()
-        due, extension = stored or (None, None)
+        due, extension = connection.execute(query.where(api.Assignment.name == result.lab)).first() or (None, None)
         dates = LabDates(self._course, result.lab, connection)
         seconds = dates.seconds_late(result.student, result.timestamp, due, extension)
-        return round_score(self._late.penalty(result.student, result.score, seconds or 0.0) or 0.0)
+        return round_score(self._late.penalty(result.student, result.score, seconds or 0.0))
 
-    def read(self, connection: Connection, lab: str, students: Collection[str] | None = None) -> list[Mark]:
-        """The marks of a lab that the course still has, by student; of the named students only, where some are."""
+    def read(
+        self, connection: Connection, lab: str | None = None, students: Collection[str] | None = None
+    ) -> list[Mark]:
+        """The marks of a lab, or of all labs of the course, by student and lab; of the named students, if any are."""
+        labs = [lab] if lab is not None else [lab.name for lab in self._course.labs]
+        marks = (mark for name in labs for mark in self._read_lab(connection, name, students))
+        return sorted(marks, key=lambda mark: (mark.student, mark.lab))
+
+    def _read_lab(self, connection: Connection, lab: str, students: Collection[str] | None) -> Iterator[Mark]:
         assignment = connection.execute(select(api.Assignment.id, api.Assignment.duedate).filter_by(name=lab)).first()
         if assignment is None:
-            return []
-        cells = _cells(connection, assignment.id)
-        order = self._order(lab)
-        dates = LabDates(self._course, lab, connection)
-        handed_in = api.SubmittedAssignment
-        query = select(handed_in.student_id, handed_in.timestamp, handed_in.extension).where(
-            handed_in.assignment_id == assignment.id
-        )
+            return
+        cells, order = _cells(connection, assignment.id), self._order(lab)
+        handed_in, verdict = api.SubmittedAssignment, Recorded.result
+        query = select(handed_in.student_id, handed_in.timestamp, handed_in.extension, verdict)
+        query = query.outerjoin(Recorded, (Recorded.student == handed_in.student_id) & (Recorded.lab == lab))
+        query = query.where(handed_in.assignment_id == assignment.id)
         query = query.where(handed_in.student_id.in_(students)) if students is not None else query
-        submissions = connection.execute(query.order_by(handed_in.student_id)).all()
-        results = _results(connection, lab, students)
-        states = read_states(connection, lab)
-        versions = _versions(connection, lab)
-        grades = _by_student(connection, assignment.id, api.Grade, students)
-        comments = _by_student(connection, assignment.id, api.Comment, students)
-        marks = []
-        for student, timestamp, extension in submissions:
-            result = results.get(student) or LabResult(student, lab, ())
+        dates, states = LabDates(self._course, lab, connection), read_states(connection, lab)
+        versions = {*connection.scalars(select(Recorded.grader_version).where(Recorded.lab == lab).distinct())}
+        grades, comments = (cell_rows(connection, lab, kind, students) for kind in (api.Grade, api.Comment))
+        for student, timestamp, extension, recorded in connection.execute(query).all():
+            result = recorded or LabResult(student, lab, ())
             written = {row.name: row.manual_comment for row in comments[student] if row.manual_comment}
             parts = _parts(result, cells, {row.name: row for row in grades[student]}, written)
             names = [*order, *(exercise.exercise for exercise in result.exercises)]
@@ -252,14 +251,7 @@ class MarkReader:
                 other_cases=states.others(result.grader_version, [exercise.exercise for exercise in result.exercises]),
                 other_grader=states.may_differ(result.grader_version, versions),
             )
-            penalty = round_score(self._late.penalty(student, mark.earned, seconds or 0.0) or 0.0)
-            marks.append(replace(mark, penalty=penalty))
-        return marks
-
-    def read_all(self, connection: Connection) -> list[Mark]:
-        """The marks of all labs of the course, by student and lab."""
-        marks = [mark for lab in self._course.labs for mark in self.read(connection, lab.name)]
-        return sorted(marks, key=lambda mark: (mark.student, mark.lab))
+            yield replace(mark, penalty=round_score(self._late.penalty(student, mark.earned, seconds or 0.0)))
 
     def _order(self, lab: str) -> list[str]:
         with suppress(CourseError):  # a lab that was withdrawn keeps its marks
@@ -287,40 +279,6 @@ def _cells(connection: Connection, assignment_id: str) -> dict[str, _Cell]:
     for row in connection.execute(graded):
         cells[row.name] = _Cell(row.max_score, row.name in answers or row.cell_type != "code")
     return cells
-
-
-def _results(connection: Connection, lab: str, students: Collection[str] | None) -> dict[str, LabResult]:
-    query = select(result_table.c.result).where(result_table.c.lab == lab)
-    query = query.where(result_table.c.student.in_(students)) if students is not None else query
-    found = [LabResult.from_dict(json.loads(text)) for text in connection.scalars(query)]
-    return {mark.student: mark for mark in found}
-
-
-def _versions(connection: Connection, lab: str) -> set[str]:
-    """The versions of the grader by which the submissions of a lab were graded."""
-    return {*connection.scalars(select(result_table.c.grader_version).where(result_table.c.lab == lab).distinct())}
-
-
-def _by_student(
-    connection: Connection,
-    assignment_id: str,
-    kind: type[api.Grade] | type[api.Comment],
-    students: Collection[str] | None,
-) -> Mapping[str, Sequence[Row]]:
-    """The rows of grades or comments of a lab, with the cells' names, by student."""
-    query = (
-        select(api.SubmittedAssignment.student_id, api.BaseCell.name, *kind.__table__.columns)
-        .join(api.SubmittedNotebook, api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id)
-        .join(kind, kind.notebook_id == api.SubmittedNotebook.id)
-        .join(api.BaseCell, api.BaseCell.id == kind.cell_id)
-        .where(api.SubmittedAssignment.assignment_id == assignment_id)
-    )
-    if students is not None:
-        query = query.where(api.SubmittedAssignment.student_id.in_(students))
-    found: dict[str, list[Row]] = defaultdict(list)
-    for row in connection.execute(query):
-        found[row.student_id].append(row)
-    return found
 
 
 def _parts(

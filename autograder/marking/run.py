@@ -19,13 +19,13 @@ from autograder.course.printable import printable
 from autograder.course.roster import Roster
 from autograder.course.settings import Course, CourseError, load_nbgrader_config
 from autograder.course.times import shown_time
+from autograder.grading.course_tables import Removed
 from autograder.grading.database import shown_url
 from autograder.grading.gradebook import GradebookWriter
 from autograder.grading.hidden_inputs import HiddenInputs
 from autograder.grading.lab_grader import GradingFailed, LabGrader, content_hash, grade_all
 from autograder.grading.marks import Mark, automatic_mark
 from autograder.grading.people import of_roster, unknown_names
-from autograder.grading.removing import Removed
 from autograder.grading.results import LabResult
 from autograder.marking.results_folder import bring_up_to_date, write_passed_over
 from autograder.pages.feedback import feedback_path, write_feedback
