@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from shlex import quote
 from typing import Annotated, Any
 
-from sqlalchemy import DateTime, String, Text
+from sqlalchemy import DateTime, Float, String, Text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
 
@@ -103,8 +103,8 @@ class MarkChange(CourseTable):
     part: Mapped[str] = mapped_column(String(255))  # the graded cell
     changed_at: Mapped[datetime] = mapped_column(_UtcTime, default=_now)
     by: Mapped[Name]  # the account of whoever changed it
-    before: Mapped[float | None]
-    after: Mapped[float | None]
+    before: Mapped[float | None] = mapped_column(Float)
+    after: Mapped[float | None] = mapped_column(Float)
     because: Mapped[str] = mapped_column(Text)
 
 

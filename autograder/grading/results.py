@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any
@@ -100,6 +100,10 @@ class ExerciseResult:
         return cls(**(content | texts | {"groups": groups}))
 
 
+def _fields(part: ExerciseResult | GroupResult) -> dict[str, Any]:
+    return {name: getattr(part, name) for name in part.__slots__}
+
+
 @dataclass(frozen=True, slots=True)
 class LabResult:
     """The verdict on one student's lab.
@@ -153,7 +157,7 @@ class LabResult:
         return {
             "student": self.student,
             "lab": self.lab,
-            "exercises": [asdict(exercise) for exercise in self.exercises],
+            "exercises": [_fields(exercise) | {"groups": [*map(_fields, exercise.groups)]} for exercise in self.exercises],
             "state": self.state,
             "reason": self.reason,
             "repairs": list(self.repairs),
