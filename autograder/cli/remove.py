@@ -107,9 +107,9 @@ class _Asked:
 def _remove(student: str, lab: str | None, asked: _Asked, folder: Path, db: str | None) -> None:
     from autograder.course.near import did_you_mean
     from autograder.course.settings import CourseError, load_course
+    from autograder.grading.autograded_notebook import remove_files
     from autograder.grading.database import shown_url
     from autograder.grading.gradebook import GradebookWriter, known_students
-    from autograder.grading.removing import left_behind, remove_files
     from autograder.marking.results_folder import bring_up_to_date
 
     course = load_course()
@@ -132,8 +132,9 @@ def _remove(student: str, lab: str | None, asked: _Asked, folder: Path, db: str 
         if tables is not None:
             bring_up_to_date(course, gradebook, tables)
     _say(f"removed  {student}{'' if name is None else f' from {name}'}: {_number(len(labs))}")
-    for place in left_behind(course, student, labs):
-        _say(f"note:  what was handed in is still in {place}; delete it too, unless it is to be graded again")
+    for own in (course.submitted / student / lab for lab in labs):
+        if own.is_dir():
+            _say(f"note:  what was handed in is still in {own}; delete it too, unless it is to be graded again")
     if name is None:
         _say_what_course_toml_has(course, student)
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import shutil
 import textwrap
+from collections.abc import Collection
+from contextlib import suppress
 from datetime import UTC
 from pathlib import Path
 
@@ -124,3 +127,27 @@ def _points(result: ExerciseResult) -> str:
 
 def _text_output(text: str) -> NotebookNode:
     return new_output("stream", name="stdout", text=text)
+
+
+def remove_files(course: Course, pages: Path | None, student: str, labs: Collection[str]) -> None:
+    """Remove the pages and the repaired copies that grading wrote; what was handed in stays.
+
+    Args:
+        course: the course.
+        pages: the folder of the feedback pages; None leaves them alone.
+        student: the student's id.
+        labs: the labs.
+    """
+    try:
+        check_path_part(student)
+    except ValueError:  # nbgrader's own command takes any id; grading wrote no file for this one
+        return
+    places = [course.autograded, course.root / "feedback"]
+    for lab in labs:
+        for place in places:
+            shutil.rmtree(place / student / lab, ignore_errors=True)
+        if pages is not None:
+            (pages / student / f"{lab}.html").unlink(missing_ok=True)
+    for place in [*places, *([pages] if pages is not None else [])]:
+        with suppress(OSError):  # another lab's page is in it, or it never was
+            (place / student).rmdir()

@@ -51,30 +51,23 @@ def open_engine(db_url: str) -> Engine:
     In SQLite it is the database's. In PostgreSQL it is one among graders: nbgrader's own tools do not wait for it.
     """
     url = make_url(with_driver(db_url))
-    if url.get_backend_name() == "postgresql":
-        engine = create_engine(url, pool_pre_ping=True)
-
-        @event.listens_for(engine, "begin")
-        def take_turns(connection):
-            if not connection.get_execution_options().get("reading", False):
-                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITERS})")
-
-        return engine
-    if url.get_backend_name() != "sqlite":
-        return create_engine(url, pool_pre_ping=True)
-    if url.database and url.database != ":memory:":
+    kind = url.get_backend_name()
+    if kind == "sqlite" and url.database and url.database != ":memory:":
         Path(url.database).parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
+    engine = create_engine(url, pool_pre_ping=True, connect_args={"timeout": BUSY_SECONDS} if kind == "sqlite" else {})
 
-    # The driver would begin a transaction too late (at the first change) and not at all for CREATE TABLE.
     @event.listens_for(engine, "connect")
     def prepare(connection, _record):
-        connection.isolation_level = None
+        if kind == "sqlite":  # the driver would begin too late (at the first change), and not at all for CREATE TABLE
+            connection.isolation_level = None
 
     @event.listens_for(engine, "begin")
     def begin(connection):
-        reading = connection.get_execution_options().get("reading", False)
-        connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+        is_reading = connection.get_execution_options().get("reading", False)
+        if kind == "sqlite":
+            connection.exec_driver_sql("BEGIN" if is_reading else "BEGIN IMMEDIATE")
+        elif kind == "postgresql" and not is_reading:
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITERS})")
 
     return engine
 
@@ -82,11 +75,8 @@ def open_engine(db_url: str) -> Engine:
 def schema_head() -> str:
     """The version of nbgrader's tables, as alembic names it."""
     import nbgrader  # only a new database needs them, and they are slow to import
-    from alembic.config import Config as AlembicConfig
     from alembic.script import ScriptDirectory
 
-    config = AlembicConfig()
-    config.set_main_option("script_location", str(Path(nbgrader.__file__).parent / "alembic"))
-    head = ScriptDirectory.from_config(config).get_current_head()
+    head = ScriptDirectory(str(Path(nbgrader.__file__).parent / "alembic")).get_current_head()
     assert head is not None  # nbgrader's folder of migrations is not empty
     return head

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from nbformat import NotebookNode
 from nbgrader import api
 from nbgrader.utils import parse_utc
-from sqlalchemy import Connection, delete, insert, inspect, make_url, select, text, update
+from sqlalchemy import Connection, Row, delete, insert, inspect, make_url, select, text, update
 from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.orm import Session
 
@@ -288,8 +288,7 @@ class GradebookWriter:
         stand apart: they belong to the answer that they were given for.
         """
         query = select(Recorded.result).where(Recorded.student == result.student, Recorded.lab == result.lab)
-        with reading(self._engine) as connection:
-            recorded = connection.scalar(query)
+        recorded = next((recorded for (recorded,) in self._rows(query)), None)
         if recorded is None or recorded.content_hash == result.content_hash:
             return None
         own = {exercise.exercise: exercise.max_score for exercise in result.exercises}
@@ -309,28 +308,24 @@ class GradebookWriter:
         """The recorded result (without its notebook) if this very content was graded by this very grader, else None."""
         query = _recorded(lab, Recorded.result).where(Recorded.student == student)
         query = query.where(Recorded.content_hash == content_hash, Recorded.grader_version == grader_version)
-        with reading(self._engine) as connection:
-            return connection.scalar(query)
+        return next((result for (result,) in self._rows(query)), None)
 
     def attempts(self, lab: str) -> dict[str, tuple[datetime, str]]:
         """Of each recorded attempt of a lab whose time is known, when it was handed in, and its hash; by student."""
         came = api.SubmittedAssignment.timestamp
         query = _recorded(lab, Recorded.student, came, Recorded.content_hash).where(came.is_not(None))
-        with reading(self._engine) as connection:
-            return {name: (when.replace(tzinfo=UTC), digest) for name, when, digest in connection.execute(query)}
+        return {name: (when.replace(tzinfo=UTC), digest) for name, when, digest in self._rows(query)}
 
     def labs(self) -> list[str]:
         """The labs of the course that something was recorded of."""
-        with reading(self._engine) as connection:
-            recorded = {*connection.scalars(select(Recorded.lab).distinct())}
+        recorded = {lab for (lab,) in self._rows(select(Recorded.lab).distinct())}
         return [lab.name for lab in self._course.labs if lab.name in recorded]
 
     def labs_of(self, student: str) -> list[str]:
         """The labs of which there is a submission of a student, also those that the course no longer has."""
         handed_in = select(api.Assignment.name).join(api.Assignment.submissions).filter_by(student_id=student)
         recorded = select(Recorded.lab).where(Recorded.student == student)
-        with reading(self._engine) as connection:
-            return sorted({*connection.scalars(handed_in), *connection.scalars(recorded)})
+        return sorted({lab for (lab,) in (*self._rows(handed_in), *self._rows(recorded))})
 
     def longest_extension(self, lab: str) -> timedelta:
         """The longest extension that counts for somebody's submission of a lab; 0 where there is none."""
@@ -344,15 +339,17 @@ class GradebookWriter:
     def removed(self, lab: str) -> dict[str, Removed]:
         """What grading of a lab leaves out because it was removed, by student."""
         query = select(Removed).where(Removed.lab.in_(("", lab))).order_by(Removed.lab.desc())
-        with reading(self._engine) as connection:
-            return {row.student: Removed(**row._mapping) for row in connection.execute(query)}
+        return {row.student: Removed(**row._mapping) for row in self._rows(query)}
 
     def changes(self, lab: str, student: str | None = None) -> list[MarkChange]:
         """What was changed by hand in a lab, of one student or of all, the oldest change first."""
         query = select(MarkChange).where(MarkChange.lab == lab).order_by(MarkChange.number)
         query = query.where(MarkChange.student == student) if student is not None else query
+        return [MarkChange(**row._mapping) for row in self._rows(query)]
+
+    def _rows(self, query: Any) -> Sequence[Row]:
         with reading(self._engine) as connection:
-            return [MarkChange(**row._mapping) for row in connection.execute(query)]
+            return connection.execute(query).all()
 
     # -- how it is written ---------------------------------------------------------------------------------------------
 

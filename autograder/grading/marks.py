@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Any, Literal
 
 from nbformat import NotebookNode
 from nbgrader import api
@@ -227,8 +227,8 @@ class MarkReader:
         if assignment is None:
             return
         cells, order = _cells(connection, assignment.id), self._order(lab)
-        handed_in, verdict = api.SubmittedAssignment, Recorded.result
-        query = select(handed_in.student_id, handed_in.timestamp, handed_in.extension, verdict)
+        handed_in = api.SubmittedAssignment
+        query = select(handed_in.student_id, handed_in.timestamp, handed_in.extension, Recorded.result)
         query = query.outerjoin(Recorded, (Recorded.student == handed_in.student_id) & (Recorded.lab == lab))
         query = query.where(handed_in.assignment_id == assignment.id)
         query = query.where(handed_in.student_id.in_(students)) if students is not None else query
@@ -237,18 +237,18 @@ class MarkReader:
         grades, comments = (cell_rows(connection, lab, kind, students) for kind in (api.Grade, api.Comment))
         for student, timestamp, extension, recorded in connection.execute(query).all():
             result = recorded or LabResult(student, lab, ())
+            verdicts = {exercise.exercise: exercise for exercise in result.exercises}
             written = {row.name: row.manual_comment for row in comments[student] if row.manual_comment}
-            parts = _parts(result, cells, {row.name: row for row in grades[student]}, written)
-            names = [*order, *(exercise.exercise for exercise in result.exercises)]
-            parts.sort(key=lambda part: names.index(part.name) if part.name in names else len(names))
+            given = {row.name: row for row in grades[student]}
+            names = [name for name in dict.fromkeys([*order, *verdicts, *cells]) if name in cells]
             came = timestamp.replace(tzinfo=UTC) if timestamp is not None else result.timestamp
             seconds = dates.seconds_late(student, came, assignment.duedate, extension)
             mark = Mark(
                 replace(result, timestamp=came),
-                tuple(parts),
+                tuple(_part(name, cells[name], verdicts.get(name), given.get(name), written) for name in names),
                 seconds_late=seconds,
                 excused=self._course.lateness.is_excused(student, lab),
-                other_cases=states.others(result.grader_version, [exercise.exercise for exercise in result.exercises]),
+                other_cases=states.others(result.grader_version, verdicts),
                 other_grader=states.may_differ(result.grader_version, versions),
             )
             yield replace(mark, penalty=round_score(self._late.penalty(student, mark.earned, seconds or 0.0)))
@@ -259,53 +259,38 @@ class MarkReader:
         return []
 
 
-@dataclass(frozen=True, slots=True)
-class _Cell:
-    """A graded cell as the gradebook knows it; `in_words`: only a person can mark it."""
-
-    max_score: float
-    in_words: bool
-
-
-def _cells(connection: Connection, assignment_id: str) -> dict[str, _Cell]:
-    """The graded cells of a lab by name."""
+def _cells(connection: Connection, assignment_id: str) -> dict[str, tuple[float, bool]]:
+    """The graded cells of a lab by name: the points in the gradebook, and whether only a person can mark it."""
     in_lab = select(api.Notebook.id).where(api.Notebook.assignment_id == assignment_id)
-    answers = set(connection.scalars(select(api.SolutionCell.name).where(api.SolutionCell.notebook_id.in_(in_lab))))
-    graded = select(api.GradeCell.name, api.GradeCell.max_score, api.GradeCell.cell_type).where(
-        api.GradeCell.notebook_id.in_(in_lab)
-    )
-    tasks = select(api.TaskCell.name, api.TaskCell.max_score).where(api.TaskCell.notebook_id.in_(in_lab))
-    cells = {row.name: _Cell(row.max_score, row.max_score > 0) for row in connection.execute(tasks)}
-    for row in connection.execute(graded):
-        cells[row.name] = _Cell(row.max_score, row.name in answers or row.cell_type != "code")
+
+    def ask(kind: Any, *columns: Any) -> Sequence[Row]:
+        return connection.execute(select(kind.name, *columns).where(kind.notebook_id.in_(in_lab))).all()
+
+    answers = {name for (name,) in ask(api.SolutionCell)}
+    cells = {name: (most, most > 0) for name, most in ask(api.TaskCell, api.TaskCell.max_score)}
+    for name, most, kind in ask(api.GradeCell, api.GradeCell.max_score, api.GradeCell.cell_type):
+        cells[name] = most, name in answers or kind != "code"
     return cells
 
 
-def _parts(
-    result: LabResult, cells: Mapping[str, _Cell], grades: Mapping[str, Row], comments: Mapping[str, str]
-) -> list[PartMark]:
-    verdicts = {exercise.exercise: exercise for exercise in result.exercises}
-    parts: list[PartMark] = []
-    for name, cell in cells.items():
-        verdict, row = verdicts.get(name), grades.get(name)
-        by_hand = given_by_hand(row.manual_score, row.extra_credit, row.auto_score) if row is not None else None
-        automatic = row.auto_score if row is not None else verdict.score if verdict else None
-        waits = _waits(cell, row, verdict)
-        comment = "\n".join(comments[cell] for cell in (name, f"{name}-code") if cell in comments)
-        if verdict is not None and not cell.in_words:
-            parts.append(ExerciseMark(name, cell.max_score, automatic, by_hand, comment, waits, verdict=verdict))
-        else:
-            parts.append(PartMark(name, cell.max_score, automatic, by_hand, comment, waits))
-    return parts
-
-
-def _waits(cell: _Cell, row: Row | None, verdict: ExerciseResult | None) -> Wait:
+def _part(
+    name: str, cell: tuple[float, bool], verdict: ExerciseResult | None, row: Row | None, comments: Mapping[str, str]
+) -> PartMark:
+    """What a cell is worth, by the verdict on it, its grade in nbgrader, and what a person wrote to the cells."""
+    most, is_in_words = cell
+    by_hand = given_by_hand(row.manual_score, row.extra_credit, row.auto_score) if row is not None else None
+    automatic = row.auto_score if row is not None else verdict.score if verdict else None
+    waits: Wait = ""
     if row is not None and row.manual_score is not None:
-        return "second look" if row.needs_manual_grade else ""
-    if not cell.in_words:
-        is_graded = verdict is not None and verdict.max_score == cell.max_score
-        return "" if is_graded and (row is None or row.auto_score is not None) else "grader"
-    return "person" if row is not None and row.needs_manual_grade else ""
+        waits = "second look" if row.needs_manual_grade else ""
+    elif is_in_words:
+        waits = "person" if row is not None and row.needs_manual_grade else ""
+    elif verdict is None or verdict.max_score != most or automatic is None:
+        waits = "grader"
+    comment = "\n".join(comments[of_cell] for of_cell in (name, f"{name}-code") if of_cell in comments)
+    if verdict is not None and not is_in_words:
+        return ExerciseMark(name, most, automatic, by_hand, comment, waits, verdict=verdict)
+    return PartMark(name, most, automatic, by_hand, comment, waits)
 
 
 def sentences_on_waiting(marks: Iterable[Mark]) -> list[str]:

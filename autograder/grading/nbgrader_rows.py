@@ -11,7 +11,6 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from nbformat import NotebookNode
@@ -32,38 +31,35 @@ _CELLS_WITH = {api.Grade: ("GradeCell", "TaskCell"), api.Comment: ("SolutionCell
 
 @dataclass(frozen=True)
 class ReleasedLab:
-    """What nbgrader has to know about one lab's notebook: its cells as students get them."""
+    """What nbgrader has to know about one lab's notebook: its cells as students get them, by name.
+
+    Attributes:
+        kernelspec: of the notebook.
+        cells: all that nbgrader knows.
+        graded: those with points, `tasks` of nbgrader's apart.
+        tasks: answers with points that have no cell of their own.
+        solutions: those that students fill in.
+        by_hand: those that only a person can mark. One without points has no mark to wait for.
+    """
 
     kernelspec: str
-    cells: dict[str, NotebookNode]
-
-    @cached_property
-    def graded(self) -> dict[str, NotebookNode]:
-        return {name: cell for name, cell in self.cells.items() if is_grade(cell)}
-
-    @cached_property
-    def tasks(self) -> dict[str, NotebookNode]:
-        return {name: cell for name, cell in self.cells.items() if is_task(cell)}
-
-    @cached_property
-    def solutions(self) -> dict[str, NotebookNode]:
-        return {name: cell for name, cell in self.cells.items() if is_solution(cell)}
-
-    @cached_property
-    def by_hand(self) -> set[str]:
-        """Cells that only a person can mark. One without points has no mark to wait for."""
-        return {name for name, cell in self.cells.items() if is_in_words(cell) and details(cell)["points"]}
+    cells: Mapping[str, NotebookNode]
+    graded: Mapping[str, NotebookNode]
+    tasks: Mapping[str, NotebookNode]
+    solutions: Mapping[str, NotebookNode]
+    by_hand: Collection[str]
 
 
 def read_lab(course: Course, lab: str) -> ReleasedLab:
     """Read a lab as students get it. Raises CourseError when it is not released, or cannot be read."""
     notebook = read_released(course, lab)
-    cells = {
-        name: cell
-        for name, cell in cells_by_id(notebook).items()
-        if is_grade(cell) or is_solution(cell) or is_locked(cell) or is_task(cell)
-    }
-    return ReleasedLab(kernelspec=json.dumps(notebook.metadata.get("kernelspec", {})), cells=cells)
+
+    def choose(*kinds: Callable[[NotebookNode], bool]) -> dict[str, NotebookNode]:
+        return {name: cell for name, cell in cells_by_id(notebook).items() if any(is_one(cell) for is_one in kinds)}
+
+    by_hand = {name for name, cell in choose(is_in_words).items() if details(cell)["points"]}
+    cells = choose(is_grade, is_solution, is_locked, is_task), choose(is_grade), choose(is_task), choose(is_solution)
+    return ReleasedLab(json.dumps(notebook.metadata.get("kernelspec", {})), *cells, by_hand)
 
 
 def store_lab(session: Session, course: Course, lab: str, released: ReleasedLab) -> None:
@@ -84,22 +80,21 @@ def store_lab(session: Session, course: Course, lab: str, released: ReleasedLab)
     notebook.kernelspec = released.kernelspec
     session.flush()
 
-    kinds: tuple[tuple[type[Any], Mapping[str, NotebookNode], Callable[[NotebookNode], dict[str, object]]], ...] = (
-        (api.GradeCell, released.graded, _points),
-        (api.TaskCell, released.tasks, _points),
-        (api.SolutionCell, released.solutions, lambda cell: {}),
-        (api.SourceCell, released.cells, _source),
-    )
-    for kind, cells, content in kinds:
+    wanted: dict[type[Any], dict[str, dict[str, object]]] = {
+        api.GradeCell: {name: _points(cell) for name, cell in released.graded.items()},
+        api.TaskCell: {name: _points(cell) for name, cell in released.tasks.items()},
+        api.SolutionCell: {name: {} for name in released.solutions},
+        api.SourceCell: {name: _source(cell) for name, cell in released.cells.items()},
+    }
+    for kind, cells in wanted.items():
         stored = {row.name: row for row in session.scalars(select(kind).filter_by(notebook_id=notebook.id))}
         for name in stored.keys() - cells.keys():
             _remove_cell(session, lab, stored[name])
-        for name, cell in cells.items():
-            if name not in stored:
-                stored[name] = kind(name=name, notebook_id=notebook.id)
-                session.add(stored[name])
-            for attribute, value in content(cell).items():
-                setattr(stored[name], attribute, value)
+        for name, columns in cells.items():
+            row = stored.get(name) or kind(name=name, notebook_id=notebook.id)
+            for column, value in columns.items():
+                setattr(row, column, value)
+            session.add(row)
     session.flush()
     add_missing_rows(session, lab)
 

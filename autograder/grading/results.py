@@ -100,7 +100,7 @@ class ExerciseResult:
         return cls(**(content | texts | {"groups": groups}))
 
 
-def _fields(part: ExerciseResult | GroupResult) -> dict[str, Any]:
+def _fields(part: LabResult | ExerciseResult | GroupResult) -> dict[str, Any]:
     return {name: getattr(part, name) for name in part.__slots__}
 
 
@@ -154,28 +154,19 @@ class LabResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The result without its notebook, made of what JSON can hold."""
-        return {
-            "student": self.student,
-            "lab": self.lab,
-            "exercises": [_fields(exercise) | {"groups": [*map(_fields, exercise.groups)]} for exercise in self.exercises],
-            "state": self.state,
-            "reason": self.reason,
-            "repairs": list(self.repairs),
-            "content_hash": self.content_hash,
-            "grader_version": self.grader_version,
-            "timestamp": self.timestamp.isoformat() if self.timestamp else None,
-            "file": self.file,
-        }
+        exercises = [_fields(exercise) | {"groups": [*map(_fields, exercise.groups)]} for exercise in self.exercises]
+        moment = self.timestamp.isoformat() if self.timestamp else None
+        content = _fields(self) | {"exercises": exercises, "repairs": [*self.repairs], "timestamp": moment}
+        del content["notebook"]
+        return content
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> LabResult:
         """The inverse of `to_dict`; `notebook` is None."""
         moment = content["timestamp"]
-        return cls(
-            **content
-            | {
-                "exercises": tuple(ExerciseResult.from_dict(exercise) for exercise in content["exercises"]),
-                "repairs": tuple(content["repairs"]),
-                "timestamp": datetime.fromisoformat(moment) if moment else None,
-            }
-        )
+        texts = {
+            "exercises": tuple(ExerciseResult.from_dict(exercise) for exercise in content["exercises"]),
+            "repairs": tuple(content["repairs"]),
+            "timestamp": datetime.fromisoformat(moment) if moment else None,
+        }
+        return cls(**content | texts)

@@ -149,19 +149,19 @@ class Marking:
                 new, known = [], {}
                 removed, attempts = gradebook.removed(self.lab), gradebook.attempts(self.lab)
                 for submission in found:
-                    before = removed.get(submission.student), attempts.get(submission.student)
-                    if any(before) and (why := self._stays_out(submission, *before)) is not None:
-                        self.left_out[submission.student] = why
-                        place = shown_place(str(submission.path or submission.student))
+                    student, content = submission.student, _hash(submission)
+                    why = self._stays_out(submission, content, removed.get(student), attempts.get(student))
+                    if why is not None:
+                        self.left_out[student] = why
+                        place = shown_place(str(submission.path or student))
                         self.passed_over.append(PassedOver(place, f"{why}."))
                         continue
-                    recorded = None
-                    with self._losing_only(submission.student):
-                        recorded = None if self._again else self._recorded(gradebook, submission)
-                    if recorded is not None:
-                        known[submission.student] = submission
-                    elif submission.student not in self.failures:
-                        new.append(submission)
+                    with self._losing_only(student):
+                        key = student, self.lab, content, self.grader.version
+                        if content and not self._again and gradebook.already_graded(*key):
+                            known[student] = submission
+                        else:
+                            new.append(submission)
                 if again := {name: when for name, when in self._times.items() if name in known}:
                     gradebook.set_times(self.lab, again)
                 for mark in gradebook.marks(self.lab, known.keys()) if known else ():
@@ -189,22 +189,19 @@ class Marking:
             ) from error
 
     def _stays_out(
-        self, submission: FoundSubmission, removed: Removed | None, attempt: tuple[datetime, str] | None
+        self, submission: FoundSubmission, content: str, removed: Removed | None, attempt: tuple[datetime, str] | None
     ) -> str | None:
         """Why a submission is not graded, though it is somebody's; None for all others.
 
         Args:
             submission: what was found.
+            content: the hash of its file; empty where it cannot be read.
             removed: what was removed of the student.
             attempt: when the recorded attempt was handed in, and its hash.
         """
-        try:
-            found = content_hash(submission.read())
-        except Exception:  # whatever it is, it is no file that was graded before
-            found = ""
-        if removed is not None and removed.content_hash in ("", found):
+        if removed is not None and removed.content_hash in ("", content):
             return removed.sentence
-        if attempt is None or found == attempt[1] or self._keep_best:
+        if attempt is None or content == attempt[1] or self._keep_best:
             return None
         if submission.timestamp is None:
             self._without_order.append(submission.student)
@@ -302,14 +299,6 @@ class Marking:
         self.results.append(mark.with_notebook(None))  # a thousand notebooks would fill the memory
         return self.results[-1]
 
-    def _recorded(self, gradebook: GradebookWriter, submission: FoundSubmission) -> LabResult | None:
-        """The recorded verdict on this very file by this very grader."""
-        try:
-            data = submission.read()
-        except Exception:  # whatever it is, grading says so, and of this submission alone
-            return None
-        return gradebook.already_graded(submission.student, self.lab, content_hash(data), self.grader.version)
-
     def _write_missing_page(self, mark: Mark, submission: FoundSubmission) -> None:
         if feedback_path(self.feedback, mark).exists():
             return
@@ -321,6 +310,13 @@ class Marking:
     def _write_page(self, mark: Mark, instead: Mark | None = None) -> None:
         hidden = self._hidden.of(mark) if self._hidden is not None else None
         write_feedback(self._course, mark, self.feedback, instead=instead, hidden=hidden)
+
+
+def _hash(submission: FoundSubmission) -> str:
+    try:
+        return content_hash(submission.read())
+    except Exception:  # whatever it is, it is no file that was graded before; grading says so, of this one alone
+        return ""
 
 
 def _is_everybodys(error: Exception) -> bool:
