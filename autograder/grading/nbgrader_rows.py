@@ -1,8 +1,8 @@
 """nbgrader's rows of a released lab, and of its submissions: what Formgrader and nbgrader's own commands read.
 
-They are nbgrader's own models. The methods of its `Gradebook` do not serve here: each commits on its own, so that a
-grader that is killed would leave half of a verdict; each asks for one row; and its SaveCells refuses a lab that changes
-after it was handed in.
+They are nbgrader's own models. The methods of its `Gradebook` do not serve here. Each commits on its own: a grader that
+is killed would leave half of a verdict, and a server that is lost looks like a wrong entry. Each asks for one row: a
+submission takes three times as long. And its SaveCells refuses a lab that changes after it was handed in.
 """
 
 from __future__ import annotations

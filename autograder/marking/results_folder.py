@@ -28,7 +28,7 @@ PASSED_OVER_COLUMNS = ("path", "reason", "lab")
 VERSION_DIGITS = 8
 
 
-def bring_up_to_date(course: Course, gradebook: GradebookWriter, folder: Path) -> list[Mark]:
+def bring_up_to_date(course: Course, gradebook: GradebookWriter, folder: Path | None) -> list[Mark]:
     """Write the tables, and the pages of those whose mark has changed since, such as by hand; return all marks.
 
     Pages that are not in the folder are not made: another command graded those students into another folder.
@@ -36,6 +36,8 @@ def bring_up_to_date(course: Course, gradebook: GradebookWriter, folder: Path) -
     for lab in gradebook.labs():
         gradebook.settle(lab)
     marks = gradebook.marks()
+    if folder is None:
+        return marks
     write_tables(folder, marks)
     hidden = HiddenInputs(course, gradebook)
     for mark in marks:
@@ -52,15 +54,10 @@ def current_marks(course: Course, db_url: str, folder: Path | None) -> list[Mark
     Raises:
         CourseError: the gradebook cannot be read or written.
     """
-    marks = recorded_marks(course, db_url)
-    if not marks:
+    if not recorded_marks(course, db_url):
         return []
     with GradebookWriter(db_url, course) as gradebook:
-        if folder is not None:
-            return bring_up_to_date(course, gradebook, folder)
-        for lab in gradebook.labs():
-            gradebook.settle(lab)
-        return gradebook.marks()
+        return bring_up_to_date(course, gradebook, folder)
 
 
 def write_tables(folder: Path, marks: Iterable[Mark]) -> None:
