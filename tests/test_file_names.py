@@ -14,7 +14,7 @@ from test_submission_finding import KNOWN, find, pack, read, write
 
 from autograder.submission import choosing, find_submissions
 from autograder.submission.file_names import MOST_SIGNS, LabNames
-from autograder.submission.percent import has_cells
+from autograder.submission.reading import has_cells
 
 LAB = "02_self_attention"
 RELEASED = Path(__file__).resolve().parents[1] / "labs" / LAB / f"{LAB}.ipynb"
@@ -73,7 +73,7 @@ def test_no_content_makes_the_look_for_cells_slow(line):
     cost = cost_of(
         "has_cells(data)",
         f"""
-        from autograder.submission.percent import has_cells
+        from autograder.submission.reading import has_cells
         data = {line!r} * (120 * 2**20 // len({line!r}))
         """,
     )

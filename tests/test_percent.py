@@ -20,7 +20,7 @@ from autograder.submission import (
     read_release,
 )
 from autograder.submission import reading as reading_module
-from autograder.submission.percent import cells_of, has_cells
+from autograder.submission.reading import cells_of_script, has_cells
 
 READ = "The file is a Python script with cells (# %%); it was read as a notebook."
 
@@ -126,12 +126,12 @@ def test_a_hostile_script_ends_in_a_sentence(children, name):
 
 def test_the_options_of_a_cell_do_not_cost_the_square_of_their_length():
     with takes_at_most(5):
-        (cell,) = cells_of("# %% " + "a=b " * 23_000 + "\nx = 1\n")
+        (cell,) = cells_of_script("# %% " + "a=b " * 23_000 + "\nx = 1\n")
     assert cell["source"] == "x = 1"
 
 
 def test_a_reader_that_fails_is_no_crash(monkeypatch):
-    monkeypatch.setattr(reading_module.percent, "cells_of", lambda text: [][1])
+    monkeypatch.setattr(reading_module, "cells_of_script", lambda text: [][1])
     with pytest.raises(Unreadable, match="cannot be made out"):
         read_notebook(b"# %%\nx = 1\n")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from hostile.heavy import nested_empties
 from reading_faults import Faults
 from test_submission_factory import ANSWERS, POINTS, answered, as_bytes, code, release
 from tight_sandbox import wait_until
@@ -155,3 +156,13 @@ def test_what_stopped_a_class_ends_with_the_submission(children):
         notebook = answered()
         notebook.cells += [code(source) for _ in range(12)]
         assert children.ask("read", as_bytes(notebook)).plan.exercises == POINTS
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("megabytes", [60, 120])
+def test_json_that_is_larger_to_hold_than_to_write_is_refused(children, megabytes):
+    """The child ends at its limits, whatever it was parsing, and the next one reads on."""
+    data = nested_empties(megabytes)
+    with pytest.raises(Unreadable, match="clear the outputs"):
+        children.ask("read", data)
+    assert children.ask("plan", GOOD).exercises == POINTS

@@ -11,7 +11,7 @@ from test_submission_factory import ANSWERS, LOCKED, POINTS, STUBS, answered, as
 from test_submission_repair import assert_sound, sources_before
 
 from autograder.submission import CellStep, Unreadable, find_submissions, read_notebook, read_plan
-from autograder.submission.names import checked_exercise, defined_names, only_checks
+from autograder.submission.skeleton import checked_exercise, defined_names, only_checks
 
 RELEASE = release()
 GRADE_IDS = [cell.metadata.nbgrader.grade_id for cell in RELEASE.cells if "nbgrader" in cell.metadata]

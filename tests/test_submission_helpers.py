@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.submission.helpers import helper_cells
+from autograder.submission.lab_reader import helper_cells
 from autograder.submission.repair import CellStep, ProbeStep
 
 ANSWER = '''

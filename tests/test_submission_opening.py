@@ -14,7 +14,7 @@ import pytest
 from measuring import cost_of
 from test_submission_finding import GOOD, KNOWN, LAB, find, pack, read, write
 
-from autograder.submission import FileSource, KeptSource, Unreadable, budget, find_submissions
+from autograder.submission import FileSource, KeptSource, Unreadable, find_submissions, tree
 
 
 @pytest.fixture
@@ -216,8 +216,8 @@ def test_what_takes_too_long_to_look_through_costs_its_owner_alone(tmp_path, mon
     """A hundred thousand files in some kilobytes."""
     from hostile.heavy import endless_directory
 
-    monkeypatch.setattr(budget, "SECONDS", 100 if where == "archive in a folder" else 0.2)
-    monkeypatch.setattr(budget, "INNER_SECONDS", 0.02)
+    monkeypatch.setattr(tree, "SECONDS", 100 if where == "archive in a folder" else 0.2)
+    monkeypatch.setattr(tree, "INNER_SECONDS", 0.02)
     heavy = archive_of({f"{n}.zip": endless_directory(19_000) for n in range(5)})
     good = {f"{who}.zip": archive_of({f"{LAB}.ipynb": who.encode()}) for who in ("ada", "zoe")}
     files = {"eve.zip": heavy} | good

@@ -7,11 +7,11 @@ import zipfile
 
 import nbformat
 import pytest
-from measuring import cost_of, takes_at_most
+from measuring import takes_at_most
 from test_submission_factory import ANSWERS, LAB, answered, as_bytes, cell_of, code, release
 
-from autograder.submission import Unreadable, names, read_notebook, read_plan, reading
-from autograder.submission.helpers import helper_cells
+from autograder.submission import Unreadable, read_notebook, read_plan, reading, skeleton
+from autograder.submission.lab_reader import helper_cells
 from coursekit.cells import read_cells
 
 GOOD = as_bytes(answered())
@@ -198,59 +198,16 @@ def test_note_a_student_writes_into_the_file_is_no_repair():
 )
 def test_hostile_sources_are_looked_through_in_no_time(source):
     with takes_at_most(3):
-        names.defined_names("def softmax():\n    pass\n" + source)
-        names.only_checks(source)
+        skeleton.defined_names("def softmax():\n    pass\n" + source)
+        skeleton.only_checks(source)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("megabytes", [60, 120])
-def test_json_that_is_larger_to_hold_than_to_write_is_refused(megabytes):
-    cost = cost_of(
-        """
-        try:
-            read_notebook(data)
-        except Unreadable as error:
-            said = error.reason
-        """,
-        f"from hostile.heavy import nested_empties\nfrom autograder.submission import Unreadable, read_notebook\n"
-        f"data = nested_empties({megabytes})",
-    )
-    assert "clear the outputs" in cost.said
-    assert cost.megabytes < 900
-    assert cost.seconds < 10
-
-
-def test_a_notebook_with_much_output_is_read_elsewhere_and_the_same(monkeypatch):
+def test_a_notebook_with_much_output_is_read():
     notebook = json.loads(GOOD)
     table = {"data": [{"x": number, "y": [number, "text"]} for number in range(200_000)]}
     notebook["cells"][3]["outputs"] = [{"output_type": "display_data", "data": {"application/json": table}}]
-    notebook["cells"][0]["attachments"] = {"a.png": {"image/png": "aGk="}}
     data = json.dumps(notebook).encode()
-    assert sum(data.count(sign) for sign in (b"[", b"{", b",", b'"')) > reading.MAX_SIGNS
-    elsewhere = read_notebook(data)
-    monkeypatch.setattr(reading, "MAX_SIGNS", 10**9)
-    assert elsewhere == read_notebook(data)
-
-
-DAMAGED = (
-    GOOD[:-1], GOOD + b"more", GOOD.replace(b"\\n", b"\n"), b"[]", b'{"a": 1}', b"[" * 200_000, b"no JSON", b"42",
-    notebook_with(source=["a", 3, None]), notebook_with(source={"a": 1}), notebook_with(metadata=[1]),
-    notebook_with(cell_type=[]), notebook_with(source=["x\n"] * 3000), notebook_with(id=3, attachments={"a": "b"}),
-    json.dumps({"nbformat": 3, "worksheets": [{"cells": json.loads(GOOD)["cells"]}, 3]}).encode(),
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("data", DAMAGED)
-def test_what_is_read_elsewhere_gets_the_same_answer(data, monkeypatch):
-    def answer():
-        try:
-            return read_notebook(data)
-        except Unreadable as refused:
-            return refused.reason
-
-    here = answer()
-    monkeypatch.setattr(reading, "MAX_SIGNS", -1)
-    assert answer() == here
+    assert len(data) > 5_000_000 and read_notebook(data) == read_notebook(GOOD)
 
 
 def test_latin_1_throughout_is_read_in_no_time():

@@ -38,7 +38,7 @@ from autograder.course.settings import Course, load_course
 from autograder.releasing.course_cells import write_course_cells
 from autograder.releasing.publish import publish
 from autograder.releasing.student_project import PACKAGE
-from autograder.submission.names import defined_names
+from autograder.submission.skeleton import defined_names
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = "3.13"  # of Colab

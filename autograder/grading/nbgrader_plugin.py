@@ -27,7 +27,7 @@ from autograder.grading.autograded_notebook import with_verdicts
 from autograder.grading.gradebook import GradebookWriter
 from autograder.grading.results import ExerciseResult, LabResult
 from autograder.submission import Children, FileSource, NotebookReader, Unreadable
-from autograder.submission.times import time_in
+from autograder.submission.handing_in import time_in
 
 Resources = dict[str, Any]
 

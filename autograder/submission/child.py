@@ -27,8 +27,8 @@ from typing import Any
 import psutil
 
 import autograder
-from autograder.submission.budget import SECONDS
 from autograder.submission.reading import Unreadable
+from autograder.submission.tree import SECONDS
 
 MEMORY_BYTES = 2 * 2**30
 WORN_BYTES = 512 * 2**20  # a child that still holds more after an answer gives it back by ending

@@ -6,11 +6,8 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from pathlib import Path
 
 from autograder.course.ids import student_id
-from autograder.course.printable import on_one_line, printable
-from autograder.submission.budget import Budget, Spent
 from autograder.submission.file_names import (
     ATTEMPT,
     PACKED,
@@ -21,74 +18,14 @@ from autograder.submission.file_names import (
     shown_place,
     stem_of,
 )
-from autograder.submission.opening import Source
-from autograder.submission.percent import has_cells
-from autograder.submission.reading import Unreadable
-from autograder.submission.times import time_in
-from autograder.submission.tree import Item, Tree, is_notebook, is_script, is_work, read_each
+from autograder.submission.handing_in import FoundSubmission, PassedOver, time_in
+from autograder.submission.reading import has_cells
+from autograder.submission.tree import Budget, Item, Spent, Tree, is_notebook, is_script, is_work, read_each
 
 MOST_TOLD = 20  # notebooks of one student that do not count, each in a line of its own
 SAME_SECONDS = 2.0  # two times are the same: an archive's are even numbers
 MAX_CANDIDATES = 20  # notebooks of one student that are read to find the lab's among them
 MAX_CANDIDATES_BYTES = 256 * 2**20  # of all of them: the one with which that is reached is the last
-
-
-@dataclass(frozen=True)
-class FoundSubmission:
-    """What one student handed in for one lab. `problem` says why there is nothing to grade; else `read()` works.
-
-    `path` is the file on disk: the notebook, or the archive that holds it. `note` tells the instructor of a choice that
-    was made (an id that two claimed, the newest of several attempts). `is_marked_late` where Canvas wrote so into its
-    name. `spent` is the processor time that it took to find it.
-    """
-
-    student: str
-    lab: str
-    path: Path | None
-    source: Source | None = None
-    problem: str | None = None
-    timestamp: datetime | None = None
-    note: str | None = None
-    is_marked_late: bool = False
-    spent: float = field(default=0.0, compare=False)
-
-    @property
-    def file_name(self) -> str:
-        """The name of the file that arrived, without folders; inside archives the innermost; empty where none is."""
-        if self.source is None:
-            return ""
-        return [self.source.path.name, *getattr(self.source, "members", ())][-1].rpartition("/")[2]
-
-    def __post_init__(self) -> None:
-        for name in ("problem", "note"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, printable(getattr(self, name)))
-
-    def read(self) -> bytes:
-        """Return the bytes of the notebook.
-
-        Raises:
-            Unreadable: there is none, or it cannot be read.
-        """
-        if self.source is None:
-            raise Unreadable(self.problem or "There is no notebook.")
-        return self.source.read()
-
-
-@dataclass(frozen=True)
-class PassedOver:
-    """Something that was not graded, because nothing says whose it is; the reason is a sentence for the instructor.
-
-    Strangers choose names: both are one printable line, whoever shows them. `is_fault` where the grader could not look.
-    """
-
-    path: str
-    reason: str
-    is_fault: bool = False
-
-    def __post_init__(self) -> None:
-        for name in ("path", "reason"):
-            object.__setattr__(self, name, on_one_line(getattr(self, name)))
 
 
 @dataclass

@@ -24,10 +24,9 @@ from autograder.submission.file_names import (
     stem_of,
     student_by_lms,
 )
+from autograder.submission.handing_in import as_time
 from autograder.submission.opening import FileSource, Source, another_owner
-from autograder.submission.percent import has_cells
-from autograder.submission.reading import Unreadable
-from autograder.submission.times import as_time
+from autograder.submission.reading import Unreadable, has_cells
 from autograder.submission.tree import (
     FoundSource,
     Item,

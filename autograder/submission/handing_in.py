@@ -1,18 +1,22 @@
-"""When work was handed in: what it says itself, and what the course's platform, or a watcher, saw of it."""
+"""What one student handed in, and when: by what it says itself, and by what a platform, or a watcher, saw of it."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
+from autograder.course.printable import on_one_line, printable
 from autograder.course.roster import MOST_BYTES, Roster, read_roster
 from autograder.course.settings import CourseError
 from autograder.course.times import shown_time
-from autograder.submission.choosing import FoundSubmission
-from autograder.submission.times import as_platform_time
+from autograder.submission.opening import Source
+from autograder.submission.reading import Unreadable
 
 SLACK = timedelta(minutes=5)  # between the time that work bears and its coming; clocks and networks need some
 COLUMNS = (
@@ -20,6 +24,137 @@ COLUMNS = (
     *("date submitted", "time"),
 )
 _NOT_JSON = "while(1);"  # Canvas puts it before what it sends to a browser
+_TIME = re.compile(
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})[ T]([0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?)"
+    r"\s*([+-][0-9]{2}:?[0-9]{2}|[A-Za-z_/+-]{1,60})?"
+)
+# As Moodle writes it in English: Friday, 4 December 2026, 11:59 PM
+_ENGLISH = re.compile(
+    r"(?:[A-Za-z]+, )?([0-9]{1,2}) ([A-Za-z]{3})[a-z]*\.? ([0-9]{4}),? ([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?"
+    r"(?: ?([AaPp])\.?[Mm]\.?)?"
+)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_YEARS = range(2000, 2101)
+
+
+@dataclass(frozen=True)
+class FoundSubmission:
+    """What one student handed in for one lab. `problem` says why there is nothing to grade; else `read()` works.
+
+    `path` is the file on disk: the notebook, or the archive that holds it. `note` tells the instructor of a choice that
+    was made (an id that two claimed, the newest of several attempts). `is_marked_late` where Canvas wrote so into its
+    name. `spent` is the processor time that it took to find it.
+    """
+
+    student: str
+    lab: str
+    path: Path | None
+    source: Source | None = None
+    problem: str | None = None
+    timestamp: datetime | None = None
+    note: str | None = None
+    is_marked_late: bool = False
+    spent: float = field(default=0.0, compare=False)
+
+    @property
+    def file_name(self) -> str:
+        """The name of the file that arrived, without folders; inside archives the innermost; empty where none is."""
+        if self.source is None:
+            return ""
+        return [self.source.path.name, *getattr(self.source, "members", ())][-1].rpartition("/")[2]
+
+    def __post_init__(self) -> None:
+        for name in ("problem", "note"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, printable(getattr(self, name)))
+
+    def read(self) -> bytes:
+        """Return the bytes of the notebook.
+
+        Raises:
+            Unreadable: there is none, or it cannot be read.
+        """
+        if self.source is None:
+            raise Unreadable(self.problem or "There is no notebook.")
+        return self.source.read()
+
+
+@dataclass(frozen=True)
+class PassedOver:
+    """Something that was not graded, because nothing says whose it is; the reason is a sentence for the instructor.
+
+    Strangers choose names: both are one printable line, whoever shows them. `is_fault` where the grader could not look.
+    """
+
+    path: str
+    reason: str
+    is_fault: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("path", "reason"):
+            object.__setattr__(self, name, on_one_line(getattr(self, name)))
+
+
+# -- times in text that a student or a platform has written -----------------------------------------------------------
+
+
+def as_time(text: str, default: tzinfo = UTC) -> datetime | None:
+    """Return the time in a text as nbgrader's exchange writes it, in UTC; None where there is none that can be true.
+
+    A time without a zone is taken for one of the `default` zone. No text raises an error.
+    """
+    found = _TIME.search(text)
+    if not found:
+        return None
+    day, clock, zone = found.groups()
+    try:
+        if zone and (zone[0] in "+-" or zone == "Z"):
+            moment = datetime.fromisoformat(f"{day}T{clock}{zone}")
+        else:
+            moment = datetime.fromisoformat(f"{day}T{clock}").replace(tzinfo=ZoneInfo(zone) if zone else default)
+    except (ArithmeticError, ValueError, OSError, LookupError):  # ZoneInfo opens a file of that name
+        return None
+    return _if_it_can_be(moment)
+
+
+def time_in(source: Source) -> datetime | None:
+    """Return the time in a `timestamp.txt`; None where the file cannot be read, or holds none that can be true."""
+    with suppress(Unreadable):
+        return as_time(source.read()[:200].decode(errors="replace"))
+    return None
+
+
+def as_platform_time(text: str, default: tzinfo) -> datetime | None:
+    """Return the time in a cell of a platform's table, as `as_time` reads it or as Moodle writes it in English.
+
+    None where anything else stands beside it: it could be a zone, as in "(EST)".
+    """
+    found = _ENGLISH.fullmatch(text.strip())
+    if not found:
+        return as_time(text, default) if _TIME.fullmatch(text.strip()) else None
+    day, month, year, hour, minute, second, half = found.groups()
+    if half and not 1 <= int(hour) <= 12:
+        return None
+    hours = int(hour) % 12 + 12 * (half in "Pp") if half else int(hour)
+    try:
+        number = _MONTHS.index(month.lower()) + 1
+        return _if_it_can_be(
+            datetime(int(year), number, int(day), hours, int(minute), int(second or 0), tzinfo=default)
+        )
+    except ValueError:
+        return None
+
+
+def _if_it_can_be(moment: datetime) -> datetime | None:
+    """A moment in UTC, None where it lies outside of this century."""
+    try:
+        moment = moment.astimezone(UTC)
+    except (ArithmeticError, ValueError, OSError):
+        return None
+    return moment if moment.year in _YEARS else None
+
+
+# -- which time counts ------------------------------------------------------------------------------------------------
 
 
 def later(said: datetime | None, seen: datetime | None) -> datetime | None:

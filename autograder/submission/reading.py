@@ -5,28 +5,28 @@ from __future__ import annotations
 import codecs
 import contextlib
 import json
-import math
 import re
-import resource
-import subprocess
-import sys
-import time
 from collections.abc import Mapping
 from typing import Any
 
 from nbformat import NotebookNode
 
 from autograder.course.printable import printable
-from autograder.submission import percent, slimming
 from coursekit.cells import TooLarge, measure_effort
 
 MAX_FILE_BYTES = 128 * 2**20
 MAX_SOURCE_CHARACTERS = 16 * 2**20
 MAX_CELLS = 5_000
 MAX_EFFORT = 80_000  # of all cells together, see `coursekit.cells`: with the release's they are read for the rules
-MAX_SIGNS = 2_000_000  # brackets, commas and quotes: what has more may make millions of objects
 
 TOO_MUCH = "The notebook holds more code than can be read; the last cells were not run."
+
+MAX_SCRIPT = 16 * 2**20  # characters; a larger one is not read
+_MARK = r"[ \t]*#[ \t]*(?:%%+(?:[ \t].*)?|<codecell>|In\[[0-9 ]*\]:?)[ \t]*\r?$"
+_CELL = re.compile(rf"^{_MARK}", re.MULTILINE)
+_LONG_MARK = re.compile(r"^([ \t]*#[ \t]*%%.{1000}).+", re.MULTILINE)  # jupytext takes the square of the length
+_CELL_BYTES = re.compile(_CELL.pattern.encode(), re.MULTILINE)
+_FORMAT = {"extension": ".py", "format_name": "percent", "comment_magics": False}  # a comment stays a comment
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LATIN_1 = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}  # what `surrogateescape` makes of odd bytes
@@ -77,7 +77,7 @@ def read_notebook(data: bytes) -> SubmittedNotebook:
         )
     notes: list[str] = []
     text = _decode(data, notes)
-    if not text.lstrip("\ufeff \t\r\n\0").startswith(("{", "[", "<")) and (cells := percent.count_cells(text)):
+    if not text.lstrip("\ufeff \t\r\n\0").startswith(("{", "[", "<")) and (cells := count_cells(text)):
         return tidy(_script(text, cells, notes), notes)
     return tidy(_parse(text, notes), notes)
 
@@ -131,15 +131,14 @@ def _looks_like_binary(data: bytes) -> str | None:
 
 def _script(text: str, cells: int, notes: list[str]) -> dict[str, Any]:
     """Return a Python script that has cells as a notebook."""
-    if len(text) > percent.MAX_SCRIPT:
+    if len(text) > MAX_SCRIPT:
         raise Unreadable(
-            f"The script has {len(text) // 2**20} MB; scripts of more than {percent.MAX_SCRIPT // 2**20} MB are not "
-            "read."
+            f"The script has {len(text) // 2**20} MB; scripts of more than {MAX_SCRIPT // 2**20} MB are not read."
         )
     if cells > MAX_CELLS:
         raise Unreadable(f"The script has more than {MAX_CELLS} cells; a script with more cells is not graded.")
     try:
-        found = percent.cells_of(_clean(text))
+        found = cells_of_script(_clean(text))
     except MemoryError:
         raise
     except Exception:
@@ -150,24 +149,19 @@ def _script(text: str, cells: int, notes: list[str]) -> dict[str, Any]:
 
 def _parse(text: str, notes: list[str]) -> Any:
     """Return the JSON value in `text`; control characters in strings, a tail after the value and huge numbers pass."""
-    if sum(text.count(sign) for sign in '[{,"') > MAX_SIGNS:
-        return _parse_elsewhere(text, notes)
-    try:
-        return json.loads(text)
-    except RecursionError:
-        raise Unreadable("The file is nested too deeply to be a notebook.") from None
-    except ValueError as error:
-        first = error
-    decoder = json.JSONDecoder(strict=False, parse_int=slimming.parse_int)
     start = len(text) - len(text.lstrip(" \t\r\n\ufeff\0"))
     try:
-        value, end = decoder.raw_decode(text, start)
+        with contextlib.suppress(ValueError):
+            return json.loads(text)
+        value, end = json.JSONDecoder(strict=False, parse_int=_parse_int).raw_decode(text, start)
+        if not isinstance(value, dict | list):
+            json.loads(text)  # a word or a number with text after it: this error says where
     except RecursionError:
         raise Unreadable("The file is nested too deeply to be a notebook.") from None
+    except MemoryError:
+        raise Unreadable("The file holds more than can be read: clear the outputs and hand it in again.") from None
     except ValueError as error:
         raise Unreadable(_why_no_json(text, error)) from None
-    if not isinstance(value, dict | list):
-        raise Unreadable(_why_no_json(text, first))
     if text[end:].strip(" \t\r\n\0"):
         notes.append("The file has more text after the end of the notebook; that text was ignored.")
     else:
@@ -175,36 +169,9 @@ def _parse(text: str, notes: list[str]) -> Any:
     return value
 
 
-def _parse_elsewhere(text: str, notes: list[str]) -> Any:
-    """Return what is needed of the JSON value in `text`, parsed by a process with limits."""
-    text = text.lstrip(" \t\r\n\ufeff\0")
-    command = [sys.executable, "-I", "-S", slimming.__file__]
-    before = _seconds_of_children()
-    ran = subprocess.run(
-        command, input=text.encode("utf-8", "surrogatepass"), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
-    soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    if soft != resource.RLIM_INFINITY:  # what the process took is taken from what this one may take
-        left = soft - round(_seconds_of_children() - before)
-        resource.setrlimit(resource.RLIMIT_CPU, (max(left, math.ceil(time.process_time()) + 1), hard))
-    answer: dict[str, Any] = json.loads(ran.stdout) if ran.returncode == 0 else {"error": "MemoryError"}
-    match answer:
-        case {"error": "RecursionError"}:
-            raise Unreadable("The file is nested too deeply to be a notebook.")
-        case {"error": "MemoryError"}:
-            raise Unreadable("The file holds more than can be read: clear the outputs and hand it in again.")
-        case {"error": message, "position": position}:
-            raise Unreadable(_why_no_json(text, json.JSONDecodeError(message, text, position)))
-        case {"error": message}:
-            raise Unreadable(_why_no_json(text, ValueError(message)))
-    if text[answer["end"] :].strip(" \t\r\n\0"):
-        notes.append("The file has more text after the end of the notebook; that text was ignored.")
-    return answer["value"]
-
-
-def _seconds_of_children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def _parse_int(digits: str) -> int | float:
+    """Return an integer, infinity where it has more digits than anybody counts."""
+    return int(digits) if len(digits) < 4000 else float("inf")
 
 
 def _why_no_json(text: str, error: ValueError) -> str:
@@ -368,3 +335,61 @@ def free_id(wish: str, taken: set[str]) -> str:
 
 def _say(version: Any) -> str:
     return f"nbformat {version}" if isinstance(version, int) and 0 <= version < 100 else "no known version"
+
+
+# -- Python scripts with cells: the percent format, as jupytext, VS Code and Spyder write it ---------------------------
+
+
+def has_cells(data: bytes) -> bool:
+    """Say whether a script has at least one line that begins a cell, such as `# %%`, in a part that can be read."""
+    return _CELL_BYTES.search(data, 0, MAX_SCRIPT) is not None
+
+
+def count_cells(text: str) -> int:
+    """Return how many lines of a text begin a cell; those in strings count too."""
+    return len(_CELL.findall(text))
+
+
+def cells_of_script(text: str) -> list[dict[str, Any]]:
+    """Return the cells of a script as those of nbformat 4: type, source and metadata.
+
+    The script's own header is left out, because it can choose another reader than this one. Magics that jupytext made
+    comments come back in locked cells only: elsewhere nothing tells them from a student's comment.
+
+    Raises:
+        Exception: whatever jupytext raises at text that it does not understand.
+    """
+    import jupytext  # here, because few submissions need it and it takes a second
+    from jupytext.magics import uncomment_magic
+
+    text = _without_header(text.replace("\r\n", "\n").replace("\r", "\n"))
+    text = _LONG_MARK.sub(r"\1", text)
+    if _CELL.match(text) is None:
+        text = f"# %%\n{text}"  # so that nothing before the first cell is taken for a header
+    cells = []
+    for cell in jupytext.reads(text, fmt=_FORMAT).cells:
+        source = cell.source
+        if cell.cell_type == "code" and _is_locked(cell.metadata):
+            source = "\n".join(uncomment_magic(source.split("\n")))
+        if source.strip() or cell.metadata:
+            cells.append({"cell_type": cell.cell_type, "source": source, "metadata": cell.metadata})
+    return cells
+
+
+def _without_header(text: str) -> str:
+    """Leave out comments between two lines `# ---`, at the top or below a line for the shell or the encoding."""
+    lines = text.split("\n")
+    begin = next((number for number, line in enumerate(lines[:3]) if line == "# ---"), 0)
+    above = lines[:begin] if lines[begin] == "# ---" else [""]
+    if all(line.startswith("#!") or (line.startswith("#") and "coding" in line) for line in above):
+        for end, line in enumerate(lines[begin + 1 :], begin + 1):
+            if line.rstrip(" \t") == "# ---":
+                return "\n".join(lines[end + 1 :])
+            if not line.startswith("#"):
+                break
+    return text
+
+
+def _is_locked(metadata: Any) -> bool:
+    nbgrader = metadata.get("nbgrader")
+    return isinstance(nbgrader, dict) and nbgrader.get("locked") is True and nbgrader.get("solution") is not True

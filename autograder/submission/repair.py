@@ -12,9 +12,17 @@ from nbformat import NotebookNode, from_dict
 
 from autograder.course.cells import grade_id
 from autograder.course.earlier_cells import bare
-from autograder.submission.names import checked_exercise, defined_names, only_checks
 from autograder.submission.reading import SubmittedNotebook, Unreadable, free_id, read_notebook, tidy
-from autograder.submission.skeleton import PRELUDE, Release, ReleaseCell, Role, read_release
+from autograder.submission.skeleton import (
+    PRELUDE,
+    Release,
+    ReleaseCell,
+    Role,
+    checked_exercise,
+    defined_names,
+    only_checks,
+    read_release,
+)
 
 MAX_CELL_BYTES = 2**20
 _START_LAB = re.compile(r"""start_lab\(\s*["']([\w.-]+)["']""")

@@ -6,6 +6,7 @@ import io
 import os
 import re
 import stat
+import time
 import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -15,10 +16,11 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from autograder.submission.budget import Budget
 from autograder.submission.opening import FileSource, descriptor, limited
 from autograder.submission.reading import MAX_FILE_BYTES, Unreadable
 
+SECONDS = 20  # of the grader's own thread and of the child that reads, together; an honest one takes tenths
+INNER_SECONDS = 4  # of these, for an archive inside another one
 MAX_MEMBERS = 100_000
 MAX_TOTAL_BYTES = 16 * 2**30
 MAX_INNER_MEMBERS = 20_000  # of an archive inside another one that lies in a folder
@@ -33,6 +35,54 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 _DIRECTORY_ENTRY = b"PK\x01\x02"
 _NO_TIME = (1980, 1, 1, 0, 0, 0)  # what an archive says where its maker knew none
 _UNPACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others' unpackers are large, and nobody needs them
+
+
+class Spent(Unreadable):
+    """The files of one student take more processor time than they may."""
+
+
+class Budget:
+    """What is left for the files of one student. Each step between two checks has a bound of its own.
+
+    Args:
+        within: the budget of an archive around these files, which may be a class's, and which they use up too.
+    """
+
+    def __init__(self, within: Budget | None = None):
+        self.spent = 0.0
+        self._seconds = SECONDS if within is None else INNER_SECONDS
+        self._within = within
+        self._since: float | None = None
+
+    @contextmanager
+    def paying(self) -> Iterator[None]:
+        """Count what the block takes; it may be entered again inside."""
+        if self._since is not None:
+            yield
+            return
+        self._since = time.thread_time()
+        try:
+            yield
+        finally:
+            self._count()
+            self._since = None
+
+    def check(self, besides: float = 0.0) -> None:
+        """Raises Spent where nothing is left, after what was spent here and besides."""
+        if self._within is not None:
+            self._within.check()
+        if self._since is not None:
+            self._count()
+        if self.spent + besides > self._seconds:
+            raise Spent(
+                f"Looking through the files takes more than {self._seconds:g} seconds of computing: hand in the "
+                "notebook alone."
+            )
+
+    def _count(self) -> None:
+        now = time.thread_time()
+        self.spent += now - (now if self._since is None else self._since)
+        self._since = now
 
 
 @dataclass(frozen=True)
