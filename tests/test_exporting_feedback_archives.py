@@ -12,7 +12,7 @@ from tiny_course import LAB
 from autograder.course.roster import Roster
 from autograder.integrations.exporting.feedback_archives import moodle_names
 from autograder.submission import find_submissions
-from autograder.submission.file_names import student_by_lms
+from autograder.submission.layouts import read_name
 
 
 def write_pages(students: list[str]) -> None:
@@ -66,7 +66,7 @@ def test_pages_go_back_into_moodle(course, run):  # noqa: F811
     }
     again = find_submissions([Path("pages.zip")], LAB)  # the names are those that this course reads as well
     assert {submission.student for submission in again.submissions} | {
-        (student_by_lms(Path(passed.path).name) or [""])[0] for passed in again.passed_over
+        getattr(read_name(Path(passed.path).name), "who", "") for passed in again.passed_over
     } >= {"Ada Lovelace_501", "George Boole_502"}
 
 

@@ -12,8 +12,8 @@ import pytest
 from measuring import cost_of
 from test_submission_finding import KNOWN, find, pack, read, write
 
-from autograder.submission import choosing, find_submissions
-from autograder.submission.file_names import MOST_SIGNS, LabNames
+from autograder.submission import find_submissions, finding
+from autograder.submission.layouts import MOST_SIGNS, LabNames
 from autograder.submission.reading import has_cells
 
 LAB = "02_self_attention"
@@ -59,7 +59,7 @@ def test_no_content_makes_the_look_for_ids_slow(line):
     cost = cost_of(
         "names.score(data)",
         f"""
-        from autograder.submission.file_names import LabNames
+        from autograder.submission.layouts import LabNames
         names, line = LabNames("a", {{"a": {{"one", "two"}}}}), {line!r}
         data = line * (120 * 2**20 // len(line))
         """,
@@ -84,11 +84,11 @@ def test_no_content_makes_the_look_for_cells_slow(line):
 def test_no_name_is_slow_to_look_at():
     """Each is asked for several times in each look, for each lab of the course, in the grader's own process."""
     cost = cost_of(
-        "for name in names: lab.is_copy(stem_of(name)); is_named_by_system(name); is_marked_late(name)",
+        "for name in names: lab.is_copy(stem_of(name)); read_name(name)",
         f"""
-        from autograder.submission.file_names import LabNames, is_marked_late, is_named_by_system, stem_of
+        from autograder.submission.layouts import LabNames, read_name, stem_of
         lab = LabNames("{LAB}", {{"{LAB}": ()}})
-        parts = ["_1", "-submission", "1", "_", "_1_LATE", "_100", " (1)", "-copy1", "+"]
+        parts = ["_1", "-submission", "1", "_", "_1_LATE", "_100", " (1)", "-copy1", "+", "_attempt"]
         names = ["{LAB}" + str(n) + (part * 240)[:220] + ".ipynb" for part in parts for n in range(600)]
         """,
     )
@@ -104,7 +104,7 @@ def test_what_copying_adds_is_known_three_times_over():
 
 def test_of_a_students_many_large_files_only_some_are_read(tmp_path, monkeypatch):
     """The sentence says so; a notebook that is named like the lab needs no look."""
-    monkeypatch.setattr(choosing, "MAX_CANDIDATES_BYTES", 250)
+    monkeypatch.setattr(finding, "MAX_CANDIDATES_BYTES", 250)
     folder = tmp_path / "eve"
     folder.mkdir()
     for number in range(5):

@@ -434,6 +434,74 @@ def test_few_of_many_notebooks_are_read_and_their_archive_is_opened_once(tmp_pat
     assert len(opened) < 8
 
 
+SIGNS = {
+    "exchange": {f"{who}+{LAB}+2026-01-02 10:00:00 UTC+r/{L}": who for who in ("ada", "bob")},
+    "moodle": {f"{who}{MOODLE}/{L}": who for who in ("Ada_1", "Bob_2")},
+    "canvas": {f"{who}_6001_{L}": who for who in ("ada_123", "bob_777")},
+    "blackboard": {f"ps1_{who}_attempt_2026-01-02-10-00-00_{L}": who for who in ("ada", "bob")},
+    "students": {f"{who}/{L}": who for who in ("ada", "bob")},
+}
+
+
+@pytest.mark.parametrize("name", SIGNS)
+def test_a_layout_is_recognised_by_what_most_of_the_names_are(tmp_path, name):
+    """One entry of a stranger's changes neither the layout nor anybody else's work, whatever it is called."""
+    strangers = [next(iter(files)).replace("ada", "eve").replace("Ada", "Eve") for files in SIGNS.values()]
+    for number, stranger in enumerate([None, *strangers]):
+        files = SIGNS[name] | ({stranger: "eve"} if stranger else {})
+        root = lay(tmp_path / str(number), files)
+        found = find_submissions([root], LAB, KNOWN)
+        assert found.layouts == [name]
+        graded = {submission.student: submission.read().decode() for submission in found.submissions}
+        works = {who: work(who) for who in SIGNS[name].values()}
+        assert works.items() <= graded.items()
+        assert len(graded) + len(found.passed_over) == len(files)
+
+
+def test_an_inbound_folder_is_the_exchange_however_much_is_put_into_it(tmp_path):
+    forged = {f"ada{n}.ipynb": "forged" for n in range(9)} | {"ada/work.ipynb": "forged"}
+    root = lay(tmp_path / "inbound", forged | SIGNS["exchange"])
+    for paths in ([root], [tmp_path], sorted(root.iterdir())):
+        found = find_submissions(paths, LAB, KNOWN)
+        assert {each.student: each.read().decode() for each in found.submissions} == {
+            "ada": work("ada"),
+            "bob": work("bob"),
+        }
+        assert len(found.passed_over) == len(forged)
+
+
+def test_the_layout_that_is_named_is_read(tmp_path):
+    root = lay(tmp_path / "ada", {L: "ada", "old/a.ipynb": "?", "drafts/b.ipynb": "?"})
+    assert find_submissions([root], LAB, KNOWN).layouts == ["students"]
+    (ada,) = find_submissions([root], LAB, KNOWN, layout="student").submissions
+    assert ada.student == "ada" and ada.read().decode() == work("ada")
+    one = lay(tmp_path / "in", {"all.zip": {"bob.ipynb": "bob"}}) / "all.zip"
+    for layout, student in ((None, "all"), ("student", "all"), ("students", "bob")):
+        (found,) = find_submissions([one], LAB, KNOWN, layout=layout).submissions
+        assert found.student == student and found.read().decode() == work("bob")
+
+
+def test_a_blackboard_archive_takes_the_newest_attempt_and_mixes_nobody(tmp_path):
+    """As in nbgrader's guide to its zip collector; Blackboard adds a text to each attempt."""
+    files = {
+        f"ps1_ada_attempt_2026-01-02-10-00-00_{L}": "old",
+        f"ps1_ada_attempt_2026-01-03-10-00-00_{L}": "ada",
+        "ps1_ada_attempt_2026-01-03-10-00-00.txt": "?",
+        "ps1_bob_attempt_2026-01-01-10-00-00_homework.ipynb": "bob",
+        "ps1_cyd_attempt_2026-01-01-10-00-00.txt": "?",
+        f"ps1_x_bob_attempt_2026-01-04-10-00-00_{L}": "x_bob",  # a user name with `_`: could be bob's
+        f"ps1_eve_attempt_2026-01-04-10-00-00_ps1_bob_attempt_2026-01-04-10-00-00_{L}": "eve",
+    }
+    path = tmp_path / "all.zip"
+    path.write_bytes(pack(files))
+    found = find_submissions([path], LAB, KNOWN)
+    graded = {each.student: each.read().decode() for each in found.submissions if each.source}
+    assert found.layouts == ["blackboard"] and graded == {"ada": work("ada"), "bob": work("bob")}
+    assert {each.student for each in found.submissions if each.problem} == {"cyd"}
+    assert [("two students" in each.reason) for each in found.passed_over] == [False, True]
+    assert next(each.note for each in found.submissions if each.student == "ada") == "The newest of 2 attempts."
+
+
 FOLDERS = st.sampled_from(["ada", "bob", "group", LAB, "01_intuition", f"Cyd_3{MOODLE}", "old", "ada.zip", "x.zip"])
 NAMES = st.sampled_from(
     [L, f"{LAB} (1).ipynb", "bob.ipynb", "notes.ipynb", "01_intuition.ipynb", "essay.pdf", "bob.py", P]

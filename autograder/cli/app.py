@@ -171,6 +171,10 @@ def grade(
         list[Path] | None,
         typer.Option(metavar="FILE", help="When students handed in, as Moodle or Canvas exports it; may be repeated."),
     ] = None,
+    layout: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Read PATH as exchange, moodle, canvas, blackboard, students or student."),
+    ] = None,
     cluster: Annotated[
         str | None,
         typer.Option(metavar="ADDRESS", help="Grade on a Dask cluster: tls://HOST:PORT, tcp://…, or a scheduler file."),
@@ -206,7 +210,11 @@ def grade(
             best = course.attempts.counts == "best"
             url = course.gradebook_at(db)
             marking = Marking(course, lab, out_dir, db_url=url, seed=seed, again=again, keep_best=best)
-            found = marking.find(paths, course_roster(course) if only_roster else None, platform)
+            found = marking.find(paths, course_roster(course) if only_roster else None, platform, layout)
+            from autograder.submission.layouts import LAYOUTS
+
+            for name in marking.layouts:
+                err.print(f"[bold]layout[/]  {name}: {escape(LAYOUTS[name])}", highlight=False, soft_wrap=True)
             for sentence in marking.unknown_names:
                 err.print(f"[bold yellow]note[/]  {escape(sentence)}", highlight=False, soft_wrap=True)
             if not found:

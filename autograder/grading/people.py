@@ -10,7 +10,7 @@ from autograder.course.roster import Roster, read_roster
 from autograder.course.settings import FILE_NAME, Course, CourseError
 from autograder.grading.gradebook import known_students
 from autograder.submission import FoundSubmission, PassedOver
-from autograder.submission.file_names import shown_place
+from autograder.submission.layouts import shown_place
 
 
 def course_roster(course: Course) -> Roster:

@@ -14,7 +14,7 @@ from autograder.grading.hidden_inputs import HiddenInputs
 from autograder.grading.marks import Mark
 from autograder.pages.feedback import feedback_path, is_current, write_feedback
 from autograder.submission import PassedOver
-from autograder.submission.file_names import shown_place
+from autograder.submission.layouts import shown_place
 
 RESULTS_COLUMNS = (
     *("student", "lab", "exercise", "score", "max_score", "status", "misconceptions", "seconds"),

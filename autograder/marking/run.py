@@ -31,8 +31,8 @@ from autograder.marking.results_folder import bring_up_to_date, write_passed_ove
 from autograder.pages.feedback import feedback_path, write_feedback
 from autograder.sandbox import Sandbox, SandboxUnavailable
 from autograder.submission import FoundSubmission, PassedOver, find_submissions
-from autograder.submission.file_names import shown_place
 from autograder.submission.handing_in import PlatformTimes, dated
+from autograder.submission.layouts import LAYOUTS, shown_place
 
 if TYPE_CHECKING:
     from autograder.integrations.cluster.client import Cluster  # Dask is slow to import, and most grade without
@@ -77,6 +77,7 @@ class Marking:
         self.failures: dict[str, str] = {}
         self.passed_over: list[PassedOver] = []
         self.claimed_twice: list[str] = []
+        self.layouts: list[str] = []
         self.left_out: dict[str, str] = {}  # by student, why what was handed in is not graded
         self.marked_late: set[str] = set()
         self.without_time: list[str] = []
@@ -91,7 +92,11 @@ class Marking:
         self._keep_best = keep_best
 
     def find(
-        self, paths: Sequence[Path], only: Roster | None = None, times: Sequence[PlatformTimes] = ()
+        self,
+        paths: Sequence[Path],
+        only: Roster | None = None,
+        times: Sequence[PlatformTimes] = (),
+        layout: str | None = None,
     ) -> list[FoundSubmission]:
         """The submissions in the given notebooks, folders and archives.
 
@@ -101,17 +106,22 @@ class Marking:
             paths: where to look.
             only: a roster; the work of those who are not in it goes to `passed_over` as well.
             times: when students handed in, by the platform; those who are not in it go to `without_time`.
+            layout: how the submissions lie there; recognised where nothing is said. `layouts` has what was read.
 
         Raises:
-            CourseError: course.toml has an extension or an excuse for nobody in the course's roster.
+            CourseError: there is no such layout, or course.toml has an extension or an excuse for nobody in the course's roster.
         """
+        if layout not in (None, *LAYOUTS):
+            known = "".join(f"\n  {name:<12}{shape}" for name, shape in LAYOUTS.items())
+            raise CourseError(f"--layout {layout}: there is no such layout; those known are{known}")
         self._looked_at = paths
         check_owner = bool(load_nbgrader_config(self._course).ExchangeCollect.get("check_owner", True))
-        found = find_submissions(paths, self.lab, self.grader.known, check_owner=check_owner)
+        found = find_submissions(paths, self.lab, self.grader.known, layout=layout, check_owner=check_owner)
         submissions, strangers = found.submissions, list[PassedOver]()
         if only is not None:
             submissions, strangers = of_roster(only, submissions)
         self.passed_over, self.claimed_twice = [*found.passed_over, *strangers], found.claimed_twice
+        self.layouts = found.layouts
         self.unknown_names = unknown_names(
             self._course, self.db_url, [submission.student for submission in submissions]
         )

@@ -1,8 +1,8 @@
 """Finds, reads and repairs submissions: any file a student hands in becomes a plan to grade, or a reason why not."""
 
 from autograder.submission.child import Children, ReaderLost
-from autograder.submission.choosing import FoundSubmission, PassedOver
 from autograder.submission.finding import Found, find_submissions
+from autograder.submission.handing_in import FoundSubmission, PassedOver
 from autograder.submission.lab_reader import LabReader, NotebookReader, Reading, Rules
 from autograder.submission.opening import FileSource, KeptSource
 from autograder.submission.reading import SubmittedNotebook, Unreadable, read_notebook

@@ -15,7 +15,7 @@ from autograder.course.roster import ExportRefused, Roster
 from autograder.course.settings import Course, CourseError
 from autograder.grading.lab_grader import known_cells
 from autograder.submission import FoundSubmission, find_submissions
-from autograder.submission.file_names import student_by_lms
+from autograder.submission.layouts import read_name
 
 _TIME = (1980, 1, 1, 0, 0, 0)  # the same pages make the same archive
 _UPLOADED = re.compile(r"_\d+_\d+_$")
@@ -72,8 +72,8 @@ def _uploaded_as(found: FoundSubmission) -> str:
     """What Canvas put before the name of the file that counts: whose it is, and the number of the upload."""
     inside = getattr(found.source, "members", ())
     for name in (part for place in (*inside, str(found.path)) for part in place.split("/")):
-        if (lms := student_by_lms(name)) is not None:
-            prefix = name.removesuffix(lms[1])
+        if (named := read_name(name)) is not None:
+            prefix = name.removesuffix(named.file)
             return prefix if _UPLOADED.search(prefix) else ""
     return ""
 
@@ -89,9 +89,9 @@ def _uploads(download: Path) -> dict[str, str]:
                 names = [name.rpartition("/")[2] for name in archive.namelist()]
     found = {}
     for name in sorted(names):
-        lms = student_by_lms(name)
-        if lms is not None and _UPLOADED.search(prefix := name.removesuffix(lms[1])):
-            found[student_id(lms[0])] = prefix
+        named = read_name(name)
+        if named is not None and _UPLOADED.search(prefix := name.removesuffix(named.file)):
+            found[student_id(named.who)] = prefix
     return found
 
 

@@ -23,8 +23,8 @@ from autograder.grading.preloading import limits_of, preload_of
 from autograder.integrations.gradescope.results import results_json
 from autograder.sandbox import Sandbox
 from autograder.sandbox.other_user import OtherUser
-from autograder.submission.choosing import Chooser, Claim
-from autograder.submission.file_names import LabNames
+from autograder.submission.finding import Chooser
+from autograder.submission.layouts import Claim, LabNames
 from autograder.submission.tree import read_folder
 from autograder.worker.walls import end_processes
 
@@ -52,7 +52,7 @@ def grade(places: Places = Places()) -> Path:
     course = load_course(places.course)
     grader = LabGrader(course, settings["lab"], seed=settings["seed"])
     claim = Claim(STUDENT, read_folder(places.base / "submission"), archives=0)
-    found = Chooser(LabNames(grader.lab, grader.known)).chosen(claim)
+    found = Chooser(LabNames(grader.lab, grader.known)).choose(claim)
     other = OtherUser(settings["user"], places.packages, places.home)
     try:
         with Sandbox(limits_of(course), preload=preload_of(course, grader.lab), other_user=other) as sandbox:

@@ -33,8 +33,8 @@ from autograder.marking.run import Marking
 from autograder.pages.feedback import feedback_path
 from autograder.sandbox import SandboxUnavailable
 from autograder.submission import FileSource, FoundSubmission, PassedOver, Unreadable, find_submissions
-from autograder.submission.file_names import LabNames, shown_place, stem_of
 from autograder.submission.handing_in import dated
+from autograder.submission.layouts import LabNames, shown_place, stem_of
 from autograder.submission.tree import Tree
 
 if TYPE_CHECKING:
