@@ -9,8 +9,9 @@ import hashlib
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 
 from autograder.course.ids import student_id
@@ -26,8 +27,8 @@ from autograder.submission.layouts import (
     stem_of,
 )
 from autograder.submission.opening import Source
-from autograder.submission.reading import has_cells
-from autograder.submission.tree import Budget, Item, Spent, Tree, is_notebook, is_script, is_work, read_each
+from autograder.submission.reading import Unreadable, has_cells
+from autograder.submission.tree import Budget, Item, Tree, is_notebook, is_script, is_work, read_each
 
 MOST_TOLD = 20  # notebooks of one student that do not count, each in a line of its own
 SAME_SECONDS = 2.0  # two times are the same: an archive's are even numbers
@@ -140,15 +141,23 @@ class _Candidate:
     above: tuple[str, ...]
     home: Tree
     item: Item
-    stem: str = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.stem = stem_of(self.item.name)
+    @cached_property
+    def stem(self) -> str:
+        return stem_of(self.item.name)
 
     @property
     def attempt(self) -> int:
         number = ATTEMPT.search(self.stem)
         return int(number.group(1)[:9]) if number else 0
+
+    @property
+    def path(self) -> str:
+        return "/".join((*self.above, self.item.name))
+
+    @property
+    def place(self) -> str:
+        return place_of(self.home, self.item)
 
 
 class Chooser:
@@ -160,48 +169,46 @@ class Chooser:
 
     def choose(self, claim: Claim) -> FoundSubmission:
         """Return a student's submission: the notebook among their files that counts."""
-        submission = FoundSubmission(student_id(claim.student), self.names.lab, None, note=claim.note)
-        submission = replace(submission, timestamp=claim.timestamp)
-        budget = claim.tree.budget
+        student, budget = student_id(claim.student), claim.tree.budget
+        submission = FoundSubmission(student, self.names.lab, None, timestamp=claim.timestamp, note=claim.note)
         inside = {folder.budget for _, folder in claim.tree.walk_folders()} - {budget}
         listing = sum(other.spent for other in inside)
         try:
             with budget.paying():
                 budget.check(besides=listing)
                 submission = self._choose(claim, submission)
-        except Spent as spent:
-            submission = replace(submission, problem=spent.reason)
+        except Unreadable as refused:
+            submission = replace(submission, problem=refused.reason)
         return replace(submission, spent=budget.spent + listing)
 
     def _choose(self, claim: Claim, submission: FoundSubmission) -> FoundSubmission:
+        """Return the submission with the notebook that counts. Raises Unreadable where there is none."""
         if claim.tree.problem:
-            return replace(submission, problem=claim.tree.problem)
-        candidates = self._candidates(claim)
+            raise Unreadable(claim.tree.problem)
+        candidates = self._find_candidates(claim)
         copies = [candidate for candidate in candidates if self.names.is_copy(candidate.stem)]
-        named = [copy for copy in copies if self.names.is_lab(copy.stem)]
-        named = named if named and not claim.in_attempts else copies
+        named = [copy for copy in copies if self.names.is_lab(copy.stem) and not claim.in_attempts] or copies
         sound = [candidate for candidate in named or candidates if candidate.item.source]
         if not sound:
             refused = [candidate.item.problem for candidate in named]
-            return replace(submission, problem=refused[0] if refused else _why_nothing(claim.tree))
-        chosen: _Candidate | str
+            raise Unreadable((refused[0] if refused else None) or _why_nothing(claim.tree))
         if named:
-            chosen, why, beside = self._best_named(claim, sound, copies)
+            beside = self._find_beside(claim, sound, copies)
+            chosen, why = self._choose_newest(beside)
+            note = self._note_on_others(chosen, why, beside if claim.in_attempts else copies, submission)
         else:
-            chosen, why, beside = self._best_by_content(claim, sound), "", []
-        if isinstance(chosen, str):
-            return replace(submission, problem=chosen)
+            chosen, note = self._choose_by_content(claim, sound), submission.note
         source = chosen.item.source
         assert source is not None  # it is a sound one
-        time = claim.timestamp or self._time_beside(claim, chosen)
-        note = self._note_on_others(chosen, why, beside if claim.in_attempts else copies, submission)
         for _, folder in claim.tree.walk_folders():
             if folder.problem:  # a notebook in it could be meant, too
                 self.passed_over.append(PassedOver(shown_place(folder.place), folder.problem))
-        is_late = claim.in_attempts and _is_marked_late(place_of(chosen.home, chosen.item))
+        names = map(read_name, chosen.place.split("/") if claim.in_attempts else ())
+        is_late = any(named.is_late for named in names if named)  # by the platform's own due date
+        time = claim.timestamp or self._read_time_beside(claim, chosen)
         return replace(submission, path=source.path, source=source, timestamp=time, note=note, is_marked_late=is_late)
 
-    def _candidates(self, claim: Claim) -> list[_Candidate]:
+    def _find_candidates(self, claim: Claim) -> list[_Candidate]:
         """Return a student's notebooks; scripts with cells where no notebook is the lab's by its name."""
         files = [
             _Candidate(above, home, item)
@@ -214,58 +221,23 @@ class Chooser:
             return notebooks
         scripts = [file for file in files if is_script(file.item.name)]
         scripts = sorted(scripts, key=lambda script: not self.names.is_copy(script.stem))[:MAX_CANDIDATES]
-        sources = (script.item.source for script in scripts if script.item.source)
-        contents = _until_much(read_each(sources), claim.tree.budget)
+        contents = _read_until_much([script for script in scripts if script.item.source], claim.tree.budget)
         with_cells = [script for script in scripts if script.item.problem or has_cells(next(contents, b""))]
         named = [script for script in with_cells if self.names.is_copy(script.stem)]
         return named or notebooks or with_cells
 
-    def _which_of(self, several: list[_Candidate], looked_into: int) -> str:
-        wanted = f"{self.names.lab}.ipynb"
-        names = ", ".join(f"“{candidate.item.name}”" for candidate in several[:4])
-        problem = f"There are {len(several)} notebooks ({names}{', …' if len(several) > 4 else ''})"
-        if len(several) > looked_into:
-            return f"{problem}; none is named {wanted}, and only the first {looked_into} were looked into."
-        return f"{problem}; none is named {wanted}, and more than one or none of them holds cells of the lab."
+    # -- notebooks that are named like the lab -----------------------------------------------------------------------
 
-    def _note_on_others(
-        self, chosen: _Candidate, why: str, candidates: list[_Candidate], submission: FoundSubmission
-    ) -> str | None:
-        """Name the other notebooks that could be meant as this lab's, here and in `passed_over`."""
-        others = [candidate for candidate in candidates if candidate is not chosen]
-        if not others:
-            return submission.note
-        counts = "/".join((*chosen.above, chosen.item.name))
-        why = why or self._why(chosen, others)
-        for other in others[:MOST_TOLD]:
-            reason = f"“{counts}” counts as the notebook of “{submission.student}”{why}."
-            self.passed_over.append(
-                PassedOver(shown_place(place_of(other.home, other.item)), other.item.problem or reason)
-            )
-        if len(others) > MOST_TOLD:
-            more = f"There are {len(others) - MOST_TOLD} more notebooks of “{submission.student}” that do not count."
-            self.passed_over.append(PassedOver(shown_place(place_of(chosen.home, chosen.item)), more))
-        names = ", ".join(f"“{'/'.join((*other.above, other.item.name))}”" for other in others[:3])
-        note = f"“{counts}” was graded{why}; passed over: {names}{' and more' if len(others) > 3 else ''}."
-        return " ".join(filter(None, [submission.note, note]))
-
-    def _why(self, chosen: _Candidate, others: list[_Candidate]) -> str:
-        if any(other.home is chosen.home for other in others):
-            return ", because its name is nearest to the lab's"
-        if self._in_lab_folder(chosen):
-            return ", because it lies in the lab's folder"
-        return ", because it lies nearest to the top"
-
-    def _best_named(
-        self, claim: Claim, named: list[_Candidate], copies: list[_Candidate]
-    ) -> tuple[_Candidate, str, list[_Candidate]]:
-        """Return the notebook that counts, in words why, and those beside it among which it was chosen."""
+    def _find_beside(self, claim: Claim, named: list[_Candidate], copies: list[_Candidate]) -> list[_Candidate]:
+        """Return the notebooks of the last attempt, or of the likeliest folder."""
         if claim.in_attempts:
             last = max(candidate.attempt for candidate in named)
-            beside = [candidate for candidate in named if candidate.attempt == last]
-        else:
-            home = min(named, key=self._order).home
-            beside = [candidate for candidate in copies if candidate.home is home and candidate.item.source]
+            return [candidate for candidate in named if candidate.attempt == last]
+        home = min(named, key=self._order).home
+        return [candidate for candidate in copies if candidate.home is home and candidate.item.source]
+
+    def _choose_newest(self, beside: list[_Candidate]) -> tuple[_Candidate, str]:
+        """Return the newest of several notebooks; of equally old ones that which packing made; and in words why."""
         times = [candidate.item.time for candidate in beside]
         known = [time for time in times if time is not None]
         left, why = beside, ""
@@ -275,45 +247,38 @@ class Chooser:
         packed = [candidate for candidate in left if PACKED in candidate.item.name.casefold()]
         if 0 < len(packed) < len(left):
             left, why = packed, ", because it is the one that packing made"
-        return min(left, key=self._order), why, beside
+        return min(left, key=self._order), why
 
     def _order(self, candidate: _Candidate) -> tuple[bool, int, int, str]:
         """Order notebooks named like the lab, the likeliest first."""
-        return (
-            not self._in_lab_folder(candidate),
-            len(candidate.above),
-            len(candidate.item.name),
-            candidate.item.name.casefold(),
-        )
+        name = candidate.item.name
+        return not self._is_in_lab_folder(candidate), len(candidate.above), len(name), name.casefold()
 
-    def _in_lab_folder(self, candidate: _Candidate) -> bool:
+    def _is_in_lab_folder(self, candidate: _Candidate) -> bool:
         return bool(candidate.above) and self.names.is_lab(candidate.above[-1])
 
-    def _best_by_content(self, claim: Claim, notebooks: list[_Candidate]) -> _Candidate | str:
-        """Return the notebook with most of the lab's cells, or in a sentence why that is none or several."""
-        if len(notebooks) == 1:
-            return notebooks[0]
-        sources = (notebook.item.source for notebook in notebooks[:MAX_CANDIDATES])
-        contents = _until_much(read_each(source for source in sources if source is not None), claim.tree.budget)
-        scored = [
-            (candidate, self.names.score(data), hashlib.sha256(data).digest())
-            for candidate, data in zip(notebooks, contents, strict=False)
-        ]
-        problem = self._which_of(notebooks, len(scored))
-        if claim.in_attempts:
-            own = [each for each in scored if each[1] and not may_be_anothers(each[0].item.name)]
-            scored = own or scored
-        highest = max(score for _, score, _ in scored)
-        if not highest and len(notebooks) > len(scored):
-            return problem
-        best = [(candidate, digest) for candidate, score, digest in scored if score == highest]
-        if len({digest for _, digest in best}) == 1:
-            return best[0][0]
-        if claim.in_attempts and len({ATTEMPT.sub("", candidate.stem) for candidate, _ in best}) == 1:
-            return max((candidate for candidate, _ in best), key=lambda candidate: candidate.attempt)
-        return problem
+    def _note_on_others(
+        self, chosen: _Candidate, why: str, candidates: list[_Candidate], submission: FoundSubmission
+    ) -> str | None:
+        """Name the other notebooks that could be meant as this lab's, here and in `passed_over`."""
+        others = [candidate for candidate in candidates if candidate is not chosen]
+        if not others:
+            return submission.note
+        if not why and any(other.home is chosen.home for other in others):
+            why = ", because its name is nearest to the lab's"
+        elif not why:
+            lies = "lies in the lab's folder" if self._is_in_lab_folder(chosen) else "lies nearest to the top"
+            why = f", because it {lies}"
+        reason = f"“{chosen.path}” counts as the notebook of “{submission.student}”{why}."
+        told = [(other.place, other.item.problem or reason) for other in others[:MOST_TOLD]]
+        if (more := len(others) - MOST_TOLD) > 0:
+            told.append((chosen.place, f"There are {more} more notebooks of “{submission.student}” that do not count."))
+        self.passed_over += (PassedOver(shown_place(place), reason) for place, reason in told)
+        names = ", ".join(f"“{other.path}”" for other in others[:3])
+        note = f"“{chosen.path}” was graded{why}; passed over: {names}{' and more' if len(others) > 3 else ''}."
+        return " ".join(filter(None, [submission.note, note]))
 
-    def _time_beside(self, claim: Claim, chosen: _Candidate) -> datetime | None:
+    def _read_time_beside(self, claim: Claim, chosen: _Candidate) -> datetime | None:
         """Return the time in the `timestamp.txt` that nbgrader's exchange puts beside a notebook it collects.
 
         Where a student can have put it, in an LMS's download or in an archive of their own, it says nothing.
@@ -324,11 +289,39 @@ class Chooser:
                 return time_in(item.source)
         return None
 
+    # -- notebooks that are not --------------------------------------------------------------------------------------
 
-def _until_much(contents: Iterable[bytes], budget: Budget) -> Iterator[bytes]:
+    def _choose_by_content(self, claim: Claim, notebooks: list[_Candidate]) -> _Candidate:
+        """Return the notebook with most of the lab's cells. Raises Unreadable where that is none or several."""
+        if len(notebooks) == 1:
+            return notebooks[0]
+        contents = _read_until_much(notebooks[:MAX_CANDIDATES], claim.tree.budget)
+        scored = [
+            (candidate, self.names.score(data), hashlib.sha256(data).digest())
+            for candidate, data in zip(notebooks, contents, strict=False)
+        ]
+        looked_into = len(scored)
+        if claim.in_attempts:
+            scored = [each for each in scored if each[1] and not may_be_anothers(each[0].item.name)] or scored
+        highest = max(score for _, score, _ in scored)
+        best = [(candidate, digest) for candidate, score, digest in scored if score == highest]
+        if highest or len(notebooks) == looked_into:
+            if len({digest for _, digest in best}) == 1:
+                return best[0][0]
+            if claim.in_attempts and len({ATTEMPT.sub("", candidate.stem) for candidate, _ in best}) == 1:
+                return max((candidate for candidate, _ in best), key=lambda candidate: candidate.attempt)
+        names = ", ".join(f"“{candidate.item.name}”" for candidate in notebooks[:4])
+        several = f"There are {len(notebooks)} notebooks ({names}{', …' if len(notebooks) > 4 else ''})"
+        why = "more than one or none of them holds cells of the lab"
+        if len(notebooks) > looked_into:
+            why = f"only the first {looked_into} were looked into"
+        raise Unreadable(f"{several}; none is named {self.names.lab}.ipynb, and {why}.")
+
+
+def _read_until_much(candidates: Iterable[_Candidate], budget: Budget) -> Iterator[bytes]:
     """Yield the contents of a student's files until they are more than are looked into."""
     left = MAX_CANDIDATES_BYTES
-    for data in contents:
+    for data in read_each(candidate.item.source for candidate in candidates if candidate.item.source):
         budget.check()
         yield data
         left -= len(data)
@@ -344,8 +337,3 @@ def _why_nothing(tree: Tree) -> str:
         return "There is no notebook: the folder is empty."
     listed = ", ".join(f"“{name}”" for name in names[:3])
     return f"There is no notebook for this lab; found {listed}{' and more' if len(names) > 3 else ''}."
-
-
-def _is_marked_late(place: str) -> bool:
-    """Say whether Canvas made one of the names for work that was late by its own due date."""
-    return any(named.is_late for named in map(read_name, place.split("/")) if named)

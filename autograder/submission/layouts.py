@@ -395,7 +395,7 @@ class Search:
                 self._pass_over(folder.place, folder.problem or self._why_nobodys(folder.name))
             else:
                 claims += self._read_level(folder)
-        are_classes = [self._layout != "student" and self._is_class(folder) for folder in plain]
+        are_classes = [self._ask_whether_class(folder) for folder in plain]
         if all(are_classes) and not claims:
             return [claim for folder in plain for claim in self._read_level(self._unwrap(folder))]
         for folder, is_class in zip(plain, are_classes, strict=True):
@@ -468,6 +468,11 @@ class Search:
     def _count_homes(self, tree: Tree) -> int:
         """Count the folders at this level that are different students', for each has the lab's notebook."""
         return sum(self._holds_lab(folder) for folder in tree.folders.values() if not self._is_of_a_lab(folder))
+
+    def _ask_whether_class(self, folder: Tree) -> bool:
+        """Return whether a student's folder is a class's; what the look takes is counted against the student."""
+        with folder.budget.paying():
+            return self._layout != "student" and self._is_class(folder)
 
     def _is_class(self, tree: Tree) -> bool:
         """Say whether a folder in a class's is, against its place, not one student's but several students'."""
