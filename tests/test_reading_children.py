@@ -10,12 +10,12 @@ from pathlib import Path
 
 import psutil
 import pytest
-from hostile.heavy import nested_empties
+from measuring import cost_of
 from reading_faults import Faults
 from test_submission_factory import ANSWERS, POINTS, answered, as_bytes, code, release
 from tight_sandbox import wait_until
 
-from autograder.submission import Children, LabReader, ReaderLost, Rules, Unreadable, read_release
+from autograder.submission import Children, LabReader, ReaderLost, Rules, Unreadable, read_release, reading
 from coursekit.rules import find_imports
 
 GOOD = as_bytes(answered())
@@ -158,11 +158,32 @@ def test_what_stopped_a_class_ends_with_the_submission(children):
         assert children.ask("read", as_bytes(notebook)).plan.exercises == POINTS
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("megabytes", [60, 120])
-def test_json_that_is_larger_to_hold_than_to_write_is_refused(children, megabytes):
-    """The child ends at its limits, whatever it was parsing, and the next one reads on."""
-    data = nested_empties(megabytes)
-    with pytest.raises(Unreadable, match="clear the outputs"):
-        children.ask("read", data)
+def test_json_that_is_larger_to_hold_than_to_write_is_refused_before_it_is_parsed(megabytes):
+    cost = cost_of(
+        """
+        try:
+            read_notebook(data)
+        except Unreadable as error:
+            said = error.reason
+        """,
+        f"from hostile.heavy import nested_empties\nfrom autograder.submission import Unreadable, read_notebook\n"
+        f"data = nested_empties({megabytes})",
+    )
+    assert "clear the outputs" in cost.said
+    assert cost.megabytes < 900
+    assert cost.seconds < 2
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("piece", ["999,", '"a",', '{"a":9},'])
+def test_no_json_takes_more_than_a_child_may(children, piece):
+    """Whatever it holds, it is read, or it is a sentence; and the next one is read."""
+    many = min(reading.MAX_CONTAINERS - 1000, reading.MAX_FILE_BYTES // len(piece) - 10_000)
+    data = b'{"x": [' + piece.encode() * many + b"1], " + GOOD.removeprefix(b"{")
+    assert len(data) <= reading.MAX_FILE_BYTES
+    try:
+        assert children.ask("plan", data).exercises == POINTS
+    except Unreadable as refused:
+        assert "clear the outputs" in refused.reason
     assert children.ask("plan", GOOD).exercises == POINTS

@@ -109,7 +109,8 @@ class Marking:
             layout: how the submissions lie there; recognised where nothing is said. `layouts` has what was read.
 
         Raises:
-            CourseError: there is no such layout, or course.toml has an extension or an excuse for nobody in the course's roster.
+            CourseError: there is no such layout, or course.toml has an extension or an excuse for nobody in the
+                course's roster.
         """
         if layout not in (None, *LAYOUTS):
             known = "".join(f"\n  {name:<12}{shape}" for name, shape in LAYOUTS.items())

@@ -17,6 +17,7 @@ from coursekit.cells import TooLarge, measure_effort
 MAX_FILE_BYTES = 128 * 2**20
 MAX_SOURCE_CHARACTERS = 16 * 2**20
 MAX_CELLS = 5_000
+MAX_CONTAINERS = 5_000_000  # brackets; each may become an object of 200 bytes, and nothing tells it beforehand
 MAX_EFFORT = 80_000  # of all cells together, see `coursekit.cells`: with the release's they are read for the rules
 
 TOO_MUCH = "The notebook holds more code than can be read; the last cells were not run."
@@ -151,6 +152,8 @@ def _parse(text: str, notes: list[str]) -> Any:
     """Return the JSON value in `text`; control characters in strings, a tail after the value and huge numbers pass."""
     start = len(text) - len(text.lstrip(" \t\r\n\ufeff\0"))
     try:
+        if text.count("{") + text.count("[") > MAX_CONTAINERS:
+            raise MemoryError
         with contextlib.suppress(ValueError):
             return json.loads(text)
         value, end = json.JSONDecoder(strict=False, parse_int=_parse_int).raw_decode(text, start)
