@@ -28,10 +28,10 @@ from autograder.submission.tree import (
     is_notebook,
     is_script,
     is_work,
-    owned,
     read_archive,
     read_each,
     read_folder,
+    restrict_to_owner,
 )
 
 LAYOUTS = {
@@ -367,7 +367,7 @@ class Search:
             return False
         for _, item in entry.walk():
             if item.source is not None:
-                item.source = owned(item.source, Path(entry.place).parent, entry.owner)
+                item.source = restrict_to_owner(item.source, Path(entry.place).parent, entry.owner)
         return True
 
     def _read_students(self, tree: Tree) -> list[Claim]:

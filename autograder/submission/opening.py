@@ -66,7 +66,7 @@ class FileSource:
         """Return the bytes, and what the file was after they were read. Raises Unreadable, as `read` does."""
         try:
             with self.opened() as file:
-                return limited(file), os.fstat(file.fileno())
+                return read_limited(file), os.fstat(file.fileno())
         except OSError as error:
             raise Unreadable(f"The file cannot be read ({error.strerror}).") from None
 
@@ -160,7 +160,7 @@ def another_owner(owner: int, student: str) -> str:
     return "" if name == student else name
 
 
-def limited(file: IO[bytes]) -> bytes:
+def read_limited(file: IO[bytes]) -> bytes:
     """Return what is in an open file, or in an archive's member.
 
     Raises:

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from autograder.submission.opening import FileSource, descriptor, limited
+from autograder.submission.opening import FileSource, descriptor, read_limited
 from autograder.submission.reading import MAX_FILE_BYTES, Unreadable
 
 SECONDS = 20  # of the grader's own thread and of the child that reads, together; an honest one takes tenths
@@ -111,14 +111,14 @@ class ZipSource:
             data = b""
             for depth, member in enumerate(self.members):
                 with zipfile.ZipFile(io.BytesIO(data) if depth else outermost) as archive:
-                    data = _unpacked(archive, member)
+                    data = _unpack(archive, member)
             return data, os.fstat(outermost.fileno())
 
 
 FoundSource = FileSource | ZipSource
 
 
-def owned(source: FoundSource, root: Path, owner: int) -> FoundSource:
+def restrict_to_owner(source: FoundSource, root: Path, owner: int) -> FoundSource:
     """Return a source below `root` that is read only where all from there on belongs to one account."""
     file = FileSource(root, source.path.relative_to(root).parts, owner)
     return replace(source, file=file) if isinstance(source, ZipSource) else file
@@ -138,12 +138,12 @@ def _sentence(what: str) -> Iterator[None]:
         raise Unreadable(f"{what} ({reason or type(error).__name__}).") from None
 
 
-def _unpacked(archive: zipfile.ZipFile, member: str | zipfile.ZipInfo) -> bytes:
+def _unpack(archive: zipfile.ZipFile, member: str | zipfile.ZipInfo) -> bytes:
     info = archive.getinfo(member) if isinstance(member, str) else member
     if info.compress_type not in _UNPACKED:
         raise Unreadable("The file is packed by a method that is not read: pack it as an ordinary zip archive.")
     with archive.open(info) as file:
-        return limited(file)
+        return read_limited(file)
 
 
 def read_each(sources: Iterable[FoundSource]) -> Iterator[bytes]:
@@ -166,7 +166,7 @@ def read_each(sources: Iterable[FoundSource]) -> Iterator[bytes]:
                     )
                     archive = stack.enter_context(zipfile.ZipFile(file))
                 if archive is not None and isinstance(source, ZipSource):
-                    data = _unpacked(archive, source.members[-1])
+                    data = _unpack(archive, source.members[-1])
             yield data
 
 
@@ -175,14 +175,12 @@ class Item:
     """A file of a tree, or in `problem` why it must not be opened.
 
     `time` is when a notebook was changed, in seconds, by its folder or archive; it compares with those beside it only.
-    `owner` is the account of one on disk.
     """
 
     name: str
     source: FoundSource | None = None
     problem: str | None = None
     time: float | None = None
-    owner: int | None = None
 
 
 @dataclass
@@ -356,8 +354,7 @@ class _Lister:
         else:
             item = Item(entry.name, source)
             if is_work(entry.name) and not entry.is_symlink():
-                status = entry.stat(follow_symlinks=False)
-                item.time, item.owner = status.st_mtime, status.st_uid
+                item.time = entry.stat(follow_symlinks=False).st_mtime
             tree.items.append(item)
 
     # -- archives ------------------------------------------------------------------------------------------------
@@ -398,12 +395,12 @@ class _Lister:
             if _is_anchored(info.filename) or not inside:
                 tree.strays.append(trick)
             else:
-                self._made(tree, inside[0][:MAX_NAME]).strays.append(trick)
+                self._make_folder(tree, inside[0][:MAX_NAME]).strays.append(trick)
             return
         if not parts or info.is_dir() or info.filename.endswith("\\"):
-            self._made(tree, *parts)
+            self._make_folder(tree, *parts)
             return
-        home, name = self._made(tree, *parts[:-1]), parts[-1]
+        home, name = self._make_folder(tree, *parts[:-1]), parts[-1]
         if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
             _refuse(home, name, f"“{name}” is a link or device in the archive, no file.")
         elif not (is_work(name) or is_archive(name)):
@@ -419,13 +416,13 @@ class _Lister:
             try:
                 with _sentence(f"The archive “{name}” cannot be opened"), inner.budget.paying():
                     inner.budget.check()
-                    data = _unpacked(archive, info)
+                    data = _unpack(archive, info)
             except Unreadable as error:
                 inner.problem = error.reason
                 return
             self._inside(members).archive(inner, source, data, (*members, info.filename))
 
-    def _made(self, tree: Tree, *names: str) -> Tree:
+    def _make_folder(self, tree: Tree, *names: str) -> Tree:
         """Return the folder of that path, which is made where there is none; one of a student's counts as a file."""
         for name in names:
             if name not in tree.folders:
