@@ -475,6 +475,10 @@ def test_the_layout_that_is_named_is_read(tmp_path):
     assert find_submissions([root], LAB, KNOWN).layouts == ["students"]
     (ada,) = find_submissions([root], LAB, KNOWN, layout="student").submissions
     assert ada.student == "ada" and ada.read().decode() == work("ada")
+    class_ = lay(tmp_path / "course_101_2026_autumn", SIGNS["students"])  # as Canvas names the file of user 101
+    for layout, students in ((None, {"course_101"}), ("students", {"ada", "bob"})):
+        found = find_submissions([class_], LAB, KNOWN, layout=layout)
+        assert {each.student for each in found.submissions} == students
     one = lay(tmp_path / "in", {"all.zip": {"bob.ipynb": "bob"}}) / "all.zip"
     for layout, student in ((None, "all"), ("student", "all"), ("students", "bob")):
         (found,) = find_submissions([one], LAB, KNOWN, layout=layout).submissions

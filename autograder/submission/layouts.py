@@ -249,7 +249,9 @@ class Search:
         for path in direct:
             if not path.exists():
                 raise FileNotFoundError(f"{path}: there is no such file or folder")
-        tree = self._list(paths[0], None) if len(paths) == 1 and not _is_named_by_system(paths[0].name) else None
+        named = read_name(paths[0].name) if len(paths) == 1 else None
+        is_entry = named is not None and self._layout in (None, named.layout)  # and not the folder around entries
+        tree = None if len(paths) != 1 or is_entry or is_of_two(paths[0].name) else self._list(paths[0], None)
         claims = self._claims_of_one(tree, paths[0]) if tree is not None else self._claims_of_several(direct, above)
         self.passed_over += self._over
         return claims
