@@ -106,6 +106,7 @@ CALLS = {
     "workers many": (NOTHING, (*GRADE, "--workers", "many"), "--workers': "),
     "seed -5": (NOTHING, (*GRADE, "--seed", "-5"), "--seed': "),
     "seed of letters": (NOTHING, (*GRADE, "--seed", "abc"), "--seed': "),
+    "layout unknown": (NOTHING, (*GRADE, "--layout", "pile"), "there is no such layout; those known are"),
     "unknown lab: grade": (NOTHING, ("grade", "99_none", "handed-in"), f'no lab "99_none"; the labs are {LAB}'),
     "unknown lab: release": (NOTHING, ("release", "99_none"), f'no lab "99_none"; the labs are {LAB}'),
     "lab as a path": (NOTHING, ("grade", f"labs/{LAB}", "handed-in"), f"did you mean {LAB}? The labs are {LAB}"),
