@@ -337,7 +337,8 @@ class Search:
             named = read_name(name)
             if named is not None and named.layout == layout and named.prefix == usual and (is_folder or not exchange):
                 return named
-            self._pass_over(place, _OF_TWO if is_of_two(name) else self._why_unnamed(layout))
+            odd = f"Its name does not fit: this was read as {LAYOUTS[layout]}. Grade it by itself."
+            self._pass_over(place, _OF_TWO if is_of_two(name) else odd)
             return None
 
         for item in tree.items:
@@ -397,7 +398,7 @@ class Search:
                 self._pass_over(folder.place, folder.problem or self._why_nobodys(folder.name))
             else:
                 claims += self._read_level(folder)
-        are_classes = [self._ask_whether_class(folder) for folder in plain]
+        are_classes = [self._layout != "student" and self._is_class(folder) for folder in plain]
         if all(are_classes) and not claims:
             return [claim for folder in plain for claim in self._read_level(self._unwrap(folder))]
         for folder, is_class in zip(plain, are_classes, strict=True):
@@ -441,9 +442,6 @@ class Search:
             f"around it, its student's name, or grade it by itself: course grade {self.names.lab} PATH."
         )
 
-    def _why_unnamed(self, layout: str) -> str:
-        return f"Its name does not fit: this was read as {LAYOUTS[layout]}. Grade it by itself."
-
     # -- signs -------------------------------------------------------------------------------------------------------
 
     def _is_of_a_lab(self, folder: Tree) -> bool:
@@ -471,20 +469,19 @@ class Search:
         """Count the folders at this level that are different students', for each has the lab's notebook."""
         return sum(self._holds_lab(folder) for folder in tree.folders.values() if not self._is_of_a_lab(folder))
 
-    def _ask_whether_class(self, folder: Tree) -> bool:
-        """Return whether a student's folder is a class's; what the look takes is counted against the student."""
-        with folder.budget.paying():
-            return self._layout != "student" and self._is_class(folder)
-
     def _is_class(self, tree: Tree) -> bool:
-        """Say whether a folder in a class's is, against its place, not one student's but several students'."""
-        while not (self._holds_lab(tree) or tree.problem):
-            if len(_system_names(tree)) > 1 or self._count_homes(tree) > 1:
-                return True
-            inner = [folder for folder in tree.folders.values() if not self.names.is_lab(folder.name)]
-            if len(inner) != 1:
-                break
-            tree = inner[0]
+        """Say whether a folder in a class's is, against its place, not one student's but several students'.
+
+        What the look takes is counted against the folder.
+        """
+        with tree.budget.paying():
+            while not (self._holds_lab(tree) or tree.problem):
+                if len(_system_names(tree)) > 1 or self._count_homes(tree) > 1:
+                    return True
+                inner = [folder for folder in tree.folders.values() if not self.names.is_lab(folder.name)]
+                if len(inner) != 1:
+                    break
+                tree = inner[0]
         return False
 
     def _may_be_class(self, tree: Tree) -> bool:
