@@ -59,7 +59,7 @@ class Arrival(NamedTuple):
     changed: datetime
 
 
-class Attempt(NamedTuple):
+class NotedAttempt(NamedTuple):
     """A row of the record: what was handed in when. Its bytes lie in `submitted`; times are seconds since 1970.
 
     `key` is the place with the hash of the bytes, `file` the state of the file in which it was read, and `state` what
@@ -127,7 +127,9 @@ class Watcher:
         self._record = sqlite3.connect(path, isolation_level=None)
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._record.execute(f"create table if not exists noted ({','.join(Attempt._fields)}, primary key (key))")
+            self._record.execute(
+                f"create table if not exists noted ({','.join(NotedAttempt._fields)}, primary key (key))"
+            )
         except BlockingIOError:
             self.__exit__()
             told = f"another `course watch` works on {self.out_dir}: stop it, or name another --out"
@@ -247,7 +249,7 @@ class Watcher:
         found = dated(replace(found, timestamp=min(said, now)), min(changed, now), self.course.zone_of(lab))
         when, secret = (found.timestamp or now).timestamp(), self._secret_of(found)
         place, state = arrival[:2]
-        attempt = Attempt(key, place, state, found.student, lab, when, now.timestamp(), secret, found.note)
+        attempt = NotedAttempt(key, place, state, found.student, lab, when, now.timestamp(), secret, found.note)
         folder = self.course.submitted / found.student / lab
         write_atomically(folder / f"{lab}.ipynb", data)
         _write_words(folder, attempt)
@@ -276,7 +278,7 @@ class Watcher:
             return ""
         return text if len(text) <= 200 and text.isprintable() else ""
 
-    def _grade_all_that_can_be(self, lab: str, attempts: Sequence[Attempt]) -> Iterator[Mark]:
+    def _grade_all_that_can_be(self, lab: str, attempts: Sequence[NotedAttempt]) -> Iterator[Mark]:
         """Grade attempts together, and where that fails, each of those without a verdict by itself."""
         try:
             if attempts:
@@ -295,7 +297,7 @@ class Watcher:
                 for attempt in left:
                     yield from self._grade_all_that_can_be(lab, [attempt])
 
-    def _grade(self, lab: str, attempts: dict[str, Attempt]) -> Iterator[Mark]:
+    def _grade(self, lab: str, attempts: dict[str, NotedAttempt]) -> Iterator[Mark]:
         best = self.course.attempts.counts == "best"
         marking = Marking(self.course, lab, self.out_dir, db_url=self.db_url, keep_best=best)
         here = nullcontext(self.cluster) if self.cluster else start_sandbox(self.course, lab, unsafe=self.unsafe)
@@ -310,12 +312,12 @@ class Watcher:
         self.last_round.passed_over += marking.passed_over
         self.last_round.failures |= {student: on_one_line(why) for student, why in marking.failures.items()}
 
-    def _found(self, attempt: Attempt) -> FoundSubmission:
+    def _found(self, attempt: NotedAttempt) -> FoundSubmission:
         path = self.course.submitted / attempt.student / attempt.lab / f"{attempt.lab}.ipynb"
         found = FoundSubmission(attempt.student, attempt.lab, path, FileSource(path), note=attempt.note)
         return replace(found, timestamp=datetime.fromtimestamp(attempt.handed_in, UTC))
 
-    def _hand_back(self, attempt: Attempt) -> None:
+    def _hand_back(self, attempt: NotedAttempt) -> None:
         """Put the page of an attempt where nbgrader's `fetch_feedback` finds it.
 
         It also lies in the course's folder for feedback, so that `nbgrader release_feedback` gives out the same page.
@@ -329,14 +331,14 @@ class Watcher:
             _write_words(released.parent, attempt)
             self._release.start()
 
-    def _released(self, attempt: Attempt) -> Path:
+    def _released(self, attempt: NotedAttempt) -> Path:
         coursedir = self._release.coursedir
         coursedir.assignment_id, coursedir.student_id = attempt.lab, attempt.student
         folder = coursedir.format_path(coursedir.feedback_directory, attempt.student, attempt.lab)
         return Path(folder) / f"{attempt.lab}.html"
 
-    def _attempts(self, condition: str, *values: str) -> list[Attempt]:
-        return [Attempt(*row) for row in self._record.execute(f"select * from noted where {condition}", values)]
+    def _attempts(self, condition: str, *values: str) -> list[NotedAttempt]:
+        return [NotedAttempt(*row) for row in self._record.execute(f"select * from noted where {condition}", values)]
 
     def _set(self, key: str, **values: str | float) -> int:
         """Change an attempt's row; return how many have this key."""
@@ -368,7 +370,7 @@ def _arrival(found: FoundSubmission) -> Arrival | None:
     return None
 
 
-def _write_words(folder: Path, attempt: Attempt) -> None:
+def _write_words(folder: Path, attempt: NotedAttempt) -> None:
     """Write the time and the secret of an attempt as nbgrader does."""
     when = datetime.fromtimestamp(attempt.handed_in, UTC)
     write_atomically(folder / "timestamp.txt", f"{when:%Y-%m-%d %H:%M:%S.%f} UTC".encode())
