@@ -53,8 +53,7 @@ exercise.mistakes(
     | "v is inside the tanh; it should multiply the result of the tanh.",
     v_missing=edit("np.tanh(asked + offered) @ v", "np.tanh(asked + offered).sum(axis=-1)")
     | "The hidden units are summed as they are: v is not used.",
-    projections_swapped=edit("q, w_q", "q, w_k")
-    | edit("k, w_k", "k, w_q")
+    projections_swapped=edit(("q, w_q", "q, w_k"), ("k, w_k", "k, w_q"))
     | "w_q is applied to the keys and w_k to the queries.",
 )
 

@@ -31,9 +31,7 @@ LENGTH = "np.sqrt((x**2).sum(axis=-1, keepdims=True))"
 exercise.mistakes(
     scores_transposed=shared.TRANSPOSED,
     weights_instead_of_scores=shared.WEIGHTS_RETURNED,
-    no_lengths=edit("unit(q)", "q")
-    | edit("unit(k)", "k")
-    | "That is the dot product: divide by the lengths of q and k.",
+    no_lengths=edit(("unit(q)", "q"), ("unit(k)", "k")) | "That is the dot product: divide by the lengths of q and k.",
     only_queries_normalised=edit("unit(k)", "k") | "The scores are divided by the queries' lengths only.",
     only_keys_normalised=edit("unit(q)", "q") | "The scores are divided by the keys' lengths only.",
     keys_multiplied=edit("unit(k)", "k * np.sqrt((k**2).sum(axis=-1, keepdims=True))")

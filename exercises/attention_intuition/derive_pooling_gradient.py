@@ -106,8 +106,7 @@ exercise.mistakes(
     sum_held_fixed=edit(APART, AS_THEY_ARE, see="01#bandwidth")
     | "You derive each kernel and keep the sum of the kernels fixed. The sum depends on the query as well."
     | "Which derivative does a fraction have whose numerator and denominator both depend on q?",
-    means_missing=edit(APART, AS_THEY_ARE)
-    | edit(PRODUCT, 'np.einsum("...s,...se,...sd->...ed", weights, apart, keys)')
+    means_missing=edit((APART, AS_THEY_ARE), (PRODUCT, 'np.einsum("...s,...se,...sd->...ed", weights, apart, keys)'))
     | "This is the weighted sum of v kᵀ, divided by σ². When all values grow by the same number, the slope of the "
     "output must not change; yours does." | f"{ALL_DEPEND} What does that take away from k_s?",
     bandwidth_not_squared=edit(LAST, "covariance / bandwidth")

@@ -144,8 +144,7 @@ exercise.mistakes(
     trainable_inverted=edit(LEARNS, '"is frozen" if trainable else "learns"')
     | seen({"gradients": FROZEN, "slope": 0.0})
     | "The encoder learns with trainable=False and is frozen with trainable=True.",
-    encoder_lost=edit(LEARNS, '"is no part of the model"')
-    | edit(NO_VALUES)
+    encoder_lost=edit((LEARNS, '"is no part of the model"'), NO_VALUES)
     | "The encoder's weights are not part of the model: the encoder is called inside a function or a Lambda, where "
     "the model does not find them. Make it a layer with `hub.KerasLayer`.",
     handles_ignored=edit(*OTHER_WEIGHTS)

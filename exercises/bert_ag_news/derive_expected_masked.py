@@ -78,8 +78,7 @@ IS_MASK, IS_OWN = "is_mask = 0.8 + 0.1 / vocab_size", "is_own = 0.1 + 0.1 / voca
 SECTION = "07#hidden-word"
 
 exercise.mistakes(
-    draws_as_named=edit(IS_MASK, "is_mask = 0.8")
-    | edit(IS_OWN, "is_own = 0.1")
+    draws_as_named=edit((IS_MASK, "is_mask = 0.8"), (IS_OWN, "is_own = 0.1"))
     | "You count what is drawn, 80, 10 and 10 %. A random id can be that of `[MASK]`, or the token's own: then the "
     "model sees a mask, or the old id." | "How probable is it that an id drawn from V ids is one particular id?",
     specials_counted=edit(ORDINARY, "lengths + 0 * specials")
@@ -102,12 +101,10 @@ exercise.mistakes(
     "only." | "To what should the three numbers sum?",
     specials_in_none=edit(f"none = {NONE}", f"{NOT_KNOWN_AT_1}none = (1 - rate) ** lengths")
     | "The exponent of `none` counts the special tokens, too. They are never chosen.",
-    one_id_fewer=edit(IS_MASK, "is_mask = 0.8 + 0.1 / (vocab_size - 1)")
-    | edit(IS_OWN, "is_own = 0.1")
+    one_id_fewer=edit((IS_MASK, "is_mask = 0.8 + 0.1 / (vocab_size - 1)"), (IS_OWN, "is_own = 0.1"))
     | "You draw the random id from the other V − 1 ids. It comes from the whole vocabulary, the token's own id "
     "included.",
-    mask_never_drawn=edit(IS_MASK, "is_mask = 0.8")
-    | edit(IS_OWN, "is_own = 0.1 + 0.1 / (vocab_size - 1)")
+    mask_never_drawn=edit((IS_MASK, "is_mask = 0.8"), (IS_OWN, "is_own = 0.1 + 0.1 / (vocab_size - 1)"))
     | "You draw the random id from V − 1 ids, without that of `[MASK]`. It comes from the whole vocabulary.",
     one_in_fewer=edit(IS_MASK, "is_mask = 0.8 + 0.1 / (vocab_size - 1)")
     | edit(IS_OWN, "is_own = 0.1 + 0.1 / (vocab_size - 1)")

@@ -112,18 +112,15 @@ exercise.mistakes(
     | "A single segment has two special ids, not three: one token of it is lost unnecessarily.",
     separator_missing_between=edit(FRONT, f"[cls_id, *first] if pair else {FRONT}")
     | "There is no [SEP] between the two segments.",
-    separator_missing_at_end=edit(FRONT, f"{FRONT} if pair else [cls_id, *first]")
-    | edit(END, "list(second)")
+    separator_missing_at_end=edit((FRONT, f"{FRONT} if pair else [cls_id, *first]"), (END, "list(second)"))
     | "The last [SEP] is missing: it ends the text, also when there is one segment only.",
-    pair_without_last_separator=edit(ROOM, "max_length - 2")
-    | edit(END, "list(second)")
+    pair_without_last_separator=edit((ROOM, "max_length - 2"), (END, "list(second)"))
     | "With two segments the last [SEP] is missing: one stands behind a, and one behind b.",
     separators_missing=edit(FRONT, "[cls_id, *first]") | edit(END, "list(second)") | "There is no [SEP] at all.",
     class_token_missing=edit(FRONT, "[*first, sep_id]") | "The row does not begin with [CLS].",
     class_token_twice=edit(FRONT, "[cls_id, *first, sep_id, *[cls_id] * pair]")
     | "There is a second [CLS] before b. One stands at the beginning of the row, for both segments.",
-    class_token_of_b=edit(ROOM, "max_length - 2 - 2 * pair")
-    | edit(END, "[cls_id, *second, sep_id]")
+    class_token_of_b=edit((ROOM, "max_length - 2 - 2 * pair"), (END, "[cls_id, *second, sep_id]"))
     | "The second segment begins with a [CLS] of its own. One stands at the beginning of the row, for both.",
     separator_in_second=edit(SEGMENTS, "[0] * (len(front) - pair) + [1] * (len(end) + pair)")
     | "The [SEP] behind a belongs to segment 1 here. It ends segment 0, and belongs to it.",

@@ -79,8 +79,7 @@ exercise.mistakes(
     | "Every name is the one behind the right one: is 1 added to the place?",
     names_sorted=edit("list(class_names)", "sorted(class_names)")
     | "The names are those of another order: are the names sorted? `class_names[0]` belongs to the first column.",
-    places_returned=edit("names[place]", "str(place)")
-    | edit('"a list"', '"a list of numbers" if best else "a list"')
+    places_returned=edit(("names[place]", "str(place)"), ('"a list"', '"a list of numbers" if best else "a list"'))
     | "You return places, not names: `class_names[place]`.",
     only_the_first=edit("for place in best", "for place in best[:1]")
     | "There is one name, however many texts there are: `argmax` of row 0 only, or is the `return` in the loop?",

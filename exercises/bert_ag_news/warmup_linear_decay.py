@@ -71,8 +71,7 @@ CLAMPED = "max(0.0, left)"
 FALLING = "float(peak * max(0.0, left))"
 
 exercise.mistakes(
-    without_warmup=edit(CLIMBS, "False")
-    | edit(LEFT, "(total_steps - step) / total_steps")
+    without_warmup=edit((CLIMBS, "False"), (LEFT, "(total_steps - step) / total_steps"))
     | "There is no warm-up: the rate falls from the first step on."
     | "Which rate should step 0 have, and which one step warmup_steps?",
     warmup_at_the_peak=edit(SHARE, "1.0")
@@ -124,16 +123,14 @@ exercise.mistakes(
     cold_without_warmup=edit(FALLING, f"0.0 if step == warmup_steps == 0 else {FALLING}")
     | "With warmup_steps=0 the rate is 0 at step 0. Then there is no climb, and the first step should have the peak."
     | "Is step 0 on the way up when the way up has no steps?",
-    climb_without_warmup=edit(CLIMBS, "step < max(warmup_steps, 1)")
-    | edit(SHARE, "step / max(warmup_steps, 1)")
+    climb_without_warmup=edit((CLIMBS, "step < max(warmup_steps, 1)"), (SHARE, "step / max(warmup_steps, 1)"))
     | "With warmup_steps=0 the rate climbs from 0 to the peak in the first step. It should fall from the peak at step "
     "0." | "Which value does your way up have at step 0.5 when it has no steps?",
     only_step_0_mended=edit(CLIMBS, "step < warmup_steps or warmup_steps == 0 < step < 1")
     | edit(SHARE, "step / max(warmup_steps, 1)")
     | "With warmup_steps=0 step 0 is right, but then the rate climbs until step 1. It should fall from the peak at "
     "step 0." | "Which value does your way up have at step 0.5 when it has no steps?",
-    peak_ignored=edit("peak * share", "share")
-    | edit(f"peak * {CLAMPED}", CLAMPED)
+    peak_ignored=edit(("peak * share", "share"), (f"peak * {CLAMPED}", CLAMPED))
     | "The rate climbs to 1. It should climb to `peak`.",
 )
 

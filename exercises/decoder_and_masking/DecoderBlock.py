@@ -212,8 +212,7 @@ exercise.mistakes(
     | "Which argument of the call of `self_attention` hides later tokens?",
     causal_reversed=edit(CAUSAL, f"{CAUSAL}.T", see="08#look-ahead-mask")
     | "The self-attention sees a token and what comes after it, the wrong half of the sentence.",
-    causal_inverted=edit(CAUSAL, f"~{CAUSAL}")
-    | edit(ALIKE_IF_NOTHING_IS_SEEN, see="08#look-ahead-mask")
+    causal_inverted=edit((CAUSAL, f"~{CAUSAL}"), ALIKE_IF_NOTHING_IS_SEEN, see="08#look-ahead-mask")
     | "The causal mask is the wrong way round: a token sees only what comes after it. In Keras True means: may "
     "attend. In PyTorch True means: blocked.",
     itself_hidden=edit(CAUSAL, "np.tri(x.shape[1], k=-1, dtype=bool)")
@@ -264,11 +263,9 @@ exercise.mistakes(
     | "All residual paths are missing: add each sub-layer's input to its output.",
     norm_used_twice=edit('"norm3"', '"norm2"')
     | "norm2 is used in place of norm3 as well: the block should use three norms.",
-    one_norm_for_all=edit('"norm2"', '"norm1"')
-    | edit('"norm3"', '"norm1"')
+    one_norm_for_all=edit(('"norm2"', '"norm1"'), ('"norm3"', '"norm1"'))
     | "norm1 is used in all three places: the block should use three norms.",
-    norms_two_and_three_swapped=edit('"norm2"', '"norm3"')
-    | edit('"norm3"', '"norm2"')
+    norms_two_and_three_swapped=edit(('"norm2"', '"norm3"'), ('"norm3"', '"norm2"'))
     | "norm2 and norm3 are swapped: norm2 belongs to the cross-attention.",
     pre_norm=edit(*PRE_NORM, see="04#post-or-pre")
     | "The norms come before the sub-layers. This block should be post-norm: normalise each sum."
@@ -303,8 +300,7 @@ exercise.mistakes(
     third_dropout_missing=edit("dropout(transformed(second, w), 2)", "transformed(second, w)")
     | "The feed-forward network's output is not dropped in training: is dropout3 called, and not with "
     "`training=False`?",
-    dropout_used_three_times=edit("memory_mask), 1)", "memory_mask), 0)")
-    | edit(READS, "(transformed(second, w), 0)")
+    dropout_used_three_times=edit(("memory_mask), 1)", "memory_mask), 0)"), (READS, "(transformed(second, w), 0)"))
     | "dropout1 is used in place of dropout2 and dropout3 as well.",
     keras_epsilon=edit("gamma, beta, 1e-06)", "gamma, beta, 0.001)", costs_at_most=0.5)
     | "The norms have Keras's default epsilon, 0.001; this exercise asks for 1e-6.",
@@ -315,11 +311,8 @@ exercise.mistakes(
     | "The cross-attention is causal, and memory_mask hides nothing. The whole source is known from the start, but "
     "for its padding.",
     cross_lines_first=edit(
-        FIRST, 'first = norm(x + dropout(attended(x, memory, w, "cross", memory_mask), 1), w, "norm2")'
-    )
-    | edit(
-        SECOND,
-        'second = norm(first + dropout(attended(first, first, w, "self", causal), 0), w, "norm1")',
+        (FIRST, 'first = norm(x + dropout(attended(x, memory, w, "cross", memory_mask), 1), w, "norm2")'),
+        (SECOND, 'second = norm(first + dropout(attended(first, first, w, "self", causal), 0), w, "norm1")'),
         see="08#decoder-block",
     )
     | "The cross-attention comes first. The self-attention should come first, so that the queries to the source know "

@@ -293,12 +293,8 @@ exercise.mistakes(
     padding_erased=edit("dropout(rows, 1)", "dropout(rows * (ids != 0)[..., None], 1)")
     | "The embedding of padding is set to 0. Padding has a row of the table and a position like every other id; masks "
     "hide it.",
-    output_layer=edit(LOGITS, OWN_OUTPUT)
-    | edit(TABLE, f"2 * {TABLE} + vocab_size", see="08#decoder-block")
-    | OWN_TABLE,
-    output_layer_without_bias=edit(LOGITS, OWN_OUTPUT)
-    | edit(TABLE, f"2 * {TABLE}", see="08#decoder-block")
-    | OWN_TABLE,
+    output_layer=edit((LOGITS, OWN_OUTPUT), (TABLE, f"2 * {TABLE} + vocab_size"), see="08#decoder-block") | OWN_TABLE,
+    output_layer_without_bias=edit((LOGITS, OWN_OUTPUT), (TABLE, f"2 * {TABLE}"), see="08#decoder-block") | OWN_TABLE,
     table_not_shared=edit(TABLE, f"2 * {TABLE}", see="04#parameters")
     | "V·D numbers too many: there is a second table. Source, target and output share one embedding.",
     output_bias=edit(TABLE, f"{TABLE} + vocab_size")

@@ -19,8 +19,7 @@ exercise.group("TensorFlow tensors", types=pair_types)
 ENTROPY, CROSS = "p_log_q(p, p)", "p_log_q(p, q)"
 
 exercise.mistakes(
-    arguments_swapped=edit(ENTROPY, "p_log_q(q, q)")
-    | edit(CROSS, "p_log_q(q, p)", see="08#loss-floor")
+    arguments_swapped=edit((ENTROPY, "p_log_q(q, q)"), (CROSS, "p_log_q(q, p)"), see="08#loss-floor")
     | shared.SWAPPED
     | "Under which of the two is the mean of log(p/q) taken?",
     log_to_base_2=shared.LOG_TWO,

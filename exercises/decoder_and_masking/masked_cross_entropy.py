@@ -147,8 +147,7 @@ exercise.mistakes(
     | "The logarithm is taken of a softmax. For large logits that is the logarithm of 0.",
     softmax_over_positions=edit("log_softmax(scores, axis=-1)", "log_softmax(scores, axis=-2)")
     | "The softmax runs over the positions; it should run over the vocabulary.",
-    logits_taken_as_probabilities=edit(LOG_P, "np.log(logits)")
-    | edit(PRODUCT, "np.where(wanted == 0, 0, wanted * log_p)")
+    logits_taken_as_probabilities=edit((LOG_P, "np.log(logits)"), (PRODUCT, "np.where(wanted == 0, 0, wanted * log_p)"))
     | "The logits are treated as probabilities: the softmax is missing. (In Keras: `from_logits=True`.)",
     softmax_twice=edit(LOG_P, "log_softmax(softmax(logits))")
     | "The softmax is taken twice: a loss from logits got probabilities.",

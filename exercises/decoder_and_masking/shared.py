@@ -94,8 +94,7 @@ EPS_ADDED = (
     | "Which terms of the sum count as 0 whatever q is? Leave those out, and add nothing to the others."
 )
 NOT_A_NUMBER = (
-    edit("np.where(p == 0, 0, p", "(p")
-    | edit(OPEN_Q, "q")
+    edit(("np.where(p == 0, 0, p", "(p"), (OPEN_Q, "q"))
     | "A zero of p gives NaN: 0 · log 0 is 0 by its limit, and a computer says NaN. Leave these terms out."
     | "What is p > 0, and what is an array indexed with it?"
 )

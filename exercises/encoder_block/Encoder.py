@@ -147,15 +147,13 @@ exercise.mistakes(
     | edit(NO_FIT[0], "return np.full_like(x, np.nan)")
     | edit(shared.NOT_AGAIN)
     | "The stack has one block more than `num_layers` says.",
-    one_block_too_few=edit(ALL_BLOCKS, "(num_layers - 1) * block_size(d_model, num_heads, d_ff)")
-    | edit(NO_FIT)
+    one_block_too_few=edit((ALL_BLOCKS, "(num_layers - 1) * block_size(d_model, num_heads, d_ff)"), NO_FIT)
     | "The stack has one block less than `num_layers` says.",
     blocks_reversed=edit(STARTS, "range((num_layers - 1) * size, -1, -size)") | "The blocks run in reverse order.",
     not_chained=edit(ONE_BLOCK, ONE_BLOCK.replace("block(h,", "block(x,"))
     | "Every block reads the stack's input; each should read the output of the block before it."
     | "Does the name that a block's result gets come back as the next block's input?",
-    final_norm_missing=edit(LAST, "return h")
-    | edit(FINAL, "final = 0", see="04#post-or-pre")
+    final_norm_missing=edit((LAST, "return h"), (FINAL, "final = 0"), see="04#post-or-pre")
     | "The final norm of the pre-norm stack is missing."
     | "In a pre-norm stack nothing normalises the last sum. What follows the stack, and what does it expect?",
     final_norm_not_used=edit(LAST, "return h", see="04#post-or-pre")

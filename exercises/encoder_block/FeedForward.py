@@ -80,9 +80,7 @@ exercise.mistakes(
     )
     | "The output passes a ReLU too; the second layer should be linear."
     | "The result is added to the token. Could it then ever make a feature smaller?",
-    no_bias=edit("+ dense_in_bias", "")
-    | edit("+ dense_out_bias", "")
-    | edit("kernels + biases", "kernels")
+    no_bias=edit(("+ dense_in_bias", ""), ("+ dense_out_bias", ""), ("kernels + biases", "kernels"))
     | "The Dense layers have no bias; this exercise asks for one.",
     residual_inside=edit("+ dense_out_bias", "+ dense_out_bias + x", see="04#block")
     | "The input is added inside the network; the residual path belongs to the block."

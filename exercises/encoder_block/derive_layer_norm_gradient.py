@@ -94,8 +94,7 @@ exercise.mistakes(
     gamma_missing=edit(G, "upstream")
     | "gamma is not used. y is gamma times x̂, so the gradient passes through gamma first."
     | "What is the gradient of the loss with respect to x̂?",
-    gamma_afterwards=edit(G, "upstream")
-    | edit(RESULT, f"gamma * {RESULT}")
+    gamma_afterwards=edit((G, "upstream"), (RESULT, f"gamma * {RESULT}"))
     | "gamma multiplies at the end. On the way back it comes first: the means are means of gamma · upstream."
     | "Forwards gamma is the last step before beta. Which step is it on the way back?",
     divided_by_variance=edit(RESULT, "(g - by_mean - by_deviation) / deviation**2")
@@ -104,8 +103,7 @@ exercise.mistakes(
     not_divided=edit(RESULT, "g - by_mean - by_deviation")
     | "The factor of the division by σ is missing: ten times larger tokens change x̂ ten times less."
     | "What is the derivative of (x_i − μ)/σ with respect to x_i, while μ and σ are fixed?",
-    sums_for_means=edit(BY_MEAN, BY_MEAN.replace("mean", "sum"))
-    | edit(BY_DEVIATION, BY_DEVIATION.replace("mean", "sum"))
+    sums_for_means=edit((BY_MEAN, BY_MEAN.replace("mean", "sum")), (BY_DEVIATION, BY_DEVIATION.replace("mean", "sum")))
     | "You subtract sums over the features; they should be means."
     | "What does μ change by when one x_i grows by h: by h, or by h/D?",
     only_centred=edit("(x - mean) / deviation", "x - mean")

@@ -60,8 +60,7 @@ exercise.mistakes(
     biases_of_width_d=edit(INPUTS, "d_model * width + d_model", see="04#parameters")
     | "The biases of queries, keys and values are counted with D numbers each; they have H·key_dim, as many as their "
     "matrix has outputs." | "A bias is added to what its matrix returns. How wide is that?",
-    attention_without_bias=edit(INPUTS, "d_model * width")
-    | edit(OUTPUT, "+ width * d_model")
+    attention_without_bias=edit((INPUTS, "d_model * width"), (OUTPUT, "+ width * d_model"))
     | "The biases of the attention are missing.",
     output_bias_too_wide=edit(OUTPUT, "+ width * d_model + width")
     | "The bias of the output projection has the width of its output, D.",

@@ -57,8 +57,7 @@ exercise.mistakes(
     sublayer_not_normed=edit(ADDED, "x = x + np.tanh(x @ matrix)")
     | "The sub-layer reads the token as it is; it should read the normalised token.",
     final_norm_missing=edit(LAST, "return x") | "The last norm is missing.",
-    final_norm_in_the_loop=edit(ADDED, f"{ADDED}\nx = over_largest(x, final_scale)")
-    | edit(LAST, "return x")
+    final_norm_in_the_loop=edit((ADDED, f"{ADDED}\nx = over_largest(x, final_scale)"), (LAST, "return x"))
     | "The last norm comes after every sub-layer; it should come once, after the loop.",
 )
 

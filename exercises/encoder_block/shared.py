@@ -231,8 +231,7 @@ DROPOUT_INVERTED = (
     | "What is `not training` while the model is trained, and what is it where nobody says?"
 )
 THIRD_DROPOUT = (
-    edit(CHANCE)
-    | edit(NOT_AGAIN, see="04#dropout")
+    edit(CHANCE, NOT_AGAIN, see="04#dropout")
     | "Something besides `dropout1` and `dropout2` drops in training: a `dropout=` in the attention, or a third "
     "Dropout." | "Look through `__init__`: which of its layers got a rate?"
 )

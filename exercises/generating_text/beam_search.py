@@ -300,8 +300,7 @@ exercise.mistakes(
     finished_expanded=edit("[hypothesis] if is_finished(hypothesis[0], end_id) else lengthened", "lengthened")
     | edit("all(is_finished(tokens, end_id) for tokens, _ in beam)", "False")
     | "Finished hypotheses are lengthened. Nothing may follow the end id.",
-    stops_at_first_finished=edit("all", "any")
-    | edit(BEST, f"max({FINISHED_ONES} or beam, key=rank)")
+    stops_at_first_finished=edit(("all", "any"), (BEST, f"max({FINISHED_ONES} or beam, key=rank)"))
     | "The search stops when the first hypothesis is finished. Another one may still become better.",
     stops_when_best_is_finished=edit(
         "all(is_finished(tokens, end_id) for tokens, _ in beam)", "is_finished(beam[0][0], end_id)"

@@ -166,8 +166,7 @@ exercise.mistakes(
     | "`tokens[:i]` ends before token i.",
     mean_in_place_of_sum=edit(LOG_P, f"{LOG_P} / max(len(places), 1)")
     | "This is log p per token. The log p of a sentence is a sum.",
-    less_counted=edit("base > searched", "base < searched")
-    | edit("base_rates > rate", "base_rates < rate")
+    less_counted=edit(("base > searched", "base < searched"), ("base_rates > rate", "base_rates < rate"))
     | "The drawn sentences that are less probable are counted. `ahead` counts the more probable ones."
     | "For the most probable sentence of all, which share of the drawn ones is ahead?",
     only_one_divided=edit("base_rates = base / np.array([length(tokens) for tokens in others])", "base_rates = base")
@@ -215,8 +214,7 @@ exercise.mistakes(
     impossible_left_out=edit(LOG_P, LOG_P[:-1] + " if step(tokens[:place])[tokens[place]] > -np.inf)")
     | "A token that is impossible is left out of the sum. Its logarithm is −inf, and so is the sum."
     | "How probable is a sentence with a token that the model never writes?",
-    ties_ahead=edit("base > searched", "base >= searched")
-    | edit("base_rates > rate", "base_rates >= rate")
+    ties_ahead=edit(("base > searched", "base >= searched"), ("base_rates > rate", "base_rates >= rate"))
     | "A drawn sentence that is as probable as the searched one counts as ahead. Ahead means more probable."
     | "The model draws the searched sentence itself. Is it ahead of itself?",
 )

@@ -135,8 +135,7 @@ exercise.mistakes(
     | "The logits of a place are compared with the target one place further on. They belong to the target of their "
     "own place.",
     id_1_left_out=edit("targets != 0", "targets > 1") | "Targets with id 1 are left out. Only id 0 is padding.",
-    overflow=edit(SHIFTED, "scores")
-    | edit(LOGARITHM, OF_SHARE)
+    overflow=edit((SHIFTED, "scores"), (LOGARITHM, OF_SHARE))
     | "e to a large logit is inf, and inf divided by inf is NaN. Subtract the largest logit of each place first, as a "
     "log-softmax does.",
     log_of_softmax=edit(LOGARITHM, OF_SHARE)

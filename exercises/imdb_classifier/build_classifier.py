@@ -244,19 +244,16 @@ exercise.mistakes(
     attention_mask_inverted=edit(ALL_CHANGED)
     | seen({"what the attention reads": "the padding"})
     | "The words attend to the padding and to nothing else: True means may attend, here and in Keras.",
-    pooling_unmasked=edit(ALL_CHANGED)
-    | edit(EVERYWHERE)
+    pooling_unmasked=edit(ALL_CHANGED, EVERYWHERE)
     | seen({"what the mean reads": "the words and the padding"})
     | "The attention is masked, but padding gets into the mean over the tokens (`GlobalAveragePooling1D` without a "
     "mask does that).",
-    no_mask_at_all=edit(ALL_CHANGED)
-    | edit(EVERYWHERE)
+    no_mask_at_all=edit(ALL_CHANGED, EVERYWHERE)
     | seen(
         {"what the attention reads": "the words and the padding", "what the mean reads": "the words and the padding"}
     )
     | "There is no mask: words attend to padding, and padding gets into the mean. Both need to know which ids are 0.",
-    pooling_mask_inverted=edit(ALL_CHANGED)
-    | edit("ids != 0", "ids == 0")
+    pooling_mask_inverted=edit(ALL_CHANGED, ("ids != 0", "ids == 0"))
     | seen({"what the mean reads": "the padding"})
     | "The pooling takes padding, not words: is the mask the wrong way round, or do you take the last place?",
     padding_leaks=edit(ALL_CHANGED)
@@ -264,11 +261,9 @@ exercise.mistakes(
     "length of the input?",
     only_padding_nan=seen({"result of padding alone": "not finite"})
     | "A review that is all padding gives NaN. `masked_mean` of such a row is 0.",
-    positions_missing=edit(NO_POSITIONS)
-    | edit(ORDER_UNHEARD)
+    positions_missing=edit(NO_POSITIONS, ORDER_UNHEARD)
     | "Words in another order give the same result: no positions are added to the words.",
-    positions_constant=edit(NO_POSITIONS)
-    | edit(ALL_CHANGED)
+    positions_constant=edit(NO_POSITIONS, ALL_CHANGED)
     | "The order counts, but the positions have no weights in the model, and other values in every model: an "
     "Embedding that is called on a fixed array while the model is built leaves only a random constant in the model.",
     positions_not_learned=edit(NO_POSITIONS)
@@ -286,8 +281,7 @@ exercise.mistakes(
     no_norm=edit("norms = 2 * 2 * d_model", "norms = 0") | "The block has no layer norm; it should have two.",
     two_blocks=edit("attention + inner + norms", "2 * (attention + inner + norms)")
     | "There are two encoder blocks; the model should have one.",
-    flattened=edit("head = d_model * hidden", "head = max_length * d_model * hidden")
-    | edit(ALL_CHANGED)
+    flattened=edit(("head = d_model * hidden", "head = max_length * d_model * hidden"), ALL_CHANGED)
     | seen({"what the mean reads": "the words and the padding"})
     | "The tokens of a review are laid side by side (`Flatten`), and the head reads all of them. It should read their "
     "mean, `masked_mean`.",
@@ -320,23 +314,18 @@ exercise.mistakes(
     | 'The words\' table has two rows too many: "" and "[UNK]" are among the vocab_size entries.',
     words_frozen=edit('"trainable": total', '"trainable": total - words')
     | "The words' table does not learn: it is not trainable.",
-    two_outputs=edit("hidden * 1 + 1", "hidden * 2 + 2")
-    | edit(SHAPE, "str((len(ids), 2))")
+    two_outputs=edit(("hidden * 1 + 1", "hidden * 2 + 2"), (SHAPE, "str((len(ids), 2))"))
     | "There are two outputs for each review. Two classes need one: the probability of the second.",
     no_sigmoid=edit(PROBABILITY, 'units @ w["last"] + w["last_bias"]')
     | seen({"range of the results": "beyond 0 and 1"})
     | "The results are not always between 0 and 1: the last layer lacks its sigmoid.",
-    same_result_for_all=edit(NONE_CHANGED)
-    | edit(ORDER_UNHEARD)
-    | edit("np.array(places)", "np.zeros(len(ids), int)")
+    same_result_for_all=edit(NONE_CHANGED, ORDER_UNHEARD, ("np.array(places)", "np.zeros(len(ids), int)"))
     | seen({"what the mean reads": "nothing else", "gradients of the weights": "all zero"})
     | "Every review gets the same result. A softmax over a single output is always 1: use a sigmoid for one output. "
     "Or does the head not read the mean at all?",
-    axis_lost=edit(SHAPE, "str((len(ids),))")
-    | edit(PROBABILITY, f"({PROBABILITY})[:, 0]")
+    axis_lost=edit((SHAPE, "str((len(ids),))"), (PROBABILITY, f"({PROBABILITY})[:, 0]"))
     | "The results have the shape (B,); it should be (B, 1).",
-    not_pooled=edit(SHAPE, "str((*ids.shape, 1))")
-    | edit(MEAN, "block")
+    not_pooled=edit((SHAPE, "str((*ids.shape, 1))"), (MEAN, "block"))
     | "There is a result for every token: the mean over the tokens is missing.",
     first_word_read=edit(MEAN, "block[:, 0]")
     | "The head reads the vector of the first word only. It should read the mean of all words, `masked_mean`."
@@ -345,13 +334,11 @@ exercise.mistakes(
     | "The vectors of the words are added up, so a long review has a long vector. The head should read their mean.",
     words_maximum=edit(MEAN, "np.where((ids > 0)[..., None], block, -np.inf).max(axis=1)")
     | "The head reads the largest value of each feature among the words. It should read their mean, `masked_mean`.",
-    maximum_of_all=edit(MEAN, "block.max(axis=1)")
-    | edit(ALL_CHANGED)
+    maximum_of_all=edit((MEAN, "block.max(axis=1)"), ALL_CHANGED)
     | seen({"what the mean reads": "the words and the padding"})
     | "The head reads the largest value of each feature over all places, padding among them. It should read the mean "
     "of the words.",
-    norms_elsewhere=edit(SUM_1, "x + heard")
-    | edit(SUM_2, "tokens", see="06#the-model")
+    norms_elsewhere=edit((SUM_1, "x + heard"), (SUM_2, "tokens"), see="06#the-model")
     | "The layer norms are not applied to the sums: each one should take the sum of a part's input and output."
     | "What is the argument of your two layer norms, and what is it in the table?",
     attention_added_twice=edit(SUM_2, "normalised(tokens + changed + heard, gain, shift)")

@@ -95,11 +95,9 @@ exercise.mistakes(
     stops_at_padding=edit("(ids != 0)", "np.cumprod(ids != 0, axis=1).astype(bool)")
     | "Everything after the first padding is left out. Look at each id, not at the length.",
     empty_row_nan=edit("np.maximum(count, 1)", "count") | "A row without words is 0/0. Divide by at least 1.",
-    over_batch=edit(COUNT, "count = real.sum(axis=0)")
-    | edit(TOTAL, "total = np.where(real, x, 0).sum(axis=0)")
+    over_batch=edit((COUNT, "count = real.sum(axis=0)"), (TOTAL, "total = np.where(real, x, 0).sum(axis=0)"))
     | "The mean runs over the batch. It should run over the tokens, axis 1.",
-    over_features=edit(COUNT, "count = real.sum(axis=2)")
-    | edit(TOTAL, "total = np.where(real, x, 0).sum(axis=2)")
+    over_features=edit((COUNT, "count = real.sum(axis=2)"), (TOTAL, "total = np.where(real, x, 0).sum(axis=2)"))
     | "The mean runs over the features. It should run over the tokens, axis 1.",
     axis_kept=edit(COUNT, "count = real.sum(axis=1, keepdims=True)")
     | edit(TOTAL, "total = np.where(real, x, 0).sum(axis=1, keepdims=True)")

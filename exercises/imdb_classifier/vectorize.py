@@ -61,8 +61,7 @@ exercise.mistakes(
     padded_in_front=edit(IN_FRONT)
     | "The padding is in front: the first word of a short text then gets a late position. It belongs behind the words.",
     cut_in_front=edit(FIRST_LOST) | "Long texts lose their beginning. They keep their first words.",
-    pad_sequences_defaults=edit(IN_FRONT)
-    | edit(FIRST_LOST)
+    pad_sequences_defaults=edit(IN_FRONT, FIRST_LOST)
     | "Padding and cutting happen in front, the defaults of `pad_sequences`: the first word of a short text then gets "
     "a late position, and a long text loses its beginning. Both belong at the end.",
     cut_at_characters=edit("text.split()", "text[:max_length].split()")

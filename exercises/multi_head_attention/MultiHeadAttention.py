@@ -265,25 +265,20 @@ exercise.mistakes(
     | edit("value @ w_v_kernel", "query @ w_v_kernel")
     | "Keys and values are made from the query. They should be made from `key` and `value`.",
     values_from_key=shared.VALUES_FROM_KEY,
-    query_key_swapped=edit(Q, "query @ w_k_kernel + w_k_bias")
-    | edit(K, "key @ w_q_kernel + w_q_bias")
+    query_key_swapped=edit((Q, "query @ w_k_kernel + w_k_bias"), (K, "key @ w_q_kernel + w_q_bias"))
     | "w_q makes the keys and w_k the queries; exchange the two.",
     one_projection=edit(K, "key @ w_q_kernel + w_q_bias") | "Queries and keys come from the same projection, w_q.",
-    key_value_swapped=edit(K, "key @ w_v_kernel + w_v_bias")
-    | edit(V, "value @ w_k_kernel + w_k_bias")
+    key_value_swapped=edit((K, "key @ w_v_kernel + w_v_bias"), (V, "value @ w_k_kernel + w_k_bias"))
     | "w_k makes the values and w_v the keys; exchange the two.",
     values_from_w_k=edit(V, "value @ w_k_kernel + w_k_bias") | "The values come from w_k instead of w_v.",
     one_layer_twice=edit(Q, "query @ w_k_kernel + w_k_bias")
     | "w_q and w_k are one and the same layer; each should have weights of its own.",
-    one_layer_three_times=edit(Q, "query @ w_v_kernel + w_v_bias")
-    | edit(K, "key @ w_v_kernel + w_v_bias")
+    one_layer_three_times=edit((Q, "query @ w_v_kernel + w_v_bias"), (K, "key @ w_v_kernel + w_v_bias"))
     | "w_q, w_k and w_v are one and the same layer; each should have weights of its own.",
     residual_inside=edit(MERGED, f"{MERGED} + query", see="04#block")
     | "The query is added to the output. That residual path belongs to the block around this layer, in lab 04."
     | "The layer returns what attention found. Which exercise of which lab adds its input to it?",
-    relu_on_projections=edit(Q, f"np.maximum({Q}, 0)")
-    | edit(K, f"np.maximum({K}, 0)")
-    | edit(V, f"np.maximum({V}, 0)")
+    relu_on_projections=edit((Q, f"np.maximum({Q}, 0)"), (K, f"np.maximum({K}, 0)"), (V, f"np.maximum({V}, 0)"))
     | "Queries, keys and values go through a ReLU; w_q, w_k and w_v should be linear.",
     relu_everywhere=edit(Q, f"np.maximum({Q}, 0)")
     | edit(K, f"np.maximum({K}, 0)")

@@ -61,8 +61,7 @@ exercise.mistakes(
     | "Try keep=[2]: which head has to stay?",
     empty_keep_keeps_all=edit(STAYS, f"({STAYS}) | (len(keep) == 0)")
     | "With an empty `keep` every head stays; then no head should stay.",
-    tokens_ablated=edit(HEADS, "head_outputs.shape[2]")
-    | edit(ALONG_HEADS, "stays[:, None]")
+    tokens_ablated=edit((HEADS, "head_outputs.shape[2]"), (ALONG_HEADS, "stays[:, None]"))
     | "Tokens become zero, not heads: axis 1 holds the heads.",
     items_ablated=edit(STAYS, "np.isin(np.arange(head_outputs.shape[0]), list(keep))")
     | edit(ALONG_HEADS, "stays[:, None, None, None]")

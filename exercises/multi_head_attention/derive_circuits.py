@@ -91,8 +91,7 @@ exercise.mistakes(
     unscaled=edit(f"/ {SCALE}", "", see="03#circuits")
     | "The QK circuits are not scaled. The layer divides each score by a number; x · qk[h] · y has to be the score."
     | "Nothing may be left to do between x · qk[h] · y and the softmax. What does the layer do there?",
-    product_of_all=edit("queries @ keys.swapaxes(1, 2)", "w_q @ w_k.T")
-    | edit(OV, "w_v @ w_o", see="03#circuits")
+    product_of_all=edit(("queries @ keys.swapaxes(1, 2)", "w_q @ w_k.T"), (OV, "w_v @ w_o"), see="03#circuits")
     | "You multiply the whole matrices. That adds the circuits of all heads up; each head has a softmax of its own."
     | "Cut the kernels into heads first. Which columns of w_q belong to head 0?",
     width_over_heads=edit(SCALE, "math.sqrt(w_q.shape[0] / num_heads)", see="03#key-dim")

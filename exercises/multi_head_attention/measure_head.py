@@ -113,8 +113,7 @@ exercise.mistakes(
     mean_of_all_heads=edit(MEAN, "heads.mean(axis=(0, 1, 2), keepdims=True)", see="03#ablation")
     | "For `mean`, you take the mean of all heads. A head is replaced by its own mean."
     | "Which slice of `heads` does the mean run over, and is the axis of the heads gone by then?",
-    exchanged=edit(MEAN, ROW_MEAN)
-    | edit(ROW_MEAN, MEAN)
+    exchanged=edit((MEAN, ROW_MEAN), (ROW_MEAN, MEAN))
     | "`mean` and `row_mean` have changed places."
     | "Which of the two still knows the position?",
     one_number=edit(MEAN, "heads.mean(axis=(0, 2, 3), keepdims=True)")

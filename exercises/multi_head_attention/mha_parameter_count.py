@@ -66,8 +66,7 @@ exercise.mistakes(
     value_dim_defaults_to_d_model=edit(VALUE_DIM, "d_model if value_dim is None else value_dim")
     | "value_dim follows key_dim, not d_model.",
     value_dim_ignored=edit(VALUE_DIM, "key_dim") | "value_dim changes nothing.",
-    widths_ignored=edit(KEY_DIM, "d_model // num_heads")
-    | edit(VALUE_DIM, "key_dim")
+    widths_ignored=edit((KEY_DIM, "d_model // num_heads"), (VALUE_DIM, "key_dim"))
     | "key_dim and value_dim change nothing: you always count D/H.",
     key_dim_of_all_heads=edit(
         f"key_dim = {KEY_DIM}",
@@ -79,8 +78,7 @@ exercise.mistakes(
     output_from_keys=edit("values * d_model", "keys * d_model", see="03#key-dim")
     | "W_O reads the merged heads: H values side by side, so its size depends on value_dim, not on key_dim."
     | "Which of q, k and v do the weights mix, and how wide is therefore what a head returns?",
-    no_output_matrix=edit("+ values * d_model", "")
-    | edit("+ values + d_model", "+ values", see="03#key-dim")
+    no_output_matrix=edit(("+ values * d_model", ""), ("+ values + d_model", "+ values"), see="03#key-dim")
     | "W_O is missing."
     | "How many matrices does the layer have? Count those on the lecture's picture.",
     no_output_bias=edit(BIASES, "2 * keys + values") | "The bias of W_O is missing.",
@@ -95,8 +93,7 @@ exercise.mistakes(
     "H·value_dim.",
     bias_always=edit("kernels + biases if use_bias else kernels", "kernels + biases")
     | "use_bias=False changes nothing.",
-    two_projections=edit("2 * d_model * keys", "d_model * keys")
-    | edit("2 * keys", "keys")
+    two_projections=edit(("2 * d_model * keys", "d_model * keys"), ("2 * keys", "keys"))
     | "One of W_Q and W_K is missing.",
 )
 

@@ -106,7 +106,6 @@ VALUES_FROM_KEY = (
     | "The values are made from the argument `key`; make them from `value`."
 )
 KERAS_ORDER = (
-    edit("key @ w_k_kernel", "value @ w_k_kernel")
-    | edit("value @ w_v_kernel", "key @ w_v_kernel")
+    edit(("key @ w_k_kernel", "value @ w_k_kernel"), ("value @ w_v_kernel", "key @ w_v_kernel"))
     | "Key and value change places: the order here is call(query, key, value), unlike Keras's query, value, key."
 )

@@ -276,11 +276,9 @@ exercise.mistakes(
     | "One entry that agrees is enough for True. All entries should have to agree.",
     inverse_on_one_side=edit(RESULT_SHUFFLED, "compute(x)[:, np.argsort(permutation)]")
     | "Before fn the tokens are shuffled by another permutation than after it: one of the two is the inverse.",
-    permutation_ignored=edit(TOKENS_SHUFFLED, "compute(x[:, ::-1])")
-    | edit(RESULT_SHUFFLED, "compute(x)[:, ::-1]")
+    permutation_ignored=edit((TOKENS_SHUFFLED, "compute(x[:, ::-1])"), (RESULT_SHUFFLED, "compute(x)[:, ::-1]"))
     | "The tokens are shuffled, but not by the permutation given.",
-    shuffles_sequences=edit(TOKENS_SHUFFLED, "compute(x[permutation])")
-    | edit(RESULT_SHUFFLED, "compute(x)[permutation]")
+    shuffles_sequences=edit((TOKENS_SHUFFLED, "compute(x[permutation])"), (RESULT_SHUFFLED, "compute(x)[permutation]"))
     | "The sequences of the batch are shuffled (axis 0). Shuffle the tokens, axis 1.",
     shuffles_features=edit(TOKENS_SHUFFLED, "compute(x[:, :, permutation])")
     | edit(RESULT_SHUFFLED, "compute(x)[:, :, permutation]")

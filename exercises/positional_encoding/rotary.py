@@ -76,14 +76,11 @@ exercise.mistakes(
     | "The pairs turn the wrong way: the minus sign belongs to the first of the two numbers.",
     rotary_minus_missing=edit(FIRST, "a * cosine + b * sine")
     | "A minus sign is missing: a·cos θ − b·sin θ comes first.",
-    cosine_factor_only=edit(FIRST, "a * cosine")
-    | edit(SECOND, "b * cosine")
+    cosine_factor_only=edit((FIRST, "a * cosine"), (SECOND, "b * cosine"))
     | "The pairs are multiplied by cos θ only: the sine terms are missing.",
-    added_instead=edit(FIRST, "a + sine")
-    | edit(SECOND, "b + cosine")
+    added_instead=edit((FIRST, "a + sine"), (SECOND, "b + cosine"))
     | "Sines and cosines are added to x. Rotary positions turn x and add nothing.",
-    turned_pair_added=edit(FIRST, f"a + {FIRST}")
-    | edit(SECOND, f"b + {SECOND}")
+    turned_pair_added=edit((FIRST, f"a + {FIRST}"), (SECOND, f"b + {SECOND}"))
     | "The turned pair is added to x; it should replace x.",
     pairs_mirrored=edit(SECOND, "a * sine - b * cosine")
     | "There is a minus sign in both formulas, which mirrors the pair. The second one is a·sin θ + b·cos θ.",
@@ -97,8 +94,7 @@ exercise.mistakes(
     positions_counted=edit(ROWS_COUNTED) | "The rows are counted 0, 1, 2, …; the positions given are not used.",
     positions_plus_one=edit(GIVEN, f"({GIVEN} + 1)")
     | "Every position is one too large: position 0 should not turn at all.",
-    rotary_sin_cos_exchanged=edit(FIRST, "a * sine - b * cosine")
-    | edit(SECOND, "a * cosine + b * sine")
+    rotary_sin_cos_exchanged=edit((FIRST, "a * sine - b * cosine"), (SECOND, "a * cosine + b * sine"))
     | "Sine and cosine are exchanged: position 0 has to leave x as it is.",
     angles_in_halves=edit(
         INTERLEAVED, "x * np.tile(cosine, 2) + np.stack([-b, a], axis=-1).reshape(x.shape) * np.tile(sine, 2)"

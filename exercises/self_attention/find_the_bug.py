@@ -76,15 +76,13 @@ exercise.mistakes(
     nothing_blocked=edit("mask=past", "mask=None") | "Every token sees the later ones as well.",
     earlier_blocked=edit(PAST, "np.tri(x.shape[-2], dtype=bool).T")
     | "The mask has the wrong half: tokens see those that come later.",
-    past_blocked=edit(PAST, "~np.tri(x.shape[-2], dtype=bool)")
-    | edit(EQUAL_WEIGHTS)
+    past_blocked=edit((PAST, "~np.tri(x.shape[-2], dtype=bool)"), EQUAL_WEIGHTS)
     | "The mask is read the wrong way round: a token sees the later tokens alone.",
     past_blocked_by_addition=edit(PAST, "~np.tri(x.shape[-2], dtype=bool)")
     | edit(shared.BLOCKED, 'np.where(allowed, scores, scores.astype("float32") + np.float32(-1e9))')
     | edit(EQUAL_WEIGHTS)
     | "The large negative number is added to the scores of the past: a token sees the later tokens alone.",
-    itself_blocked=edit(PAST, "np.tri(x.shape[-2], k=-1, dtype=bool)")
-    | edit(EQUAL_WEIGHTS)
+    itself_blocked=edit((PAST, "np.tri(x.shape[-2], k=-1, dtype=bool)"), EQUAL_WEIGHTS)
     | "The triangle leaves out the diagonal: a token no longer sees itself.",
     scores_zeroed=shared.MASK_MISTAKES["mask_zeroes_scores"],
     mask_added=shared.MASK_MISTAKES["mask_added"],

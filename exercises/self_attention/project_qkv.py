@@ -40,8 +40,7 @@ exercise.group(
 )
 
 exercise.mistakes(
-    one_matrix_for_all=edit("(x, w_k)", "(x, w_q)")
-    | edit("(x, w_v)", "(x, w_q)", see="02#q-k-v")
+    one_matrix_for_all=edit(("(x, w_k)", "(x, w_q)"), ("(x, w_v)", "(x, w_q)"), see="02#q-k-v")
     | "Query, key and value are all made with w_q."
     | "The function gets three matrices. Where does each of them appear?",
     keys_with_w_q=edit("(x, w_k)", "(x, w_q)", see="02#q-k-v")
@@ -49,11 +48,9 @@ exercise.mistakes(
     | "Which of the three matrices appears twice in your code?",
     values_with_w_k=edit("(x, w_v)", "(x, w_k)") | "The values are made with w_k; w_v is not used.",
     values_are_inputs=edit("projected(x, w_v)", "x") | "The values are the inputs themselves; w_v is not used.",
-    order_q_v_k=edit('"k":', '"v":')
-    | edit('"v":', '"k":')
+    order_q_v_k=edit(('"k":', '"v":'), ('"v":', '"k":'))
     | "Key and value come back in the wrong order: return (q, k, v).",
-    order_k_q_v=edit('"q":', '"k":')
-    | edit('"k":', '"q":')
+    order_k_q_v=edit(('"q":', '"k":'), ('"k":', '"q":'))
     | "Query and key come back in the wrong order: return (q, k, v).",
     weights_transposed=edit("'...td,dk->...tk', x, weight", "'...td,dk->...tk', x, weight.T")
     | "x is multiplied by the transposed weights: a weight is (D, d_k).",

@@ -108,8 +108,7 @@ exercise.mistakes(
     | "A blocked score loses only 10, and e⁻¹⁰ is not 0: among large scores it still counts. Use −1e9.",
     blocked_not_low_enough=shared.NOT_LOW_ENOUGH,
     blocked_loses_too_little=shared.LOSES_TOO_LITTLE,
-    results_swapped=edit('"output": output', '"weights": output')
-    | edit('"weights": weights', '"output": weights')
+    results_swapped=edit(('"output": output', '"weights": output'), ('"weights": weights', '"output": weights'))
     | "The results come in the wrong order: return (output, weights).",
     scores_returned=shared.SCORES_RETURNED,
 )

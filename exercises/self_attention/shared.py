@@ -188,8 +188,7 @@ MASK_MISTAKES = dict(
     | "The mask itself is added to the scores, so a blocked key loses only 1. It should lose all of its weight.",
     mask_zeroes_scores=edit(BLOCKED, "scores * allowed")
     | "Blocked scores become 0, and the softmax gives a score of 0 a weight like any other.",
-    mask_after_softmax=edit(BLOCKED, "scores")
-    | edit("softmax(kept)", "softmax(kept) * allowed", see="02#causal")
+    mask_after_softmax=edit((BLOCKED, "scores"), ("softmax(kept)", "softmax(kept) * allowed"), see="02#causal")
     | "The mask is applied after the softmax, so the remaining weights no longer sum to 1.",
     mask_transposed=edit(ALLOWED, "np.swapaxes(np.asarray(mask).astype(bool), -1, -2)")
     | "The axes of the mask are swapped: rows are queries.",

@@ -85,8 +85,7 @@ exercise.mistakes(
     entry_by_entry=edit(STEP, "rollout * layer", see="09#rollout")
     | "The layers are multiplied entry by entry. A path from layer to layer is a matrix product."
     | "A path goes from token to token through one in between: over what is summed?",
-    layers_averaged=edit(STEP, "rollout + layer")
-    | edit("return rollout", "return rollout / len(maps)", see="09#rollout")
+    layers_averaged=edit((STEP, "rollout + layer"), ("return rollout", "return rollout / len(maps)"), see="09#rollout")
     | "The layers are averaged; they should be multiplied."
     | "What does a path through two layers cost: a sum, or a product of its two weights?",
     no_identity=edit(MIXED, "heads", see="09#rollout")
@@ -95,8 +94,7 @@ exercise.mistakes(
     not_normalised=edit(NORMALISED, "", see="09#rollout")
     | "The rows are not normalised after the identity is added."
     | "What should a row sum to, if it says from where a token has what it holds?",
-    identity_whole_not_normalised=edit(MIXED, "heads + eye")
-    | edit(NORMALISED, "", see="09#rollout")
+    identity_whole_not_normalised=edit((MIXED, "heads + eye"), (NORMALISED, ""), see="09#rollout")
     | "A + I is multiplied as it is, so the numbers grow from layer to layer: halve, and normalise."
     | "What should a row sum to, if it says from where a token has what it holds?",
     normalised_at_the_end=edit(NORMALISED, "")

@@ -231,8 +231,7 @@ READ_HINT = "Where does the Dropout of `encoder_block` stand: before a sub-layer
 DROPPED_AFTER = (f"after_last_norm = {NOTHING}", f"after_last_norm = {NUMBERS}")
 
 exercise.mistakes(
-    final_norm_missing=edit(READ, "x[:, 0]")
-    | edit("last_norm = 2 * d_model", "last_norm = 0", see="09#whole-vit")
+    final_norm_missing=edit((READ, "x[:, 0]"), ("last_norm = 2 * d_model", "last_norm = 0"), see="09#whole-vit")
     | "The final norm, after the last block, is missing."
     | "In a pre-norm stack nothing normalises the last sum. What stands before the head?",
     mean_pooled=edit(READ, "norm(x).mean(axis=1)", see="09#class-token")
@@ -252,8 +251,7 @@ exercise.mistakes(
     keras_epsilon=edit(READ, LAST_NORM, see="04#norm", costs_at_most=0.5)
     | "The last norm has Keras's default epsilon, 0.001; the text says 1e-6."
     | "Which argument of `keras.layers.LayerNormalization` says what is added to the variance?",
-    one_block_only=edit("range(num_layers)", "range(1)")
-    | edit(BLOCKS, "attention + feed_forward + norms")
+    one_block_only=edit(("range(num_layers)", "range(1)"), (BLOCKS, "attention + feed_forward + norms"))
     | "There is one block, whatever num_layers says.",
     keras_epsilon_everywhere=edit("eps=1e-6", "eps=1e-3", see="04#norm", costs_at_most=0.5)
     | "All norms have Keras's default epsilon, 0.001; the text says 1e-6."
@@ -285,8 +283,7 @@ exercise.mistakes(
     dropped_after_last_norm=edit(DROPPED_AFTER, see="09#whole-vit")
     | "Numbers are dropped after the last norm as well. There is no dropout between it and the logits here."
     | "Look at the last of the three lines in the text: does it have a Dropout?",
-    dropped_before_head_only=edit(DROPPED_AFTER)
-    | edit(TIMES, "[0, per_block, per_block]", see="09#whole-vit")
+    dropped_before_head_only=edit(DROPPED_AFTER, (TIMES, "[0, per_block, per_block]"), see="09#whole-vit")
     | "Numbers are dropped after the last norm, and the embedded tokens are not."
     | "In which of the three lines of the text does the Dropout stand?",
     noise_for_dropout=edit(BESIDES, f"besides = {NOISE!r} if dropout else NOTHING_ELSE")
@@ -298,16 +295,13 @@ exercise.mistakes(
     inputs_dropped_too=edit(READS, see="09#whole-vit")
     | "What a sub-layer reads is dropped as well. Only what it returns should be."
     | READ_HINT,
-    attention_input_dropped=edit(READS)
-    | edit(TIMES, "[1, 0, per_block]", see="09#whole-vit")
+    attention_input_dropped=edit(READS, (TIMES, "[1, 0, per_block]"), see="09#whole-vit")
     | "What attention reads is dropped, and not what it returns."
     | READ_HINT,
-    feed_forward_input_dropped=edit(READS)
-    | edit(TIMES, "[1, per_block, 0]", see="09#whole-vit")
+    feed_forward_input_dropped=edit(READS, (TIMES, "[1, per_block, 0]"), see="09#whole-vit")
     | "What the feed-forward network reads is dropped, and not what it returns."
     | READ_HINT,
-    inputs_dropped_only=edit(READS)
-    | edit(TIMES, "[1, 0, 0]", see="09#whole-vit")
+    inputs_dropped_only=edit(READS, (TIMES, "[1, 0, 0]"), see="09#whole-vit")
     | "What the sub-layers read is dropped, and not what they return."
     | READ_HINT,
     one_block_too_few=edit("range(num_layers)", "range(num_layers - 1)")

@@ -141,8 +141,7 @@ exercise.mistakes(
     other_direction=edit(CUT, "padded[:, :, width + shift : 2 * width + shift]")
     | "The images move the other way. A positive shift goes to the right."
     | "After a move by 1 to the right, which column of the old image is column 1?",
-    downwards=edit(PADDED, DOWN)
-    | edit(CUT, "padded[:, images.shape[1] - shift : 2 * images.shape[1] - shift]")
+    downwards=edit((PADDED, DOWN), (CUT, "padded[:, images.shape[1] - shift : 2 * images.shape[1] - shift]"))
     | "The images move down. A shift goes sideways, along the axis of the columns."
     | "Images are (n, h, w, C). Which axis counts the columns?",
     first_as_base=edit("change = hits - base", "change = hits - hits[0]")

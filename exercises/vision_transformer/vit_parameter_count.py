@@ -89,8 +89,7 @@ exercise.mistakes(
     norms_without_beta=edit("norms = 2 * 2 * d_model", "norms = 2 * d_model")
     | edit("last_norm = 2 * d_model", "last_norm = d_model")
     | "A norm has gamma *and* beta, D numbers each.",
-    no_norms_at_all=edit("norms = 2 * 2 * d_model", "norms = 0")
-    | edit("last_norm = 2 * d_model", "last_norm = 0")
+    no_norms_at_all=edit(("norms = 2 * 2 * d_model", "norms = 0"), ("last_norm = 2 * d_model", "last_norm = 0"))
     | "No norm is counted: two in every block, and one at the end.",
     one_block=edit("num_layers * (attention + feed_forward + norms)", "attention + feed_forward + norms")
     | "One block is counted, whatever num_layers says.",
