@@ -65,7 +65,7 @@ class Design(Exercise):
                 )
             if any(self.kept[name] == said for name, said in seen.items()):
                 raise ValueError(f"{self.name}, mistake {id}: that is said of a choice that keeps the constraint")
-        self.named_mistakes.update(named)
+        self._name(named)
 
     def _kept(self, constraint: str) -> dict[str, str]:
         return {constraint: self.kept[constraint]}

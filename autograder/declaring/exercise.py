@@ -90,11 +90,17 @@ class Exercise(Declaration):
         """Declare the mistakes that can be named, the most likely first, after the formula.
 
         Raises:
-            ValueError: an edit does not fit the formula exactly once; the message names the mistake.
+            ValueError: an edit does not fit the formula as many times as it says, or there is no sentence; the message
+                names the mistake.
         """
-        self.named_mistakes.update(named)
+        self._name(named)
         for id, mistake in named.items():
             self._try_edits(id, mistake)
+
+    def _name(self, named: Mapping[str, Mistake]) -> None:
+        if silent := [id for id, mistake in named.items() if not mistake.sentence]:
+            raise ValueError(f"{self.name}, mistake {silent[0]}: what is the student told? Write | and a sentence")
+        self.named_mistakes.update(named)
 
     def parameters(
         self, title: str, draw: Callable[[Generator], dict[str, Any]], *, told: Sequence[str], points: int = 1

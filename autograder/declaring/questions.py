@@ -102,7 +102,7 @@ class Questions(Exercise):
                 raise ValueError(
                     f"{self.name}, mistake {id}: say in seen={{…}} what is answered to {', '.join(self.right)}"
                 )
-        self.named_mistakes.update(named)
+        self._name(named)
 
     @property
     def probe(self) -> Mapping[str, Any]:
