@@ -327,3 +327,14 @@ def test_every_route_says_when_it_was_tried_last_and_with_what():
     assert {path.name for path in services if path.name not in guide} == set()
     told = " ".join(map(" ".join, rows))
     assert {path.name for path in ROOT.glob("compose*.yaml") if f"`{path.name}`" not in told} == set()
+
+
+def test_each_test_that_stands_for_a_promise_exists():
+    """SECURITY.md names them; a test that is renamed, or goes, takes its promise along."""
+    named = set(re.findall(r"`(test_\w+)`", (ROOT / "SECURITY.md").read_text("utf-8")))
+    there = {
+        name
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)\(", path.read_text("utf-8"), re.MULTILINE)
+    }
+    assert len(named) > 50 and named - there == set()

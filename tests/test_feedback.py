@@ -8,6 +8,7 @@ import re
 import pytest
 from measuring import takes_at_most
 
+from autograder.pages import rendering
 from autograder.pages.feedback import LONGEST_LINE, MAX_SHOWN_CHARACTERS, _highlighted
 
 NASTY = {
@@ -54,3 +55,16 @@ def test_code_is_shown_as_it_was_written_but_for_blanks_that_nobody_sees():
 def test_a_long_line_and_a_long_cell_are_cut():
     assert text_of(_highlighted("x" * 2 * LONGEST_LINE + "\ny")).strip() == "x" * LONGEST_LINE + "  # …\ny"
     assert "cut here" in _highlighted("x = 1\n" * MAX_SHOWN_CHARACTERS)
+
+
+def test_every_page_forbids_what_is_not_its_own():
+    """A browser loads nothing and runs nothing but the class report's own script, whatever a text smuggles in."""
+    loader = rendering._environment().loader
+    pages = {name: rendering.source_of(name) for name in loader.list_templates() if name.endswith(".html.j2")}
+    assert {"feedback.html.j2", "class_report.html.j2"} <= pages.keys()
+    for name, page in pages.items():
+        (policy,) = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]+)">', page)
+        sources = dict(part.strip().split(" ", 1) for part in policy.split(";"))
+        assert sources.pop("default-src") == "'none'", name
+        own = {"style-src": "'unsafe-inline'", "img-src": "data:", "script-src": "'{{ script_hash }}'"}
+        assert sources.items() <= own.items(), name
