@@ -86,7 +86,7 @@ def _final_questions(notebook) -> str:
 
 
 def minutes(notebook) -> float:
-    """The minutes of a page, by the rule in docs/maintainers.md."""
+    """The minutes of a page, by the rule in docs/lecture-pages.md."""
     found = counts(notebook)
     return (
         (found["words"] + WORDS_OF_THE_FRAME) / WORDS_A_MINUTE

@@ -66,7 +66,8 @@ class MutantCounts:
 
     Attributes:
         exercise: its name.
-        equivalent: how many give the right results on every fresh input.
+        equivalent: how many give the right results on every fresh input. These come from the declaration's own draws:
+            a number that no draw gives, such as a row of one word, is never among them.
         killed: how many fail.
         left: those that pass the cases, though they are wrong on a fresh input; kind and changed lines.
     """

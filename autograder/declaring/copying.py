@@ -14,6 +14,9 @@ def find_the_bug(original: Exercise) -> Exercise:
 
     All cases are one group: the given code is right in most of them, and as it stands it earns nothing. Any float type
     passes: a lab asks for one in one exercise, and that is the original.
+
+    In the solution's cell the given code stands after ``### END SOLUTION``; students find it below the line
+    ``raise NotImplementedError``. It must fail every group, so that it earns nothing unchanged.
     """
     exercise = Exercise(
         FIND_THE_BUG,

@@ -89,7 +89,8 @@ class Declaration:
         reveal: whether messages may state reference values of visible cases.
         tolerance: fixed tolerance, for answers that are rounded by hand; None for the bound of rounding.
         cpu_seconds: CPU time for the exercise where it trains something; None for the course's limit.
-        uses: other exercises of the lab that the solution calls, by name.
+        uses: other exercises of the lab that the solution calls, by name. Where one of them is wrong, its cell of the
+            solution takes its place: let that cell define the exercise and nothing else.
         groups: the groups of cases, in the order of their declaration.
         wrong_answers: what may not pass; see `must_fail`.
         hint_texts: by group, hints of rising strength for who fails it; none states the answer.

@@ -71,6 +71,11 @@ class Exercise(Declaration):
 
         It returns the results as the student's function does, or a dictionary of them by name. For modes of the probe
         that ask for something else, `formula_for` declares another one.
+
+        Write it from its source, not from the solution. The weight ``w_q.kernel`` is its argument ``w_q_kernel``. A
+        result that may be any number is NaN. Its loops end whatever is changed in them (``for``, not ``while``),
+        because mistakes and mutants are changed formulas. Import what several exercises need by its name, because
+        edits change that, too; and name no function of the module like a method that the formula calls (``values``).
         """
         if self.oracle is not None:
             raise ValueError(f"{self.name}: a second formula; use formula_for(mode) if it is for a mode of the probe")

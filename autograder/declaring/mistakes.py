@@ -23,7 +23,7 @@ class Mistake:
         instead: another algorithm, in the formula's place.
         seen: what the probe says instead, by the result's name; a text alone is the first result.
         hint: the next hint for who makes it.
-        see: the section of a lecture to read again, such as ``"02#why-sqrt-dk"``.
+        see: the section of a lecture to read again, such as ``"02#why-sqrt-dk"``; a release fails if it is not there.
         costs_at_most: the largest share of the exercise's points that it may cost where it is the only mistake; for
             what the exercise is not about, such as a library's default.
     """
