@@ -44,7 +44,7 @@ def attempt(probe: Probe, namespace: Mapping[str, Any], inputs: Mapping[str, Any
 
 
 def failed(error: BaseException, namespace: Mapping[str, Any]) -> Attempt:
-    """What an exception says of an attempt: its kind, and a message in one line.
+    """Turn an exception into a failed attempt: the kind of failure, and a message on one line.
 
     Args:
         error: what the probe, or the student's code in it, raised.
@@ -72,7 +72,7 @@ def _located(message: str, error: BaseException | None, namespace: Mapping[str, 
 
 
 def _words(error: BaseException) -> tuple[str, str]:
-    """An exception's name and text, whatever the student's own class of errors does when it is asked for them."""
+    """Return an exception's name and text. A student's own exception class may raise here; then say that."""
     try:
         said = type(error).__name__, str(error)[:LONGEST_TEXT]
         name, text = (text.encode("utf-8", "replace").decode("utf-8") for text in said)

@@ -12,16 +12,16 @@ from coursekit.judge import ExerciseSpec, Judgement, sentences_of
 def beside(
     judgement: Judgement, callees: Sequence[Judgement], specs: Mapping[str, ExerciseSpec], more: str = ""
 ) -> Judgement:
-    """A judgement where exercises that this one calls are not right: that is said first. Points stay as they are.
+    """Return the judgement of an exercise that calls wrong ones, and say so first. Its points do not change.
 
-    What looks like a mistake here may be one there, so nothing is advised, and a name comes with that reservation.
-    Where nothing came back, because the other one raises an error or is not written yet, this one has to wait.
+    What looks like a mistake here may be a mistake there: so there is no advice, and a name is given with this
+    reservation. If nothing came back, because the other exercise raises an error or is empty, this one has to wait.
 
     Args:
         judgement: of the exercise that calls.
-        callees: of those that it calls and that are not right, at least one.
+        callees: the judgements of the wrong exercises that it calls; at least one.
         specs: the lab's exercises by name.
-        more: what is said of a judging without their faults; empty where there was none.
+        more: what to say about the second judging, without their faults; empty if there was none.
     """
     groups = tuple(replace(group, named=True) for group in judgement.groups)
     stops = [callee for callee in callees if callee.status == "missing"]
@@ -52,6 +52,6 @@ def _finding(judgement: Judgement, specs: Mapping[str, ExerciseSpec]) -> str:
 
 
 def undefined(judgement: Judgement) -> tuple[str, ...]:
-    """The names of which an error says that they are not defined."""
+    """Return the names that an error reports as not defined."""
     texts = [judgement.message, *(group.message for group in judgement.groups)]
     return tuple(name for text in texts for name in re.findall(r"name '(\w+)' is not defined", text))

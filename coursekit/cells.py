@@ -143,7 +143,7 @@ def parse_plain(source: str) -> ast.Module:
 
 
 def guess_names(source: str) -> frozenset[str]:
-    """Return the names that a source which cannot be read seems to define: by definitions that begin a line."""
+    """Return the names that an unreadable source seems to define, by the definitions that begin a line."""
     return frozenset(_DEFINITION.findall(source)) | frozenset(_ASSIGNMENT.findall(source))
 
 
@@ -174,7 +174,7 @@ def _translate(source: str) -> str:
 
 @contextlib.contextmanager
 def _silence_warnings() -> Iterator[None]:
-    """No warning about the cell is shown. One thread at a time: filters of warnings belong to the whole process."""
+    """Hide warnings about the cell. One thread at a time: filters of warnings belong to the whole process."""
     with _one_at_a_time, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -276,7 +276,7 @@ def _read(source: str) -> Cell:
 
 @lru_cache(maxsize=128)
 def _read_short_cell(source: str) -> Cell:
-    """The release's cells are the same in all submissions, and a check reads a notebook again."""
+    """Read a short cell, and remember it: the release's cells are the same in all submissions."""
     return _read_cell(source)
 
 
@@ -291,7 +291,7 @@ def _read_cell(source: str) -> Cell:
 
 
 def _leave(source: str) -> Statement:
-    """What is known of a cell that is not read."""
+    """Return what is known about a cell that is not read: the names that it seems to define."""
     return Statement(binds=set(guess_names(source)), text=source)
 
 

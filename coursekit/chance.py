@@ -19,7 +19,7 @@ def log_binomial(n: int, p: float) -> np.ndarray:
 
 @lru_cache(maxsize=4096)
 def likely_counts(n: int, p: float, alarm: float = ALARM) -> tuple[int, int]:
-    """The smallest and the largest count that n trials of probability p are allowed: beyond lies `alarm` in all."""
+    """Return the smallest and largest allowed count in n trials of probability p; all others have `alarm` in all."""
     if n == 0 or p <= 0 or p >= 1:
         return (n, n) if p >= 1 else (0, 0)
     probabilities = np.exp(log_binomial(n, p))

@@ -101,8 +101,8 @@ def _plain_difference(name: str, actual: Any, expected: Any, tolerance: float, r
 
 
 def _equal(actual: Any, expected: Any) -> bool:
-    """Whether two values are equal, arrays being lists. It looks at no more of `actual` than `expected` is large: what
-    came back may hold a million things, and each case is compared with the results of many mistakes."""
+    """Whether two values are equal; arrays count as lists. Of `actual` only as much is read as `expected` is large: a
+    student's result may hold a million things, and each case is compared with the results of many mistakes."""
     actual, expected = (value.item() if _is_number(value) else value for value in (actual, expected))
     if isinstance(actual, (list, np.ndarray)) and isinstance(expected, (list, np.ndarray)):
         return len(actual) == len(expected) and all(map(_equal, actual, expected))
@@ -130,8 +130,8 @@ def _quoted(value: Any) -> str:
 
 
 def beginning(value: Any, most: int, inside: tuple[int, ...] = ()) -> str:
-    """What `repr` says of a value, whole or at least `most` characters and a few; it makes no more of it. In place of a
-    large array its shape is said, and no more of a list in itself than that. `inside` are the ids of what holds it."""
+    """Return what `repr` gives, whole or cut soon after `most` characters, without making the rest. A large array is
+    given by its shape, a list inside itself by dots. `inside` are the ids of the containers around the value."""
     within = (*inside, id(value))
     match value:
         case list() | dict() if id(value) in inside or len(inside) > MOST_INSIDE:

@@ -79,7 +79,7 @@ class _Results:
     def resemble(self, wrong: Mapping[str, Any]) -> bool:
         """Whether every result agrees with a wrong reference, given by fingerprints.
 
-        NaN in the wrong reference is met by NaN alone, except where the right reference leaves the value free.
+        Only NaN agrees with NaN in the wrong reference, except where the right reference leaves the value free.
         """
         return all(self._agree(key, reference) for key, reference in wrong.items())
 
@@ -179,9 +179,9 @@ def _would_fail_these(
     failing: Collection[int],
     wrong: Sequence[Mapping[str, Mapping[str, Any]]],
 ) -> bool:
-    """Whether a mistake changes something in the wrong cases of each group that has some, and nothing in other groups.
+    """Whether a mistake changes something in the wrong cases of each group with wrong cases, and nothing elsewhere.
 
-    A group about how an object is made, `STRUCTURE`, may fail all the same: wrong references know little of that.
+    Groups about how an object is made, `STRUCTURE`, may fail in any case: wrong references know little about that.
     """
     for name, group in groups.items():
         wrong_here = [index for index in group if index in failing]
@@ -199,11 +199,11 @@ def _explains_each_group(
     explained: Collection[int],
     wrong: Sequence[Mapping[str, Mapping[str, Any]]],
 ) -> bool:
-    """Whether in each group with wrong cases for which it is known what the mistake does, half of them are explained.
+    """Whether a mistake explains, in each group, half of the wrong cases for which its results are known.
 
-    A quarter of such cases may stay unexplained, in groups of their own: large scores, say, show how a mistake was
-    written. What a probe says in words, of how it was called, is no coincidence: that is enough, if it says them of no
-    other mistake.
+    A quarter of these cases may stay unexplained if they are in groups of their own: large scores, for example, show
+    how a mistake was written. What a probe says in words about how it was called is no coincidence: it is enough if
+    no other mistake has these words.
     """
     known = {index for index in failing if _is_known(wrong[index].get(mistake))}
     if 4 * len(known.difference(explained)) <= len(known):
@@ -227,7 +227,7 @@ def _says_words(value: Any) -> bool:
 
 
 def _is_known(results: Mapping[str, Any] | None) -> bool:
-    """Whether it is known what a mistake comes to: there are results, and numbers in them."""
+    """Whether the results with a mistake are known: there are some, and their numbers are finite."""
     finite = (
         np.isfinite(value.values).all() if isinstance(value, Fingerprint) else math.isfinite(value)
         for value in (results or {}).values()

@@ -44,7 +44,7 @@ def guard(forbidden: Iterable[str]) -> Iterator[None]:
 
 
 def forbidden_sentence(name: str) -> str:
-    """What a student is told who uses `name` where the exercise forbids it."""
+    """Return what a student is told who uses a forbidden `name`."""
     return f"this exercise forbids `{name}`: write it yourself."
 
 
@@ -65,7 +65,7 @@ def _signature(function: Any) -> inspect.Signature:
 
 @functools.cache
 def _stopping_code(name: str, variables: tuple[str, ...]) -> CodeType:
-    """What a function with these free variables does instead of its work, for those who kept the function itself."""
+    """Return code that raises in place of a function's own, so that it stops under any other name, too."""
     text = f"from coursekit.guard import ForbiddenCall\n    raise ForbiddenCall({forbidden_sentence(name)!r})"
     made: dict[str, Any] = {}
     exec(f"def stop(*_, **__):\n    {text}", made)

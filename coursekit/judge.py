@@ -222,7 +222,7 @@ class Judgement:
 
     @property
     def hints(self) -> tuple[str, ...]:
-        """Hints on the first failure; none where a mistake is named for it, or where they speak of other failures."""
+        """Hints for the first group that fails; none if a mistake is named for it, or if they fit other failures."""
         group = next((group for group in self.groups if not group.passed), None)
         return group.spec.hints if group and not group.named and group.spec.speaks_of(group.failure) else ()
 
@@ -245,7 +245,7 @@ class Judgement:
         ]
 
     def sentences(self, spec: ExerciseSpec) -> tuple[str, ...]:
-        """What the student is told of the cause: what comes first, then the sentence of each named mistake, or the
+        """What the student is told about the cause: the message, then the sentence of each named mistake, or else the
         remark on the numbers."""
         told = [spec.sentences[misconception] for misconception in self.misconceptions]
         if self.misconceptions and self.least > self._passed_share:
@@ -264,18 +264,18 @@ class Judgement:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether code was tried and is not right."""
+        """Whether the student's code ran, or raised an error, and a group failed."""
         return self.status in ("graded", "error") and not all(group.passed for group in self.groups)
 
     @property
     def bare(self) -> Judgement:
-        """The judgement without a word on what came back: of its groups only whether they passed."""
+        """The judgement with nothing but which groups passed: no text tells what the code returned."""
         groups = tuple(GroupJudgement(group.spec, group.passed, named=True) for group in self.groups)
         return Judgement(self.exercise, self.status, groups, (), least=self.least)
 
 
 def sentences_of(text: str, *others: str) -> str:
-    """`text` and the others that are not empty, one after the other; `text` gets its full stop."""
+    """Join `text` and the others that are not empty; `text` gets a full stop if it has none."""
     others = tuple(filter(None, others))
     return " ".join([text if not others or text.endswith((".", "?", "…")) else f"{text}.", *others])
 
@@ -308,8 +308,10 @@ def tidy_message(text: str) -> str:
 
 
 def not_run(spec: ExerciseSpec, expectations: Sequence[Expectation], violations: Sequence[str]) -> list[Attempt]:
-    """What stands in the place of attempts where an answer loops and the exercise rules loops out: it earns nothing,
-    and with the sizes of such an exercise it might not end. Empty where the answer is to be run."""
+    """Return attempts that earn nothing for an answer with a loop, if the exercise forbids loops; else an empty list.
+
+    Such an answer is not run: with the sizes of these exercises it might not end.
+    """
     broken = [violation for violation in violations if not isinstance(violation, Unchecked)]
     return [Attempt(kind="forbidden", message=broken[0]) for _ in expectations] if spec.no_loops and broken else []
 
@@ -363,8 +365,8 @@ def _least_share(
     problems: Sequence[str | None],
     found: Sequence[str],
 ) -> float:
-    """The share of the points that is kept: more than 0 where the one mistake named explains all that is wrong, and may
-    not cost everything. What it does to gradients no reference says; they have to have the right form."""
+    """Return the least share of the points that is earned: more than 0 if one named mistake explains all that is wrong
+    and may not cost everything. References do not hold its gradients: these need the right form only."""
     if len(found) != 1 or found[0] not in spec.costs_at_most:
         return 0.0
     for case, attempt, wrong in zip(expectations, attempts, problems, strict=True):
@@ -390,7 +392,7 @@ def _of_type(case: Expectation, outputs: Mapping[str, Any]) -> bool:
 
 
 def _named(spec: ExerciseSpec, expectations: Sequence[Expectation], attempts: Sequence[Attempt]) -> tuple[str, ...]:
-    """The mistake behind the results; of questions that do not depend on each other, those behind the answers."""
+    """Return the mistake that explains the results; if each answer stands alone, one for each wrong answer."""
     if spec.asks_for_answers or all("constraint" in case.inputs for case in expectations):
         found = _behind_answers(spec, expectations, attempts)
     else:
@@ -421,7 +423,7 @@ def _behind_answers(spec: ExerciseSpec, expectations: Sequence[Expectation], att
 
 
 def _remark(expectations: Sequence[Expectation], attempts: Sequence[Attempt], problems: Sequence[str | None]) -> str:
-    """How numbers that no listed mistake explains relate to the right ones; nothing where an error comes first."""
+    """Say how numbers that no listed mistake explains relate to the right ones; say nothing if an error came first."""
     failed = [index for index, found in enumerate(problems) if found is not None]
     if failed and attempts[failed[0]].outputs is None:
         return ""
@@ -469,7 +471,7 @@ def _group(
 
 
 def _failure(case: Expectation, outputs: Mapping[str, Any] | None) -> str:
-    """The kind of a failure, of which an advice may speak."""
+    """Return the kind of a failure; advice is given by this kind."""
     if case.mode == "graph":
         return "graph"
     if outputs is None:
@@ -479,7 +481,7 @@ def _failure(case: Expectation, outputs: Mapping[str, Any] | None) -> str:
 
 
 def _explained(case: Expectation, outputs: Mapping[str, Any], found: Sequence[str]) -> bool:
-    """Whether the mistakes that were named, or one of them, give these results."""
+    """Whether one of the named mistakes gives these results."""
     return any(
         mistake in case.wrong and resembles(outputs, case.wrong[mistake], case.expected, case.tolerance)
         for mistake in found

@@ -107,8 +107,8 @@ class Lab:
         return Report(spec, judgement, self.attempts[place], self.progress, (reached, sum(points.values())))
 
     def _beside_callees(self, judgement: Judgement, namespace: Mapping[str, Any], trees: Sequence[Cell]) -> Judgement:
-        """The judgement with what is to be said of exercises that this one calls: one whose cell has not run, or one
-        that is not right."""
+        """Add to the judgement what has to be said about the exercises that this one calls: that a cell has not run, or
+        that one of them is wrong."""
         specs = self.reference.specs
 
         def lacks(found: Judgement) -> str:
@@ -127,7 +127,7 @@ class Lab:
         return judgement
 
     def _judge(self, exercise: str, namespace: Mapping[str, Any], trees: Sequence[Cell]) -> Judgement:
-        """Try an exercise on its visible cases, and judge it for itself."""
+        """Try an exercise on its visible cases, and judge it without a look at the exercises that it calls."""
         spec, expectations = self.reference.specs[exercise], self.reference.expectations[exercise]
         given = self.reference.imports
         broken = rules.find_violations(trees, exercise, forbidden=spec.forbidden, no_loops=spec.no_loops, given=given)
@@ -139,13 +139,13 @@ class Lab:
 
 
 def _is_written(exercise: str, cells: Sequence[str], trees: Sequence[Cell]) -> bool:
-    """Whether the last cell that defines an exercise has nothing left of the stub in it."""
+    """Whether the stub is gone from the last cell that defines an exercise."""
     own = [cell for cell, tree in zip(cells, trees, strict=True) if any(exercise in part.binds for part in tree)]
     return bool(own) and STUB not in own[-1]
 
 
 def _cells(namespace: Mapping[str, Any]) -> list[str]:
-    """The cells that were run, as IPython's history has them; where it keeps none, those that define what is there."""
+    """Return the cells that were run, from IPython's history; without a history, the cells that define the objects."""
     history = [str(cell) for cell in namespace.get("In", ())]
     if "In" not in namespace or any(cell.strip() for cell in history):
         return history
@@ -175,8 +175,8 @@ def run_cases(
 
 @contextlib.contextmanager
 def _calm_tensorflow() -> Iterator[None]:
-    """While a check runs: no TensorFloat-32, which rounds matrix products on recent GPUs to about three digits, and no
-    advice in TensorFlow's log, which is about the check's own way of calling."""
+    """While a check runs, switch off TensorFloat-32, which rounds matrix products on recent GPUs to three digits, and
+    TensorFlow's advice in its log, which is about how the check calls."""
     if "tensorflow" not in sys.modules:
         yield
         return

@@ -18,7 +18,7 @@ def check_notebook(path: Path, tell: Callable[[str], object] = str) -> list[Repo
     """Run the notebook's cells from top to bottom, in its folder, then check every exercise of its lab.
 
     The code runs in this process, with its rights. A cell that raises stops only itself; cells that only check or only
-    show something are passed over.
+    show something do not run.
 
     Args:
         path: a lab's notebook.

@@ -86,7 +86,7 @@ def _list(value: Sequence[Any], depth: int) -> Any:
 
 
 def _joined(value: Sequence[Any]) -> np.ndarray | None:
-    """The numbers of a list as one array; None when these are not numbers alone, or rows of different lengths."""
+    """Return a list as one array; None if it holds anything but numbers, or rows of different lengths."""
     try:
         array = np.asarray(value)
     except Exception:  # raised by the student's own objects as well

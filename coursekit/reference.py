@@ -69,7 +69,7 @@ def _load(lab: str, folder: Path) -> LabReference:
 
 @contextmanager
 def _of_this_release(lab: str) -> Iterator[None]:
-    """Turn the error in which a file of another form ends into a sentence."""
+    """Turn the error that a reference file of another release causes into a sentence."""
     try:
         yield
     except (AttributeError, KeyError, TypeError) as error:

@@ -87,7 +87,7 @@ def _wrong_numbers(case: Wrong) -> int:
 
 
 def _phrases(case: Wrong, several: bool) -> Iterator[str]:
-    """What is true of a wrong result, the most telling first; some factor fits one number, so it needs several."""
+    """Return what is true of a wrong result, the most telling first. For one number some factor always fits."""
     actual, right = as_numbers(case.actual), as_numbers(case.right)
     if actual is None or right is None:
         return
@@ -183,8 +183,8 @@ def _broadcasts(small: Any, large: Any) -> bool:
 
 
 def _scaled(case: Wrong, several: bool, *, is_count: bool) -> Iterator[str]:
-    """Factors and offsets; of a count only a factor that looks like a size, for any other says nothing, and of one
-    number alone only a small fraction."""
+    """Return phrases on factors and offsets. For a count, the factor has to look like a size: any other says nothing.
+    For a single number it has to be a small fraction."""
     _, actual, right, tolerance = case
     length = float(np.sum(right * right))
     if not length:
@@ -202,7 +202,7 @@ def _scaled(case: Wrong, several: bool, *, is_count: bool) -> Iterator[str]:
 
 
 def _is_small_fraction(factor: float) -> bool:
-    """Whether a factor is, like 3/2 or 1/4, one of few that a forgotten step leaves behind."""
+    """Whether a factor is a small fraction such as 3/2 or 1/4, as a forgotten step gives."""
     return any(math.isclose(factor * parts, round(factor * parts) or 1, rel_tol=1e-4) for parts in (1, 2, 3, 4))
 
 
@@ -254,8 +254,8 @@ def _right_in_part(case: Wrong) -> Iterator[str]:
 
 
 def _row_by_row(case: Wrong) -> Iterator[str]:
-    """Factors and offsets of rows and of columns. Some factor fits a line whose numbers are equal, or 0 but for one, as
-    behind a softmax of large scores: each line that is wrong needs two different ones."""
+    """Return phrases on factors and offsets of rows and of columns. Some factor always fits a line of equal numbers, or
+    one with a single number that is not 0 (a softmax of large scores): each wrong line needs two different ones."""
     _, actual, right, tolerance = case
     for axis, what in ((-1, "row"), (-2, "column")):
         if right.ndim < -axis or right.shape[axis] < 3:

@@ -19,7 +19,7 @@ LONGEST_SUMMARY = 200  # characters: one line, or two in a narrow window
 
 
 class CheckFailed(Exception):
-    """A check did not pass in a run that has to see it. Its text, the report's summary, stands for a traceback."""
+    """A check did not pass, in a run where this has to raise. The report's summary is shown in place of a traceback."""
 
     def _render_traceback_(self) -> list[str]:
         return [f"CheckFailed: {self}"]
@@ -91,7 +91,7 @@ class Report:
 
     @property
     def rules(self) -> str:
-        """What the exercise forbids, where the student has not begun or uses it; else empty."""
+        """What the exercise forbids, if the student has not begun or uses it; else empty."""
         if self.judgement.status not in ("missing", "forbidden"):
             return ""
         names = [f"`{name}`" for name in dict.fromkeys(map(self._shown, self.spec.forbidden))]
@@ -99,7 +99,7 @@ class Report:
         return f"Not allowed in this exercise: {', '.join(names)}." if names else ""
 
     def _shown(self, forbidden: str) -> str:
-        """A forbidden name without its module; with it where the lab asks for something of the same name."""
+        """Return a forbidden name without its module; with it if an exercise of the lab has the same name."""
         name = forbidden.rpartition(".")[2]
         return re.sub(r"^tensorflow\.", "tf.", forbidden) if name in {self.spec.name, *self.progress} else name
 
@@ -205,7 +205,7 @@ def _row_as_html(row: _Row) -> str:
 
 
 def fitted(text: str, columns: int) -> str:
-    """Plain text with the lines that are longer than a terminal is wide broken, and set in as far as they began."""
+    """Break lines that are wider than the terminal, and indent what follows as far as the line began."""
     lines: list[str] = []
     for line in text.splitlines():
         rest = " " * (len(line) - len(line.lstrip(" ✓✗→")))

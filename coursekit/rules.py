@@ -149,8 +149,8 @@ class _Answer:
                     waiting += defining
 
     def _define(self, name: str, before: int) -> list[Statement]:
-        """Return the statements above a place that make a name what it is there: those of the last cell that defines
-        it, and what changes it from there on. Note what the name may stand for."""
+        """Return the statements that give a name its meaning at a place: those of the last cell above that defines it,
+        and what changes it after that. Note what the name may stand for."""
         defining: list[Statement] = []
         home = None
         for statement in reversed(self._find_candidates(name)):
@@ -194,7 +194,7 @@ class _Answer:
 
 
 def find_code_behind(cells: Sequence[Cell], name: str) -> set[int]:
-    """Return the numbers of the cells that the code behind `name` is in, helpers included; all where nobody can say."""
+    """Return the numbers of the cells with the code behind `name`, helpers included; all if that cannot be said."""
     try:
         numbers = _Answer(cells, name).list_cells()
     except TooLarge:
@@ -295,7 +295,7 @@ def _find_course_code(answer: _Answer, libraries: set[str], given: Collection[st
 
 
 def _find_not_allowed(answer: _Answer, libraries: set[str], given: Collection[str] | None) -> str | None:
-    """Return what an answer uses that no answer may use where an exercise has rules."""
+    """Return what an answer uses although no answer to an exercise with rules may use it."""
     words = {word for statement in answer.reached for word in statement.words}
     written = {dotted for statement in answer.reached for dotted in statement.dotted} | libraries
     if by_text := (_BY_TEXT & {dotted.removeprefix("builtins.") for dotted in written}) | (_BY_TEXT_METHODS & words):

@@ -85,7 +85,7 @@ def points_shown(notebook: NotebookNode) -> float | None:
 
 
 def _most(lab: Path) -> float | None:
-    """The points of a lab, from its reference file; None where it has none."""
+    """Return the points of a lab from its reference file; None if there is no such file."""
     beside = lab.parent / BESIDE / f"{lab.stem}.json"
     shipped = resources.files("coursekit") / "reference" / f"{lab.stem}.json"
     for file in (beside, shipped):
@@ -102,7 +102,7 @@ def _link(path: Path, folder: Path) -> str:
 
 
 def _read(path: Path) -> NotebookNode:
-    """A notebook; an empty one where the file is none."""
+    """Read a notebook; an empty one if the file cannot be read."""
     try:
         return nbformat.read(path, as_version=4)
     except (ValueError, OSError, KeyError, AttributeError):
