@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course.settings import load_course
-from autograder.grading.hand_marks import log_changes
-from autograder.releasing.validation import configure_validation
+from autograder.grade.hand_marks import log_changes
+from autograder.release.validation import configure_validation
 
 
 def configure_course(c: Any, root: Path) -> None:
@@ -58,29 +58,29 @@ def configure_course(c: Any, root: Path) -> None:
     c.ClearSolutions.code_stub = {"python": 'raise NotImplementedError("Write your code here")'}
     c.ClearSolutions.text_stub = "*Write your answer here.*"
     c.GenerateAssignment.preprocessors = [
-        "autograder.releasing.course_cells.CourseCells",
+        "autograder.release.course_cells.CourseCells",
         "nbgrader.preprocessors.LockCells",
         "nbgrader.preprocessors.ClearSolutions",
         "nbgrader.preprocessors.ClearOutput",
         "nbgrader.preprocessors.CheckCellMetadata",
         "nbgrader.preprocessors.ComputeChecksums",
         "nbgrader.preprocessors.SaveCells",
-        "autograder.releasing.course_cells.StableNotebook",
+        "autograder.release.course_cells.StableNotebook",
     ]
 
     # Grading: marks come from the sandbox and the oracles, never from what a notebook's cells displayed.
-    c.Autograde.pre_convert_hook = "autograder.grading.nbgrader_plugin.prepare_gradebook"
-    c.Autograde.exporter_class = "autograder.grading.nbgrader_plugin.ForgivingExporter"
-    c.Autograde.sanitize_preprocessors = ["autograder.grading.nbgrader_plugin.RestoreRelease"]
+    c.Autograde.pre_convert_hook = "autograder.grade.nbgrader_plugin.prepare_gradebook"
+    c.Autograde.exporter_class = "autograder.grade.nbgrader_plugin.ForgivingExporter"
+    c.Autograde.sanitize_preprocessors = ["autograder.grade.nbgrader_plugin.RestoreRelease"]
     c.Autograde.autograde_preprocessors = [
-        "autograder.grading.nbgrader_plugin.GradeSubmission",
+        "autograder.grade.nbgrader_plugin.GradeSubmission",
         "nbgrader.preprocessors.AssignLatePenalties",
     ]
-    c.AssignLatePenalties.plugin_class = "autograder.grading.lateness.CoursePenalty"
+    c.AssignLatePenalties.plugin_class = "autograder.grade.lateness.CoursePenalty"
     c.CoursePenalty.grace_minutes = course.lateness.grace_minutes
     c.CoursePenalty.percent_per_day = course.lateness.percent_per_day
     # Scripts in a submission's text cells reach neither Formgrader nor the reader of the feedback.
-    c.HTMLExporter.filters = {"markdown2html": "autograder.grading.nbgrader_plugin.safe_markdown"}
+    c.HTMLExporter.filters = {"markdown2html": "autograder.grade.nbgrader_plugin.safe_markdown"}
 
     configure_validation(c)
     log_changes(course)

@@ -31,11 +31,11 @@ from cluster_processes import Processes
 from postgres_server import programs, running
 
 from autograder.course.settings import load_course
-from autograder.grading.gradebook import GradebookWriter
-from autograder.grading.lab_grader import LabGrader, content_hash
-from autograder.grading.results import ExerciseResult, LabResult
+from autograder.grade.gradebook import GradebookWriter
+from autograder.grade.lab_grader import LabGrader, content_hash
+from autograder.grade.results import ExerciseResult, LabResult
 from autograder.integrations.cluster.client import Cluster
-from autograder.submission import find_submissions
+from autograder.read import find_submissions
 
 SLEEP = 0.2
 NO_PROFILE = {"DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "false"}  # as in compose.cluster.yaml

@@ -197,8 +197,8 @@ def run_floor(submitted: Path) -> None:
     import tensorflow  # noqa: F401
     from IPython.core.interactiveshell import InteractiveShell
 
-    from coursekit.lab import run_cases
-    from coursekit.reference import load_reference
+    from coursekit.check.lab import run_cases
+    from coursekit.check.reference import load_reference
 
     shell = InteractiveShell.instance()
     shell.history_manager.enabled = False

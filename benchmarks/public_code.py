@@ -33,8 +33,8 @@ from nbformat import NotebookNode
 
 from autograder.course.cells import grade_id, is_solution
 from autograder.course.settings import Course, load_course
-from autograder.grading.lab_grader import LabGrader
-from autograder.grading.preloading import preload_of
+from autograder.grade.lab_grader import LabGrader
+from autograder.grade.preloading import preload_of
 from autograder.sandbox import Sandbox
 
 ROOT = Path(__file__).resolve().parents[1]

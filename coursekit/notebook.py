@@ -10,8 +10,8 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-from coursekit.lab import Lab
-from coursekit.report import Report
+from coursekit.check.lab import Lab
+from coursekit.check.report import Report
 
 
 def check_notebook(path: Path, tell: Callable[[str], object] = str) -> list[Report]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from coursekit.check.report import Report
 from coursekit.notebook import check_notebook
-from coursekit.report import Report
 
 SUFFIX = "-submission"
 LARGEST_OUTPUT = 1 << 20  # bytes of one cell's outputs; what is larger is a slip, such as a printed array

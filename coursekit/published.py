@@ -86,7 +86,7 @@ _BLOCK_PARTS = {
 
 
 def _talking(build: Callable[..., Any], tensors: TensorFile) -> TalkingModel:
-    from coursekit.pages import parts
+    from coursekit.lecture.pages import parts
 
     with parts.constants(base=SMOLLM2_BASE, epsilon=SMOLLM2_EPSILON):
         model = build(**SMOLLM2)
@@ -137,7 +137,7 @@ class TalkingModel:
         return self._eagerly(ids, caches)
 
     def _eagerly(self, ids: Any, caches: Any) -> Any:
-        from coursekit.pages import parts
+        from coursekit.lecture.pages import parts
 
         with parts.constants(base=SMOLLM2_BASE, epsilon=SMOLLM2_EPSILON):
             return self.model(ids) if caches is None else self.model(ids, caches=caches)

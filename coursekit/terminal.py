@@ -54,8 +54,8 @@ def check(
 
     The notebook's code runs with your rights, so use this command on your own work. Exit 1 when a check does not pass.
     """
+    from coursekit.check.report import fitted
     from coursekit.notebook import check_notebook, removed_exercises
-    from coursekit.report import fitted
 
     sentences: list[str] = []
     try:

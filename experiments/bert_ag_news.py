@@ -35,7 +35,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 from tf_keras import layers
 
-from coursekit import bert, data, recorded
+from coursekit import data
+from coursekit.lecture import bert, recorded
 
 NAME, CLASSES = "bert_ag_news", 4
 # Training texts: (epochs, batch, seeds). Few texts are cheap and their results scatter, so they are repeated.

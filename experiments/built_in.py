@@ -6,7 +6,7 @@ The ConvNet is that of `vit_against_convnet.py`, with the same images, seeds, ra
 have changed places, and the pixels inside each patch, in the same way in all images, training and test. Neighbouring
 pixels do not belong together any more. A Vision Transformer cannot tell such images from whole ones: with the rows of
 its projection and of its position table in the new order it gives the same logits, and at the start one order is as
-likely as the other. Lecture 9b compares the accuracies with `coursekit/recorded/vit_against_convnet.json`.
+likely as the other. Lecture 9b compares the accuracies with `coursekit/lecture/recorded/vit_against_convnet.json`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ import tensorflow as tf
 import typer
 import vit_against_convnet as plain
 
-from coursekit import data, recorded
+from coursekit import data
+from coursekit.lecture import recorded
 
 NAME = "built_in"
 DATASET = "cifar10"

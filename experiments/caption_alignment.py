@@ -25,7 +25,7 @@ from recurrent_translation import RATES, Trainer, looks, mean_loss
 from sentence_pieces import Pieces, batches, prepared
 from sentence_recurrence import greedy
 
-from coursekit import recorded
+from coursekit.lecture import recorded
 
 NAME = "caption_alignment"
 KIND = "Luong, additive"

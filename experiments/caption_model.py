@@ -2,9 +2,9 @@
 
     python experiments/caption_model.py --data FOLDER
 
-The captions are Multi30k's. The weights of the first seed go to `coursekit/recorded/caption_model.npz`, which lecture
-8b loads; the numbers of all seeds go to `coursekit/recorded/caption_model.json`. All numbers are those of the weights
-in float16, as they are shipped.
+The captions are Multi30k's. The weights of the first seed go to `coursekit/lecture/recorded/caption_model.npz`, which
+lecture 8b loads; the numbers of all seeds go to `caption_model.json` in the same folder. All numbers are those of the
+weights in float16, as they are shipped.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ import typer
 from keras import layers, ops
 from language_model import batches, loss_of, words_of
 
-from coursekit import captions, data, recorded
-from coursekit.captions import END, START, UNKNOWN
-from coursekit.pages.caption_model import PlainCaptionModel, drawn, most_probable, write
+from coursekit import data
+from coursekit.lecture import captions, recorded
+from coursekit.lecture.captions import END, START, UNKNOWN
+from coursekit.lecture.pages.caption_model import PlainCaptionModel, drawn, most_probable, write
 
 NAME = "caption_model"
 RARE = 5  # words that occur less often are unknown
@@ -71,7 +72,7 @@ class CaptionModel(keras.Model):
         return ops.matmul(normed(x), ops.transpose(self.table))  # (B, T, V)
 
     def exported(self) -> dict[str, np.ndarray]:
-        """The weights under the names of `coursekit.captions.with_constants`, rounded to float16."""
+        """The weights under the names of `coursekit.lecture.captions.with_constants`, rounded to float16."""
         stacked = {name: np.stack([np.asarray(part[name].kernel) for part in self.parts]) for name in NAMES}
         return {name: array.astype("float16") for name, array in ({"table": np.asarray(self.table)} | stacked).items()}
 

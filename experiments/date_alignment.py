@@ -4,7 +4,7 @@
 
 Every token of a source line belongs to its year, month, day, weekday or is a sign. For each digit that is written
 correctly the record holds how much of the cross-attention's weight lies on each part, and how much equal weights would
-put there. It writes `coursekit/recorded/date_alignment.json`, which lecture 8b shows.
+put there. It writes `coursekit/lecture/recorded/date_alignment.json`, which lecture 8b shows.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import keras
 import numpy as np
 import typer
 
-from coursekit import date_translator, dates, recorded
-from coursekit.date_translator import START, V
-from coursekit.pages.decoder_and_masking import PlainDecoderBlock, plain_transformer
+from coursekit.lecture import date_translator, dates, recorded
+from coursekit.lecture.date_translator import START, V
+from coursekit.lecture.pages.decoder_and_masking import PlainDecoderBlock, plain_transformer
 
 NAME, EPOCHS, LINES = "date_alignment", 5, 1_000
 PARTS = ("year", "month", "day", "weekday", "sign")
@@ -93,7 +93,7 @@ def main(seeds: Annotated[str, typer.Option(help="The seeds; those of the record
         recorded.save(
             NAME,
             what="Cross-attention of a Transformer that writes dates: weight by part of the source",
-            data="coursekit.dates, one date a line; days that no training line has shown",
+            data="coursekit.lecture.dates, one date a line; days that no training line has shown",
             device=f"CPU, {platform.machine()}, two cores; seconds are processor seconds",
             command="python experiments/date_alignment.py --seeds 8,1,2",
             seed=8,

@@ -2,7 +2,7 @@
 
     python experiments/date_translators.py
 
-`coursekit/recorded/date_translators.json` is written after every run, so a stopped program leaves what it has.
+`coursekit/lecture/recorded/date_translators.json` is written after every run, so a stopped program leaves what it has.
 Lecture 1 shows the record.
 """
 
@@ -17,7 +17,7 @@ from typing import Annotated
 import keras
 import typer
 
-from coursekit import date_translators, recorded
+from coursekit.lecture import date_translators, recorded
 
 NAME = "date_translators"
 RUNS = [("with attention", True, 5, seed) for seed in (1, 2, 3, 4)]
@@ -48,7 +48,7 @@ def main(out: Annotated[Path, typer.Option(help="Folder of the record to write."
             NAME,
             what="Translators of dates without and with attention: the share of test dates written correctly, by "
             "their position in the line",
-            data="4,000 lines of one to three dates from coursekit/dates.py; 200 test lines of each number of dates",
+            data="4,000 lines of one to three dates of `lecture.dates`; 200 test lines of each number of dates",
             device=f"CPU, {platform.machine()}, {os.cpu_count()} cores shared with other work",
             command=f"python experiments/{NAME}.py",
             seed=1,

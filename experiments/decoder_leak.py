@@ -4,7 +4,7 @@
 
 For each seed three models start from the same weights, at the same learning rates: with the look-ahead mask, without
 it, and with the mask while a tenth of the digits that the decoder reads is false. It writes
-`coursekit/recorded/decoder_leak.json`, which lecture 8 and its evidence show.
+`coursekit/lecture/recorded/decoder_leak.json`, which lecture 8 and its evidence show.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import keras
 import numpy as np
 import typer
 
-from coursekit import date_translator, recorded
-from coursekit.date_translator import START, TARGET_LENGTH, Pairs, V
-from coursekit.pages.decoder_and_masking import plain_transformer, write_greedily
+from coursekit.lecture import date_translator, recorded
+from coursekit.lecture.date_translator import START, TARGET_LENGTH, Pairs, V
+from coursekit.lecture.pages.decoder_and_masking import plain_transformer, write_greedily
 
 NAME, EPOCHS, CORRUPTED = "decoder_leak", 5, 0.1
 LINES = 1_000  # unseen lines for the tests with false digits
@@ -125,7 +125,7 @@ def main(
         recorded.save(
             NAME,
             what="The date translator of lecture 8 with its mask, without it and with corrupted prefixes",
-            data="dates, made by coursekit.dates; 3,000 days held back",
+            data="dates, made by coursekit.lecture.dates; 3,000 days held back",
             device="CPU, two cores",
             command=f"python experiments/{NAME}.py --seeds {','.join(old['results'])}",
             seed=int(seed),

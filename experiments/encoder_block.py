@@ -2,7 +2,8 @@
 
     python experiments/encoder_block.py rates parts norms
 
-Every comparison changes one thing and has three seeds. The results go to `coursekit/recorded/encoder_block.json`.
+Every comparison changes one thing and has three seeds. The results go to `encoder_block.json` in
+`coursekit/lecture/recorded`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import keras
 import typer
 from keras import layers
 
-from coursekit import recorded, sorting
+from coursekit.lecture import recorded, sorting
 
 NAME = "encoder_block"
 WIDTH, HEADS, BLOCKS, STEPS = 32, 4, 12, 250

@@ -35,7 +35,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupShuffleSplit
 from sklearn.svm import LinearSVC
 
-from coursekit import data, recorded
+from coursekit import data
+from coursekit.lecture import recorded
 
 NAME = "imdb_by_film"
 SEEDS = (0, 1, 2)

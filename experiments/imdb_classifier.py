@@ -30,8 +30,9 @@ from keras import layers
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from coursekit import data, recorded
+from coursekit import data
 from coursekit.data import imdb
+from coursekit.lecture import recorded
 
 VALIDATION = 5_000
 STEADY = {"end": "first", "word_dropout": 0.3, "learning_rate": 2e-3, "decay_epochs": 4}

@@ -28,7 +28,7 @@ from imdb_models import Settings, fit
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from coursekit import recorded
+from coursekit.lecture import recorded
 
 NAME = "imdb_controls"
 ANSWERED = {

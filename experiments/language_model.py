@@ -3,7 +3,7 @@
     python experiments/language_model.py --data FOLDER
 
 The captions are Multi30k's. Every model sees the same tokens and the same vocabulary, so their perplexities can be
-compared. It writes `coursekit/recorded/language_model.json`, which lecture 8b shows.
+compared. It writes `coursekit/lecture/recorded/language_model.json`, which lecture 8b shows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ import tensorflow as tf
 import typer
 from keras import layers, ops
 
-from coursekit import data, recorded
+from coursekit import data
+from coursekit.lecture import recorded
 
 PAD, UNK, START, END = range(4)
 SPECIAL = ["[PAD]", "[UNK]", "[START]", "[END]"]

@@ -5,7 +5,7 @@
 
 A lecture shows one run. What it says of that run has to hold for others, too: this program runs the lecture's own cells
 again, each time with another seed in place of the lecture's, and another learning rate if one is given. It writes the
-numbers that the text compares to `coursekit/recorded/lecture_seeds.json`.
+numbers that the text compares to `coursekit/lecture/recorded/lecture_seeds.json`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import nbformat
 import numpy as np
 import typer
 
-from coursekit import recorded
+from coursekit.lecture import recorded
 
 LECTURES = Path(__file__).resolve().parents[1] / "lectures"
 NAME = "lecture_seeds"

@@ -11,8 +11,8 @@ import numpy as np
 import tensorflow as tf
 from keras import ops
 
-from coursekit.pages.byte_pairs import PlainBytePairs
-from coursekit.pages.language_model import PlainLanguageModel
+from coursekit.lecture.pages.byte_pairs import PlainBytePairs
+from coursekit.lecture.pages.language_model import PlainLanguageModel
 
 OCCURRENCES = 3
 CONSONANTS, VOWELS, LETTERS = "bdfgklmnprtvz", "aeiou", 6  # of a made-up name

@@ -2,7 +2,7 @@
 
     python experiments/library_counting.py
 
-It writes `coursekit/recorded/library_counting.json`, which lecture 10 shows. Nothing is trained.
+It writes `coursekit/lecture/recorded/library_counting.json`, which lecture 10 shows. Nothing is trained.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import typer
 from library_copying import CONSONANTS, LETTERS, VOWELS, with_names
 from library_language_model import Text, text_of
 
-from coursekit import recorded
-from coursekit.pages.counted import KneserNey, WittenBell
-from coursekit.pages.windows import BATCH, LENGTH
+from coursekit.lecture import recorded
+from coursekit.lecture.pages.counted import KneserNey, WittenBell
+from coursekit.lecture.pages.windows import BATCH, LENGTH
 
 NAME = "library_counting"
 ORDER = 4  # tokens of the longest strings that Witten–Bell counts, as on the page

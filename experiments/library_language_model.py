@@ -7,8 +7,8 @@
     python experiments/library_language_model.py written    # what the trained models write, and how often it parses
     python experiments/library_language_model.py lora       # a model fitted to a module that it has not seen
 
-Each command adds to `coursekit/recorded/library_language_model.json`, which lecture 10 shows. A run that is recorded
-already is not repeated; the trained weights are kept in `build/library`.
+Each command adds to `coursekit/lecture/recorded/library_language_model.json`, which lecture 10 shows. A run that is
+recorded already is not repeated; the trained weights are kept in `build/library`.
 """
 
 from __future__ import annotations
@@ -28,12 +28,13 @@ from library_copying import copy_losses, induction, name_costs, name_looks, repe
 from library_models import LSTM_WIDTH, SIZES, RecurrentModel, operations, transformer
 from library_writing import Sample, prompts_of, summary, write
 
-from coursekit import data, recorded
-from coursekit.pages.byte_pairs import PlainBytePairs
-from coursekit.pages.counted import WittenBell, zlib_bits
-from coursekit.pages.language_model import PlainLanguageModel
-from coursekit.pages.training import fit_on, held_out_bits, train
-from coursekit.pages.windows import BATCH, LENGTH, STEPS
+from coursekit import data
+from coursekit.lecture import recorded
+from coursekit.lecture.pages.byte_pairs import PlainBytePairs
+from coursekit.lecture.pages.counted import WittenBell, zlib_bits
+from coursekit.lecture.pages.language_model import PlainLanguageModel
+from coursekit.lecture.pages.training import fit_on, held_out_bits, train
+from coursekit.lecture.pages.windows import BATCH, LENGTH, STEPS
 
 NAME = "library_language_model"
 ROOT = Path(__file__).resolve().parents[1]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import keras
 from keras import layers, ops
 
-from coursekit.pages.language_model import PlainLanguageModel
+from coursekit.lecture.pages.language_model import PlainLanguageModel
 
 SIZES = {  # d_model, blocks, heads, d_ff
     "the largest": (256, 6, 8, 688),

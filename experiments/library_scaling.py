@@ -5,8 +5,8 @@
 
 The model, the windows, the optimizer and its schedule are those of `library_language_model.py`. There one training is
 so many small operations that a GPU waits for its orders; here JAX compiles many steps into one program, in which
-three seeds at three learning rates are trained side by side. `coursekit/recorded/library_scaling.json` holds the
-results; a training that is recorded already is not repeated.
+three seeds at three learning rates are trained side by side. `coursekit/lecture/recorded/library_scaling.json` holds
+the results; a training that is recorded already is not repeated.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ import typer
 from keras import ops
 from library_models import SIZES, operations, transformer
 
-from coursekit import recorded
-from coursekit.pages.windows import BATCH, LENGTH, PEAK_RATE, WARMUP, side_by_side, starts
+from coursekit.lecture import recorded
+from coursekit.lecture.pages.windows import BATCH, LENGTH, PEAK_RATE, WARMUP, side_by_side, starts
 
 NAME = "library_scaling"
 TEXT = Path(__file__).resolve().parents[1] / "build" / "library" / "tokens.npz"

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coursekit.pages.byte_pairs import PlainBytePairs
-from coursekit.pages.language_model import PlainLanguageModel
+from coursekit.lecture.pages.byte_pairs import PlainBytePairs
+from coursekit.lecture.pages.language_model import PlainLanguageModel
 
 LONGEST = 256  # tokens of a body
 

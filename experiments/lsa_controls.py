@@ -22,7 +22,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
-from coursekit import data, recorded
+from coursekit import data
+from coursekit.lecture import recorded
 
 NAME = "lsa_controls"
 SEEDS = (0, 1, 2)

@@ -6,7 +6,7 @@ Each clip is a handwritten digit of scikit-learn that moves up, down, left or ri
 So every single frame is as likely in each class. All frames together, without their order, show the axis and no more:
 an "up" and a "down" clip have the same frames. A tubelet holds the patch of one frame, or of two: two show a motion.
 Tokens read those of their own moment only, or first those and then the ones at their own place in all moments
-(factorised: Arnab et al., 2021, section 3.3, model 3). It writes `coursekit/recorded/moving_digits.json`, which
+(factorised: Arnab et al., 2021, section 3.3, model 3). It writes `coursekit/lecture/recorded/moving_digits.json`, which
 lecture 9b shows, after every seed.
 """
 
@@ -24,8 +24,8 @@ from keras import layers, ops
 from scipy.stats import binomtest
 from sklearn.datasets import load_digits
 
-from coursekit import recorded
-from coursekit.moving_digits import FRAMES, SIZE, clips
+from coursekit.lecture import recorded
+from coursekit.lecture.moving_digits import FRAMES, SIZE, clips
 
 NAME = "moving_digits"
 OPPOSITE = np.array([1, 0, 3, 2])

@@ -5,7 +5,7 @@
 
 The record holds the seeds 1, 2 and 3. Training stops by itself after --minutes and is taken up where it stopped by the
 same command. Scoring translates the test sentences greedily and with a beam, measures both with sacreBLEU, and writes
-this seed's part of `coursekit/recorded/multi30k.json`, which lecture 8b shows.
+this seed's part of `coursekit/lecture/recorded/multi30k.json`, which lecture 8b shows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from keras import ops
 from sentence_pieces import BATCH, PAD, batches, prepared, smoothed_loss
 from sentence_transformer import BLOCKS, D, F, H, build, translate
 
-from coursekit import recorded
+from coursekit.lecture import recorded
 
 PEAK_RATE, WARMUP = 2.5e-3, 500
 BEAM, SHOWN = 4, 5

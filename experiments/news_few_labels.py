@@ -35,8 +35,8 @@ from bert_ag_news import (
 )
 from tf_keras import layers
 
-from coursekit import bert, recorded
-from coursekit.pages.difference_interval import difference_interval
+from coursekit.lecture import bert, recorded
+from coursekit.lecture.pages.difference_interval import difference_interval
 
 NAME = "news_few_labels"
 LABELS, EPOCHS, BATCH, LENGTH = 240, 8, 16, 64

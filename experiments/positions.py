@@ -3,7 +3,7 @@
     python experiments/positions.py --seeds 0,1,2
 
 The models learn from 32 tokens and are read on 160; then again through windows of recent keys, with far keys beside
-them, and with interpolated positions. The results go to `coursekit/recorded/positions.json`, seed by seed.
+them, and with interpolated positions. The results go to `coursekit/lecture/recorded/positions.json`, seed by seed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import keras
 import numpy as np
 import typer
 
-from coursekit import memory_task, recorded
+from coursekit.lecture import memory_task, recorded
 
 NAME = "positions"
 ALL: dict[str, dict[str, float]] = {"all keys": {}}

@@ -4,7 +4,7 @@
 
 Soft and small together are the formula with its division by the root of d_k; sharp and large together are the formula
 without it. The two other cells change one of the two at a time. A seed draws the embeddings, the matrices and the
-order of the batches. `coursekit/recorded/reader_design.json` is written; the evidence of lecture 2 shows it.
+order of the batches. `coursekit/lecture/recorded/reader_design.json` is written; the evidence of lecture 2 shows it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from coursekit import clauses, readers, recorded
+from coursekit.lecture import clauses, readers, recorded
 
 NAME = "reader_design"
 
@@ -61,7 +61,7 @@ def main(
         NAME,
         what="One attention layer that reads ambiguous words: a soft or a sharp start, small or large steps, "
         f"{seeds} seeds of each, {epochs} epochs",
-        data="3,500 artificial sentences of coursekit/clauses.py, 3,000 to train on and 500 to test",
+        data="3,500 artificial sentences of coursekit/lecture/clauses.py, 3,000 to train on and 500 to test",
         device=f"CPU, {platform.machine()}, {os.cpu_count()} cores shared with other work; CPU seconds",
         command=f"python experiments/{NAME}.py --seeds {seeds} --epochs {epochs}",
         seed=0,

@@ -9,8 +9,8 @@ are tried first, with half of the seconds; the one with the smaller validation l
 
 Each finished run is kept in --work: type the same command again, and it goes on where it stopped. A longer budget is
 the same command with another --seconds; nothing of the shorter one is lost. When the last run is done, the
-translations of test_2016_flickr are compared and `coursekit/recorded/recurrent_translation.json` is written, which
-lecture 8b shows.
+translations of test_2016_flickr are compared and `coursekit/lecture/recorded/recurrent_translation.json` is written,
+which lecture 8b shows.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from corpus_bleu import bleu, overlaps, paired_difference
 from sentence_pieces import BATCH, PAD, START, Pieces, batches, prepared, smoothed_loss
 from sentence_recurrence import SCORES, Translator, built, greedy
 
-from coursekit import recorded
+from coursekit.lecture import recorded
 
 NAME = "recurrent_translation"
 TRANSFORMER, BLOCKS = "Transformer", 2

@@ -4,7 +4,7 @@
 
 The plan is that of Xu et al. (2015, "Show, Attend and Tell"): a convolutional network that learned to classify first,
 attention over its places, an LSTM. The digits are scikit-learn's, handwritten and real; scenes and captions are
-generated. It writes `coursekit/recorded/show_attend_tell.json`, which lecture 1b shows.
+generated. It writes `coursekit/lecture/recorded/show_attend_tell.json`, which lecture 1b shows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from keras import layers, ops
 from scipy.stats import binomtest
 from sklearn.datasets import load_digits
 
-from coursekit import recorded
+from coursekit.lecture import recorded
 
 NAME = "show_attend_tell"
 NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")

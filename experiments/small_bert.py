@@ -2,7 +2,7 @@
 
     python experiments/small_bert.py prepare --data FOLDER   # word pieces, and the texts as numbers
     python experiments/small_bert.py train                   # again and again, until it says that all steps are done
-    python experiments/small_bert.py export                  # the models of coursekit.bert, and the record
+    python experiments/small_bert.py export                  # the models of coursekit.lecture.bert, and the record
 
 Training stops by itself after --minutes and is taken up where it stopped by the same command. FOLDER holds
 imdb/imdb_train.csv.gz, imdb/imdb_unsup.csv.gz, ag_news/train_subset_10000.csv (or train.csv) and ag_news/test.csv, as
@@ -29,7 +29,7 @@ from small_bert_texts import CLS, PAD, SEP, SPECIAL, TOKENS, UNK, Corpus, D, rev
 from tensorflow_text.tools.wordpiece_vocab import bert_vocab_from_dataset
 from tf_keras import layers
 
-from coursekit import bert, recorded
+from coursekit.lecture import bert, recorded
 
 H, F, BLOCKS, LENGTH, DROPOUT = 4, 256, 3, 128, 0.1
 PEAK_RATE, WARMUP, WEIGHT_DECAY = 1.5e-3, 400, 0.01

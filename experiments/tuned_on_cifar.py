@@ -22,7 +22,8 @@ import tensorflow as tf
 import typer
 import vit_against_convnet as plain
 
-from coursekit import data, recorded
+from coursekit import data
+from coursekit.lecture import recorded
 
 NAME = "tuned_on_cifar"
 DATASET = "cifar10"

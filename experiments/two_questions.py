@@ -3,7 +3,7 @@
     python experiments/two_questions.py
 
 With names of versions it trains these and leaves the rest of the record as it is. The results go to
-`coursekit/recorded/two_questions.json`.
+`coursekit/lecture/recorded/two_questions.json`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 import typer
 from scipy.linalg import block_diag
 
-from coursekit import recorded
-from coursekit import two_questions as task
+from coursekit.lecture import recorded
+from coursekit.lecture import two_questions as task
 
 NAME = "two_questions"
 SEEDS = range(5)

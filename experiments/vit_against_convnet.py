@@ -20,7 +20,8 @@ import tensorflow as tf
 import typer
 from keras import layers, ops
 
-from coursekit import data, recorded
+from coursekit import data
+from coursekit.lecture import recorded
 
 NAME = "vit_against_convnet"
 PLAN = {500: (100, 64), 2_000: (50, 64), 8_000: (15, 128), 32_000: (6, 128)}  # labelled images: (epochs, batch)

@@ -5,7 +5,7 @@
 The plan is that of Yan, Kawahara and Hamarneh (2019, "Melanoma Recognition via Visual Attention"). Their VGG-16 is
 built and counted; what is trained is a VGG of the same plan for 28 x 28 pixels. FOLDER holds
 `chest_xray_pneumoniamnist/pneumoniamnist.npz`, a balanced part of PneumoniaMNIST (Yang et al., 2023). It writes
-`coursekit/recorded/xray_attention.json`, which lecture 1b shows.
+`coursekit/lecture/recorded/xray_attention.json`, which lecture 1b shows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import typer
 from keras import layers, ops
 from scipy.stats import binomtest, norm, rankdata
 
-from coursekit import recorded
+from coursekit.lecture import recorded
 
 NAME = "xray_attention"
 FILE = "chest_xray_pneumoniamnist/pneumoniamnist.npz"

@@ -17,13 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from coursekit import data, quiet, recorded
+from coursekit import data, quiet
+from coursekit.lecture import recorded
 
 quiet.start_tensorflow()
 
-from coursekit.pages import training, windows  # noqa: E402  after the start
-from coursekit.pages.byte_pairs import PlainBytePairs  # noqa: E402
-from coursekit.pages.language_model import PlainLanguageModel  # noqa: E402
+from coursekit.lecture.pages import training, windows  # noqa: E402  after the start
+from coursekit.lecture.pages.byte_pairs import PlainBytePairs  # noqa: E402
+from coursekit.lecture.pages.language_model import PlainLanguageModel  # noqa: E402
 
 FOLDER = Path(__file__).parent / "_static" / "strip"
 NAME = "library_model"

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from coursekit import bert, quiet
+from coursekit import quiet
+from coursekit.lecture import bert
 
 UNUSED = ("pooler/",)  # the strip shows tokens and guesses, no pooled output
 MATRICES = ("embeddings", "table", "kernel")

@@ -17,14 +17,14 @@ import pytest
 from this_course import exercises_of
 
 from autograder.course.cells import is_solution
-from autograder.declaring.exercise import Case, Exercise, differs
-from coursekit import rules
-from coursekit.cells import read_cells
-from coursekit.comparison import difference
-from coursekit.diagnosis import Fingerprint, resembles
-from coursekit.guard import guard
-from coursekit.judge import UNNAMED_MODES, Attempt, Expectation, Judgement, judge, not_run
-from coursekit.lab import run_cases
+from autograder.declare.exercise import Case, Exercise, differs
+from coursekit.check import rules
+from coursekit.check.cells import read_cells
+from coursekit.check.comparison import difference
+from coursekit.check.diagnosis import Fingerprint, resembles
+from coursekit.check.guard import guard
+from coursekit.check.judge import UNNAMED_MODES, Attempt, Expectation, Judgement, judge, not_run
+from coursekit.check.lab import run_cases
 
 ROOT = Path(__file__).resolve().parents[1]
 LABS = sorted(path.name for path in (ROOT / "solutions").glob("*/") if (path / f"{path.name}.ipynb").exists())

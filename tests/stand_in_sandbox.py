@@ -11,8 +11,8 @@ import signal
 import time
 from dataclasses import replace
 
-from autograder.grading.lab_grader import LabGrader, content_hash
-from autograder.grading.results import ExerciseResult, LabResult
+from autograder.grade.lab_grader import LabGrader, content_hash
+from autograder.grade.results import ExerciseResult, LabResult
 from autograder.integrations.cluster import worker
 
 SECONDS = float(os.environ.get("COURSE_STAND_IN_SECONDS", "0.2"))

@@ -10,10 +10,10 @@ import pytest
 from lab_matrix import LABS, code_cells, namespace, outcome, solution_sources
 from this_course import exercises_of
 
-from autograder.declaring.exercise import FIND_THE_BUG
-from coursekit.attempts import attempt
-from coursekit.judge import Expectation
-from coursekit.lab import run_cases
+from autograder.declare.exercise import FIND_THE_BUG
+from coursekit.check.attempts import attempt
+from coursekit.check.judge import Expectation
+from coursekit.check.lab import run_cases
 from coursekit.probes.arguments import ContractError, shorter
 from coursekit.probes.driving import LayerProbe, function, record
 from coursekit.probes.keeping import function_of
@@ -59,7 +59,7 @@ def test_what_an_answer_changes_is_as_before_in_the_next_check(monkeypatch):
         inputs["rows"][0].append(0)
         return {"output": len(inputs["rows"][0])}
 
-    monkeypatch.setattr("coursekit.lab.load_probe", lambda lab, exercise: tried)
+    monkeypatch.setattr("coursekit.check.lab.load_probe", lambda lab, exercise: tried)
     case = Expectation("group", "", {"rows": [[1]]}, "call", {"output": 2}, {})
     assert [run_cases("lab", "exercise", [case], {})[0].outputs for _ in range(2)] == [{"output": 2}] * 2
 

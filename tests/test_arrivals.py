@@ -15,7 +15,7 @@ import pytest
 from test_watcher import School
 from tiny_course import LAB
 
-from autograder.submission import FileSource, PassedOver
+from autograder.read import FileSource, PassedOver
 
 TIME = "2026-11-01 12:00:00.000000 UTC"
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, start_new_kernel
 
-from coursekit import bert
+from coursekit.lecture import bert
 
 tf = pytest.importorskip("tensorflow")
 text = pytest.importorskip("tensorflow_text")
@@ -177,7 +177,7 @@ def test_it_is_small_and_comes_with_the_package():
     assert all(
         any(fnmatch.fnmatch(path.relative_to(package).as_posix(), pattern) for pattern in patterns) for path in files
     )
-    assert "data/bert/**" in (ROOT / "autograder" / "releasing" / "templates" / "pyproject.toml.j2").read_text()
+    assert "data/bert/**" in (ROOT / "autograder" / "release" / "templates" / "pyproject.toml.j2").read_text()
 
 
 def test_it_forgets():

@@ -13,10 +13,11 @@ from measuring import takes_at_most
 from scipy.stats import binom
 
 from autograder.course.settings import load_course
-from autograder.grading.preloading import preload_of
+from autograder.grade.preloading import preload_of
 from autograder.sandbox import PRELOAD
-from coursekit import bert, chance, readings
-from coursekit.judge import Attempt
+from coursekit.check import chance, readings
+from coursekit.check.judge import Attempt
+from coursekit.lecture import bert
 from coursekit.probes import bert_ag_news, news_classifier
 from coursekit.probes.sharing import LayerCache, current_cache, sharing
 from coursekit.probes.token_masking import texts_of

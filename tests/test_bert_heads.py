@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.special import erf, softmax
 
-from coursekit import bert, live
-from coursekit.live import bert_heads
+from coursekit.lecture import bert, live
+from coursekit.lecture.live import bert_heads
 
 tf = pytest.importorskip("tensorflow")
 text = pytest.importorskip("tensorflow_text")

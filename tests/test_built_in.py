@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coursekit import recorded
+from coursekit.lecture import recorded
 
 EXPERIMENTS = Path(__file__).resolve().parents[1] / "experiments"
 

@@ -20,17 +20,17 @@ from test_submission_run import LIMITS, cell
 from this_course import exercises_of
 
 from autograder.course.settings import load_course
-from autograder.declaring import Case, Exercise, edit
-from autograder.grading.lab_grader import LabGrader
-from autograder.grading.preloading import start_sandbox
-from autograder.grading.results import ExerciseResult
-from autograder.grading.submission_run import PreparedExercise, SubmissionRun
+from autograder.declare import Case, Exercise, edit
+from autograder.grade.lab_grader import LabGrader
+from autograder.grade.preloading import start_sandbox
+from autograder.grade.results import ExerciseResult
+from autograder.grade.submission_run import PreparedExercise, SubmissionRun
+from autograder.read import LabReader, Plan, ProbeStep, Rules
+from autograder.read.lab_reader import with_rules
 from autograder.sandbox import CellError, CellReply, Failure, ProbeReply, SessionLost, check_walls
-from autograder.submission import LabReader, Plan, ProbeStep, Rules
-from autograder.submission.lab_reader import with_rules
-from coursekit import rules
-from coursekit.attempts import attempt
-from coursekit.cells import read_cells
+from coursekit.check import rules
+from coursekit.check.attempts import attempt
+from coursekit.check.cells import read_cells
 from coursekit.probes import described
 
 SHARES = "def shares(x):\n    return x / x.sum(axis=-1, keepdims=True)"

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coursekit import captions
-from coursekit.captions import END, START, UNKNOWN
-from coursekit.pages.caption_model import PlainCaptionModel, drawn, most_probable, reshaped, write
+from coursekit.lecture import captions
+from coursekit.lecture.captions import END, START, UNKNOWN
+from coursekit.lecture.pages.caption_model import PlainCaptionModel, drawn, most_probable, reshaped, write
 
 EXPERIMENTS = Path(__file__).resolve().parents[1] / "experiments"
 

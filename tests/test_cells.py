@@ -3,7 +3,7 @@
 import pytest
 from measuring import takes_at_most
 
-from coursekit.cells import read_cells
+from coursekit.check.cells import read_cells
 
 
 def only(text):

@@ -14,8 +14,8 @@ from lab_matrix import expectations, namespace, outcome, solution_sources, told
 from scipy.stats import binom
 from this_course import exercises_of
 
-from coursekit.chance import likely_counts
-from coursekit.judge import Attempt, problem
+from coursekit.check.chance import likely_counts
+from coursekit.check.judge import Attempt, problem
 from coursekit.probes import language_model, news_classifier
 
 HUNDRED = range(1000, 1100)

@@ -13,14 +13,15 @@ import pytest
 from lab_matrix import code_cells
 from measuring import takes_at_most
 
-from autograder.declaring.declaration import Declaration
-from coursekit import failures, python_names
-from coursekit.attempts import failed
-from coursekit.judge import GroupJudgement, Judgement, tidy_message
-from coursekit.lab import RAISING, Lab, start_lab
+from autograder.declare.declaration import Declaration
+from coursekit.check import failures
+from coursekit.check.attempts import failed
+from coursekit.check.judge import GroupJudgement, Judgement, tidy_message
+from coursekit.check.lab import RAISING, Lab, start_lab
+from coursekit.check.reference import load_reference
+from coursekit.check.report import CheckFailed, Report, fitted
+from coursekit.lecture import python_names
 from coursekit.probes.driving import BuiltLayer, ContractError
-from coursekit.reference import load_reference
-from coursekit.report import CheckFailed, Report, fitted
 
 LAB = "02_self_attention"
 
@@ -41,10 +42,12 @@ def test_a_right_answer_passes_and_counts(lab):
 
 
 def test_what_the_lab_does_not_import_of_the_course_is_no_answer():
-    cell = "from coursekit.captions import waves\ndef attention_cost(length, d_model):\n    return waves(length)"
+    cell = (
+        "from coursekit.lecture.captions import waves\ndef attention_cost(length, d_model):\n    return waves(length)"
+    )
     namespace = {"attention_cost": cost(2), "In": [cell]}
-    report = Lab(replace(load_reference(LAB), imports=("coursekit.plots",))).report("attention_cost", namespace)
-    assert report.judgement.status == "forbidden" and "`coursekit.captions.waves`" in str(report)
+    report = Lab(replace(load_reference(LAB), imports=("coursekit.lecture.plots",))).report("attention_cost", namespace)
+    assert report.judgement.status == "forbidden" and "`coursekit.lecture.captions.waves`" in str(report)
     older = Lab(replace(load_reference(LAB), imports=None))
     assert older.report("attention_cost", namespace).judgement.passed
 
@@ -452,7 +455,7 @@ def test_a_part_that_is_absent_is_not_taken_for_one_of_kerass_own():
         "08_decoder_and_masking",
         "DecoderBlock",
         """
-from coursekit.pages.decoder_and_masking import PlainDecoderBlock
+from coursekit.lecture.pages.decoder_and_masking import PlainDecoderBlock
 
 class DecoderBlock(PlainDecoderBlock):
     def __init__(self, d_model, num_heads, d_ff, dropout=0.1, **kwargs):

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.stats import pearsonr, ttest_ind
 
 from autograder.course.settings import Course, CourseError, CourseLab
-from autograder.grading.marks import Mark, automatic_mark
-from autograder.grading.results import ExerciseResult, GroupResult, LabResult
+from autograder.grade.marks import Mark, automatic_mark
+from autograder.grade.results import ExerciseResult, GroupResult, LabResult
 from autograder.pages.class_numbers import (
     _change,
     hours_after,

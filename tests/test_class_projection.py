@@ -8,9 +8,9 @@ import pytest
 from this_course import ROOT, exercises_of
 
 from autograder.course.settings import load_course
-from autograder.declaring import Exercise
-from autograder.grading.marks import automatic_mark
-from autograder.grading.results import ExerciseResult, GroupResult, LabResult
+from autograder.declare import Exercise
+from autograder.grade.marks import automatic_mark
+from autograder.grade.results import ExerciseResult, GroupResult, LabResult
 from autograder.pages.class_projection import _pictured, write_projection
 
 LAB = "02_self_attention"

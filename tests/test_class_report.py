@@ -19,12 +19,12 @@ from typer.testing import CliRunner
 
 from autograder.cli import app as cli
 from autograder.course.settings import CourseError, CourseLab
-from autograder.grading.gradebook import GradebookWriter
-from autograder.grading.marks import Mark, automatic_mark
-from autograder.grading.results import ExerciseResult, GroupResult, LabResult
+from autograder.grade.gradebook import GradebookWriter
+from autograder.grade.marks import Mark, automatic_mark
+from autograder.grade.results import ExerciseResult, GroupResult, LabResult
 from autograder.pages.class_report import write_report
 from autograder.pages.class_tables import NAMES
-from coursekit import plots
+from coursekit.lecture import plots
 
 SENTENCE = "The factor is `4`, not <2>."
 

@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import pytest
 
-from coursekit import clauses, readers
+from coursekit.lecture import clauses, readers
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,7 @@ def course(tmp_path, monkeypatch) -> Path:
     """A course of one lab with one submission, in the working folder. No sandbox starts for it."""
     root = released(tmp_path / "course", monkeypatch).root
     shutil.copytree(root / "labs", root / "handed-in" / "ada")
-    monkeypatch.setattr("autograder.grading.lab_grader.declared_exercises", lambda course, lab: {})
+    monkeypatch.setattr("autograder.grade.lab_grader.declared_exercises", lambda course, lab: {})
     monkeypatch.chdir(root)
     monkeypatch.delenv("COURSE_ROOT", raising=False)
 
@@ -44,7 +44,7 @@ def course(tmp_path, monkeypatch) -> Path:
         warm.set_exception(SandboxUnavailable("no sandbox in this test"))
         yield warm
 
-    monkeypatch.setattr("autograder.grading.preloading.start_sandbox", no_sandbox)
+    monkeypatch.setattr("autograder.grade.preloading.start_sandbox", no_sandbox)
     return root
 
 
@@ -286,7 +286,7 @@ def test_a_report_goes_into_a_file_and_says_so_when_there_is_a_folder(course, ru
         "autograder.pages.class_report.write_report", lambda course, results, path, **_: write_atomically(path, b"")
     )
     from autograder.course.settings import load_course
-    from autograder.grading.gradebook import GradebookWriter
+    from autograder.grade.gradebook import GradebookWriter
 
     loaded = load_course(course)
     with GradebookWriter(loaded.db_url, loaded) as writer:

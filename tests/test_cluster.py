@@ -21,14 +21,14 @@ from hostile.making import FULL, LAB, ROOT, answered, as_bytes
 from test_resume import WRONG, Run, mixed_class
 
 from autograder.course.settings import CourseError, load_course
-from autograder.grading.lab_grader import GradingFailed, LabGrader
-from autograder.grading.results import ExerciseResult, GroupResult, LabResult
+from autograder.grade.lab_grader import GradingFailed, LabGrader
+from autograder.grade.results import ExerciseResult, GroupResult, LabResult
 from autograder.integrations.cluster import worker
 from autograder.integrations.cluster.client import Cluster, ClusterUnavailable
 from autograder.integrations.cluster.wire import decode_job, decode_record, encode_job, encode_record
 from autograder.integrations.scaffold.new import new_course
-from autograder.releasing.release import release
-from autograder.submission import FoundSubmission
+from autograder.read import FoundSubmission
+from autograder.release.release import release
 
 NOTEBOOK = (ROOT / "labs" / LAB / f"{LAB}.ipynb").read_bytes()
 
@@ -237,7 +237,7 @@ def send_worker_that_differs(processes: Processes, run: Grading) -> None:
     """A third worker has another grader."""
     run.wait_for_verdicts(1)
     other = processes.folder / "another_version.py"
-    other.write_text("from autograder.grading import lab_grader\nlab_grader.sources = lambda: 'of yesterday'\n")
+    other.write_text("from autograder.grade import lab_grader\nlab_grader.sources = lambda: 'of yesterday'\n")
     processes.start_worker("third", "--preload", str(other))
     wait_for(lambda: run.told or not run.is_alive())
     assert run.told == [

@@ -25,15 +25,15 @@ from typer.testing import CliRunner
 
 from autograder.cli import app as cli
 from autograder.course.settings import CourseError, load_course
-from autograder.declaring import Case, Exercise
-from autograder.grading.case_digest import digest
-from autograder.grading.gradebook import recorded_marks
-from autograder.grading.results import ExerciseResult, LabResult
+from autograder.declare import Case, Exercise
+from autograder.grade.case_digest import digest
+from autograder.grade.gradebook import recorded_marks
+from autograder.grade.results import ExerciseResult, LabResult
 from autograder.marking import run as command
 from autograder.marking.results_folder import write_passed_over
-from autograder.releasing import graded_before as graded_before_module
+from autograder.read import PassedOver
+from autograder.release import graded_before as graded_before_module
 from autograder.sandbox import SandboxUnavailable
-from autograder.submission import PassedOver
 
 SECOND = "02_tiny"
 STATE: dict[str, str] = {}  # what the grader is, and a digest of its cases of one exercise

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from coursekit.comparison import beginning, difference
-from coursekit.plain import ARRAYS
+from coursekit.check.comparison import beginning, difference
+from coursekit.check.plain import ARRAYS
 
 RIGHT = np.array([[0.25, 1.5], [2.5, -3.0]])
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from this_course import exercises_of
 
-from autograder.declaring import Case, Exercise, edit, find_the_bug
-from coursekit.judge import Attempt, judge
+from autograder.declare import Case, Exercise, edit, find_the_bug
+from coursekit.check.judge import Attempt, judge
 
 LABS = (
     *("06_imdb_classifier", "07_bert_ag_news", "08_decoder_and_masking"),

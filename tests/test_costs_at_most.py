@@ -9,9 +9,9 @@ import pytest
 from lab_matrix import LABS, expectations, forged
 from this_course import exercises_of
 
-from autograder.declaring import Case, Exercise, edit
-from coursekit.judge import UNNAMED_MODES, Attempt, Expectation, Judgement, judge
-from coursekit.reference import load_reference
+from autograder.declare import Case, Exercise, edit
+from coursekit.check.judge import UNNAMED_MODES, Attempt, Expectation, Judgement, judge
+from coursekit.check.reference import load_reference
 
 SENTENCE = "It is the only mistake here, and costs at most 50 % of the points."
 

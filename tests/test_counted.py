@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from coursekit.pages.counted import KneserNey
+from coursekit.lecture.pages.counted import KneserNey
 
 KINDS = 7
 

@@ -9,7 +9,7 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 from tiny_course import TOML, build
 
-from autograder.releasing.course_cells import BADGE_TAG, setup_source, stabilise, tags, write_course_cells
+from autograder.release.course_cells import BADGE_TAG, setup_source, stabilise, tags, write_course_cells
 
 REPOSITORY = 'repository = "https://github.com/owner/name"'
 

@@ -16,8 +16,8 @@ from test_gradebook import course, grade, result, set_grade  # noqa: F401  cours
 from tiny_course import LAB
 
 from autograder.course.settings import load_course, with_driver
-from autograder.grading.database import open_engine, schema_head
-from autograder.grading.gradebook import GradebookWriter, recorded_marks
+from autograder.grade.database import open_engine, schema_head
+from autograder.grade.gradebook import GradebookWriter, recorded_marks
 
 WHERE = programs()
 on_server = pytest.mark.skipif(WHERE is None, reason="no PostgreSQL here; Debian's package is postgresql")

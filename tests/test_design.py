@@ -7,10 +7,10 @@ import pytest
 
 from autograder.author.mistake_text import described
 from autograder.author.strength import formula_mutants
-from autograder.declaring import Design, Questions, seen
-from autograder.declaring.design import ANY_CHOICE
-from autograder.releasing.fixed_groups import fixed_groups
-from coursekit.judge import Attempt, judge
+from autograder.declare import Design, Questions, seen
+from autograder.declare.design import ANY_CHOICE
+from autograder.release.fixed_groups import fixed_groups
+from coursekit.check.judge import Attempt, judge
 from coursekit.probes.choosing import design, real, whole
 from coursekit.probes.driving import ContractError
 

@@ -8,8 +8,8 @@ from sklearn.datasets import load_digits
 
 tf = pytest.importorskip("tensorflow")
 
-from coursekit import digit_scenes  # noqa: E402
-from coursekit.pages.visual_attention import gradient_map, plain_spatial_attention  # noqa: E402
+from coursekit.lecture import digit_scenes  # noqa: E402
+from coursekit.lecture.pages.visual_attention import gradient_map, plain_spatial_attention  # noqa: E402
 
 
 @pytest.mark.parametrize("whole", [1, 2])

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from autograder.author.mistake_text import described
-from autograder.declaring import Advice, Case, Exercise, edit, instead, seen
-from autograder.declaring.edits import EditError, Formula
-from autograder.releasing.leaks import _edit_lines, _named_texts
+from autograder.declare import Advice, Case, Exercise, edit, instead, seen
+from autograder.declare.edits import EditError, Formula
+from autograder.release.leaks import _edit_lines, _named_texts
+from coursekit.check.judge import Attempt, judge
+from coursekit.check.report import Report
 from coursekit.generator import Generator
-from coursekit.judge import Attempt, judge
-from coursekit.report import Report
 
 
 def peak(x: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit import recorded
+from coursekit.lecture import recorded
 
 ROOT = Path(__file__).resolve().parents[1]
 

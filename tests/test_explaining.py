@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 from autograder.cli import explain as explain_command
 from autograder.cli.app import app
 from autograder.course.settings import CourseError
-from autograder.grading import explaining, lab_grader, preloading
-from autograder.grading.explaining import (
+from autograder.grade import explaining, lab_grader, preloading
+from autograder.grade.explaining import (
     NOT_REACHED,
     Explanation,
     FailedCase,
@@ -26,11 +26,11 @@ from autograder.grading.explaining import (
     save_inputs,
     shown,
 )
-from autograder.grading.gradebook import GradebookWriter
-from autograder.grading.lab_grader import content_hash
-from autograder.grading.marks import automatic_mark
-from autograder.grading.results import ExerciseResult, LabResult
-from coursekit.judge import Attempt, ExerciseSpec, Expectation, GroupSpec
+from autograder.grade.gradebook import GradebookWriter
+from autograder.grade.lab_grader import content_hash
+from autograder.grade.marks import automatic_mark
+from autograder.grade.results import ExerciseResult, LabResult
+from coursekit.check.judge import Attempt, ExerciseSpec, Expectation, GroupSpec
 
 LAB = "01_tiny"
 SPEC = ExerciseSpec("double", (GroupSpec("values", "right values", 1),), {}, reveal=False)

@@ -11,8 +11,8 @@ from tiny_course import LAB
 
 from autograder.course.roster import Roster
 from autograder.integrations.exporting.feedback_archives import moodle_names
-from autograder.submission import find_submissions
-from autograder.submission.layouts import read_name
+from autograder.read import find_submissions
+from autograder.read.layouts import read_name
 
 
 def write_pages(students: list[str]) -> None:

@@ -14,8 +14,8 @@ from test_gradebook import course, result  # noqa: F401  the fixture of a course
 from tiny_course import LAB
 
 from autograder.cli import app as cli
-from autograder.grading.gradebook import GradebookWriter
-from autograder.submission import find_submissions
+from autograder.grade.gradebook import GradebookWriter
+from autograder.read import find_submissions
 
 
 def grade(course, archive: Path, **more) -> list[str]:  # noqa: F811

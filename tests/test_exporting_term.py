@@ -14,8 +14,8 @@ from test_cli import course, run  # noqa: F401  a course of one lab in the worki
 from tiny_course import LAB, TOML
 
 from autograder.course.settings import Lateness, load_course
-from autograder.grading.gradebook import GradebookWriter
-from autograder.grading.results import ExerciseResult, LabResult
+from autograder.grade.gradebook import GradebookWriter
+from autograder.grade.results import ExerciseResult, LabResult
 from autograder.integrations.exporting.term import TermRules, term_table
 
 SECOND, THIRD = "02_tiny", "03_tiny"

@@ -11,11 +11,11 @@ import pytest
 import tensorflow as tf
 from keras import ops
 
-from coursekit import failures
-from coursekit.diagnosis import fingerprint
-from coursekit.judge import Attempt, ExerciseSpec, Expectation, GroupSpec, judge, tidy_message
-from coursekit.lab import Lab
-from coursekit.reference import load_reference
+from coursekit.check import failures
+from coursekit.check.diagnosis import fingerprint
+from coursekit.check.judge import Attempt, ExerciseSpec, Expectation, GroupSpec, judge, tidy_message
+from coursekit.check.lab import Lab
+from coursekit.check.reference import load_reference
 
 MATRIX, WIDE, IDS = tf.ones((5, 3)), np.ones((3, 4)), tf.constant([[7]])
 

@@ -12,9 +12,9 @@ import pytest
 from measuring import cost_of
 from test_submission_finding import KNOWN, find, pack, read, write
 
-from autograder.submission import find_submissions, finding
-from autograder.submission.layouts import MOST_SIGNS, LabNames
-from autograder.submission.reading import has_cells
+from autograder.read import find_submissions, finding
+from autograder.read.layouts import MOST_SIGNS, LabNames
+from autograder.read.reading import has_cells
 
 LAB = "02_self_attention"
 RELEASED = Path(__file__).resolve().parents[1] / "labs" / LAB / f"{LAB}.ipynb"
@@ -59,7 +59,7 @@ def test_no_content_makes_the_look_for_ids_slow(line):
     cost = cost_of(
         "names.score(data)",
         f"""
-        from autograder.submission.layouts import LabNames
+        from autograder.read.layouts import LabNames
         names, line = LabNames("a", {{"a": {{"one", "two"}}}}), {line!r}
         data = line * (120 * 2**20 // len(line))
         """,
@@ -73,7 +73,7 @@ def test_no_content_makes_the_look_for_cells_slow(line):
     cost = cost_of(
         "has_cells(data)",
         f"""
-        from autograder.submission.reading import has_cells
+        from autograder.read.reading import has_cells
         data = {line!r} * (120 * 2**20 // len({line!r}))
         """,
     )
@@ -86,7 +86,7 @@ def test_no_name_is_slow_to_look_at():
     cost = cost_of(
         "for name in names: lab.is_copy(stem_of(name)); read_name(name)",
         f"""
-        from autograder.submission.layouts import LabNames, read_name, stem_of
+        from autograder.read.layouts import LabNames, read_name, stem_of
         lab = LabNames("{LAB}", {{"{LAB}": ()}})
         parts = ["_1", "-submission", "1", "_", "_1_LATE", "_100", " (1)", "-copy1", "+", "_attempt"]
         names = ["{LAB}" + str(n) + (part * 240)[:220] + ".ipynb" for part in parts for n in range(600)]

@@ -11,10 +11,10 @@ from lab_matrix import LABS
 from this_course import ROOT, exercises_of
 
 from autograder.course.cells import points
-from autograder.declaring import Case, Design, Exercise, Questions
-from autograder.declaring.exercise import VISIBLE_SEED
-from autograder.releasing.fixed_groups import fixed_groups
-from coursekit.judge import Attempt, Expectation, judge
+from autograder.declare import Case, Design, Exercise, Questions
+from autograder.declare.exercise import VISIBLE_SEED
+from autograder.release.fixed_groups import fixed_groups
+from coursekit.check.judge import Attempt, Expectation, judge
 
 HIDDEN_SEED = 977
 

@@ -11,10 +11,10 @@ from reading_fuzz import LAB, mutated, write_archive
 
 from autograder.course.released import read_released
 from autograder.course.settings import load_course
-from autograder.declaring.course_exercises import declared_exercises
-from autograder.grading.lab_grader import grade_ids
+from autograder.declare.course_exercises import declared_exercises
+from autograder.grade.lab_grader import grade_ids
 from autograder.integrations.similarity.comparing import TextReader
-from autograder.submission import Children, LabReader, Rules, Unreadable, find_submissions, read_release
+from autograder.read import Children, LabReader, Rules, Unreadable, find_submissions, read_release
 
 pytestmark = pytest.mark.long
 

@@ -25,17 +25,17 @@ from tiny_course import LAB, TOML, released
 from traitlets.config import PyFileConfigLoader
 
 from autograder.course.settings import CourseError
-from autograder.grading.database import GradebookError, open_engine
-from autograder.grading.gradebook import GradebookWriter
-from autograder.grading.marks import automatic_mark
-from autograder.grading.results import (
+from autograder.grade.database import GradebookError, open_engine
+from autograder.grade.gradebook import GradebookWriter
+from autograder.grade.marks import automatic_mark
+from autograder.grade.results import (
     ExerciseResult,
     GroupResult,
     LabResult,
     round_score,
 )
 from autograder.marking.results_folder import write_tables
-from autograder.releasing.release import release
+from autograder.release.release import release
 
 
 @pytest.fixture
@@ -252,8 +252,8 @@ sys.path[:0] = [{repository!r}, {tests!r}]
 import nbformat
 from autograder.course.settings import load_course
 from autograder.course.settings import CourseError
-from autograder.grading.gradebook import GradebookWriter
-from autograder.grading.results import ExerciseResult, LabResult
+from autograder.grade.gradebook import GradebookWriter
+from autograder.grade.results import ExerciseResult, LabResult
 
 course = load_course(Path({root!r}))
 exercises = (ExerciseResult("double", 2, 2, "graded"), ExerciseResult("square", 3, 3, "graded"))

@@ -18,8 +18,8 @@ from hostile.making import FULL, LAB, LOOPS, POINTS, ROOT, Scene, answered, as_b
 from test_hostile import make_course
 
 from autograder.course.settings import CourseError, load_course
-from autograder.grading.lab_grader import LabGrader
-from autograder.grading.results import ExerciseResult, GroupResult, LabResult
+from autograder.grade.lab_grader import LabGrader
+from autograder.grade.results import ExerciseResult, GroupResult, LabResult
 from autograder.integrations.exporting.gradescope import USER, autograder_archive
 from autograder.integrations.gradescope.results import results_json
 from autograder.sandbox import Sandbox, SandboxUnavailable
@@ -120,7 +120,7 @@ def test_the_archive_holds_what_grading_needs_and_no_secret_of_the_courses(tmp_p
         archive.extractall(tmp_path / "source")
     assert modes == {"setup.sh": 0o755, "run_autograder": 0o755}
     assert settings == {"lab": LAB, "seed": 7, "user": USER, "show": "visible"}
-    assert {f"course/labs/{LAB}/{LAB}.ipynb", "requirements.txt", "grader/coursekit/lab.py"} <= names
+    assert {f"course/labs/{LAB}/{LAB}.ipynb", "requirements.txt", "grader/coursekit/check/lab.py"} <= names
     of_solution = {Path(name).name for name in names if name.startswith("course/solutions")}
     assert of_solution == {f"{LAB}.ipynb", ".earlier_cells.json"}  # the second holds hashes of what students once got
     assert not any("__pycache__" in name for name in names)

@@ -15,11 +15,11 @@ from typer.testing import CliRunner
 
 from autograder.cli import app as cli
 from autograder.course.settings import load_course
-from autograder.grading.gradebook import GradebookWriter, recorded_marks
-from autograder.grading.results import LabResult
+from autograder.grade.gradebook import GradebookWriter, recorded_marks
+from autograder.grade.results import LabResult
 from autograder.marking.results_folder import bring_up_to_date
 from autograder.pages.feedback import write_feedback
-from autograder.releasing.graded_before import graded_before
+from autograder.release.graded_before import graded_before
 
 PAGE = f"grades/feedback/{{}}/{LAB}.html"
 

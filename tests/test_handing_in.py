@@ -18,12 +18,12 @@ from tiny_course import LAB, TOML
 
 from autograder.course.settings import CourseError, load_course
 from autograder.course.times import shown_time
-from autograder.grading.gradebook import recorded_marks
-from autograder.grading.lab_grader import of_submission
-from autograder.grading.results import ExerciseResult, LabResult
+from autograder.grade.gradebook import recorded_marks
+from autograder.grade.lab_grader import of_submission
+from autograder.grade.results import ExerciseResult, LabResult
 from autograder.marking import run as command
-from autograder.submission import FoundSubmission, find_submissions
-from autograder.submission.handing_in import dated, later, read_times
+from autograder.read import FoundSubmission, find_submissions
+from autograder.read.handing_in import dated, later, read_times
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 PLUS_ONE = timezone(timedelta(hours=1))
@@ -78,7 +78,7 @@ def test_whose_an_entry_of_the_exchange_is_is_asked_unless_the_course_says_other
     entry = late.root / "inbound" / f"ada+{LAB}+2026-11-02 10:00:00 UTC+r"
     entry.mkdir(parents=True)
     (entry / f"{LAB}.ipynb").write_bytes(late.release_notebook(LAB).read_bytes())
-    monkeypatch.setattr("autograder.submission.opening.os.getuid", lambda: 12345)  # another account grades
+    monkeypatch.setattr("autograder.read.opening.os.getuid", lambda: 12345)  # another account grades
 
     def found() -> list[str]:
         marking = command.Marking(late, LAB, Path("grades"), db_url=late.db_url)

@@ -13,10 +13,10 @@ from this_course import ROOT
 from tiny_course import LAB, TOML
 
 from autograder.course.settings import CourseError, load_course
-from autograder.declaring import Case, OwnExercise
-from autograder.grading.gradebook import GradebookWriter
-from autograder.grading.lab_grader import LabGrader
-from autograder.grading.results import ExerciseResult, GroupResult
+from autograder.declare import Case, OwnExercise
+from autograder.grade.gradebook import GradebookWriter
+from autograder.grade.lab_grader import LabGrader
+from autograder.grade.results import ExerciseResult, GroupResult
 from autograder.marking.results_folder import bring_up_to_date
 from autograder.pages.feedback import write_feedback
 
@@ -44,7 +44,7 @@ def exercise() -> OwnExercise:
 def graded(course, monkeypatch):  # noqa: F811
     """Write course.toml anew, with a due date in days from now; ada and bo fail one of two groups. The page of one."""
     declared = {"double": exercise()}
-    monkeypatch.setattr("autograder.grading.lab_grader.declared_exercises", lambda course, lab: declared)
+    monkeypatch.setattr("autograder.grade.lab_grader.declared_exercises", lambda course, lab: declared)
     (course.root / ".grading-seed").write_text(str(SEED))
     version = LabGrader(course, LAB).version
 
@@ -120,7 +120,7 @@ def test_a_lab_that_cannot_be_read_costs_no_page(graded, course, monkeypatch):  
     def refuse(*_):
         raise CourseError("no exercise is declared")
 
-    monkeypatch.setattr("autograder.grading.lab_grader.declared_exercises", refuse)
+    monkeypatch.setattr("autograder.grade.lab_grader.declared_exercises", refuse)
     assert "4.71125" not in graded() and "tried x (2,), width=3" in graded()
 
 

@@ -29,9 +29,9 @@ from test_submission_damage import damage, hurt
 
 from autograder.course.ids import student_id
 from autograder.course.settings import load_course
-from autograder.grading.lab_grader import LabGrader
-from autograder.grading.preloading import start_sandbox
-from autograder.submission import FoundSubmission
+from autograder.grade.lab_grader import LabGrader
+from autograder.grade.preloading import start_sandbox
+from autograder.read import FoundSubmission
 
 PARTS = {"a sixteenth": CORPUS[::16], "the rest": tuple(hostile for at, hostile in enumerate(CORPUS) if at % 16)}
 LIMITS = {"cpu_seconds": 3, "wall_seconds": 10, "memory_mb": 4096}

@@ -12,11 +12,11 @@ from tiny_course import details
 
 from autograder.cli import app as cli
 from autograder.course.settings import load_course
-from autograder.declaring.course_exercises import declared_exercises, lab_files
+from autograder.declare.course_exercises import declared_exercises, lab_files
 from autograder.integrations.importing.cases import Target, targets, tried
 from autograder.integrations.scaffold.new import new_course
-from autograder.releasing.lint_lab import structure_problems
-from autograder.releasing.unfinished import missing_parts
+from autograder.release.lint_lab import structure_problems
+from autograder.release.unfinished import missing_parts
 
 LAB = "02_taken"
 R = {"language": "R", "name": "ir", "display_name": "R"}

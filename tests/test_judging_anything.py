@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_comparison import WIRE
 
-from coursekit.judge import Attempt, judge
-from coursekit.plain import plain
-from coursekit.reference import load_reference
+from coursekit.check.judge import Attempt, judge
+from coursekit.check.plain import plain
+from coursekit.check.reference import load_reference
 
 EXERCISES = [
     ("02_self_attention", "scaled_dot_product_attention"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from autograder.grading.keeping import LEAST_ROOM, kept
-from coursekit.judge import Attempt, ExerciseSpec, Expectation, GroupSpec, judge
+from autograder.grade.keeping import LEAST_ROOM, kept
+from coursekit.check.judge import Attempt, ExerciseSpec, Expectation, GroupSpec, judge
 
 RIGHT = {"y": np.ones((2, 3)), "words": ["a", "b"]}
 SPEC = ExerciseSpec("double", (GroupSpec("values", "right values", 1),), {})

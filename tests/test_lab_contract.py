@@ -12,7 +12,7 @@ from lab_matrix import LABS
 from nbformat import NotebookNode
 
 from autograder.course.cells import grade_id, is_solution, is_test, points
-from coursekit.cells import read_cells
+from coursekit.check.cells import read_cells
 
 ROOT = Path(__file__).resolve().parents[1]
 DESIGNS = {

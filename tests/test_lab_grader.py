@@ -12,10 +12,10 @@ import pytest
 from tiny_course import LAB, released
 
 from autograder.course.settings import CourseError
-from autograder.grading.lab_grader import SEED_FILE, GradingFailed, Opened, grade_all, grading_seed, known_cells
-from autograder.grading.results import LabResult
+from autograder.grade.lab_grader import SEED_FILE, GradingFailed, Opened, grade_all, grading_seed, known_cells
+from autograder.grade.results import LabResult
+from autograder.read import ReaderLost
 from autograder.sandbox import SandboxUnavailable, WorkerLost
-from autograder.submission import ReaderLost
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ from nbgrader.api import Gradebook
 from tiny_course import LAB, TOML, released
 
 from autograder.course.settings import CourseError, load_course
-from autograder.grading.gradebook import GradebookWriter, recorded_marks
-from autograder.grading.lateness import CoursePenalty
-from autograder.grading.marks import automatic_mark
-from autograder.grading.results import ExerciseResult, LabResult
+from autograder.grade.gradebook import GradebookWriter, recorded_marks
+from autograder.grade.lateness import CoursePenalty
+from autograder.grade.marks import automatic_mark
+from autograder.grade.results import ExerciseResult, LabResult
 from autograder.pages.feedback import write_feedback
 
 DUE = datetime(2026, 11, 2, 23, 59, tzinfo=UTC)

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from tiny_course import with_secrets, write_notebook
 
-from autograder.releasing.leaks import find_leaks
-from autograder.releasing.publish import PublishRefused, publish
+from autograder.release.leaks import find_leaks
+from autograder.release.publish import PublishRefused, publish
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from coursekit import memory_task, sorting, stacks, twins, two_questions
+from coursekit.lecture import memory_task, sorting, stacks, twins, two_questions
 
 pytestmark = pytest.mark.long
 

@@ -17,7 +17,7 @@ import pytest
 
 from coursekit import data
 from coursekit.data.library import held_out
-from coursekit.pages.byte_pairs import BREAK, CHUNK, PlainBytePairs, merged
+from coursekit.lecture.pages.byte_pairs import BREAK, CHUNK, PlainBytePairs, merged
 
 FIXED = Path(__file__).parent / "fixed_library"
 MODULE = '''import os

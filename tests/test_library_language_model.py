@@ -31,7 +31,7 @@ def experiment():
 @pytest.fixture(scope="module")
 def text():
     from coursekit import data
-    from coursekit.pages.byte_pairs import PlainBytePairs
+    from coursekit.lecture.pages.byte_pairs import PlainBytePairs
 
     (train, _), (held_out, _) = data.library_functions(FIXED)
     pairs = PlainBytePairs(train, 60)
@@ -58,14 +58,14 @@ class TestThePagesModel:
             assert (apart[:changed] == 0).all() and (apart[changed:] > 1e-4).all()
 
     def test_its_size_is_the_sum_of_its_matrices(self):
-        from coursekit.pages.language_model import PlainLanguageModel
+        from coursekit.lecture.pages.language_model import PlainLanguageModel
 
         model = PlainLanguageModel(512, 128, 4, 4, 344)
         model(np.zeros((1, 2), "int32"))
         assert model.count_params() == 512 * 128 + 4 * (4 * 128 * 128 + 3 * 128 * 344 + 2 * 128) + 128 == 857_216
 
     def test_rotary_scores_depend_on_the_distance_alone(self):
-        from coursekit.pages.language_model import rotated
+        from coursekit.lecture.pages.language_model import rotated
 
         q, k = np.random.default_rng(0).normal(size=(2, 1, 8)).astype("float32")
         scores = [float((rotated(q, [m]) * rotated(k, [n])).numpy().sum()) for m, n in ((0, 0), (5, 5), (9, 3), (6, 0))]
@@ -93,7 +93,7 @@ class TestTraining:
 
     @pytest.mark.long
     def test_it_learns(self, experiment, text):
-        from coursekit.pages import training
+        from coursekit.lecture.pages import training
 
         models = experiment["models"]
         build = [
@@ -111,7 +111,7 @@ class TestTraining:
     def test_a_model_that_returns_caches_too_learns_live(self, experiment, text, capsys):
         import keras
 
-        from coursekit.pages import training
+        from coursekit.lecture.pages import training
 
         class WithCaches(keras.Model):
             def __init__(self):
@@ -129,7 +129,7 @@ class TestTraining:
 
     def test_bits_a_byte_of_equal_shares(self, experiment, text, model):
         """With equal logits every token costs log2 V bits, whatever its length."""
-        from coursekit.pages.training import held_out_bits
+        from coursekit.lecture.pages.training import held_out_bits
 
         model.table.assign(np.zeros(model.table.shape))
         pairs = text["pairs"]
@@ -153,7 +153,7 @@ class TestTraining:
 
     @pytest.mark.parametrize("order", [1, 3])
     def test_counted_models_are_distributions(self, text, order):
-        from coursekit.pages.counted import WittenBell
+        from coursekit.lecture.pages.counted import WittenBell
 
         counted = WittenBell(text["stream"][:500], order, 320)
         for context in ((), (101,), tuple(text["stream"][:5].tolist())):
@@ -343,7 +343,7 @@ class TestCounting:
 
 class TestRowsThatRepeat:
     def test_knowing_the_tokens_without_their_order(self, monkeypatch):
-        from coursekit.pages import induction
+        from coursekit.lecture.pages import induction
 
         one = np.array([[3, 3, 5, 7] * 10]), np.array([[4]])  # shares of 1/2, 1/4, 1/4
         monkeypatch.setattr(induction, "repeating", lambda rng, rows: one)
@@ -353,7 +353,7 @@ class TestRowsThatRepeat:
         assert induction.without_order() == pytest.approx((35 * 1.5 + 37) * np.log(2) / 72)
 
     def test_another_kind_of_model_can_be_taught(self):
-        from coursekit.pages import induction
+        from coursekit.lecture.pages import induction
 
         class Kind(induction.AttentionOnly):
             pass
@@ -362,7 +362,7 @@ class TestRowsThatRepeat:
         assert isinstance(model, Kind) and curve.shape == (2, 2)
 
     def test_each_row_repeats_with_its_own_period(self):
-        from coursekit.pages import induction
+        from coursekit.lecture.pages import induction
 
         ids, periods = induction.repeating(np.random.default_rng(0), 30)
         assert ids.shape == (30, induction.LENGTH) and len(set(periods[:, 0])) > 5
@@ -370,7 +370,7 @@ class TestRowsThatRepeat:
             assert (row[period:] == row[:-period]).all()
 
     def test_heads_without_queries_look_everywhere_equally(self):
-        from coursekit.pages import induction
+        from coursekit.lecture.pages import induction
 
         model = induction.AttentionOnly(1)
         model(np.zeros((1, 2), "int32"))
@@ -384,13 +384,13 @@ class TestRowsThatRepeat:
         assert induction.equal_weights() == pytest.approx(base)
 
     def test_rows_can_all_have_one_period(self):
-        from coursekit.pages import induction
+        from coursekit.lecture.pages import induction
 
         ids, periods = induction.repeating(np.random.default_rng(0), 5, span=(12, 13))
         assert (periods == 12).all() and (ids[:, 12:] == ids[:, :-12]).all()
 
     def test_the_periods_asked_for_are_those_that_are_taught(self, monkeypatch):
-        from coursekit.pages import induction
+        from coursekit.lecture.pages import induction
 
         asked, repeating = [], induction.repeating
         monkeypatch.setattr(
@@ -400,7 +400,7 @@ class TestRowsThatRepeat:
         assert asked == [(7, 8)] * 2
 
     def test_a_head_that_is_off_is_missed_only_where_it_writes(self):
-        from coursekit.pages import induction
+        from coursekit.lecture.pages import induction
 
         model = induction.AttentionOnly(2)
         model(np.zeros((1, 2), "int32"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tiny_course import solution_notebook
 
-from autograder.releasing.lint_lab import structure_problems
+from autograder.release.lint_lab import structure_problems
 
 
 def without(index):

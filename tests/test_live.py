@@ -23,9 +23,9 @@ from matplotlib.figure import Figure
 from PIL import Image
 from scipy.special import softmax
 
-from coursekit import live, plots
-from coursekit.diagrams import DARK_TEXT, PALETTE
-from coursekit.live import figure as figures
+from coursekit.lecture import live, plots
+from coursekit.lecture.diagrams import DARK_TEXT, PALETTE
+from coursekit.lecture.live import figure as figures
 
 WORDS = ["the", "train", "stops", "at", "the", "station"]
 LABELS = ["the (0)", "train", "stops", "at", "the (4)", "station"]

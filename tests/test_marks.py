@@ -10,7 +10,7 @@ from test_gradebook import course, result  # noqa: F401  the fixture of a course
 from tiny_course import LAB, TOML
 
 from autograder.course.settings import CourseError, load_course
-from autograder.grading.gradebook import GradebookWriter, recorded_marks
+from autograder.grade.gradebook import GradebookWriter, recorded_marks
 
 HALF = '''
 from nbgrader.plugins import BasePlugin

@@ -9,11 +9,11 @@ import pytest
 from this_course import ROOT, exercises_of
 
 from autograder.course.settings import load_course
-from autograder.grading.marks import Mark, automatic_mark
-from autograder.grading.results import ExerciseResult, GroupResult, LabResult
+from autograder.grade.marks import Mark, automatic_mark
+from autograder.grade.results import ExerciseResult, GroupResult, LabResult
 from autograder.pages.feedback import write_feedback
 from autograder.pages.mending import to_mend
-from coursekit.reference import load_reference
+from coursekit.check.reference import load_reference
 
 LAB = "02_self_attention"
 COURSE = replace(load_course(ROOT), site="https://course.org/here", jupyterlab="https://hub.org/lab/tree/c")

@@ -15,11 +15,11 @@ from site_building import ROOT
 from tiny_course import with_secrets
 
 from autograder.course.settings import load_course
-from autograder.declaring.course_exercises import declared_exercises
+from autograder.declare.course_exercises import declared_exercises
 from autograder.integrations.site import mistakes
 from autograder.integrations.site.mistakes import CHOICES, EXERCISE, LAB, LEADING, TAG, Choice, MistakesHere
-from coursekit.lab import Lab
-from coursekit.reference import load_reference
+from coursekit.check.lab import Lab
+from coursekit.check.reference import load_reference
 
 IDS = [choice.id or "right" for choice in CHOICES]
 

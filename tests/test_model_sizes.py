@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from training_modes import CODE_CELL
 
-from coursekit import memory_task, recorded, sorting
-from coursekit.pages.encoder_block import post_norm_block, pre_norm_block
+from coursekit.lecture import memory_task, recorded, sorting
+from coursekit.lecture.pages.encoder_block import post_norm_block, pre_norm_block
 
 ROOT = Path(__file__).resolve().parents[1]
 BLOCK = 4 * (32 * 32 + 32) + 32 * 64 + 64 + 64 * 32 + 32 + 2 * 64  # D = 32, F = 64, four heads of width 8

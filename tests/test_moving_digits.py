@@ -9,8 +9,8 @@ import keras
 import numpy as np
 import pytest
 
-from coursekit.moving_digits import DIRECTIONS, clips
-from coursekit.pages.larger_images import plain_video_reader
+from coursekit.lecture.moving_digits import DIRECTIONS, clips
+from coursekit.lecture.pages.larger_images import plain_video_reader
 
 FILE = Path(__file__).resolve().parents[1] / "experiments" / "moving_digits.py"
 

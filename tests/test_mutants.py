@@ -8,7 +8,7 @@ import pytest
 
 from autograder.author.mutants import in_turns, mutants
 from autograder.author.strength import formula_mutants
-from autograder.declaring import Case, Exercise
+from autograder.declare import Case, Exercise
 
 
 @pytest.mark.parametrize(

@@ -28,12 +28,12 @@ from tiny_course import LAB, build, released, write_notebook
 from traitlets.config import PyFileConfigLoader
 
 from autograder.course.released import read_released
-from autograder.grading import nbgrader_plugin
-from autograder.grading.gradebook import GradebookWriter
-from autograder.grading.lab_grader import content_hash
-from autograder.grading.results import ExerciseResult, LabResult
-from autograder.releasing.release import release
-from autograder.submission import find_submissions, read_plan
+from autograder.grade import nbgrader_plugin
+from autograder.grade.gradebook import GradebookWriter
+from autograder.grade.lab_grader import content_hash
+from autograder.grade.results import ExerciseResult, LabResult
+from autograder.read import find_submissions, read_plan
+from autograder.release.release import release
 
 GRADE_IDS = {"double": 2.0, "square": 3.0}
 pytestmark = pytest.mark.slow
@@ -55,7 +55,7 @@ def course(tmp_path, monkeypatch):
         result = LabResult(student, lab, exercises, repairs=plan.repairs, notebook=plan.notebook, grader_version="1")
         return replace(result, content_hash=content_hash(data))
 
-    monkeypatch.setattr("autograder.grading.lab_grader.grade_bytes", grade_bytes)
+    monkeypatch.setattr("autograder.grade.lab_grader.grade_bytes", grade_bytes)
     monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
     return released(tmp_path / "course", monkeypatch)
 
@@ -292,5 +292,5 @@ def test_nbgraders_way_reads_no_link_and_nothing_too_large(course, monkeypatch):
     assert nbgrader_plugin.ForgivingExporter().from_filename(str(path))
     path.unlink()
     honest.rename(path)
-    monkeypatch.setattr("autograder.submission.opening.MAX_FILE_BYTES", 1000)
+    monkeypatch.setattr("autograder.read.opening.MAX_FILE_BYTES", 1000)
     assert "more than" in nbgrader_plugin.grade_file(course, "ada", LAB, path).reason

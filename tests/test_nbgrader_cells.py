@@ -9,7 +9,7 @@ from nbgrader import utils
 from tiny_course import solution_notebook
 
 from autograder.course import cells as nbgrader_cells
-from autograder.submission.skeleton import Role, read_release
+from autograder.read.skeleton import Role, read_release
 
 FLAGS = st.fixed_dictionaries(
     {"schema_version": st.just(3), "grade_id": st.sampled_from(["a", "b"])}

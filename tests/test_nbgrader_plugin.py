@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.grading.nbgrader_plugin import safe_markdown
+from autograder.grade.nbgrader_plugin import safe_markdown
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,11 @@ import pytest
 from autograder.course.cells import cells_by_id, grade_id, points
 from autograder.course.settings import Course, CourseError, load_course
 from autograder.course.text_pairs import check_pair, read_pair
-from autograder.declaring import Case, Exercise, OwnExercise
+from autograder.declare import Case, Exercise, OwnExercise
 from autograder.integrations.scaffold.new import new_course, new_exercise, new_lab
-from autograder.releasing.lint_lab import structure_problems
-from autograder.releasing.release import ReleaseRefused, release
-from autograder.releasing.unfinished import missing_parts, variants_left
+from autograder.release.lint_lab import structure_problems
+from autograder.release.release import ReleaseRefused, release
+from autograder.release.unfinished import missing_parts, variants_left
 from coursekit.probes.description import described
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -38,7 +38,7 @@ PARTS = {
 def repository(tmp_path) -> Course:
     """What `course new` looks at of this repository."""
     for folder in (
-        *("exercises", "autograder/declaring", "coursekit/probes"),
+        *("exercises", "autograder/declare", "coursekit/probes"),
         *("tests/variants", f"solutions/{LAB}"),
     ):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
@@ -208,7 +208,7 @@ def test_a_new_layer_has_every_part_and_is_driven_in_each_mode_once_it_is_filled
 
 def test_cases_of_the_templates_are_what_the_declaration_takes(tmp_path):
     new_course(tmp_path / "course")
-    from autograder.declaring.course_exercises import declared_exercises
+    from autograder.declare.course_exercises import declared_exercises
 
     course = load_course(tmp_path / "course")
     (exercise,) = declared_exercises(course, "01_first_lab").values()
@@ -217,7 +217,7 @@ def test_cases_of_the_templates_are_what_the_declaration_takes(tmp_path):
 
 
 FAILING = """
-from autograder.declaring import Case, Exercise
+from autograder.declare import Case, Exercise
 
 exercise = Exercise("centre", call=("x",))
 

@@ -46,7 +46,7 @@ def test_what_a_process_reads_of_the_course_is_listed(tmp_path):
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, env={**os.environ, **ours}, check=True)
     read = notebook_records.read_files(tmp_path / "reads", "lectures/none.ipynb")
     assert {"coursekit/__init__.py", "coursekit/quiet.py"} <= set(read)
-    assert "coursekit/judge.py" not in read and not [name for name in read if name.startswith("tests/")]
+    assert "coursekit/check/judge.py" not in read and not [name for name in read if name.startswith("tests/")]
 
 
 @pytest.fixture

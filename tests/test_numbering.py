@@ -14,7 +14,7 @@ from lab_matrix import LABS
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from this_course import exercises_of
 
-from autograder.releasing.numbering import renumber, texts_left
+from autograder.release.numbering import renumber, texts_left
 
 ROOT = Path(__file__).resolve().parents[1]
 SOLUTIONS = sorted((ROOT / "solutions").glob("*/*.ipynb"))

@@ -12,7 +12,7 @@ from test_gradebook import result
 from tiny_course import LAB, TOML, released
 
 from autograder.course.settings import load_course
-from autograder.grading.gradebook import GradebookWriter, recorded_marks
+from autograder.grade.gradebook import GradebookWriter, recorded_marks
 
 # Written by version 0.1.0. ada, a day late: 3 points by `course mark`. bo has an extension: 3 points, half a point of
 # extra credit and a comment in Formgrader. cy's attempt was removed.

@@ -26,8 +26,8 @@ from autograder.cli.app import app
 from autograder.course.cells import points as points_of
 from autograder.course.released import read_released
 from autograder.course.settings import load_course
-from autograder.grading.gradebook import GradebookWriter, recorded_marks
-from autograder.grading.results import ExerciseResult
+from autograder.grade.gradebook import GradebookWriter, recorded_marks
+from autograder.grade.results import ExerciseResult
 from autograder.integrations.exporting.tables import Cell, plain_table
 from autograder.marking.results_folder import bring_up_to_date
 from autograder.pages.feedback import write_feedback

@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 
 from autograder.course.settings import CourseError, load_course
-from autograder.declaring import Case, OwnExercise
-from autograder.declaring.course_exercises import declared_exercises
-from autograder.declaring.own import SolutionFails
-from autograder.releasing.reference_export import export
-from coursekit.judge import Attempt
-from coursekit.lab import Lab, run_cases
+from autograder.declare import Case, OwnExercise
+from autograder.declare.course_exercises import declared_exercises
+from autograder.declare.own import SolutionFails
+from autograder.release.reference_export import export
+from coursekit.check.judge import Attempt
+from coursekit.check.lab import Lab, run_cases
+from coursekit.check.reference import load_reference
 from coursekit.probes import described
 from coursekit.probes.driving import NotFound
-from coursekit.reference import load_reference
 
 LAB = "01_averages"
 DECLARED = """
-from autograder.declaring import Case, OwnExercise
+from autograder.declare import Case, OwnExercise
 
 exercise = OwnExercise("moving_average", call=("x", "width"))
 

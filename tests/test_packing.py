@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from autograder.course.settings import load_course
-from autograder.grading.lab_grader import grade_ids
-from autograder.submission import find_submissions
+from autograder.grade.lab_grader import grade_ids
+from autograder.read import find_submissions
 
 ROOT = Path(__file__).resolve().parents[1]
 LAB = "02_self_attention"

@@ -1,4 +1,4 @@
-"""The class on a page is the one that labs hand out: a lecture's cell and `coursekit/pages/` hold the same text."""
+"""The class on a page is the one that labs hand out: a lecture's cell and `coursekit/lecture/pages/` hold one text."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import jupytext
 import numpy as np
 import pytest
 
-from coursekit.memory_task import wave_table
-from coursekit.pages.attention import PlainAttention
-from coursekit.pages.encoder_block import post_norm_block, pre_norm_block
-from coursekit.pages.multi_head import PlainHeads
-from coursekit.pages.positions import PlainPositions
-from coursekit.pages.self_attention import PlainSelfAttention
+from coursekit.lecture.memory_task import wave_table
+from coursekit.lecture.pages.attention import PlainAttention
+from coursekit.lecture.pages.encoder_block import post_norm_block, pre_norm_block
+from coursekit.lecture.pages.multi_head import PlainHeads
+from coursekit.lecture.pages.positions import PlainPositions
+from coursekit.lecture.pages.self_attention import PlainSelfAttention
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = {  # lecture: module
@@ -44,7 +44,9 @@ def classes(source: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("lecture", PAGES)
 def test_the_page_shows_the_class_that_is_handed_out(lecture):
-    handed_out = classes((ROOT / "coursekit" / "pages" / f"{PAGES[lecture]}.py").read_text(encoding="utf-8"))
+    handed_out = classes(
+        (ROOT / "coursekit" / "lecture" / "pages" / f"{PAGES[lecture]}.py").read_text(encoding="utf-8")
+    )
     cells = jupytext.read(ROOT / "lectures" / f"{lecture}.py").cells
     shown = {}
     for cell in cells:
@@ -64,7 +66,7 @@ def test_a_lab_is_given_what_its_lecture_ends_with(lab):
     given = [
         alias.name
         for node in ast.walk(ast.parse(first))
-        if isinstance(node, ast.ImportFrom) and node.module.startswith("coursekit.pages")
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("coursekit.lecture.pages")
         for alias in node.names
     ]
     code = "\n".join(cell.source for cell in cells if cell.cell_type == "code").replace(first, "")

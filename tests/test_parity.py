@@ -15,13 +15,13 @@ import pytest
 from lab_matrix import LABS, PRELUDE, broken_rules, solution_sources, variants
 from this_course import exercises_of
 
-from autograder.grading.submission_run import attempt_of
+from autograder.grade.submission_run import attempt_of
 from autograder.sandbox import Limits, Sandbox, Session, bubblewrap
-from coursekit.guard import guard
-from coursekit.judge import Attempt, Expectation, Judgement, judge, not_run
-from coursekit.lab import run_cases
-from coursekit.readings import read
-from coursekit.reference import load_reference
+from coursekit.check.guard import guard
+from coursekit.check.judge import Attempt, Expectation, Judgement, judge, not_run
+from coursekit.check.lab import run_cases
+from coursekit.check.readings import read
+from coursekit.check.reference import load_reference
 
 pytestmark = [
     pytest.mark.sandbox,

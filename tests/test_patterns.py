@@ -28,7 +28,7 @@ SECONDS = 1.5  # of processor time for a text; a pattern that is linear takes mi
 LONG = 1_000  # times that count as without a limit
 # These read only what the course's own people write, or chose: releases, the site, first files, an imported assignment.
 OF_THE_COURSE = (
-    "autograder/releasing",
+    "autograder/release",
     *(f"autograder/integrations/{name}" for name in ("site", "scaffold", "importing")),
 )
 ANCHORED = {"match", "fullmatch"}

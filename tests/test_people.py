@@ -10,8 +10,8 @@ from tiny_course import LAB, TOML
 
 from autograder.course.near import near
 from autograder.course.settings import load_course
-from autograder.grading.gradebook import GradebookWriter
-from autograder.grading.results import LabResult
+from autograder.grade.gradebook import GradebookWriter
+from autograder.grade.results import LabResult
 
 DUE = "due = 2026-11-02T23:59:00Z\n"
 ROSTER = "Student,ID,SIS Login ID\nMaria Lopez,2001,mlopez\nAda Lovelace,2002,ada\n"

@@ -9,7 +9,7 @@ import pytest
 from measuring import takes_at_most
 from test_submission_factory import ANSWERS, POINTS, SETUP, answered, as_bytes, release
 
-from autograder.submission import (
+from autograder.read import (
     Children,
     LabReader,
     NotebookReader,
@@ -19,8 +19,8 @@ from autograder.submission import (
     read_plan,
     read_release,
 )
-from autograder.submission import reading as reading_module
-from autograder.submission.reading import cells_of_script, has_cells
+from autograder.read import reading as reading_module
+from autograder.read.reading import cells_of_script, has_cells
 
 READ = "The file is a Python script with cells (# %%); it was read as a notebook."
 

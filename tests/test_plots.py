@@ -12,7 +12,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from coursekit import diagrams, plots
+from coursekit.lecture import diagrams, plots
 
 WORDS = ["how", "are", "you"]
 WEIGHTS = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.0, 0.0, 1.0]])

@@ -23,9 +23,9 @@ from typer.testing import CliRunner
 
 from autograder.cli import app as cli
 from autograder.course.settings import load_course
-from autograder.releasing.colab_archive import coursekit_archive
-from autograder.releasing.publish import MARKER, PublishRefused, publish, student_files
-from autograder.releasing.release import release
+from autograder.release.colab_archive import coursekit_archive
+from autograder.release.publish import MARKER, PublishRefused, publish, student_files
+from autograder.release.release import release
 
 ROOT = Path(__file__).resolve().parents[1]
 

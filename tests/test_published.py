@@ -268,7 +268,7 @@ def test_a_prepared_model_says_the_same_with_its_caches(loaded):
 
 
 def test_the_constants_are_the_pages_own_again_afterwards(loaded):
-    from coursekit.pages import parts
+    from coursekit.lecture.pages import parts
 
     model, _, _ = loaded
     before = np.asarray(parts.rotated(np.ones((1, 3, 4), "float32"), np.arange(3)))
@@ -361,7 +361,8 @@ def test_lab_04s_block_gives_what_float64_formulas_give(tmp_path, monkeypatch):
 
 def test_word_pieces_are_those_of_tensorflow_text():
     tf_text = pytest.importorskip("tensorflow_text", reason="it has no wheel for this system")
-    from coursekit import bert, data
+    from coursekit import data
+    from coursekit.lecture import bert
     from coursekit.published import WordPieces
 
     (vocabulary,) = bert.FOLDER.rglob("vocab.txt")

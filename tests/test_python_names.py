@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from coursekit.python_names import bound_names, names_read, only_statement, parameter_names
+from coursekit.lecture.python_names import bound_names, names_read, only_statement, parameter_names
 
 SOURCE = """
 async def outer(self, first, /, second=default, *rest, key: Kind = None, **options):

@@ -15,8 +15,8 @@ from reading_faults import Faults
 from test_submission_factory import ANSWERS, POINTS, answered, as_bytes, code, release
 from tight_sandbox import wait_until
 
-from autograder.submission import Children, LabReader, ReaderLost, Rules, Unreadable, read_release, reading
-from coursekit.rules import find_imports
+from autograder.read import Children, LabReader, ReaderLost, Rules, Unreadable, read_release, reading
+from coursekit.check.rules import find_imports
 
 GOOD = as_bytes(answered())
 
@@ -48,7 +48,7 @@ def test_an_answer_takes_from_the_course_what_the_release_imports_and_no_more():
     )
     broken = reader.read(as_bytes(answered(ANSWERS | {"attend": attend}))).broken
     assert {name for name, sentences in broken.items() if sentences} == {"attend", "SelfAttention"}
-    assert "`coursekit.pages.parts.rotated`" in broken["attend"][0]
+    assert "`coursekit.lecture.pages.parts.rotated`" in broken["attend"][0]
 
 
 def test_one_child_serves_many_and_threads_have_their_own(children):
@@ -117,7 +117,7 @@ def test_a_child_that_held_much_is_not_kept(faults):
 
 
 def test_a_child_that_does_not_start_is_nobodys_fault(monkeypatch):
-    monkeypatch.setattr("autograder.submission.child._START", "raise SystemExit(3)")
+    monkeypatch.setattr("autograder.read.child._START", "raise SystemExit(3)")
     with pytest.raises(ReaderLost, match="code 3"):
         Children(None).ask("read")
     monkeypatch.setattr(sys, "executable", "/no/such/python")
@@ -134,7 +134,7 @@ def is_over(pid: int) -> bool:
 
 def test_children_end_with_their_owner(faults):
     program = (
-        "import os; from autograder.submission import Children\n"
+        "import os; from autograder.read import Children\n"
         "children = Children([1]); children.ask('copy')\n"
         "print(children._idle[0]._process.pid, flush=True); os.kill(os.getpid(), 9)"
     )
@@ -167,7 +167,7 @@ def test_json_that_is_larger_to_hold_than_to_write_is_refused_before_it_is_parse
         except Unreadable as error:
             said = error.reason
         """,
-        f"from hostile.heavy import nested_empties\nfrom autograder.submission import Unreadable, read_notebook\n"
+        f"from hostile.heavy import nested_empties\nfrom autograder.read import Unreadable, read_notebook\n"
         f"data = nested_empties({megabytes})",
     )
     assert "clear the outputs" in cost.said

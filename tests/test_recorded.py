@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit import recorded
+from coursekit.lecture import recorded
 
 pytestmark = pytest.mark.long
 
@@ -107,9 +107,9 @@ def test_the_commit_of_a_record_has_its_program_and_the_numbers(name):
         pytest.skip("needs the history of the repository")
     assert commit in history()
     needed, missing = imported(f"experiments/{name}.py", python_files(commit))
-    assert "coursekit/recorded/__init__.py" in needed and missing == set()
+    assert "coursekit/lecture/recorded/__init__.py" in needed and missing == set()
     if is_from_history(record):
-        path = f"coursekit/recorded/{name}.json"
+        path = f"coursekit/lecture/recorded/{name}.json"
         assert without_run(json.loads(git("show", f"{commit}:{path}"))) == without_run(record)
         before = git("show", f"{commit}^:{path}") if git("ls-tree", f"{commit}^", path) else "{}"
         assert json.loads(before).get("results") != record["results"], "an earlier commit has these numbers"

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.declaring import Case, Exercise, edit
-from autograder.releasing import reference_export
-from coursekit import reference
-from coursekit.diagnosis import FINGERPRINT_SIZE, fingerprint
+from autograder.declare import Case, Exercise, edit
+from autograder.release import reference_export
+from coursekit.check import reference
+from coursekit.check.diagnosis import FINGERPRINT_SIZE, fingerprint
 
 LAB = "01_turned"
 SHIPPED = resources.files("coursekit") / "reference"
@@ -52,7 +52,7 @@ def make_exercise(shape: tuple[int, int]) -> Exercise:
 def test_what_is_written_comes_back(tmp_path_factory, shape):
     folder = tmp_path_factory.mktemp("reference")
     exercise = make_exercise(shape)
-    given = ("coursekit.plots", "matplotlib.pyplot")
+    given = ("coursekit.lecture.plots", "matplotlib.pyplot")
     files = reference_export.export(LAB, "Turned", {"turned": 2}, {"turned": exercise}, {}, imports=given)
     for name, content in files.items():
         (folder / name).write_bytes(content)

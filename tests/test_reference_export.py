@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.declaring import Case, Exercise, edit
-from autograder.releasing import reference_export
+from autograder.declare import Case, Exercise, edit
+from autograder.release import reference_export
 
 LAB = "01_guess"
 LAST_BITS = 1e-9  # what differs between processors, relative

@@ -7,13 +7,13 @@ import warnings
 import numpy as np
 import pytest
 
-from autograder.declaring import Case, Exercise, Questions, edit
-from autograder.declaring.copying import find_the_bug
-from autograder.releasing import reference_export
-from coursekit.judge import Attempt, judge
-from coursekit.reference import _load
-from coursekit.relations import relation
-from coursekit.report import Report
+from autograder.declare import Case, Exercise, Questions, edit
+from autograder.declare.copying import find_the_bug
+from autograder.release import reference_export
+from coursekit.check.judge import Attempt, judge
+from coursekit.check.reference import _load
+from coursekit.check.relations import relation
+from coursekit.check.report import Report
 
 
 def related(actual, right, **inputs) -> str:

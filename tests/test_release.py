@@ -16,10 +16,10 @@ from tiny_course import LAB, TOML, build, details, export_points, released, solu
 from autograder.course.earlier_cells import ABSENT, earlier_cells, earlier_file, text_hash
 from autograder.course.settings import CourseError, load_course
 from autograder.course.text_pairs import check_pair, read_pair, write_pair
-from autograder.declaring import Case, Exercise
-from autograder.releasing.course_cells import badge_source, setup_source
-from autograder.releasing.release import ReleaseRefused, release
-from autograder.releasing.release_notes import check_changes
+from autograder.declare import Case, Exercise
+from autograder.release.course_cells import badge_source, setup_source
+from autograder.release.release import ReleaseRefused, release
+from autograder.release.release_notes import check_changes
 
 REPOSITORY = 'repository = "https://github.com/owner/name"'
 
@@ -60,7 +60,7 @@ def test_what_tensorflow_logs_when_a_formula_starts_it_is_dropped(course, monkey
         os.write(2, b"I0000 oneDNN custom operations are on\n")
         return export_points(*given)
 
-    monkeypatch.setattr("autograder.releasing.reference_export.export", export)
+    monkeypatch.setattr("autograder.release.reference_export.export", export)
     monkeypatch.delitem(sys.modules, "tensorflow", raising=False)
     assert release(course).changed
     assert "oneDNN" not in capfd.readouterr().err
@@ -275,7 +275,7 @@ def test_a_group_that_expects_the_same_for_every_seed_needs_a_reason(course, mon
                 return [Case({"x": np.zeros(2)})]
 
         declared = {"double": exercise, "square": Exercise("square")}
-        monkeypatch.setattr("autograder.releasing.release.declared_exercises", lambda course, lab: declared)
+        monkeypatch.setattr("autograder.release.release.declared_exercises", lambda course, lab: declared)
 
     declaring("")
     before = tree(course)

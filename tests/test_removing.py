@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from autograder.cli.app import app
 from autograder.course.settings import load_course
-from autograder.grading.gradebook import known_students, recorded_marks
+from autograder.grade.gradebook import known_students, recorded_marks
 
 
 def students(course, table="grades") -> list[str]:  # noqa: F811

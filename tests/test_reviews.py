@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import tensorflow as tf
 
-from coursekit import reviews
+from coursekit.lecture import reviews
 
 
 def test_cleaning():

@@ -10,10 +10,10 @@ from tiny_course import LAB, with_secrets
 from autograder.course.cells import answers_in_words
 from autograder.course.released import read_released
 from autograder.course.settings import CourseError, load_course
-from autograder.declaring.rubrics import rubrics
-from autograder.releasing.leaks import find_leaks
-from autograder.releasing.publish import PublishRefused, publish, student_files
-from autograder.releasing.release import ReleaseRefused, release
+from autograder.declare.rubrics import rubrics
+from autograder.release.leaks import find_leaks
+from autograder.release.publish import PublishRefused, publish, student_files
+from autograder.release.release import ReleaseRefused, release
 
 COURSE = load_course(Path(__file__).parent.parent)
 ITEM = "Says that a square grows with the second power of the number"

@@ -12,9 +12,9 @@ from IPython.utils.capture import capture_output
 from measuring import cost_of, takes_at_most
 from traitlets.config import Config
 
-from coursekit import cells as reading
-from coursekit import rules
-from coursekit.cells import read_cells
+from coursekit.check import cells as reading
+from coursekit.check import rules
+from coursekit.check.cells import read_cells
 
 FORBIDDEN = ("keras.layers.MultiHeadAttention", "keras.ops.dot_product_attention", "tensorflow.nn.softmax")
 
@@ -89,7 +89,7 @@ def test_what_loops_without_a_written_loop_is_left_to_the_sizes(cell):
     assert found("import numpy as np", cell, no_loops=True) == []
 
 
-GIVEN = ("coursekit.memory_task", "coursekit.pages.positions.PlainPositions", "matplotlib.pyplot")
+GIVEN = ("coursekit.lecture.memory_task", "coursekit.lecture.pages.positions.PlainPositions", "matplotlib.pyplot")
 NOT_ALLOWED = {
     "inside Keras": "import keras\ndef f(q): return keras.src.backend.nn.dot_product_attention(q, q, q)",
     "a method inside": "from keras.src.layers import Attention as A\ndef f(q): return A()._calculate_scores(q, q)",
@@ -118,21 +118,23 @@ NOT_ALLOWED = {
     "Keras by the course": "from coursekit import memory_task as m\ndef f(q): return m.keras.layers.Softmax()(q)",
 }  # fmt: skip
 OF_THE_COURSE = {
-    "a function": "from coursekit.captions import waves\ndef f(q): return waves(q)",
-    "a function by the exercise's name": "from coursekit.captions import waves as f",
-    "a method": "class f:\n    from coursekit.captions import waves as call",
-    "a cell that cannot be read": "def f(q): return h(q)\nfrom coursekit.captions import waves as h\nx = "
+    "a function": "from coursekit.lecture.captions import waves\ndef f(q): return waves(q)",
+    "a function by its short name": "from coursekit.captions import waves\ndef f(q): return waves(q)",
+    "a function of the package": "import coursekit\ndef f(q): return coursekit.captions.waves(q)",
+    "a function by the exercise's name": "from coursekit.lecture.captions import waves as f",
+    "a method": "class f:\n    from coursekit.lecture.captions import waves as call",
+    "a cell that cannot be read": "def f(q): return h(q)\nfrom coursekit.lecture.captions import waves as h\nx = "
     + "0+" * 30_000
     + "1",
-    "a module": "import coursekit.pages.parts as p\ndef f(q): return p.rotated(q)",
-    "the package": "import coursekit\ndef f(q): return coursekit.pages.parts.rotated(q)",
+    "a module": "import coursekit.lecture.pages.parts as p\ndef f(q): return p.rotated(q)",
+    "the package": "import coursekit\ndef f(q): return coursekit.lecture.pages.parts.rotated(q)",
     "the package of another name": "import coursekit as c\ndef f(q):\n    d = c\n    return d.pages.parts.rotated(q)",
-    "a helper": "from coursekit.pages import parts\nturn = parts.rotated\ndef f(q): return turn(q)",
-    "__import__": "def f(q): return __import__('coursekit.captions').captions.waves(q)",
+    "a helper": "from coursekit.lecture.pages import parts\nturn = parts.rotated\ndef f(q): return turn(q)",
+    "__import__": "def f(q): return __import__('coursekit.lecture.captions').captions.waves(q)",
     "glued __import__": "def f(q): return __import__('course' + 'kit').captions.waves(q)",
-    "another name of __import__": "i = __import__\ndef f(q): return i('coursekit.captions').captions.waves(q)",
-    "importlib": "from importlib import import_module as i\ndef f(q): return i('coursekit.captions').waves(q)",
-    "sys.modules": "import sys\ndef f(q): return sys.modules['coursekit.captions'].waves(q)",
+    "another name of __import__": "i = __import__\ndef f(q): return i('coursekit.lecture.captions').captions.waves(q)",
+    "importlib": "from importlib import import_module as i\ndef f(q): return i('coursekit.lecture.captions').waves(q)",
+    "sys.modules": "import sys\ndef f(q): return sys.modules['coursekit.lecture.captions'].waves(q)",
 }
 
 
@@ -152,7 +154,7 @@ def test_the_sentence_says_what_is_not_allowed_and_what_is():
     (sentence,) = found(NOT_ALLOWED["raw operations"], given=GIVEN)
     assert "`tensorflow.raw_ops.Softmax`" in sentence and "Keras by their public names" in sentence
     (sentence,) = found(OF_THE_COURSE["a function"], given=GIVEN)
-    assert "`coursekit.captions.waves`" in sentence and "what the lab's own cells import" in sentence
+    assert "`coursekit.lecture.captions.waves`" in sentence and "what the lab's own cells import" in sentence
 
 
 @pytest.mark.parametrize(
@@ -166,7 +168,7 @@ def test_the_sentence_says_what_is_not_allowed_and_what_is():
         "from sklearn.linear_model import Ridge\ndef f(q): return partial(expit, q)(math.pi), Ridge(), random.random()",
         "from coursekit import memory_task\nimport matplotlib.pyplot as plt\n"
         "def f(q):\n    plt.plot(q)\n    return memory_task.questions(q)",
-        "import coursekit\ndef f(q): return coursekit.memory_task.questions(q)",
+        "import coursekit\ndef f(q): return coursekit.lecture.memory_task.questions(q)",
         "from coursekit.captions import waves\nprint(waves(3))\ndef waves(q): return q\ndef f(q): return waves(q)",
         "from keras.src import ops as inner\nprint(inner)\ndef f(q): return q.inner",
         "def f(q): return getattr(q, 'sh' + 'ape')",
@@ -183,7 +185,7 @@ def test_the_names_that_a_lab_imports_are_read_from_its_cells():
         "from coursekit import plots, start_lab as s\nimport numpy as np",
         "import tensorflow_text, matplotlib.pyplot as plt",
     ]
-    found = ("coursekit.plots", "coursekit.start_lab", "matplotlib.pyplot", "tensorflow_text")
+    found = ("coursekit.lecture.plots", "coursekit.start_lab", "matplotlib.pyplot", "tensorflow_text")
     assert rules.find_imports(cells) == found
 
 
@@ -396,7 +398,7 @@ def test_no_notebook_takes_long_to_read(texts):
 def test_the_largest_trees_take_little_memory():
     cost = cost_of(
         "rules.find_violations(read_cells(['a;' * 6000] * 50), 'f', no_loops=True)",
-        "from coursekit import rules\nfrom coursekit.cells import read_cells",
+        "from coursekit.check import rules\nfrom coursekit.check.cells import read_cells",
     )
     assert cost.megabytes < 400
     assert cost.seconds < 10

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from autograder.course.released import read_released
 from autograder.course.settings import load_course
-from autograder.grading.lab_grader import grade_ids
-from autograder.submission import Unreadable, read_plan
+from autograder.grade.lab_grader import grade_ids
+from autograder.read import Unreadable, read_plan
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.patches import Ellipse
 
-from coursekit import scenes
+from coursekit.lecture import scenes
 
 
 @pytest.fixture(autouse=True)

@@ -12,11 +12,11 @@ from this_course import ROOT, exercises_of
 from tiny_course import build, write_notebook
 
 from autograder.course.settings import CourseError, load_course
-from autograder.declaring import Exercise, Mistake, Questions, seen
-from autograder.declaring.questions import ONE
-from autograder.releasing.sections import referred_sections, section
-from coursekit.judge import Attempt, Section, judge
-from coursekit.report import Report
+from autograder.declare import Exercise, Mistake, Questions, seen
+from autograder.declare.questions import ONE
+from autograder.release.sections import referred_sections, section
+from coursekit.check.judge import Attempt, Section, judge
+from coursekit.check.report import Report
 
 
 @pytest.mark.parametrize("lab", LABS)

@@ -8,7 +8,7 @@ import pytest
 from lab_matrix import exercises, namespace, outcome, solution_sources, told
 from this_course import exercises_of
 
-from autograder.declaring.exercise import Case, Exercise, differs
+from autograder.declare.exercise import Case, Exercise, differs
 
 pytestmark = pytest.mark.long
 

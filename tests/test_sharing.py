@@ -7,9 +7,9 @@ import pytest
 from lab_matrix import LABS, expectations, namespace, solution_sources
 from this_course import exercises_of
 
-from coursekit.diagnosis import agrees
-from coursekit.lab import run_cases
-from coursekit.plain import plain
+from coursekit.check.diagnosis import agrees
+from coursekit.check.lab import run_cases
+from coursekit.check.plain import plain
 from coursekit.probes import described, load_probe
 from coursekit.probes.driving import BuiltLayer, LayerProbe
 from coursekit.probes.sharing import LayerCache, sharing

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from autograder.declaring import Advice, Case, Exercise, Mistake, OwnExercise, cases, edit, instead, seen
-from autograder.declaring.edits import Edit, EditError
+from autograder.declare import Advice, Case, Exercise, Mistake, OwnExercise, cases, edit, instead, seen
+from autograder.declare.edits import Edit, EditError
 from coursekit.generator import Generator
 
 

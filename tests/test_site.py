@@ -34,7 +34,7 @@ from autograder.integrations.site.formulas import typeset
 from autograder.integrations.site.notebooks import page_of, subtitle_of, title_of
 from autograder.integrations.site.sources import DOCS, MORE, TEACHING, lay_out
 from autograder.integrations.site.vendored import copy_mathjax, write_vega
-from coursekit.plots import below_figure
+from coursekit.lecture.plots import below_figure
 
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

@@ -16,9 +16,9 @@ from autograder.author.solution_mutants import measure
 from autograder.author.strength import fresh_inputs
 from autograder.course.settings import load_course
 from autograder.course.text_pairs import read_pair
-from autograder.declaring import Case, Exercise
-from autograder.declaring.exercise import FIND_THE_BUG
-from autograder.grading.preloading import start_sandbox
+from autograder.declare import Case, Exercise
+from autograder.declare.exercise import FIND_THE_BUG
+from autograder.grade.preloading import start_sandbox
 from autograder.sandbox import Sandbox
 from coursekit.generator import Generator
 
@@ -28,7 +28,7 @@ ROOTS = "def roots(x, floor=0):\n    return np.sqrt(np.maximum(x, floor))\n"
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(TIGHT, preload=["numpy", "coursekit.probes", "coursekit.guard"]) as started:
+    with Sandbox(TIGHT, preload=["numpy", "coursekit.probes", "coursekit.check.guard"]) as started:
         yield started
 
 

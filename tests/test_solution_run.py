@@ -9,8 +9,8 @@ from nbformat.v4 import new_code_cell, new_notebook
 from tiny_course import LAB, details
 
 from autograder.course.settings import CourseError
-from autograder.declaring import Case, OwnExercise
-from autograder.grading.solution_run import own_expectations
+from autograder.declare import Case, OwnExercise
+from autograder.grade.solution_run import own_expectations
 from autograder.sandbox import Limits, Sandbox
 
 pytestmark = pytest.mark.sandbox

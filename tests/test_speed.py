@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coursekit import speed
+from coursekit.lecture import speed
 
 
 def test_a_square_crosses_a_line_where_both_are_equal():

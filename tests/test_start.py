@@ -11,9 +11,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from site_building import ROOT
 from typer.testing import CliRunner
 
-from coursekit.judge import ExerciseSpec, Judgement
-from coursekit.reference import load_reference
-from coursekit.report import Report
+from coursekit.check.judge import ExerciseSpec, Judgement
+from coursekit.check.reference import load_reference
+from coursekit.check.report import Report
 from coursekit.start import PAGE, points_shown, write_start_page
 from coursekit.terminal import app
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.reference import load_reference
+from coursekit.check.reference import load_reference
 
 ROOT = Path(__file__).resolve().parents[1]
 PASSED = re.compile(r"✓</span> ([^<]+)</div>")

@@ -11,7 +11,7 @@ from this_course import ROOT, exercises_of
 
 from autograder.author.strength import formula_mutants, strength
 from autograder.course.settings import load_course
-from autograder.declaring import Case, Exercise
+from autograder.declare import Case, Exercise
 from coursekit.generator import Generator
 
 pytestmark = pytest.mark.long

@@ -12,8 +12,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from coursekit import bert, recorded
-from coursekit.diagrams import PALETTE
+from coursekit.lecture import bert, recorded
+from coursekit.lecture.diagrams import PALETTE
 
 tf = pytest.importorskip("tensorflow")
 

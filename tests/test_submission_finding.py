@@ -15,7 +15,7 @@ from measuring import cost_of
 from test_submission_factory import LAB, answered, as_bytes
 
 from autograder.course.ids import student_id
-from autograder.submission import Unreadable, find_submissions
+from autograder.read import Unreadable, find_submissions
 
 GOOD = as_bytes(answered())
 KNOWN = {LAB: {"softmax", "softmax-code"}, "05_other": {"other"}}
@@ -101,7 +101,7 @@ def test_exchange_takes_the_newest_attempt(tmp_path):
 def test_an_entry_of_the_exchange_counts_where_it_is_its_students_own(tmp_path, monkeypatch):
     """Into an inbound folder anybody can put a folder, or an archive, with anybody's name on it."""
     mine = pwd.getpwuid(os.getuid()).pw_name
-    monkeypatch.setattr("autograder.submission.opening.os.getuid", lambda: 12345)  # another account grades
+    monkeypatch.setattr("autograder.read.opening.os.getuid", lambda: 12345)  # another account grades
     entries = [f"{who}+{LAB}+2026-01-0{day} 10:00:00 UTC+r" for who, day in ((mine, 2), ("ada", 3), ("ada", 4))]
     files = {f"{entries[0]}/{LAB}.ipynb": "mine", f"{entries[1]}/{LAB}.ipynb": "forged"}
     files |= {f"{mine}2/{LAB}.ipynb": "forged", "ada/work.ipynb": "forged", "bob.ipynb": "forged"}
@@ -317,7 +317,7 @@ def test_links_and_devices_in_an_archive_are_refused(tmp_path, kind):
 
 
 def test_member_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("autograder.submission.tree.RATIO_FROM_BYTES", 2**16)
+    monkeypatch.setattr("autograder.read.tree.RATIO_FROM_BYTES", 2**16)
     write(tmp_path, {"all.zip": pack({f"eve/{LAB}.ipynb": b" " * 2**20, f"ada/{LAB}.ipynb": "ada"})})
     found = find(tmp_path / "all.zip")
     assert read(found) == {"ada": "ada"}
@@ -326,14 +326,14 @@ def test_member_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
 
 def test_limits_on_members_and_total(tmp_path, monkeypatch):
     write(tmp_path, {"all.zip": pack({f"{n}.ipynb": "x" * 10 for n in "abcde"})})
-    monkeypatch.setattr("autograder.submission.tree.MAX_TOTAL_BYTES", 25)
+    monkeypatch.setattr("autograder.read.tree.MAX_TOTAL_BYTES", 25)
     assert len(read(find(tmp_path / "all.zip"))) == 2
-    monkeypatch.setattr("autograder.submission.tree.MAX_MEMBERS", 3)
+    monkeypatch.setattr("autograder.read.tree.MAX_MEMBERS", 3)
     assert "too many files" in find(tmp_path / "all.zip")["all"].problem
 
 
 def test_a_students_archive_has_limits_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.setattr("autograder.submission.tree.MAX_MEMBERS", 5)
+    monkeypatch.setattr("autograder.read.tree.MAX_MEMBERS", 5)
     work = {name: pack({f"{LAB}.ipynb": name, **{f"{n}.txt": "x" for n in range(4)}}) for name in ("ada", "bob")}
     many = pack({f"{n}.txt": "x" for n in range(6)})
     write(tmp_path, {"all.zip": pack({"ada/work.zip": work["ada"], "bob/work.zip": work["bob"], "eve/work.zip": many})})
@@ -350,7 +350,7 @@ def test_a_list_of_two_hundred_thousand_files_is_refused_before_it_is_read(tmp_p
     assert "too many files" in found["eve"].problem
     cost = cost_of(
         f"read_archive(FileSource(Path({str(tmp_path / 'all.zip')!r})))",
-        "from pathlib import Path\nfrom autograder.submission.tree import FileSource, read_archive",
+        "from pathlib import Path\nfrom autograder.read.tree import FileSource, read_archive",
     )
     assert cost.seconds < 2
     assert cost.megabytes < 300

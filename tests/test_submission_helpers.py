@@ -2,8 +2,8 @@
 
 import pytest
 
-from autograder.submission.lab_reader import helper_cells
-from autograder.submission.repair import CellStep, ProbeStep
+from autograder.read.lab_reader import helper_cells
+from autograder.read.repair import CellStep, ProbeStep
 
 ANSWER = '''
 def attend(q, k):

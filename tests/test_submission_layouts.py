@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.submission import find_submissions
+from autograder.read import find_submissions
 
 LAB = "02_self_attention"
 KNOWN = {LAB: {"softmax", "softmax-code"}, "01_intuition": {"other"}, "03_heads": {"split"}}

@@ -14,7 +14,7 @@ import pytest
 from measuring import cost_of
 from test_submission_finding import GOOD, KNOWN, LAB, find, pack, read, write
 
-from autograder.submission import FileSource, KeptSource, Unreadable, find_submissions, tree
+from autograder.read import FileSource, KeptSource, Unreadable, find_submissions, tree
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_kept_bytes_stay_what_they_were(tmp_path):
 def cost(root: Path):
     return cost_of(
         f"said = [each.student for each in find_submissions([Path({str(root)!r})], {LAB!r}).submissions]",
-        "from pathlib import Path\nfrom autograder.submission import find_submissions",
+        "from pathlib import Path\nfrom autograder.read import find_submissions",
     )
 
 

@@ -26,7 +26,7 @@ from test_submission_factory import (
 )
 
 from autograder.course.earlier_cells import ABSENT, text_hash
-from autograder.submission import CellStep, ProbeStep, Unreadable, read_notebook, read_plan, read_release, repair
+from autograder.read import CellStep, ProbeStep, Unreadable, read_notebook, read_plan, read_release, repair
 
 RELEASE = release()
 

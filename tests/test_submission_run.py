@@ -8,13 +8,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from autograder.grading import submission_run
-from autograder.grading.lab_files import writing
-from autograder.grading.submission_run import MAX_RESTARTS, MOST_AGAIN, PAUSES, PreparedExercise, SubmissionRun
+from autograder.grade import submission_run
+from autograder.grade.lab_files import writing
+from autograder.grade.submission_run import MAX_RESTARTS, MOST_AGAIN, PAUSES, PreparedExercise, SubmissionRun
+from autograder.read import CellStep, Plan, ProbeStep, Rules
+from autograder.read.lab_reader import with_rules
 from autograder.sandbox import CellError, CellReply, Failure, Limits, ProbeReply, SessionLost, WorkerLost
-from autograder.submission import CellStep, Plan, ProbeStep, Rules
-from autograder.submission.lab_reader import with_rules
-from coursekit.judge import ExerciseSpec, Expectation, GroupSpec
+from coursekit.check.judge import ExerciseSpec, Expectation, GroupSpec
 
 LIMITS = Limits(cpu_seconds_per_step=10, wall_seconds_per_step=60)
 POINTS = {"one": 3.0, "two": 5.0}

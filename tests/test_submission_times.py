@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.submission import FileSource
-from autograder.submission.handing_in import as_platform_time, as_time, time_in
+from autograder.read import FileSource
+from autograder.read.handing_in import as_platform_time, as_time, time_in
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

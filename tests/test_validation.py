@@ -15,13 +15,13 @@ from nbgrader.server_extensions.validate_assignment import handlers
 from nbgrader.validator import Validator
 from traitlets.config import Config
 
-from autograder.releasing.validation import configure_validation
-from coursekit.lab import RAISING
+from autograder.release.validation import configure_validation
+from coursekit.check.lab import RAISING
 
 # A check as the notebook shows it: the report's class and its last line, without what is tested.
 CHECK = """
-from coursekit.judge import ExerciseSpec, GroupJudgement, GroupSpec, Judgement
-from coursekit.report import CheckFailed, Report
+from coursekit.check.judge import ExerciseSpec, GroupJudgement, GroupSpec, Judgement
+from coursekit.check.report import CheckFailed, Report
 
 
 def check(name, passed, points):

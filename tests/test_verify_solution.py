@@ -8,14 +8,14 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from tiny_course import build, details
 
-from autograder.grading import lab_files
-from autograder.releasing import verify_solution
-from autograder.releasing.release import ReleaseRefused, release
+from autograder.grade import lab_files
+from autograder.release import verify_solution
+from autograder.release.release import ReleaseRefused, release
 
 
 def test_such_a_release_is_refused_and_nothing_is_written(tmp_path, monkeypatch):
     course = build(tmp_path / "course", monkeypatch)
-    monkeypatch.setattr("autograder.releasing.verify_solution.failed_checks", lambda lab, *_: [f"{lab} fails"])
+    monkeypatch.setattr("autograder.release.verify_solution.failed_checks", lambda lab, *_: [f"{lab} fails"])
     with pytest.raises(ReleaseRefused, match="01_tiny fails"):
         release(course)
     assert not course.release_notebook("01_tiny").exists()

@@ -10,7 +10,7 @@ import keras
 import numpy as np
 import pytest
 
-from coursekit import recorded
+from coursekit.lecture import recorded
 
 pytestmark = pytest.mark.long
 

@@ -28,14 +28,14 @@ from typer.testing import CliRunner
 
 from autograder.cli.app import app
 from autograder.course.settings import CourseError, load_course
-from autograder.grading.gradebook import GradebookWriter
-from autograder.grading.lab_grader import GradingFailed
-from autograder.grading.marks import automatic_mark
-from autograder.grading.results import ExerciseResult, LabResult
+from autograder.grade.gradebook import GradebookWriter
+from autograder.grade.lab_grader import GradingFailed
+from autograder.grade.marks import automatic_mark
+from autograder.grade.results import ExerciseResult, LabResult
 from autograder.integrations.watching import watcher as watcher_module
 from autograder.integrations.watching.watcher import Watcher
 from autograder.marking import run as command
-from autograder.submission import PassedOver
+from autograder.read import PassedOver
 
 START = datetime(2026, 11, 2, 12, tzinfo=UTC)
 SETTINGS = "[grading]\nattempts_per_hour = 3\n\n[[labs]]"

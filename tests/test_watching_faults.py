@@ -13,7 +13,7 @@ from autograder.cli import watching
 from autograder.cli.app import app
 from autograder.integrations.watching import watcher as watcher_module
 from autograder.integrations.watching.watcher import Round
-from autograder.submission import PassedOver
+from autograder.read import PassedOver
 
 
 @pytest.fixture

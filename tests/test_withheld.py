@@ -7,11 +7,11 @@ import json
 import numpy as np
 import pytest
 
-from autograder.declaring import Case, Exercise
-from autograder.declaring.exercise import VISIBLE_SEED
-from autograder.releasing import reference_export
-from coursekit import reference
-from coursekit.judge import Attempt, judge
+from autograder.declare import Case, Exercise
+from autograder.declare.exercise import VISIBLE_SEED
+from autograder.release import reference_export
+from coursekit.check import reference
+from coursekit.check.judge import Attempt, judge
 
 LABELS = np.array([0, 1, 1, 0, 1, 0, 0, 1, 1, 0])
 

@@ -6,8 +6,8 @@ import pytest
 
 from autograder.course.settings import load_course
 from autograder.integrations.scaffold.new import new_course
-from autograder.releasing import verify_solution
-from autograder.releasing.release import ReleaseRefused, release
+from autograder.release import verify_solution
+from autograder.release.release import ReleaseRefused, release
 
 pytestmark = pytest.mark.sandbox
 
@@ -18,7 +18,7 @@ def refusals(tmp_path, monkeypatch):
     new_course(tmp_path / "course")
     course = load_course(tmp_path / "course")
     monkeypatch.setattr(verify_solution, "failed_checks", lambda *_: [])
-    monkeypatch.setattr("autograder.releasing.release.preload_of", lambda *_: ("numpy",))
+    monkeypatch.setattr("autograder.release.release.preload_of", lambda *_: ("numpy",))
     path = course.root / "exercises" / "first_lab" / "centre.py"
     text = path.read_text()
 
@@ -35,7 +35,7 @@ def refusals(tmp_path, monkeypatch):
 
 FORMULA = """
 import numpy as np
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 
 exercise = Exercise("centre", call=("x",))
 

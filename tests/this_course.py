@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 
 from autograder.course.settings import load_course
-from autograder.declaring.course_exercises import declared_exercises
-from autograder.declaring.exercise import Exercise
+from autograder.declare.course_exercises import declared_exercises
+from autograder.declare.exercise import Exercise
 
 ROOT = Path(__file__).resolve().parents[1]
 

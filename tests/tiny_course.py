@@ -108,14 +108,14 @@ def build(root: Path, monkeypatch: pytest.MonkeyPatch, toml: str = TOML) -> Cour
     declared = {"double": free, "square": free}
     for user in ("releasing.release", "grading.lab_grader", "pages.class_report", "integrations.exporting.gradescope"):
         monkeypatch.setattr(f"autograder.{user}.declared_exercises", lambda course, lab: declared)
-    monkeypatch.setattr("autograder.releasing.reference_export.export", export_points)
-    monkeypatch.setattr("autograder.releasing.verify_solution.failed_checks", lambda *_: [])
+    monkeypatch.setattr("autograder.release.reference_export.export", export_points)
+    monkeypatch.setattr("autograder.release.verify_solution.failed_checks", lambda *_: [])
     return load_course(root)
 
 
 def released(root: Path, monkeypatch: pytest.MonkeyPatch, toml: str = TOML) -> Course:
     """The course with its lab released."""
-    from autograder.releasing.release import release
+    from autograder.release.release import release
 
     course = build(root, monkeypatch, toml)
     release(course)

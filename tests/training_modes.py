@@ -18,7 +18,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from coursekit import plots
+from coursekit.lecture import plots
 
 LECTURES = Path(__file__).resolve().parents[1] / "lectures"
 CODE_CELL = re.compile(r"^# %%(?! \[markdown\]).*\n((?:(?!# %%).*\n?)*)", re.MULTILINE)

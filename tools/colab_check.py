@@ -35,10 +35,10 @@ from traitlets.config import Config
 
 from autograder.course.cells import grade_id, is_solution, is_test
 from autograder.course.settings import Course, load_course
-from autograder.releasing.course_cells import write_course_cells
-from autograder.releasing.publish import publish
-from autograder.releasing.student_project import PACKAGE
-from autograder.submission.skeleton import defined_names
+from autograder.read.skeleton import defined_names
+from autograder.release.course_cells import write_course_cells
+from autograder.release.publish import publish
+from autograder.release.student_project import PACKAGE
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = "3.13"  # of Colab

@@ -16,28 +16,28 @@ from pathlib import Path
 import matplotlib
 from matplotlib.figure import Figure
 
-from coursekit import diagrams
+from coursekit.lecture import diagrams
 
 PICTURE = Path(__file__).resolve().parents[1] / "docs" / "images" / "submission.svg"
 
 # module:name, and what it hands on. Everything here is trusted code, outside of the sandbox.
 TRUSTED = (
-    ("autograder.submission.finding:find_submissions", "bytes"),
-    ("autograder.submission.reading:read_notebook", "notebook"),
-    ("autograder.submission.repair:repair", "Plan"),
-    ("autograder.grading.submission_run:SubmissionRun", "arrays, or how they failed"),
-    ("coursekit.rules:find_violations", "broken rules"),
-    ("coursekit.judge:judge", "Judgement"),
-    ("autograder.grading.lab_grader:LabGrader", "LabResult"),
-    ("autograder.grading.gradebook:GradebookWriter", "LabResult"),
+    ("autograder.read.finding:find_submissions", "bytes"),
+    ("autograder.read.reading:read_notebook", "notebook"),
+    ("autograder.read.repair:repair", "Plan"),
+    ("autograder.grade.submission_run:SubmissionRun", "arrays, or how they failed"),
+    ("coursekit.check.rules:find_violations", "broken rules"),
+    ("coursekit.check.judge:judge", "Judgement"),
+    ("autograder.grade.lab_grader:LabGrader", "LabResult"),
+    ("autograder.grade.gradebook:GradebookWriter", "LabResult"),
     ("autograder.pages.feedback:write_feedback", ""),
 )
-ASKS = "autograder.grading.submission_run:SubmissionRun"
+ASKS = "autograder.grade.submission_run:SubmissionRun"
 # The student's code runs here. It can see no answer, no other student's work and no network.
 SANDBOXED = (
     "autograder.worker.zygote:main",
     "autograder.worker.runner:serve",
-    "coursekit.attempts:attempt",
+    "coursekit.check.attempts:attempt",
 )
 WIDTH, HEIGHT, GAP = 5.4, 0.92, 0.42  # of a box, and the space to the next one, in inches
 COLUMNS = 66  # characters of a line in a box

@@ -29,7 +29,7 @@ import typer
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("COURSE_DATA", ROOT.parent / "shared" / "data"))
-RECORDS = ROOT / "coursekit" / "recorded"
+RECORDS = ROOT / "coursekit" / "lecture" / "recorded"
 # what tells runs in a list apart
 IDENTITY = ("dataset", "model", "kind", "tubelet", "images", "texts", "augmentation", "rate", "seed")
 
@@ -184,14 +184,14 @@ def repeated(check: Check, data: Path) -> dict[str, Any]:
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / "experiments", copy / "experiments", ignore=ignored)
         shutil.copytree(ROOT / "coursekit", copy / "coursekit", ignore=ignored)
-        for record in (copy / "coursekit" / "recorded").glob("*.json"):
+        for record in (copy / "coursekit" / "lecture" / "recorded").glob("*.json"):
             record.unlink()
         for name in ("lectures", "data"):
             (copy / name).symlink_to(ROOT / name)
         command = [sys.executable, f"experiments/{check.program}.py", *check.arguments]
         if check.needs:
             command += ["--data", str(data)]
-        record, printed = copy / "coursekit" / "recorded" / f"{check.program}.json", copy / "printed.txt"
+        record, printed = copy / "coursekit" / "lecture" / "recorded" / f"{check.program}.json", copy / "printed.txt"
         with printed.open("wb") as output:
             process = subprocess.Popen(
                 command, cwd=copy, env=os.environ | {"PYTHONPATH": folder}, stdout=output, stderr=subprocess.STDOUT

@@ -83,9 +83,9 @@ def judge_in_process(lab: str, name: str) -> Iterator[str]:
     import lab_matrix
     from this_course import exercises_of
 
-    from coursekit.guard import guard
-    from coursekit.judge import judge, not_run
-    from coursekit.lab import run_cases
+    from coursekit.check.guard import guard
+    from coursekit.check.judge import judge, not_run
+    from coursekit.check.lab import run_cases
 
     exercise = exercises_of(lab)[name]
     spec, cases = _spec(exercise), lab_matrix.expectations(lab, name)
@@ -102,10 +102,10 @@ def judge_in_sandbox(lab: str, name: str, whats: Sequence[str]) -> Iterator[str]
     import lab_matrix
     from this_course import exercises_of
 
-    from autograder.grading.submission_run import attempt_of
+    from autograder.grade.submission_run import attempt_of
     from autograder.sandbox import Limits, Sandbox
-    from coursekit.judge import judge, not_run
-    from coursekit.readings import read
+    from coursekit.check.judge import judge, not_run
+    from coursekit.check.readings import read
 
     exercise = exercises_of(lab)[name]
     spec, cases = _spec(exercise), lab_matrix.expectations(lab, name)
@@ -215,9 +215,9 @@ def _graded(root: Path, lab: str, works: dict[str, bytes]) -> Iterator[str]:
     from types import SimpleNamespace
 
     from autograder.course.settings import load_course
-    from autograder.grading.lab_grader import LabGrader, grade_all
-    from autograder.grading.preloading import start_sandbox
-    from autograder.submission import FoundSubmission
+    from autograder.grade.lab_grader import LabGrader, grade_all
+    from autograder.grade.preloading import start_sandbox
+    from autograder.read import FoundSubmission
 
     course = load_course(root)
     grader = LabGrader(course, lab, seed=40723)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 
-from autograder.declaring.edits import spelling
-from autograder.declaring.exercise import Exercise
+from autograder.declare.edits import spelling
+from autograder.declare.exercise import Exercise
 
 
 def described(exercise: Exercise, id: str) -> str:

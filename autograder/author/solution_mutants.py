@@ -16,10 +16,10 @@ from nbformat import NotebookNode
 from autograder.author.mutants import in_turns, mutants
 from autograder.author.strength import FRESH_SEED, fresh_inputs
 from autograder.course.settings import CourseError
-from autograder.declaring.exercise import Exercise
-from autograder.releasing.wrong_answers import Trial, cells_of
+from autograder.declare.exercise import Exercise
+from autograder.release.wrong_answers import Trial, cells_of
 from autograder.sandbox import Sandbox
-from coursekit.judge import Expectation
+from coursekit.check.judge import Expectation
 
 MOST_OF_TRAINING = 20  # mutants of an exercise that trains a model
 FRESH_INPUTS = 200  # on which a mutant must be right to count as equivalent

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from autograder.author.mutants import Mutant, mutants
-from autograder.declaring.declaration import Case
-from autograder.declaring.exercise import Exercise
-from coursekit.comparison import difference
-from coursekit.judge import Expectation
+from autograder.declare.declaration import Case
+from autograder.declare.exercise import Exercise
+from coursekit.check.comparison import difference
+from coursekit.check.judge import Expectation
 
 SLOW_MODES = ("gradient", "slopes", "derivative")  # hundreds of runs of the formula for each case
 NEARLY = 0.5  # tolerances within which a result counts as the right one

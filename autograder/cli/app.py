@@ -36,13 +36,13 @@ from autograder.cli.overview import Overview
 from autograder.cli.similarity import similar
 from autograder.course.printable import printable
 from autograder.course.settings import Course, CourseError, load_course
-from autograder.grading.results import STATUSES
+from autograder.grade.results import STATUSES
 from coursekit import terminal
 
 if TYPE_CHECKING:
-    from autograder.grading.marks import Mark
+    from autograder.grade.marks import Mark
     from autograder.marking.run import Marking
-    from autograder.submission.handing_in import PlatformTimes
+    from autograder.read.handing_in import PlatformTimes
 
 LONGEST_TABLE = 60
 MOST_PASSED_OVER = 20
@@ -106,9 +106,9 @@ def release(
     solution of a changed lab no longer passes every check. To drop an exercise, delete its file and its cells: the
     sections, the table and "exercise 5" in texts are numbered anew.
     """
-    from autograder.releasing.graded_before import graded_before
-    from autograder.releasing.release import ReleaseRefused
-    from autograder.releasing.release import release as make_release
+    from autograder.release.graded_before import graded_before
+    from autograder.release.release import ReleaseRefused
+    from autograder.release.release import release as make_release
 
     if check and directory:
         _stop("--check changes nothing, and --publish writes: give one of them", 2)
@@ -193,7 +193,7 @@ def grade(
 
     You can stop it at any moment: the next run continues. It grades only submissions that are new or have changed.
     """
-    from autograder.grading.preloading import start_sandbox
+    from autograder.grade.preloading import start_sandbox
     from autograder.sandbox import SandboxUnavailable
 
     course = load_course()
@@ -204,14 +204,14 @@ def grade(
     try:
         on_cluster = nullcontext(cluster_at(cluster, cluster_wait)) if cluster else None
         with on_cluster or start_sandbox(course, lab, unsafe=unsafe) as warm:
-            from autograder.grading.people import course_roster
+            from autograder.grade.people import course_roster
             from autograder.marking.run import Marking  # slow to import: meanwhile the sandbox warms up
 
             best = course.attempts.counts == "best"
             url = course.gradebook_at(db)
             marking = Marking(course, lab, out_dir, db_url=url, seed=seed, again=again, keep_best=best)
             found = marking.find(paths, course_roster(course) if only_roster else None, platform, layout)
-            from autograder.submission.layouts import LAYOUTS
+            from autograder.read.layouts import LAYOUTS
 
             for name in marking.layouts:
                 err.print(f"[bold]layout[/]  {name}: {escape(LAYOUTS[name])}", highlight=False, soft_wrap=True)
@@ -253,14 +253,14 @@ def grade(
 
 
 def _platform_times(course: Course, lab: str, paths: list[Path]) -> list[PlatformTimes]:
-    from autograder.submission.handing_in import read_times
+    from autograder.read.handing_in import read_times
 
     return [read_times(path, course.zone_of(lab)) for path in paths]
 
 
 def _show(marking: Marking) -> None:
-    from autograder.grading.database import shown_url
-    from autograder.grading.marks import sentences_on_waiting
+    from autograder.grade.database import shown_url
+    from autograder.grade.marks import sentences_on_waiting
 
     attempts = {result.student: result for result in marking.results}
     results = [marking.counts_instead.get(student, attempts[student]) for student in sorted(attempts)]
@@ -361,8 +361,8 @@ def publish(
     If course.toml names no repository, give students coursekit.zip beside the notebooks: in Colab they upload it, and
     the first cell of each notebook installs it.
     """
-    from autograder.releasing.publish import PublishRefused
-    from autograder.releasing.publish import publish as make
+    from autograder.release.publish import PublishRefused
+    from autograder.release.publish import publish as make
 
     try:
         course = load_course()
@@ -385,8 +385,8 @@ def publish(
             out.print(f"Colab installs the tag: git tag -f v{course.version}, git push -f origin v{course.version}")
     if archive:
         from autograder.course.files import write_atomically
-        from autograder.releasing.colab_archive import ARCHIVE, coursekit_archive
-        from autograder.releasing.publish import student_files
+        from autograder.release.colab_archive import ARCHIVE, coursekit_archive
+        from autograder.release.publish import student_files
 
         write_atomically(archive / ARCHIVE, coursekit_archive(student_files(course)))
         out.print(f"{archive / ARCHIVE}: students upload it in Colab beside a notebook", highlight=False)
@@ -449,11 +449,11 @@ def report(
     students. With --project there is a second one to show in class: for each lab the three commonest mistakes as
     pictures, and what failed most, without a name.
     """
-    from autograder.grading.case_states import sentences_on_cases
-    from autograder.grading.database import shown_url
-    from autograder.grading.gradebook import known_students
-    from autograder.grading.marks import sentences_on_waiting
-    from autograder.grading.people import unknown_names
+    from autograder.grade.case_states import sentences_on_cases
+    from autograder.grade.database import shown_url
+    from autograder.grade.gradebook import known_students
+    from autograder.grade.marks import sentences_on_waiting
+    from autograder.grade.people import unknown_names
     from autograder.marking.results_folder import current_marks
     from autograder.pages.class_report import write_report
 

@@ -11,7 +11,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from autograder.declaring.exercise import Exercise
+    from autograder.declare.exercise import Exercise
 
 COLUMNS = ("exercise", "made", "equivalent", "killed", "left")
 
@@ -35,8 +35,8 @@ def mistake(
     """
     from autograder.author.mistake_text import described
     from autograder.course.settings import CourseError, load_course
-    from autograder.declaring.course_exercises import declared_exercises
-    from autograder.declaring.exercise import Exercise
+    from autograder.declare.course_exercises import declared_exercises
+    from autograder.declare.exercise import Exercise
 
     course = load_course()
     declared = declared_exercises(course, course.lab(lab).name)
@@ -71,9 +71,9 @@ def mutants(
     from autograder.author.solution_mutants import measure, summary
     from autograder.course.settings import CourseError, load_course
     from autograder.course.text_pairs import read_pair
-    from autograder.declaring.course_exercises import declared_exercises
-    from autograder.declaring.exercise import Exercise
-    from autograder.grading.preloading import start_sandbox
+    from autograder.declare.course_exercises import declared_exercises
+    from autograder.declare.exercise import Exercise
+    from autograder.grade.preloading import start_sandbox
 
     course = load_course()
     console = Console()
@@ -101,6 +101,6 @@ def mutants(
 
 def _is_tried(exercise: Exercise) -> bool:
     """Whether it is a function or layer; a value that is written down has nothing to mutate."""
-    from autograder.declaring.exercise import FIND_THE_BUG
+    from autograder.declare.exercise import FIND_THE_BUG
 
     return exercise.oracle is not None and exercise.name != FIND_THE_BUG

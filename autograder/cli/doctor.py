@@ -13,7 +13,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 from autograder.course.settings import FILE_NAME, Course
-from autograder.grading.database import shown_url
+from autograder.grade.database import shown_url
 
 _COUNTING = "memory and CPU time"
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from autograder.course.settings import Course
-    from autograder.grading.explaining import Explanation, FailedCase
-    from autograder.grading.marks import Mark
-    from autograder.grading.results import ExerciseResult
+    from autograder.grade.explaining import Explanation, FailedCase
+    from autograder.grade.marks import Mark
+    from autograder.grade.results import ExerciseResult
 
 
 def explain(
@@ -61,14 +61,14 @@ def explain(
     mark = _recorded(course, lab, student, course.gradebook_at(db))
     _check_exercise(course, mark, exercise)
 
-    from autograder.grading.preloading import start_sandbox  # slow to import: what is misspelt is told before
+    from autograder.grade.preloading import start_sandbox  # slow to import: what is misspelt is told before
+    from autograder.read import ReaderLost
     from autograder.sandbox import SandboxUnavailable, WorkerLost
-    from autograder.submission import ReaderLost
 
     try:
         with start_sandbox(course, lab, unsafe=unsafe) as warm:
-            from autograder.grading import explaining  # slow to import: meanwhile the sandbox warms up
-            from autograder.grading.lab_grader import LabGrader
+            from autograder.grade import explaining  # slow to import: meanwhile the sandbox warms up
+            from autograder.grade.lab_grader import LabGrader
 
             grader = LabGrader(course, lab, seed=seed)
             work = explaining.graded_work(course, lab, mark, source, grader.known)
@@ -99,7 +99,7 @@ def explain(
 
 def _recorded(course: Course, lab: str, student: str, url: str) -> Mark:
     from autograder.course.settings import CourseError
-    from autograder.grading.gradebook import recorded_marks
+    from autograder.grade.gradebook import recorded_marks
 
     marks = {mark.student: mark for mark in recorded_marks(course, url, lab)}
     if student not in marks:
@@ -167,7 +167,7 @@ def _show_case(failed: FailedCase, cases: int, out: Console) -> None:
 
 
 def _show_values(out: Console, heading: str, values: Mapping[str, Any]) -> None:
-    from autograder.grading.explaining import shown
+    from autograder.grade.explaining import shown
 
     for name, value in values.items():
         text = shown(value).replace("\n", "\n" + " " * 15)

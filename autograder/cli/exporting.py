@@ -14,7 +14,7 @@ from rich.markup import escape
 if TYPE_CHECKING:
     from autograder.course.roster import Roster
     from autograder.course.settings import Course
-    from autograder.grading.marks import Mark
+    from autograder.grade.marks import Mark
     from autograder.integrations.exporting.tables import Row, Table
 
 app = typer.Typer(
@@ -281,8 +281,8 @@ class _Export:
         for lab in (*labs, *self.headings):
             self.course.lab(lab)  # a misspelt one is told before what is slow to import
 
-        from autograder.grading.database import shown_url
-        from autograder.grading.people import course_roster, unknown_names
+        from autograder.grade.database import shown_url
+        from autograder.grade.people import course_roster, unknown_names
         from autograder.integrations.exporting.tables import Cell
         from autograder.marking.results_folder import current_marks
 
@@ -324,8 +324,8 @@ class _Export:
 
     def _excused(self, lab: str, others: Collection[str]) -> dict[str, Mark]:
         """The students who are excused from a lab and have handed in nothing, without the `others`."""
-        from autograder.grading.marks import Mark
-        from autograder.grading.results import LabResult
+        from autograder.grade.marks import Mark
+        from autograder.grade.results import LabResult
 
         return {
             student: Mark(LabResult(student, lab, ()), (), excused=True)
@@ -357,8 +357,8 @@ class _Export:
         self, table: Table, target: Path, archive: tuple[bytes, int] | None = None, feedback: Path | None = None
     ) -> None:
         from autograder.course.files import write_atomically
-        from autograder.grading.case_states import sentences_on_cases
-        from autograder.grading.marks import sentences_on_waiting
+        from autograder.grade.case_states import sentences_on_cases
+        from autograder.grade.marks import sentences_on_waiting
         from autograder.integrations.exporting.term import NOT_DUE
 
         out = Console()

@@ -33,7 +33,7 @@ def import_(
     The import runs no code of the assignment. Its code runs in the sandbox when you release the lab.
     """
     from autograder.course.settings import load_course
-    from autograder.declaring.course_exercises import lab_folder
+    from autograder.declare.course_exercises import lab_folder
     from autograder.integrations.importing.writing import import_assignment
 
     out, here = Console(), Path.cwd()

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from autograder.course.settings import Course
-    from autograder.grading.answers import QuestionInWords
-    from autograder.grading.course_tables import MarkChange
-    from autograder.grading.marks import Mark
+    from autograder.grade.answers import QuestionInWords
+    from autograder.grade.course_tables import MarkChange
+    from autograder.grade.marks import Mark
 
 AUTOMATIC = "automatic"
 SAID_IN_TERMINAL = 10  # answers to a question
@@ -95,9 +95,9 @@ def mark(
     course = load_course()
     lab = course.lab(lab).name  # a misspelt one is told before what is slow to import
 
-    from autograder.grading.database import shown_url
-    from autograder.grading.gradebook import GradebookWriter, recorded_marks
-    from autograder.grading.people import unknown_names
+    from autograder.grade.database import shown_url
+    from autograder.grade.gradebook import GradebookWriter, recorded_marks
+    from autograder.grade.people import unknown_names
     from autograder.marking.results_folder import bring_up_to_date
     from autograder.pages.feedback import feedback_path
 
@@ -139,7 +139,7 @@ def mark(
 
 def _show_answers(course: Course, lab: str, marks: list[Mark], folder: Path, out: Console) -> None:
     from autograder.course.files import write_atomically
-    from autograder.grading.answers import questions
+    from autograder.grade.answers import questions
     from autograder.pages.answers import answers_page
 
     found = questions(course, lab, marks)
@@ -175,7 +175,7 @@ def _given(
     from autograder.course.cells import answers_in_words, details
     from autograder.course.released import read_released
     from autograder.course.settings import CourseError
-    from autograder.declaring.rubrics import check_items, rubric_file, rubrics
+    from autograder.declare.rubrics import check_items, rubric_file, rubrics
 
     released = read_released(course, lab)
     if items:

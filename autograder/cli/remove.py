@@ -89,7 +89,7 @@ def undo(
     course = load_course()
     name = course.lab(lab).name if lab is not None else None
 
-    from autograder.grading.gradebook import GradebookWriter
+    from autograder.grade.gradebook import GradebookWriter
 
     with GradebookWriter(course.gradebook_at(db), course) as gradebook:
         if not gradebook.take_back(student, name):
@@ -107,9 +107,9 @@ class _Asked:
 def _remove(student: str, lab: str | None, asked: _Asked, folder: Path, db: str | None) -> None:
     from autograder.course.near import did_you_mean
     from autograder.course.settings import CourseError, load_course
-    from autograder.grading.autograded_notebook import remove_files
-    from autograder.grading.database import shown_url
-    from autograder.grading.gradebook import GradebookWriter, known_students
+    from autograder.grade.autograded_notebook import remove_files
+    from autograder.grade.database import shown_url
+    from autograder.grade.gradebook import GradebookWriter, known_students
     from autograder.marking.results_folder import bring_up_to_date
 
     course = load_course()

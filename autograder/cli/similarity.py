@@ -48,10 +48,10 @@ def similar(
     from autograder.course.files import write_atomically
     from autograder.course.released import read_released
     from autograder.course.settings import CourseError, load_course
-    from autograder.grading.lab_grader import known_cells
+    from autograder.grade.lab_grader import known_cells
     from autograder.integrations.similarity.comparing import Document, TextReader, compare, document, given_text
     from autograder.pages.rendering import render
-    from autograder.submission import Children, Unreadable, find_submissions, read_release
+    from autograder.read import Children, Unreadable, find_submissions, read_release
 
     course = load_course()
     release, known = read_released(course, course.lab(lab).name), known_cells(course)

@@ -67,7 +67,7 @@ def watch(
 
     You can stop it at any moment, and a power cut does no harm: the next start continues from there.
     """
-    from autograder.grading.people import course_roster, unknown_names  # slow to import
+    from autograder.grade.people import course_roster, unknown_names  # slow to import
     from autograder.integrations.watching.watcher import EVERYBODYS, Watcher
 
     course = load_course()

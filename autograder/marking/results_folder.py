@@ -8,13 +8,13 @@ from pathlib import Path
 
 from autograder.course.files import plain_cell, write_csv
 from autograder.course.settings import Course
-from autograder.grading.autograded_notebook import read_autograded
-from autograder.grading.gradebook import GradebookWriter, recorded_marks
-from autograder.grading.hidden_inputs import HiddenInputs
-from autograder.grading.marks import Mark
+from autograder.grade.autograded_notebook import read_autograded
+from autograder.grade.gradebook import GradebookWriter, recorded_marks
+from autograder.grade.hidden_inputs import HiddenInputs
+from autograder.grade.marks import Mark
 from autograder.pages.feedback import feedback_path, is_current, write_feedback
-from autograder.submission import PassedOver
-from autograder.submission.layouts import shown_place
+from autograder.read import PassedOver
+from autograder.read.layouts import shown_place
 
 RESULTS_COLUMNS = (
     *("student", "lab", "exercise", "score", "max_score", "status", "misconceptions", "seconds"),

@@ -19,20 +19,20 @@ from autograder.course.printable import printable
 from autograder.course.roster import Roster
 from autograder.course.settings import Course, CourseError, load_nbgrader_config
 from autograder.course.times import shown_time
-from autograder.grading.course_tables import Removed
-from autograder.grading.database import shown_url
-from autograder.grading.gradebook import GradebookWriter
-from autograder.grading.hidden_inputs import HiddenInputs
-from autograder.grading.lab_grader import GradingFailed, LabGrader, content_hash, grade_all
-from autograder.grading.marks import Mark, automatic_mark
-from autograder.grading.people import of_roster, unknown_names
-from autograder.grading.results import LabResult
+from autograder.grade.course_tables import Removed
+from autograder.grade.database import shown_url
+from autograder.grade.gradebook import GradebookWriter
+from autograder.grade.hidden_inputs import HiddenInputs
+from autograder.grade.lab_grader import GradingFailed, LabGrader, content_hash, grade_all
+from autograder.grade.marks import Mark, automatic_mark
+from autograder.grade.people import of_roster, unknown_names
+from autograder.grade.results import LabResult
 from autograder.marking.results_folder import bring_up_to_date, write_passed_over
 from autograder.pages.feedback import feedback_path, write_feedback
+from autograder.read import FoundSubmission, PassedOver, find_submissions
+from autograder.read.handing_in import PlatformTimes, dated
+from autograder.read.layouts import LAYOUTS, shown_place
 from autograder.sandbox import Sandbox, SandboxUnavailable
-from autograder.submission import FoundSubmission, PassedOver, find_submissions
-from autograder.submission.handing_in import PlatformTimes, dated
-from autograder.submission.layouts import LAYOUTS, shown_place
 
 if TYPE_CHECKING:
     from autograder.integrations.cluster.client import Cluster  # Dask is slow to import, and most grade without

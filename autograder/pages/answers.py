@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from autograder.course.printable import printable
 from autograder.course.settings import Course
-from autograder.grading.answers import QuestionInWords
+from autograder.grade.answers import QuestionInWords
 from autograder.pages.rendering import render
 
 MOST_CHARACTERS = 20_000  # of one answer

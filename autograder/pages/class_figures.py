@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 from matplotlib import style
 from matplotlib.figure import Figure
 
-from autograder.grading.marks import Mark
+from autograder.grade.marks import Mark
 from autograder.pages.class_numbers import Outcomes, hours_after, quartiles
 
 GREEN, ORANGE, RED, GREY = "#2e8b57", "#d98e04", "#c0392b", "#8a8a8a"

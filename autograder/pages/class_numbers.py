@@ -15,7 +15,7 @@ import numpy as np
 from scipy.stats import t as student_t
 
 from autograder.course.settings import Course, CourseError
-from autograder.grading.marks import Mark
+from autograder.grade.marks import Mark
 
 LEAST_FOR_CORRELATION = 10  # students; with fewer the coefficient says nothing
 LOW_PERCENT = 50.0

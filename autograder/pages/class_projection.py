@@ -12,15 +12,15 @@ from markupsafe import Markup
 
 from autograder.course.files import write_atomically
 from autograder.course.settings import Course, CourseLab
-from autograder.declaring.course_exercises import declared_exercises
-from autograder.declaring.declaration import Declaration, describe
-from autograder.declaring.exercise import VISIBLE_SEED, Exercise
-from autograder.grading.marks import Mark
+from autograder.declare.course_exercises import declared_exercises
+from autograder.declare.declaration import Declaration, describe
+from autograder.declare.exercise import VISIBLE_SEED, Exercise
+from autograder.grade.marks import Mark
 from autograder.pages import class_figures
 from autograder.pages.class_numbers import MistakeCount, items, mistakes, outcomes
 from autograder.pages.rendering import render
-from autograder.releasing.sections import is_left_out, section
-from coursekit.judge import Section
+from autograder.release.sections import is_left_out, section
+from coursekit.check.judge import Section
 
 SHOWN = 3  # mistakes, and groups of tests, of a lab
 LARGEST = (24, 32)  # rows and columns of a result that is drawn

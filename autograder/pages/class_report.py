@@ -12,9 +12,9 @@ from urllib.parse import quote
 
 from autograder.course.files import write_atomically
 from autograder.course.settings import Course, CourseLab
-from autograder.declaring.course_exercises import declared_exercises
-from autograder.grading.case_states import sentences_on_cases
-from autograder.grading.marks import Mark, sentences_on_waiting
+from autograder.declare.course_exercises import declared_exercises
+from autograder.grade.case_states import sentences_on_cases
+from autograder.grade.marks import Mark, sentences_on_waiting
 from autograder.pages import class_figures, class_tables
 from autograder.pages.class_numbers import (
     LEAST_FOR_CORRELATION,

@@ -20,11 +20,11 @@ from autograder.course.cells import grade_id, is_solution
 from autograder.course.files import write_atomically
 from autograder.course.settings import Course
 from autograder.course.times import shown_time
-from autograder.grading.marks import ExerciseMark, Mark, PartMark
-from autograder.grading.results import GroupResult, round_score
+from autograder.grade.marks import ExerciseMark, Mark, PartMark
+from autograder.grade.results import GroupResult, round_score
 from autograder.pages.mending import MOST, to_mend
 from autograder.pages.rendering import render
-from coursekit.statuses import STATUS_WORDS
+from coursekit.check.statuses import STATUS_WORDS
 
 MAX_SHOWN_CHARACTERS = 20_000  # of a cell
 LONGEST_LINE = 1_000  # characters of a line of code that are shown

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.course.settings import Course
-from autograder.grading.marks import ExerciseMark, Mark
-from autograder.grading.results import round_score
-from coursekit.judge import Section
-from coursekit.statuses import STATUS_WORDS
+from autograder.grade.marks import ExerciseMark, Mark
+from autograder.grade.results import round_score
+from coursekit.check.judge import Section
+from coursekit.check.statuses import STATUS_WORDS
 
 MOST = 3  # things that a page tells first
 

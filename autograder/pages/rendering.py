@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from coursekit.report import as_html
+from coursekit.check.report import as_html
 
 
 def render(template: str, **values: Any) -> bytes:

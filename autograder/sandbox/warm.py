@@ -29,8 +29,8 @@ from autograder.worker.walls import WallReport
 log = logging.getLogger(__name__)
 
 PRELOAD = (
-    "numpy", "tensorflow", "keras", "matplotlib.pyplot", "coursekit.plots", "coursekit.probes",
-    "coursekit.guard", "coursekit.quiet",
+    "numpy", "tensorflow", "keras", "matplotlib.pyplot", "coursekit.lecture.plots", "coursekit.probes",
+    "coursekit.check.guard", "coursekit.quiet",
 )  # fmt: skip
 OUTER_WALL = "bubblewrap"
 OTHER_USER = "another user's process"

@@ -25,8 +25,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets import Type
 from traitlets.config import Config
 
-from coursekit.attempts import attempt, failed
-from coursekit.guard import guard
+from coursekit.check.attempts import attempt, failed
+from coursekit.check.guard import guard
 from coursekit.probes.sharing import LayerCache, sharing
 
 from . import protocol

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from coursekit import bert
+from coursekit.lecture import bert
 from coursekit.probes.arguments import refuse_changed
 from coursekit.probes.choosing import design, positive, real, whole
 from coursekit.probes.driving import ContractError, find, function, numbers

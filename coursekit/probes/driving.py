@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.guard import ForbiddenCall
+from coursekit.check.guard import ForbiddenCall
 from coursekit.probes.arguments import ContractError, copied, is_deliberate, refuse_changed, shorter, tensors
 from coursekit.probes.copies import reloaded
 from coursekit.probes.naming import kind_of

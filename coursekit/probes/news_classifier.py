@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from coursekit import bert
-from coursekit.chance import is_likely
+from coursekit.check.chance import is_likely
+from coursekit.lecture import bert
 from coursekit.probes.driving import ContractError, find
 from coursekit.probes.naming import kind_of
 from coursekit.probes.sharing import current_cache

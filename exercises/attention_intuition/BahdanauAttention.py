@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 from exercises.attention_intuition import shared
 from exercises.attention_intuition.shared import additive_scores, attended
 from exercises.drawing import drawn_until, normal, one_of, partial_mask, size_other_than

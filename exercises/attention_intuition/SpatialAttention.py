@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 from exercises.attention_intuition.shared import SWAPPED_RESULTS, TRAINING_ADVICE
 from exercises.drawing import normal
 from exercises.formulas.attention import softmax

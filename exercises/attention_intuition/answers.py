@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Questions, seen
+from autograder.declare import Questions, seen
 from exercises.formulas.attention import softmax
 
 SCORES = np.array([0.0, -2.0])  # of two keys at distances 0 and 2, bandwidth 1

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, cases, edit, instead
+from autograder.declare import Case, Exercise, cases, edit, instead
 from exercises.attention_intuition import shared
 from exercises.attention_intuition.shared import apart, attended
 from exercises.drawing import drawn_until, masks_matter, normal, partial_mask

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Exercise, edit
+from autograder.declare import Exercise, edit
 from exercises.attention_intuition import shared
 from exercises.attention_intuition.shared import pair_types, pair_values
 from exercises.self_attention.shared import BUILT_IN_ATTENTION

@@ -1,6 +1,6 @@
 """Lab 01, exercise `find_the_bug`."""
 
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.formulas.attention import softmax

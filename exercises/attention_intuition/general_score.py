@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Exercise, edit
+from autograder.declare import Exercise, edit
 from coursekit.generator import Generator
 from exercises.attention_intuition import shared
 from exercises.attention_intuition.shared import weighted_types, widths

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, edit, instead
+from autograder.declare import Case, Exercise, edit, instead
 from coursekit.generator import Generator
 from exercises.attention_intuition.shared import TYPES
 from exercises.drawing import drawn_until

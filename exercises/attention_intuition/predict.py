@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import ONE, Questions, seen
+from autograder.declare import ONE, Questions, seen
 from exercises.formulas.attention import softmax
 
 KEYS = np.arange(-100, 101) * 0.1

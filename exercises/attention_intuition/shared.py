@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.declaring import Case, edit
+from autograder.declare import Case, edit
 from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.formulas.attention import masked_softmax

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, cases, edit
+from autograder.declare import Case, Exercise, cases, edit
 from exercises.attention_intuition.shared import UNSTABLE, apart
 from exercises.drawing import normal
 from exercises.formulas.attention import softmax

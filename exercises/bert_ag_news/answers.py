@@ -1,6 +1,6 @@
 """Lab 07, exercise `answers`."""
 
-from autograder.declaring import Questions, seen
+from autograder.declare import Questions, seen
 
 CHOSEN = 0.15 * 100  # tokens of a hundred; 80 % of them become [MASK]
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, edit, seen
+from autograder.declare import Case, Exercise, edit, seen
 from coursekit.generator import Generator
 from coursekit.probes.news_classifier import FROZEN
 from exercises.bert_ag_news.shared import SENTENCES

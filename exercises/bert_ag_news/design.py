@@ -1,6 +1,6 @@
 """Lab 07, exercise `design`: any schedule that keeps every constraint is right."""
 
-from autograder.declaring import Design, seen
+from autograder.declare import Design, seen
 
 exercise = Design("design")
 exercise.constraint(

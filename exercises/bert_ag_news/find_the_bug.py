@@ -1,6 +1,6 @@
 """Lab 07, exercise `find_the_bug`: a schedule that begins at 0 where there is no warm-up."""
 
-from autograder.declaring import find_the_bug
+from autograder.declare import find_the_bug
 from exercises.bert_ag_news import warmup_linear_decay
 
 exercise = find_the_bug(warmup_linear_decay.exercise)

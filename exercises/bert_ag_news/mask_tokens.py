@@ -2,9 +2,15 @@
 
 from typing import Any
 
-from autograder.declaring import Case, Exercise, edit, seen
+from autograder.declare import Case, Exercise, edit, seen
+from coursekit.check.readings.token_masking import (
+    at_the_rate,
+    each_for_itself,
+    in_three_kinds,
+    never_chosen,
+    uniform_over,
+)
 from coursekit.generator import Generator
-from coursekit.readings.token_masking import at_the_rate, each_for_itself, in_three_kinds, never_chosen, uniform_over
 
 
 def _large(rng: Generator) -> dict[str, Any]:

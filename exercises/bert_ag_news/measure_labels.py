@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, edit, seen
+from autograder.declare import Advice, Case, Exercise, edit, seen
 from coursekit.generator import Generator
 from coursekit.probes.bert_ag_news import each_once, nearest_mean
 from exercises.drawing import drawn_until

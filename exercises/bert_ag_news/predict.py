@@ -2,7 +2,7 @@
 
 import math
 
-from autograder.declaring import ONE, Advice, Questions, seen
+from autograder.declare import ONE, Advice, Questions, seen
 
 CLASSES = 4
 

@@ -2,7 +2,7 @@
 
 import math
 
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 from coursekit.generator import Generator
 
 

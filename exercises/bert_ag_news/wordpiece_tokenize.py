@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from autograder.declaring import Case, Exercise, edit, instead
+from autograder.declare import Case, Exercise, edit, instead
 from coursekit.generator import Generator
 
 LETTERS = "abcdefghiklmnoprstuvwz"

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 from exercises.decoder_and_masking.shared import weights
 from exercises.drawing import normal, one_of, partial_mask, size_other_than
 from exercises.formulas.decoder_block import (

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 from exercises.decoder_and_masking.shared import positions, weights
 from exercises.drawing import normal, one_of
 from exercises.formulas.attention import softmax  # noqa: F401 - mistakes use it

@@ -1,6 +1,6 @@
 """Lab 08, exercise `answers`."""
 
-from autograder.declaring import Questions, seen
+from autograder.declare import Questions, seen
 
 exercise = Questions("answers")
 

@@ -1,6 +1,6 @@
 """Lab 08, exercise `cross_entropy`."""
 
-from autograder.declaring import Exercise, edit
+from autograder.declare import Exercise, edit
 from exercises.decoder_and_masking import shared
 from exercises.decoder_and_masking.shared import pair_types, pairs, zeros_in_p, zeros_in_q
 from exercises.formulas.losses import cross_entropy

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, edit
+from autograder.declare import Advice, Case, Exercise, edit
 from coursekit.generator import Generator
 
 exercise = Exercise("derive_smoothing_floor", returns=("floor", "gap"), no_loops=True)

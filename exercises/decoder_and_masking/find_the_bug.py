@@ -1,6 +1,6 @@
 """Lab 08, exercise `find_the_bug`: a loss to which padding adds the logarithm of V."""
 
-from autograder.declaring import find_the_bug
+from autograder.declare import find_the_bug
 from exercises.decoder_and_masking import masked_cross_entropy
 
 exercise = find_the_bug(masked_cross_entropy.exercise)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 from exercises.decoder_and_masking import shared
 from exercises.decoder_and_masking.shared import distribution, pair_types, pairs, zeros_in_p
 from exercises.formulas.losses import kl_divergence

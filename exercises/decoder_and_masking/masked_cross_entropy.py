@@ -4,7 +4,7 @@ import math  # noqa: F401 - mistakes use it
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, edit
+from autograder.declare import Advice, Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.formulas.attention import softmax  # noqa: F401 - mistakes use it
 from exercises.formulas.losses import log_softmax

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import ONE, Advice, Questions, seen
+from autograder.declare import ONE, Advice, Questions, seen
 from exercises.formulas.losses import cross_entropy
 
 WORDS, SMOOTHING = 14, 0.1

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, edit
+from autograder.declare import Advice, Case, edit
 from coursekit.generator import Generator
 
 

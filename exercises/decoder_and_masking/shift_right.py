@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 from exercises.decoder_and_masking.shared import draw_ids
 
 exercise = Exercise("shift_right")

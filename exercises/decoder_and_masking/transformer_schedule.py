@@ -1,6 +1,6 @@
 """Lab 08, exercise `transformer_schedule`."""
 
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 from coursekit.generator import Generator
 
 exercise = Exercise("transformer_schedule")

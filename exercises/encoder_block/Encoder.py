@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 from exercises.drawing import partial_mask, size_other_than
 from exercises.encoder_block import shared
 from exercises.encoder_block.shared import (

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, Mistake, edit, seen
+from autograder.declare import Advice, Case, Exercise, Mistake, edit, seen
 from coursekit.generator import Generator
 from exercises.drawing import one_of, partial_mask, size_other_than
 from exercises.encoder_block import shared

@@ -1,6 +1,6 @@
 """Lab 04, exercise `FeedForward`."""
 
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.drawing import normal, one_of
 from exercises.encoder_block.shared import HIDDEN, feed_forward

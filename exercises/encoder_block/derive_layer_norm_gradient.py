@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, edit
+from autograder.declare import Advice, Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.drawing import drawn_until, normal
 

@@ -1,6 +1,6 @@
 """Lab 04, exercise `encoder_parameter_count`."""
 
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 
 exercise = Exercise("encoder_parameter_count", reveal=False)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, edit, seen
+from autograder.declare import Advice, Case, Exercise, edit, seen
 from coursekit.generator import Generator
 from coursekit.probes.encoder_block import each_run_once, named_rate
 from exercises.drawing import drawn_until, one_of

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from autograder.declaring import Case, edit
+from autograder.declare import Case, edit
 from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.formulas.encoder_block import Weights, attended, normalised

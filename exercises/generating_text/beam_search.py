@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, edit, instead
+from autograder.declare import Advice, Case, Exercise, edit, instead
 from coursekit.generator import Generator
 from coursekit.probes.generating_text import table_step
 from exercises.generating_text.shared import finished_apart, greedy, is_finished, lengthened, scoring, search, until

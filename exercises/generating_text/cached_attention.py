@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, edit
+from autograder.declare import Advice, Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.drawing import drawn_until, is_far_apart, normal
 from exercises.formulas.attention import softmax

@@ -1,6 +1,6 @@
 """Lab 08b, exercise `find_the_bug`: a `top_p` that gives the probabilities of the right tokens to other ones."""
 
-from autograder.declaring import find_the_bug
+from autograder.declare import find_the_bug
 from exercises.generating_text import top_p
 
 exercise = find_the_bug(top_p.exercise)

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, edit, seen
+from autograder.declare import Advice, Case, Exercise, edit, seen
 from coursekit.generator import Generator
 from exercises.generating_text.shared import free_places, greedy, greedy_decode, search, until
 

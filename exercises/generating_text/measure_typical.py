@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, edit, seen
+from autograder.declare import Advice, Case, Exercise, edit, seen
 from coursekit.generator import Generator
 from coursekit.probes.generating_text import SEEDS_AGAIN, Step, each_seed, table_step
 from exercises.generating_text.shared import is_finished, search, until

@@ -1,6 +1,6 @@
 """Lab 08b, exercise `predict`: how many whole sentences are right when each token is right with a given probability."""
 
-from autograder.declaring import ONE, Advice, Questions, seen
+from autograder.declare import ONE, Advice, Questions, seen
 
 exercise = Questions("predict", tolerance=0.02)
 

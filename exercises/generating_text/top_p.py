@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, edit, instead
+from autograder.declare import Advice, Case, Exercise, edit, instead
 from exercises.drawing import drawn_until
 
 exercise = Exercise("top_p")

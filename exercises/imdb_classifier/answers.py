@@ -1,6 +1,6 @@
 """Lab 06, exercise `answers`."""
 
-from autograder.declaring import Questions, seen
+from autograder.declare import Questions, seen
 
 LENGTH, LONGER, WIDTH = 200, 600, 32
 PARAMETERS = 657_737  # of the published model, with 200 positions

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, edit, seen
+from autograder.declare import Case, Exercise, edit, seen
 from coursekit.generator import Generator
 from exercises.drawing import drawn_until, normal
 from exercises.formulas.encoder_block import normalised, unpacked

@@ -1,6 +1,6 @@
 """Lab 06, exercise `find_the_bug`: a masked mean that divides by the mean length of the batch."""
 
-from autograder.declaring import find_the_bug
+from autograder.declare import find_the_bug
 from exercises.imdb_classifier import masked_mean
 
 exercise = find_the_bug(masked_mean.exercise)

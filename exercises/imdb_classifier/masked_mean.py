@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, edit, instead
+from autograder.declare import Case, Exercise, edit, instead
 from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.imdb_classifier.shared import padded, with_one_word

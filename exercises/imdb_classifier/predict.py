@@ -2,7 +2,7 @@
 
 import math
 
-from autograder.declaring import ONE, Advice, Questions, seen
+from autograder.declare import ONE, Advice, Questions, seen
 
 REVIEWS, ACCURACY = 64, 0.8
 VARIANCE = ACCURACY * (1 - ACCURACY) / REVIEWS  # of a binomial share

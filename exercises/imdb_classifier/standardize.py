@@ -3,7 +3,7 @@
 import re
 import string
 
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.imdb_classifier.shared import ACCENTED, WORDS, pick
 

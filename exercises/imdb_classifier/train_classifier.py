@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, seen
+from autograder.declare import Case, Exercise, seen
 from coursekit.generator import Generator
 
 LEAST_ACCURACY = 0.9

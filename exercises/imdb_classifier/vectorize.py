@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, edit, seen
+from autograder.declare import Case, Exercise, edit, seen
 from coursekit.generator import Generator
 from exercises.drawing import one_of
 from exercises.imdb_classifier.shared import WORDS, pick

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 from exercises.drawing import normal
 from exercises.language_model.shared import UNSCALED, attend
 from exercises.self_attention.shared import BUILT_IN_ATTENTION

@@ -1,6 +1,6 @@
 """Lab 10, exercise `bpe_decode`."""
 
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.language_model.shared import FORBIDDEN_BYTE_PAIRS
 

@@ -3,7 +3,7 @@
 from functools import partial
 from itertools import pairwise
 
-from autograder.declaring import Case, Exercise, edit, instead
+from autograder.declare import Case, Exercise, edit, instead
 from coursekit.generator import Generator
 from exercises.drawing import drawn_until
 from exercises.language_model.shared import FORBIDDEN_BYTE_PAIRS, drawn_chunks, joined, learned

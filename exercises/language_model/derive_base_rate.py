@@ -2,7 +2,7 @@
 
 from scipy.special import digamma
 
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 
 LN_2 = 0.6931471805599453
 

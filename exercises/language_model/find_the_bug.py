@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise
+from autograder.declare import Case, Exercise
 from exercises.drawing import normal
 from exercises.formulas.attention import softmax
 

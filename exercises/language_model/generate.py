@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, edit, seen
+from autograder.declare import Case, Exercise, edit, seen
 from coursekit.generator import Generator
 from coursekit.probes.language_model import WANTED_CALLS, from_one_seed, logits_after
 from exercises.drawing import drawn_until

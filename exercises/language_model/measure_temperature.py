@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import t
 
-from autograder.declaring import Case, Exercise, edit, seen
+from autograder.declare import Case, Exercise, edit, seen
 from coursekit.generator import Generator
 from coursekit.probes.language_model import PARSES, wanted_grid
 from exercises.drawing import drawn_until

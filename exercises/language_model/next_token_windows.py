@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, edit, instead, seen
+from autograder.declare import Case, Exercise, edit, instead, seen
 from coursekit.generator import Generator
 
 exercise = Exercise("next_token_windows", own_probe=True)

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, edit
-from coursekit.python_names import bound_names, names_read, parameter_names
+from autograder.declare import Case, Exercise, edit
+from coursekit.lecture.python_names import bound_names, names_read, parameter_names
 
 NAN = float("nan")
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from autograder.declaring import edit
+from autograder.declare import edit
 from coursekit.generator import Generator
 from coursekit.probes.language_model import model_paths
 from exercises.formulas.attention import softmax
@@ -152,7 +152,10 @@ def drawn_chunks(rng: Generator, letters: str, count: int) -> dict[str, int]:
     return chunks
 
 
-FORBIDDEN_BYTE_PAIRS = ("coursekit.pages.byte_pairs.PlainBytePairs", "coursekit.pages.byte_pairs.merged")
+FORBIDDEN_BYTE_PAIRS = (
+    "coursekit.lecture.pages.byte_pairs.PlainBytePairs",
+    "coursekit.lecture.pages.byte_pairs.merged",
+)
 OVERLAPS_MERGED = (
     edit("continue", "first = place if tuple(ids[place : place + 2]) == pair else first\ncontinue", see="10#byte-pairs")
     | "In a run such as “aaa” a letter is merged twice, and one is lost. After a merge go on behind both letters."

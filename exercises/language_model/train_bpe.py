@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 
-from autograder.declaring import Case, Exercise, edit, instead
+from autograder.declare import Case, Exercise, edit, instead
 from exercises.drawing import drawn_until
 from exercises.language_model.shared import FORBIDDEN_BYTE_PAIRS, OVERLAPS_MERGED, drawn_chunks, learned
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, edit, seen
+from autograder.declare import Case, Exercise, edit, seen
 from exercises.drawing import drawn_until, is_far_apart, normal, one_of, partial_mask
 from exercises.formulas.attention import scaled_dot_product_attention
 from exercises.multi_head_attention import shared

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, edit, instead
+from autograder.declare import Advice, Case, Exercise, edit, instead
 from coursekit.generator import Generator
 from exercises.drawing import normal
 

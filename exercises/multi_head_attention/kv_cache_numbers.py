@@ -1,6 +1,6 @@
 """Lab 03, exercise `kv_cache_numbers`."""
 
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 from coursekit.generator import Generator
 
 PRIMES = (3, 5, 7, 11, 13, 17, 19)

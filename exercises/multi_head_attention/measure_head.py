@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, edit, seen
+from autograder.declare import Advice, Case, Exercise, edit, seen
 from coursekit.generator import Generator
 from coursekit.probes.multi_head_attention import SEVERAL, STAYING, loss_of, one_at_a_time
 from exercises.drawing import drawn_until, normal

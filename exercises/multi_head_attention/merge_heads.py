@@ -1,6 +1,6 @@
 """Lab 03, exercise `merge_heads`."""
 
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 from exercises.drawing import normal
 from exercises.multi_head_attention.shared import JOINED, MERGED_BY_RESHAPE, merge
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from autograder.declaring import edit
+from autograder.declare import edit
 from coursekit.generator import Generator
 from exercises.drawing import drawn_until, normal, partial_mask
 from exercises.self_attention.shared import large_masks_matter

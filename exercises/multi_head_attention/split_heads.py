@@ -1,6 +1,6 @@
 """Lab 03, exercise `split_heads`."""
 
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 from exercises.drawing import normal
 from exercises.multi_head_attention.shared import CUT, SPLIT_BY_RESHAPE, split
 

@@ -3,7 +3,7 @@
 import math
 from dataclasses import replace
 
-from autograder.declaring import Exercise, edit
+from autograder.declare import Exercise, edit
 from exercises.positional_encoding import shared
 from exercises.positional_encoding.shared import embeddings, sinusoidal_table, with_positions
 

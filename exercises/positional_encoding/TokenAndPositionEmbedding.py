@@ -1,6 +1,6 @@
 """Lab 05, exercise `TokenAndPositionEmbedding`."""
 
-from autograder.declaring import Exercise, edit
+from autograder.declare import Exercise, edit
 from exercises.positional_encoding.shared import EMBEDDING_MISTAKES, ROWS, embeddings, with_positions
 
 LEARNED = embeddings(5, learned=True)

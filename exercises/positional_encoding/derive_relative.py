@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, edit
+from autograder.declare import Advice, Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.positional_encoding.shared import ANGLE_TOLERANCE, HALF_EXPONENT, OTHER_BASE, angular_speeds

@@ -1,6 +1,6 @@
 """Lab 05, exercise `design`: any choice that keeps every constraint is right."""
 
-from autograder.declaring import Design, seen
+from autograder.declare import Design, seen
 
 exercise = Design("design")
 exercise.constraint(

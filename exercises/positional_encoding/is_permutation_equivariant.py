@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 from coursekit.generator import Generator
 from coursekit.probes.positional_encoding import TOKEN_MAPS, token_map
 from exercises.drawing import drawn_until, normal

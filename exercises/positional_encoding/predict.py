@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder.declaring import ONE, Questions, seen
+from autograder.declare import ONE, Questions, seen
 from exercises.positional_encoding.shared import angular_speeds
 
 exercise = Questions("predict", tolerance=2.0)

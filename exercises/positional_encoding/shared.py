@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Case, edit
+from autograder.declare import Case, edit
 from coursekit.generator import Generator
 from exercises.drawing import normal, one_of
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 from exercises.drawing import one_of
 from exercises.positional_encoding import shared
 from exercises.positional_encoding.shared import sinusoidal_table
@@ -33,7 +33,7 @@ exercise = Exercise(
     "sinusoidal_positions",
     own_probe=True,
     tolerance=shared.ANGLE_TOLERANCE,
-    forbidden=("coursekit.pages.positions.PlainPositions", "coursekit.memory_task.wave_table"),
+    forbidden=("coursekit.lecture.pages.positions.PlainPositions", "coursekit.lecture.memory_task.wave_table"),
 )
 
 

@@ -179,9 +179,9 @@ def self_attention_matrix(x):
     return x
 """,
     "project_qkv": """
-import coursekit.judge
+import coursekit.check.judge
 
-coursekit.judge.judge = lambda *args, **kwargs: "full marks"
+coursekit.check.judge.judge = lambda *args, **kwargs: "full marks"
 
 
 def project_qkv(x, w_q, w_k, w_v):

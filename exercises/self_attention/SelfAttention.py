@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.drawing import normal, one_of, partial_mask, size_other_than
 from exercises.formulas.attention import scaled_dot_product_attention

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Questions, seen
+from autograder.declare import Questions, seen
 from exercises.formulas.attention import softmax
 
 X = np.array([[1, 2, 3, 4], [2, 4, 8, 7], [1, 2, 1, 2]])

@@ -1,6 +1,6 @@
 """Lab 02, exercise `attention_cost`."""
 
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 
 exercise = Exercise("attention_cost", fields=("multiply_adds", "weights_entries"))
 

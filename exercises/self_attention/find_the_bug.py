@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, edit, instead
+from autograder.declare import Case, Exercise, edit, instead
 from coursekit.generator import Generator
 from exercises.drawing import drawn_until, is_far_apart, normal
 from exercises.formulas.attention import scaled_dot_product_attention, softmax

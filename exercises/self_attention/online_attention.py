@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, edit, instead, seen
+from autograder.declare import Advice, Case, Exercise, edit, instead, seen
 from coursekit.generator import Generator
 from coursekit.probes.blocks import ALL, ALL_KEYS
 from coursekit.probes.self_attention import never_held

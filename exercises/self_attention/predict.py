@@ -1,6 +1,6 @@
 """Lab 02, exercise `predict`."""
 
-from autograder.declaring import ONE, Questions, seen
+from autograder.declare import ONE, Questions, seen
 
 exercise = Questions("predict", tolerance=0.45)
 

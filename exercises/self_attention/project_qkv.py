@@ -1,6 +1,6 @@
 """Lab 02, exercise `project_qkv`."""
 
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.self_attention.shared import project_qkv

@@ -1,6 +1,6 @@
 """Lab 02, exercise `report`: numbers of the student's own `measure_saturation`, in the range of recorded runs."""
 
-from autograder.declaring import Questions, seen
+from autograder.declare import Questions, seen
 
 exercise = Questions("report")
 

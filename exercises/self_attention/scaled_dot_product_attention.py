@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, cases, edit, instead
+from autograder.declare import Case, Exercise, cases, edit, instead
 from exercises.drawing import drawn_until, normal, partial_mask
 from exercises.formulas.attention import scaled_dot_product_attention
 from exercises.self_attention import shared

@@ -1,6 +1,6 @@
 """Lab 02, exercise `self_attention_loops`."""
 
-from autograder.declaring import Exercise
+from autograder.declare import Exercise
 from exercises.self_attention import shared
 from exercises.self_attention.shared import plain, plain_large, plain_self_attention, plain_types
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Exercise, edit, instead
+from autograder.declare import Exercise, edit, instead
 from exercises.formulas.attention import softmax
 from exercises.self_attention import shared
 from exercises.self_attention.shared import plain, plain_large, plain_self_attention, plain_types

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declaring import Case, edit
+from autograder.declare import Case, edit
 from coursekit.generator import Generator
 from exercises.drawing import drawn_until, masks_matter, normal
 from exercises.formulas.attention import scaled_dot_product_attention
@@ -33,7 +33,7 @@ BUILT_IN_ATTENTION = (
     "keras.ops.nn.dot_product_attention",
     "tensorflow.nn.scaled_dot_product_attention",
 )
-READY_SELF_ATTENTION = (*BUILT_IN_ATTENTION, "coursekit.pages.self_attention.PlainSelfAttention")
+READY_SELF_ATTENTION = (*BUILT_IN_ATTENTION, "coursekit.lecture.pages.self_attention.PlainSelfAttention")
 
 
 AUTOMATIC_GRADIENTS = ("tensorflow.GradientTape", "tensorflow.gradients", "tensorflow.autodiff.ForwardAccumulator")

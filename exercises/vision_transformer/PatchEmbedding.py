@@ -1,6 +1,6 @@
 """Lab 09, exercise `PatchEmbedding`."""
 
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 from exercises.drawing import normal, one_of, size_other_than
 from exercises.vision_transformer.shared import FRONT_FIRST, IMAGE_AXES, JOINED, PIECES, draw_images, embedded
 

@@ -1,6 +1,6 @@
 """Lab 09, exercise `answers`."""
 
-from autograder.declaring import Questions, seen
+from autograder.declare import Questions, seen
 
 D_MODEL, CLASSES, PATCHES = 768, 1000, 196  # of ViT-B/16 for images of 224 × 224
 COLUMNS, LARGEST = 4, 6  # the grid has 3 rows; the largest of the patches' entries is patch 6

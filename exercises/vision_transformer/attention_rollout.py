@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, edit, instead
+from autograder.declare import Advice, Case, Exercise, edit, instead
 from coursekit.generator import Generator
 from exercises.formulas.attention import softmax
 from exercises.vision_transformer.shared import Draw

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 from coursekit.generator import Generator
 from coursekit.probes.vision_transformer import by_role, role_shapes
 from coursekit.probes.vit_dropout import NOISE, NOT_GROWN, NOTHING_ELSE, READ_DROPPED

@@ -1,6 +1,6 @@
 """Lab 09, exercise `find_the_bug`: a rollout that multiplies its layers from the wrong side."""
 
-from autograder.declaring import find_the_bug
+from autograder.declare import find_the_bug
 from exercises.vision_transformer import attention_rollout
 
 exercise = find_the_bug(attention_rollout.exercise)

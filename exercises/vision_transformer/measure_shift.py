@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.declaring import Advice, Case, Exercise, edit, instead, seen
+from autograder.declare import Advice, Case, Exercise, edit, instead, seen
 from coursekit.generator import Generator
 from coursekit.probes.vision_transformer import WHOLE_PATCHES, answers_of, logits_of
 from exercises.drawing import drawn_until, normal

@@ -1,6 +1,6 @@
 """Lab 09, exercise `predict`: how far the cosine of two random rows is from 0."""
 
-from autograder.declaring import ONE, Questions, seen
+from autograder.declare import ONE, Questions, seen
 
 exercise = Questions("predict", tolerance=0.03)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from autograder.declaring import Case, Mistake, edit
+from autograder.declare import Case, Mistake, edit
 from coursekit.generator import Generator
 from exercises.drawing import normal
 

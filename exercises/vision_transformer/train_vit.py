@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.linalg import hadamard
 
-from autograder.declaring import Case, Exercise, seen
+from autograder.declare import Case, Exercise, seen
 
 exercise = Exercise(
     "train_vit", own_probe=True, probe_only=("images", "labels", "seed"), cpu_seconds=40, uses=("build_vit",)

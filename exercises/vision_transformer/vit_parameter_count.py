@@ -1,6 +1,6 @@
 """Lab 09, exercise `vit_parameter_count`."""
 
-from autograder.declaring import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit
 from coursekit.generator import Generator
 from exercises.vision_transformer.shared import Draw, vit_size
 

@@ -14,7 +14,7 @@ from stored_weights import largest_weight
 from workplace import NotebookWindow, Server, Window
 
 from autograder.course.settings import load_course
-from autograder.releasing.publish import publish
+from autograder.release.publish import publish
 
 pytestmark = [pytest.mark.long, pytest.mark.slow]
 

@@ -10,8 +10,8 @@ from selenium.webdriver.support.ui import Select
 from tiny_course import LAB, released
 from workplace import Window
 
-from autograder.grading.marks import automatic_mark
-from autograder.grading.results import ExerciseResult, LabResult
+from autograder.grade.marks import automatic_mark
+from autograder.grade.results import ExerciseResult, LabResult
 from autograder.pages.class_report import write_report
 
 pytestmark = pytest.mark.browser

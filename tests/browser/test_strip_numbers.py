@@ -15,7 +15,7 @@ from test_strip import small_bert
 from test_web_site import COURSE, Quiet
 from test_web_site import window as window  # a fixture
 
-from coursekit import bert
+from coursekit.lecture import bert
 
 tf = pytest.importorskip("tensorflow")
 pytest.importorskip("tensorflow_text")

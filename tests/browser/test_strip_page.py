@@ -17,8 +17,8 @@ from test_web_site import home as home  # a fixture
 from test_web_site import window as window  # a fixture
 from workplace import Window
 
-from coursekit import bert
-from coursekit.diagrams import contrast
+from coursekit.lecture import bert
+from coursekit.lecture.diagrams import contrast
 
 pytestmark = [pytest.mark.long, pytest.mark.slow]
 

@@ -14,7 +14,7 @@ from PIL.PngImagePlugin import PngInfo
 from workplace import NARROW, WIDE, NotebookWindow, Server
 
 from autograder.course.settings import load_course
-from autograder.releasing.publish import publish
+from autograder.release.publish import publish
 
 ROOT = Path(__file__).resolve().parents[2]
 LAB = "02_self_attention"

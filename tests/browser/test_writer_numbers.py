@@ -12,8 +12,8 @@ from test_web_site import COURSE
 from test_web_site import window as window  # a fixture
 
 from coursekit import data
-from coursekit.pages.byte_pairs import PlainBytePairs
-from coursekit.pages.parts import nucleus
+from coursekit.lecture.pages.byte_pairs import PlainBytePairs
+from coursekit.lecture.pages.parts import nucleus
 
 pytestmark = [pytest.mark.long, pytest.mark.slow]
 

@@ -6,7 +6,7 @@ import numpy as np
 from claims.page import Page
 from scipy.special import softmax
 
-from coursekit import toy_scores
+from coursekit.lecture import toy_scores
 
 
 def claims(page: Page) -> None:

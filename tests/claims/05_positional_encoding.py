@@ -200,7 +200,7 @@ def beyond(page, results, by_seed) -> None:
         far["none"].mean(),
         holds=[bool((none[:, :4] < tables[..., :4].min(axis=0)).all()), *(np.round(far["none"], 2) == 0.44)],
     )
-    page.given("Letters stand at 30 % of the positions", because="how coursekit/memory_task.py draws them")
+    page.given("Letters stand at 30 % of the positions", because="how coursekit/lecture/memory_task.py draws them")
     views = {name: np.array([run[name] for run in results["rotary"]]) for name in results["rotary"][0]}
     page.says("With the window the rotary model is correct again", holds=views["last 32"].min() > 0.97)
     page.says(

@@ -203,7 +203,7 @@ def mistakes(page: Page) -> None:
 
 
 def recorded(page: Page) -> None:
-    """The runs of three seeds, in `coursekit/recorded` and in the evidence."""
+    """The runs of three seeds, in `coursekit/lecture/recorded` and in the evidence."""
     results = page.recorded("library_language_model")["results"]
     table_of_models(page, results)
     counting = page.recorded("library_counting")["results"]

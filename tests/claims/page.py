@@ -1,7 +1,8 @@
 """Ties what a lecture says to the numbers that its stored outputs show.
 
 A claims file (`tests/claims/<lecture>.py`) reads numbers from the outputs of cells, by the cells' ids, or from
-`coursekit/recorded`, and says which sentence each of them stands in. `tests/test_claims.py` fails when a sentence is no
+`coursekit/lecture/recorded`, and says which sentence each of them stands in. `tests/test_claims.py`
+fails when a sentence is no
 longer in the lecture, when its numbers are no longer the ones of the outputs, when a comparison no longer holds, and
 when the lecture states a number that no claim and no reason accounts for. Calculations that the text
 writes out are done again; questions and sentences that cite somebody measure nothing.
@@ -86,8 +87,8 @@ class Page:
 
     @staticmethod
     def recorded(name: str) -> Any:
-        """The results of a long run: `coursekit/recorded/<name>.json`."""
-        return json.loads((ROOT / "coursekit" / "recorded" / f"{name}.json").read_text("utf-8"))
+        """The results of a long run: `coursekit/lecture/recorded/<name>.json`."""
+        return json.loads((ROOT / "coursekit" / "lecture" / "recorded" / f"{name}.json").read_text("utf-8"))
 
     @staticmethod
     def evidence(number: str) -> Page:

@@ -19,12 +19,12 @@ import psutil
 sys.path.insert(0, "/autograder/source/grader")
 
 from autograder.course.settings import load_course
-from autograder.grading.lab_grader import LabGrader
-from autograder.grading.preloading import limits_of, preload_of
+from autograder.grade.lab_grader import LabGrader
+from autograder.grade.preloading import limits_of, preload_of
 from autograder.integrations.gradescope import run
+from autograder.read import FileSource, FoundSubmission
 from autograder.sandbox import Sandbox
 from autograder.sandbox.other_user import OtherUser
-from autograder.submission import FileSource, FoundSubmission
 
 PORT = 4711
 

@@ -41,16 +41,16 @@ def self_attention_loops(x):
             return x
     """, harms_itself=True),
     attack("judge-patched", "the judge of the notebook's checks gives full marks", """
-        import coursekit.judge, coursekit.comparison, coursekit.lab, coursekit.report
-        coursekit.judge.judge = coursekit.lab.judge = lambda *args, **kwargs: "full marks"
-        coursekit.comparison.difference = coursekit.judge.difference = lambda *args, **kwargs: None
-        coursekit.judge.Judgement.share = 1.0
+        import coursekit.check.judge, coursekit.check.comparison, coursekit.check.lab, coursekit.check.report
+        coursekit.check.judge.judge = coursekit.check.lab.judge = lambda *args, **kwargs: "full marks"
+        coursekit.check.comparison.difference = coursekit.check.judge.difference = lambda *args, **kwargs: None
+        coursekit.check.judge.Judgement.share = 1.0
         def self_attention_loops(x):
             return x
     """),
     attack("probes-patched", "the probes return what the visible cases expect", """
         import coursekit.probes, coursekit.probes.self_attention as mine
-        from coursekit.reference import load_reference
+        from coursekit.check.reference import load_reference
         known = load_reference("02_self_attention").expectations["self_attention_loops"]
         def forged(namespace, inputs, mode):
             return dict(known[0].expected)
@@ -60,7 +60,7 @@ def self_attention_loops(x):
             return x
     """, harms_itself=True),
     attack("visible-lookup", "a table of the visible cases instead of an answer", """
-        from coursekit.reference import load_reference
+        from coursekit.check.reference import load_reference
         known = load_reference("02_self_attention").expectations["self_attention_loops"]
         def self_attention_loops(x):
             for case in known:
@@ -106,7 +106,7 @@ def self_attention_loops(x):
     """, ("graded", "error", "crashed", "missing"), harms_itself=True),
     attack("modules-poisoned", "sys.modules holds false modules", """
         import sys, types
-        for name in ("numpy", "msgpack", "coursekit.probes", "coursekit.probes.driving", "coursekit.guard"):
+        for name in ("numpy", "msgpack", "coursekit.probes", "coursekit.probes.driving", "coursekit.check.guard"):
             sys.modules[name] = types.ModuleType(name)
         def self_attention_loops(x):
             return x
@@ -290,7 +290,7 @@ def self_attention_loops(x):
             raise NotFound("nothing to see")
     """, "missing"),
     attack("forged-forbidden", "says that the rules forbid it", """
-        from coursekit.guard import ForbiddenCall
+        from coursekit.check.guard import ForbiddenCall
         def self_attention_loops(x):
             raise ForbiddenCall("<script>alert(1)</script>")
     """, "forbidden", silent="<script>"),

@@ -57,16 +57,16 @@ def test_questions_are_answered_by_the_last_letter_at_their_distance():
 @pytest.mark.parametrize(
     ("name", "source"),
     [
-        ("sinusoidal_positions", "from coursekit.captions import waves as sinusoidal_positions"),
-        ("rotary", "from coursekit.pages.parts import rotated as rotary"),
+        ("sinusoidal_positions", "from coursekit.lecture.captions import waves as sinusoidal_positions"),
+        ("rotary", "from coursekit.lecture.pages.parts import rotated as rotary"),
         (
             "rotary",
-            "import coursekit.pages.parts\n"
-            "def rotary(x, positions): return coursekit.pages.parts.rotated(x, positions)",
+            "import coursekit.lecture.pages.parts\n"
+            "def rotary(x, positions): return coursekit.lecture.pages.parts.rotated(x, positions)",
         ),
         (
             "SinusoidalEmbedding",
-            "from coursekit.pages.post_norm import ScaledPositions\n"
+            "from coursekit.lecture.pages.post_norm import ScaledPositions\n"
             "class SinusoidalEmbedding(ScaledPositions):\n    pass",
         ),
     ],

@@ -4,8 +4,8 @@ import pytest
 from lab_matrix import LabTests, expectations, namespace, solution_sources
 from this_course import exercises_of
 
-from coursekit import looking
-from coursekit.digit_images import moved
+from coursekit.lecture import looking
+from coursekit.lecture.digit_images import moved
 
 LAB = "09_vision_transformer"
 

@@ -7,10 +7,10 @@ import pytest
 from lab_matrix import LabTests, expectations, namespace, outcome, solution_sources, told, variants
 from this_course import exercises_of
 
-from autograder.declaring.exercise import Exercise
-from coursekit.pages.language_model import PlainLanguageModel
+from autograder.declare.exercise import Exercise
+from coursekit.lecture.pages.language_model import PlainLanguageModel
 from coursekit.probes.language_model import PROBES, model_paths, parameters_and_cache
-from coursekit.properties import lacking
+from coursekit.check.properties import lacking
 
 LAB = "10_language_model"
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,12 +85,12 @@ def test_the_nucleus_that_the_lab_gives_is_the_pages():
 
     cells = jupytext.read(ROOT / "lectures" / f"{LAB}.py").cells
     (shown,) = [cell.source for cell in cells if cell.cell_type == "code" and "def nucleus" in cell.source]
-    assert text(shown) == text((ROOT / "coursekit" / "pages" / "parts.py").read_text("utf-8"))
+    assert text(shown) == text((ROOT / "coursekit" / "lecture" / "pages" / "parts.py").read_text("utf-8"))
 
 
 def test_the_page_tokenizer_cannot_do_the_work():
     source = (
-        "from coursekit.pages.byte_pairs import PlainBytePairs\n"
+        "from coursekit.lecture.pages.byte_pairs import PlainBytePairs\n"
         "def train_bpe(chunks, num_merges):\n"
         "    return PlainBytePairs([chunk for chunk, n in chunks.items() for _ in range(n)], num_merges).merges\n"
     )

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.declaring.exercise import VISIBLE_SEED
-from coursekit.diagnosis import Fingerprint, fingerprint
+from autograder.declare.exercise import VISIBLE_SEED
+from coursekit.check.diagnosis import Fingerprint, fingerprint
 
 SEEDS = (VISIBLE_SEED, 3, 11)
 Record = dict[tuple[str, str, int], list[dict[str, Any]]]
@@ -26,7 +26,7 @@ Record = dict[tuple[str, str, int], list[dict[str, Any]]]
 def record(labs: list[str]) -> Record:
     """What each single mistake gives: (lab, exercise, seed) -> cases with right and wrong results."""
     from autograder.course.settings import load_course
-    from autograder.declaring.course_exercises import declared_exercises
+    from autograder.declare.course_exercises import declared_exercises
 
     course = load_course()
     found: Record = {}

@@ -15,12 +15,12 @@ import dask
 from distributed import Client, Future, as_completed
 
 from autograder.course.settings import CourseError
-from autograder.grading.lab_grader import QUEUED, GradingFailed, LabGrader, content_hash, of_submission
-from autograder.grading.results import LabResult
+from autograder.grade.lab_grader import QUEUED, GradingFailed, LabGrader, content_hash, of_submission
+from autograder.grade.results import LabResult
 from autograder.integrations.cluster.wire import decode_record, encode_job
 from autograder.integrations.cluster.worker import GradingPlugin, grade
+from autograder.read import FoundSubmission, ReaderLost, Unreadable
 from autograder.sandbox import SandboxUnavailable
-from autograder.submission import FoundSubmission, ReaderLost, Unreadable
 
 LOOK_SECONDS, POLL_SECONDS = 1.0, 0.02
 

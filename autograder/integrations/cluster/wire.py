@@ -13,9 +13,9 @@ from pydantic import BaseModel, ConfigDict
 
 from autograder.course.earlier_cells import earlier_file
 from autograder.course.settings import Course, CourseError, CourseLab, CourseLimits
-from autograder.declaring.course_exercises import course_files
-from autograder.grading.lab_grader import LabGrader
-from autograder.grading.results import ExerciseResult, LabResult
+from autograder.declare.course_exercises import course_files
+from autograder.grade.lab_grader import LabGrader
+from autograder.grade.results import ExerciseResult, LabResult
 
 MOST_BYTES = 4 << 20  # of a record
 

@@ -9,8 +9,8 @@ from typing import cast
 from distributed import Worker, WorkerPlugin, get_worker
 
 from autograder.course.settings import CourseError
-from autograder.grading.lab_grader import LabGrader
-from autograder.grading.preloading import preload_of
+from autograder.grade.lab_grader import LabGrader
+from autograder.grade.preloading import preload_of
 from autograder.integrations.cluster.wire import decode_job, encode_record
 from autograder.sandbox import Sandbox, SandboxUnavailable
 

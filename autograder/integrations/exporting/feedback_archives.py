@@ -13,9 +13,9 @@ from autograder.course.ids import student_id
 from autograder.course.printable import on_one_line
 from autograder.course.roster import ExportRefused, Roster
 from autograder.course.settings import Course, CourseError
-from autograder.grading.lab_grader import known_cells
-from autograder.submission import FoundSubmission, find_submissions
-from autograder.submission.layouts import read_name
+from autograder.grade.lab_grader import known_cells
+from autograder.read import FoundSubmission, find_submissions
+from autograder.read.layouts import read_name
 
 _TIME = (1980, 1, 1, 0, 0, 0)  # the same pages make the same archive
 _UPLOADED = re.compile(r"_\d+_\d+_$")

@@ -16,10 +16,10 @@ import coursekit
 from autograder.course.earlier_cells import earlier_file
 from autograder.course.released import read_released
 from autograder.course.settings import FILE_NAME, Course, CourseError
-from autograder.declaring.course_exercises import course_files, declared_exercises, own_exercises
-from autograder.grading.callees import solution_of_callees
-from autograder.grading.lab_grader import grading_seed
-from autograder.releasing.student_project import LOCK
+from autograder.declare.course_exercises import course_files, declared_exercises, own_exercises
+from autograder.grade.callees import solution_of_callees
+from autograder.grade.lab_grader import grading_seed
+from autograder.release.student_project import LOCK
 
 USER = 64_111  # whom student code runs as in the container
 _TIME = (1980, 1, 1, 0, 0, 0)

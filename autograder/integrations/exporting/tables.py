@@ -13,8 +13,8 @@ from autograder.course.files import plain_cell
 from autograder.course.near import did_you_mean
 from autograder.course.roster import Roster
 from autograder.course.settings import Course, CourseError
-from autograder.grading.marks import Mark
-from autograder.grading.results import round_score
+from autograder.grade.marks import Mark
+from autograder.grade.results import round_score
 
 Row = Mapping[str, str]
 Marks = Mapping[str, Mapping[str, Mark]]  # lab -> student -> mark

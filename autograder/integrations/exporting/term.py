@@ -9,8 +9,8 @@ from datetime import datetime
 
 from autograder.course.roster import Roster
 from autograder.course.settings import Course, CourseError
-from autograder.grading.marks import Mark
-from autograder.grading.results import round_score
+from autograder.grade.marks import Mark
+from autograder.grade.results import round_score
 from autograder.integrations.exporting.tables import Marks, Row, Table, without_formulas
 
 SUMS = ("weights", "weighted sum", "term %")

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from autograder.course.printable import on_one_line
-from autograder.grading.results import ExerciseResult, LabResult, round_score
+from autograder.grade.results import ExerciseResult, LabResult, round_score
 from autograder.worker.walls import WallReport
-from coursekit.statuses import STATUS_WORDS
+from coursekit.check.statuses import STATUS_WORDS
 
 VISIBILITIES = ("visible", "after_due_date", "after_published")
 

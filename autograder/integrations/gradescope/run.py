@@ -18,14 +18,14 @@ from typing import Any
 from autograder.course.cells import details
 from autograder.course.files import write_atomically
 from autograder.course.settings import load_course
-from autograder.grading.lab_grader import LabGrader
-from autograder.grading.preloading import limits_of, preload_of
+from autograder.grade.lab_grader import LabGrader
+from autograder.grade.preloading import limits_of, preload_of
 from autograder.integrations.gradescope.results import results_json
+from autograder.read.finding import Chooser
+from autograder.read.layouts import Claim, LabNames
+from autograder.read.tree import read_folder
 from autograder.sandbox import Sandbox
 from autograder.sandbox.other_user import OtherUser
-from autograder.submission.finding import Chooser
-from autograder.submission.layouts import Claim, LabNames
-from autograder.submission.tree import read_folder
 from autograder.worker.walls import end_processes
 
 SETTINGS = "gradescope.json"

@@ -17,7 +17,7 @@ from autograder.course.files import write_atomically
 from autograder.course.released import parse_notebook
 from autograder.course.settings import FILE_NAME, Course, CourseError
 from autograder.course.text_pairs import write_pair
-from autograder.declaring.course_exercises import lab_folder
+from autograder.declare.course_exercises import lab_folder
 from autograder.integrations.importing.assignment import Assignment, Given, Question, Written
 from autograder.integrations.importing.cases import Target, Tried, targets, tried
 from autograder.integrations.importing.from_nbgrader import is_nbgrader, read_nbgrader
@@ -216,7 +216,7 @@ def _declaration(target: Target, groups: Sequence[tuple[float, bool, Tried]]) ->
     inputs = [values for *_, group in groups for values in group.inputs]
     if any(re.search(r"\bnp\b", value) for values in inputs for value in values.values()):
         lines += ["import numpy as np", ""]
-    lines += ["from autograder.declaring import Case, OwnExercise", ""]
+    lines += ["from autograder.declare import Case, OwnExercise", ""]
     arguments = [f'"{target.name}"']
     if target.parameters is not None:
         arguments.append(f"call={_words(target.parameters)}")

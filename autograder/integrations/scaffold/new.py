@@ -14,9 +14,9 @@ from autograder.course.cells import cells_by_id, is_test
 from autograder.course.files import write_atomically
 from autograder.course.settings import FILE_NAME, Course, CourseError, load_course
 from autograder.course.text_pairs import read_pair, text_of, write_pair
-from autograder.declaring.course_exercises import FOLDER, lab_folder
+from autograder.declare.course_exercises import FOLDER, lab_folder
 from autograder.integrations.scaffold.templating import cells, filled
-from autograder.releasing.course_cells import tags
+from autograder.release.course_cells import tags
 
 EXAMPLE_LAB, EXAMPLE = "01_first_lab", "centre"
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
@@ -128,7 +128,7 @@ def new_course(folder: Path) -> list[Path]:
 
 def _is_repository(course: Course) -> bool:
     """Whether the course is the one that this package's repository holds, with probes and tests."""
-    return (course.root / "autograder" / "declaring").is_dir() and (course.root / "coursekit" / "probes").is_dir()
+    return (course.root / "autograder" / "declare").is_dir() and (course.root / "coursekit" / "probes").is_dir()
 
 
 def refuse_name(name: str) -> None:

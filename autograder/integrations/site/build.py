@@ -18,7 +18,7 @@ from autograder.integrations.site.formulas import node_here
 from autograder.integrations.site.searching import index_sections
 from autograder.integrations.site.sources import lay_out
 from autograder.integrations.site.vendored import copy_mathjax, write_vega
-from autograder.releasing.leaks import find_leaks, find_secret_lines
+from autograder.release.leaks import find_leaks, find_secret_lines
 
 MARKER = ".course-site"
 # Pages that explain the harness quote its marks and imports; a line of an answer is a leak there as anywhere.

@@ -19,13 +19,13 @@ from matplotlib.colors import to_hex
 from scipy.special import softmax
 
 from autograder.course.settings import Course
-from autograder.declaring.course_exercises import declared_exercises
-from autograder.declaring.declaration import Case
-from autograder.declaring.exercise import Exercise
+from autograder.declare.course_exercises import declared_exercises
+from autograder.declare.declaration import Case
+from autograder.declare.exercise import Exercise
+from coursekit.check.judge import Attempt, judge
+from coursekit.check.reference import load_reference
+from coursekit.check.report import TO_THE_COURSE, Report
 from coursekit.generator import Generator
-from coursekit.judge import Attempt, judge
-from coursekit.reference import load_reference
-from coursekit.report import TO_THE_COURSE, Report
 
 LAB, EXERCISE = "02_self_attention", "scaled_dot_product_attention"
 TAG = "mistake-here"  # of the cell of a lecture below which it stands

@@ -15,7 +15,7 @@ import nbformat
 from nbformat import NotebookNode
 from PIL import Image
 
-from coursekit.plots import caption_and_rest
+from coursekit.lecture.plots import caption_and_rest
 
 _WORDS = ('<small class="figure-caption">', "<details><summary><small>Figure in words")  # what stands below a figure
 _LIVE = "application/vnd.vegalite.v5+json"  # a live figure, which the page's script draws over its picture

@@ -16,8 +16,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from autograder.course.settings import Course, CourseError
 from autograder.integrations.site.mistakes import MistakesHere
 from autograder.integrations.site.notebooks import page_of, subtitle_of, title_of
-from autograder.releasing.colab_archive import ARCHIVE, coursekit_archive
-from autograder.releasing.publish import student_files
+from autograder.release.colab_archive import ARCHIVE, coursekit_archive
+from autograder.release.publish import student_files
 
 # Pages that are files of the repository, in the order of the site's menu.
 DOCS = ("docs/running.md", "docs/students.md", "docs/instructors.md", "docs/maintainers.md", "docs/course.md")

@@ -24,18 +24,18 @@ from sqlalchemy.exc import SQLAlchemyError
 from autograder.course.files import write_atomically
 from autograder.course.printable import on_one_line, printable
 from autograder.course.settings import Course, CourseError, load_nbgrader_config
-from autograder.grading.autograded_notebook import LONGEST_SECRET, SECRET
-from autograder.grading.lab_grader import known_cells
-from autograder.grading.marks import Mark
-from autograder.grading.people import course_roster, stranger
-from autograder.grading.preloading import start_sandbox
+from autograder.grade.autograded_notebook import LONGEST_SECRET, SECRET
+from autograder.grade.lab_grader import known_cells
+from autograder.grade.marks import Mark
+from autograder.grade.people import course_roster, stranger
+from autograder.grade.preloading import start_sandbox
 from autograder.marking.run import Marking
 from autograder.pages.feedback import feedback_path
+from autograder.read import FileSource, FoundSubmission, PassedOver, Unreadable, find_submissions
+from autograder.read.handing_in import dated
+from autograder.read.layouts import LabNames, shown_place, stem_of
+from autograder.read.tree import Tree
 from autograder.sandbox import SandboxUnavailable
-from autograder.submission import FileSource, FoundSubmission, PassedOver, Unreadable, find_submissions
-from autograder.submission.handing_in import dated
-from autograder.submission.layouts import LabNames, shown_place, stem_of
-from autograder.submission.tree import Tree
 
 if TYPE_CHECKING:
     from autograder.integrations.cluster.client import Cluster  # Dask is slow to import

@@ -1,0 +1,342 @@
+"""What every declared exercise has: groups of cases, hints, rules, and the tolerance that follows from rounding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any, TypedDict
+
+import numpy as np
+
+from coursekit.check.judge import ExerciseSpec, GroupSpec
+from coursekit.generator import Generator
+
+EPSILON = float(np.finfo("float32").eps)
+FACTOR = 16  # tolerance over the error that rounding is expected to make
+
+
+@dataclass(frozen=True)
+class Case:
+    """One thing to try.
+
+    Attributes:
+        inputs: named inputs, handed to the probe and, without those that only the probe knows, to the oracle.
+        description: what is tried, in the student's terms; shapes of the inputs when empty.
+        mode: the probe's mode (see `coursekit.probes.driving`).
+        dtype: the float type that every result must have; None when any float type will do.
+        property: name of a property in `coursekit.check.properties` to be met besides.
+        withheld: what the oracle and the property need and the probe must not have, such as the labels of test data.
+        scale: size of the numbers that are rounded on the way to the results, where it is not about 1.
+    """
+
+    inputs: dict[str, Any]
+    description: str = ""
+    mode: str = "call"
+    dtype: str | None = None
+    property: str | None = None
+    withheld: Mapping[str, Any] = field(default_factory=dict)
+    scale: float = 1.0
+
+
+class Advice(TypedDict, total=False):
+    """What to look at when a group fails and no mistake explains it, by the kind of failure.
+
+    A number that is not right, NaN or infinity, another shape, a failure inside `tf.function`. A kind without a text
+    gets none.
+    """
+
+    value: str
+    nan: str
+    shape: str
+    graph: str
+
+
+Drawn = Case | dict[str, Any] | Iterable[Case | dict[str, Any]]
+Draw = Callable[[Generator], Drawn]
+
+
+@dataclass(frozen=True)
+class Group:
+    """A named group of cases, passed or failed as a whole; `Declaration.group` says what the fields mean."""
+
+    name: str
+    title: str
+    weight: int
+    draw: Callable[[Generator], list[Case]]
+    advice: str | Advice = ""
+    must_fail_for: tuple[str, ...] = ()
+    must_pass_for: tuple[str, ...] = ()
+    fixed: str = ""
+
+
+@dataclass(frozen=True)
+class WrongAnswer:
+    """The source of a cell that may not pass all groups; `names` is the mistake that has to be named for it, if any."""
+
+    source: str
+    names: str = ""
+
+
+@dataclass
+class Declaration:
+    """What every exercise of a lab declares, wherever its references come from.
+
+    Attributes:
+        name: the name of the student's object, and of the exercise's cells in the notebook.
+        forbidden: dotted names that may not do the work.
+        no_loops: whether Python loops are ruled out.
+        reveal: whether messages may state reference values of visible cases.
+        tolerance: fixed tolerance, for answers that are rounded by hand; None for the bound of rounding.
+        cpu_seconds: CPU time for the exercise where it trains something; None for the course's limit.
+        uses: other exercises of the lab that the solution calls, by name. Where one of them is wrong, its cell of the
+            solution takes its place: let that cell define the exercise and nothing else.
+        groups: the groups of cases, in the order of their declaration.
+        wrong_answers: what may not pass; see `must_fail`.
+        hint_texts: by group, hints of rising strength for who fails it; none states the answer.
+    """
+
+    name: str
+    _: KW_ONLY
+    forbidden: tuple[str, ...] = ()
+    no_loops: bool = False
+    reveal: bool = True
+    tolerance: float | None = None
+    cpu_seconds: float | None = None
+    uses: tuple[str, ...] = ()
+    groups: list[Group] = field(default_factory=list, init=False)
+    hint_texts: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False)
+    wrong_answers: list[WrongAnswer] = field(default_factory=list, init=False)
+
+    def group(
+        self,
+        title: str,
+        *,
+        points: int = 1,
+        name: str = "",
+        must_fail_for: Sequence[str] = (),
+        must_pass_for: Sequence[str] = (),
+        fixed: str = "",
+        **named: Draw,
+    ) -> Callable[[Draw], Draw]:
+        """Declare a group of cases: in one statement, or as the decorator of the function that draws its cases.
+
+            exercise.group("right values", points=2, values=cases(x=[(7,), (5, 3)]))
+
+            @exercise.group("large scores")
+            def large(rng):
+                return {"x": 1000 * normal(rng, 5, 3)}
+
+        The function returns a `Case`, its inputs alone, or several of them.
+
+        Args:
+            title: what the group tests, in the student's terms.
+            points: its share of the exercise's points, relative to the other groups.
+            name: short id, unique in the exercise; that of the decorated function by default.
+            must_fail_for: ids of mistakes that this group has to catch, though not every draw of its cases does.
+            must_pass_for: ids of mistakes that may not fail this group. For both, cases are drawn again
+                until they do as declared, so that marks do not depend on the seed.
+            fixed: why the expected values are the same for every seed, such as a refusal; `course release` lists it.
+            named: where nothing is decorated, what draws the cases, under the name of the group.
+
+        Raises:
+            ValueError: the points are not positive, there is another group of this name, two draws are given, or one
+                is no function.
+        """
+        if points <= 0:
+            raise ValueError(
+                f'{self.name}: the group "{title}" has {points} points; give it at least 1, or leave it out'
+            )
+        if len(named) > 1:
+            raise ValueError(f'{self.name}: the group "{title}" has two names, {" and ".join(named)}')
+
+        def declare(draw: Draw) -> Draw:
+            own = next(iter(named), name or getattr(draw, "__name__", ""))
+            if not callable(draw):
+                raise ValueError(f'{self.name}: the group "{title}" has no {own}; it takes a function that draws cases')
+            if any(other.name == own for other in self.groups):
+                raise ValueError(f"{self.name}: two groups are called {own}")
+            must = tuple(must_fail_for), tuple(must_pass_for)
+            self.groups.append(Group(own, title, points, lambda rng: as_cases(draw(rng)), "", *must, fixed))
+            return draw
+
+        for draw in named.values():
+            declare(draw)
+        return declare
+
+    def types(self, draw: Callable[[Generator, str], dict[str, Any]], *, kept: bool = False, points: int = 1) -> None:
+        """Declare the standard group `types`: TensorFlow tensors, NumPy arrays of float32, and of float64.
+
+        Args:
+            draw: draws the inputs from the generator, in the float type that it gets.
+            kept: whether the results must have the inputs' float type.
+            points: as for a group.
+        """
+
+        def try_each(rng: Generator) -> Iterator[Case]:
+            for kind, dtype in (("tensor", "float32"), ("call", "float32"), ("call", "float64")):
+                inputs = draw(rng, dtype)
+                several = sum(isinstance(value, np.ndarray) for value in inputs.values()) > 1
+                one, many = ("a TensorFlow tensor", "TensorFlow tensors")
+                if kind == "call":
+                    one, many = f"a NumPy array of {dtype}", f"NumPy arrays of {dtype}"
+                yield Case(inputs, many if several else one, mode=kind, dtype=dtype if kept else None)
+
+        self.group("arrays and tensors" + ", float type kept" * kept, points=points, types=try_each)
+
+    def advice(self, **by_group: str | Advice) -> None:
+        """Declare what to look at when a group fails and no mistake explains it, best by the kind of failure.
+
+        Raises:
+            ValueError: there is no such group.
+        """
+        self._refuse_unknown_groups("advice", by_group)
+        self.groups = [replace(group, advice=by_group.get(group.name, group.advice)) for group in self.groups]
+
+    def hints(self, **by_group: str | tuple[str, ...]) -> None:
+        """Declare the hints for who fails a group; none states the answer.
+
+        Args:
+            by_group: one hint, or several in rising strength. The first is shown after the second check that fails
+                at this group, and so on.
+
+        Raises:
+            ValueError: there is no such group, or it has its hints.
+        """
+        self._refuse_unknown_groups("hints", by_group)
+        if twice := sorted(by_group.keys() & self.hint_texts.keys()):
+            raise ValueError(f"{self.name}: second hints for {', '.join(twice)}")
+        self.hint_texts |= {name: (texts,) if isinstance(texts, str) else texts for name, texts in by_group.items()}
+
+    def _refuse_unknown_groups(self, what: str, by_group: Mapping[str, Any]) -> None:
+        names = [group.name for group in self.groups]
+        if unknown := [name for name in by_group if name not in names]:
+            raise ValueError(f"{self.name}: {what} for {', '.join(unknown)}, but the groups so far are {names}")
+
+    def must_fail(self, *answers: str, names: str = "") -> None:
+        """Declare wrong answers, each the source of a cell that stands in the place of the solution's.
+
+        `course release` runs them in the sandbox on the visible cases.
+
+        Args:
+            answers: the sources. A release is refused when one of them passes all cases.
+            names: the id of the mistake that the check has to name for each of them; it is refused, too, when another
+                one is named, or none.
+        """
+        self.wrong_answers += (WrongAnswer(answer, names) for answer in answers)
+
+    @property
+    def spec(self) -> ExerciseSpec:
+        """What a student may know of the exercise."""
+        return ExerciseSpec(
+            name=self.name,
+            groups=tuple(
+                GroupSpec(
+                    group.name, group.title, group.weight, _as_data(group.advice), self.hint_texts.get(group.name, ())
+                )
+                for group in self.groups
+            ),
+            sentences=self._sentences(),
+            next_hints=self._next_hints(),
+            relations=self._has_relations(),
+            costs_at_most=self._costs_at_most(),
+            forbidden=self.forbidden,
+            no_loops=self.no_loops,
+            reveal=self.reveal,
+            probe=self.probe,
+        )
+
+    @property
+    def probe(self) -> Mapping[str, Any] | None:
+        """How the object is driven, where `coursekit.probes` holds no probe of this name."""
+        return None
+
+    def _sentences(self) -> Mapping[str, str]:
+        """The sentence of each mistake that can be named."""
+        return {}
+
+    def _next_hints(self) -> Mapping[str, str]:
+        """The hint that belongs to a mistake, where one does."""
+        return {}
+
+    def _has_relations(self) -> bool:
+        """Whether a check may say how wrong numbers relate to the right ones: not where finding out is the task."""
+        return False
+
+    def _costs_at_most(self) -> Mapping[str, float]:
+        """The largest share of the points that a mistake may cost, where one is declared."""
+        return {}
+
+    def generators(self, seed: int) -> Iterator[tuple[Group, Generator]]:
+        """Each group with a generator of its own, so that a changed group leaves the others' cases as they were."""
+        for index, group in enumerate(self.groups):
+            yield group, Generator([seed, index, *self.name.encode()])
+
+    def bound(self, case: Case, exact: Any) -> float:
+        """The largest difference that is laid to rounding; 0 for what is counted or written.
+
+        A sum of n terms in float32 is off by about √n ε times their size, in whatever order they are added (Higham and
+        Mary 2019, "A new approach to probabilistic rounding error analysis"). The factor allows for the many steps of a
+        network. Sizes and values alone make the bound, not an error seen on one processor: every machine has the same.
+        """
+        if not isinstance(exact, (np.ndarray, float)) or (isinstance(exact, np.ndarray) and exact.dtype.kind != "f"):
+            return 0.0
+        if self.tolerance is not None:
+            return self.tolerance
+        terms = max((np.size(value) for value in case.inputs.values() if isinstance(value, np.ndarray)), default=1)
+        values = np.asarray(exact)[np.isfinite(exact)]
+        scale = max(case.scale, float(np.abs(values).max(initial=0.0)))
+        return FACTOR * math.sqrt(terms) * EPSILON * scale
+
+
+def as_cases(drawn: Drawn | None) -> list[Case]:
+    """What a group's function returned as cases: of a `Case`, of inputs alone, or of several of them."""
+    several = [drawn] if isinstance(drawn, Case | dict) else drawn or ()
+    return [case if isinstance(case, Case) else Case(case) for case in several]
+
+
+def cases(*, mode: str = "call", dtype: str | None = None, **inputs: Any) -> Draw:
+    """What draws cases from shapes: `cases(x=[(7,), (5, 3)], axis=0)` are two cases with the same axis.
+
+    Args:
+        mode, dtype: see `Case`.
+        inputs: a list has an entry for each case, anything else is the same in all of them. A tuple of sizes is the
+            shape of normal numbers in float32; a function draws its value from the generator.
+    """
+    count = max((len(value) for value in inputs.values() if isinstance(value, list)), default=1)
+
+    def draw(rng: Generator) -> list[Case]:
+        entries = ({key: _entry(value, number) for key, value in inputs.items()} for number in range(count))
+        return [
+            Case({key: _drawn_value(value, rng) for key, value in entry.items()}, mode=mode, dtype=dtype)
+            for entry in entries
+        ]
+
+    return draw
+
+
+def _entry(value: Any, number: int) -> Any:
+    return value[number] if isinstance(value, list) else value
+
+
+def _drawn_value(value: Any, rng: Generator) -> Any:
+    if isinstance(value, tuple):
+        return rng.normal(size=value).astype("float32")
+    return value(rng) if callable(value) else value
+
+
+def _as_data(advice: str | Advice) -> str | Mapping[str, str]:
+    return advice if isinstance(advice, str) else {kind: str(text) for kind, text in advice.items()}
+
+
+def describe(case: Case) -> str:
+    """What a case tries, by its inputs."""
+    parts = []
+    for key, value in case.inputs.items():
+        if key.startswith("cotangent."):
+            continue
+        if isinstance(value, np.ndarray):
+            parts.append(f"{key} {value.shape}")
+        else:
+            parts.append(f"{key}={value!r}")
+    return ", ".join(parts)

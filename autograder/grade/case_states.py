@@ -1,0 +1,74 @@
+"""With which hidden cases a submission was graded: whether two marks of a lab can be compared."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, inspect, select
+
+from autograder.grade.course_tables import CaseState
+
+Digests = Mapping[str, str]  # exercise -> digest
+
+
+@dataclass(frozen=True)
+class CaseStates:
+    """What is noted of a lab: the digests of each grader that graded or released it, by its version; `now` is the
+    version that was used last with the course's own seed, None where nothing is noted."""
+
+    digests: Mapping[str, Digests]
+    now: str | None = None
+
+    def others(self, version: str, exercises: Collection[str]) -> tuple[str, ...]:
+        """Those of the exercises that have other cases now than those a submission was graded with, as far as known."""
+        then, now = self.digests.get(version), self.digests.get(self.now or "")
+        if then is None or now is None:
+            return ()
+        return tuple(name for name in exercises if name in now and then.get(name) != now[name])
+
+    def may_differ(self, version: str, versions: Collection[str]) -> bool:
+        """Whether nobody knows in what a submission was graded otherwise: its grader is not noted, or is another one
+        than that of other submissions. `versions` are those of all submissions of the lab."""
+        if self.now is None or version == self.now:
+            return False
+        return version not in self.digests or len(set(versions)) > 1
+
+
+def read_states(connection: Connection, lab: str) -> CaseStates:
+    """What is noted of a lab; nothing in a gradebook of an earlier version of this grader."""
+    if not inspect(connection).has_table(CaseState.__tablename__):
+        return CaseStates({})
+    rows = connection.execute(select(CaseState.version, CaseState.digests, CaseState.used_at).filter_by(lab=lab)).all()
+    used = [row for row in rows if row.used_at is not None]
+    last = max(used, key=lambda row: row.used_at, default=None)
+    return CaseStates({row.version: row.digests for row in rows}, last.version if last else None)
+
+
+def sentences_on_cases(marks: Iterable[Any]) -> Iterator[str]:
+    """For each lab, how many submissions were graded with other cases than are used now, and what is to be typed."""
+    with_others: Counter[tuple[str, tuple[str, ...]]] = Counter()
+    unknown: Counter[str] = Counter()
+    for mark in marks:
+        if mark.other_cases:
+            with_others[mark.lab, mark.other_cases] += 1
+        elif mark.other_grader:
+            unknown[mark.lab] += 1
+    for (lab, names), number in sorted(with_others.items()):
+        listed = " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+        yield f"{lab}: {_were(number)} graded with other cases of {listed} than are used now: {_again(lab)}"
+    for lab, number in sorted(unknown.items()):
+        yield (
+            f"{lab}: {_were(number)} graded with another state of the lab or the grader, so the same file may get "
+            f"another mark now: {_again(lab)}"
+        )
+
+
+def _were(number: int) -> str:
+    return "1 submission was" if number == 1 else f"{number} submissions were"
+
+
+def _again(lab: str) -> str:
+    return f"grade again, with course grade {lab} PATH on the same files"

@@ -1,0 +1,449 @@
+"""Grades submissions of a lab: one at a time or many over several warm workers, always to the same verdict."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import secrets
+import sys
+import tempfile
+import traceback
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import version
+from itertools import islice, takewhile
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import autograder
+import coursekit
+from autograder.course import cells as nbgrader_cells
+from autograder.course.earlier_cells import earlier_cells
+from autograder.course.printable import printable
+from autograder.course.released import parse_notebook, read_released
+from autograder.course.settings import Course, CourseError
+from autograder.course.text_pairs import PairError, read_pair
+from autograder.declare.course_exercises import course_files, declared_exercises, own_exercises
+from autograder.declare.exercise import Exercise
+from autograder.grade.callees import code_of_callees, solution_of_callees
+from autograder.grade.case_digest import digest
+from autograder.grade.lab_files import files_in
+from autograder.grade.preloading import limits_of, preload_of
+from autograder.grade.results import ExerciseResult, LabResult
+from autograder.grade.solution_run import own_expectations
+from autograder.grade.submission_run import DEMONSTRATION_TAG, PreparedExercise, SubmissionRun
+from autograder.read import (
+    CellStep,
+    Children,
+    FoundSubmission,
+    LabReader,
+    Plan,
+    ProbeStep,
+    ReaderLost,
+    Reading,
+    Rules,
+    Unreadable,
+    read_release,
+)
+from autograder.sandbox import Limits, Sandbox, SandboxUnavailable, WorkerLost
+from coursekit.check.judge import Expectation
+from coursekit.check.rules import find_imports
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+log = logging.getLogger(__name__)
+
+SEED_FILE = ".grading-seed"
+LIBRARIES = ("tensorflow", "keras", "numpy")  # another version of them may give other marks
+SHORT_TURN = 0.0005  # seconds after which a thread lets others run: a process whose answer waits stands still
+QUEUED = 4  # submissions in the hands of each worker: it goes on while verdicts are recorded
+
+
+def grading_seed(course: Course) -> int:
+    """The seed of the hidden cases: drawn at random on first use, and kept where students are not.
+
+    Raises:
+        CourseError: the file of the seed holds no seed.
+    """
+    path = course.root / SEED_FILE
+    if not path.exists():
+        # Written beside and linked: there is never half of one, and of two graders the first one's counts.
+        with tempfile.NamedTemporaryFile("w", dir=course.root, prefix=SEED_FILE, encoding="utf-8") as file:
+            file.write(f"{secrets.randbits(62)}\n")
+            file.flush()
+            try:
+                os.link(file.name, path)
+            except FileExistsError:
+                pass
+            except OSError:  # a file system without hard links
+                with suppress(FileExistsError), path.open("x", encoding="utf-8") as own:
+                    own.write(Path(file.name).read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8", errors="replace").strip()
+    if not text.isdecimal():
+        raise CourseError(
+            f"{path}: there is no seed in it. Put the file back from a backup, so that later submissions meet the same "
+            f"hidden cases as earlier ones; or delete it: then a new seed is drawn and everything is graded again"
+        )
+    return int(text)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A submission that was read: how it is graded, or the reason why nothing can be made of it."""
+
+    content_hash: str = ""
+    reading: Reading | None = None
+    reason: str = ""
+
+
+class LabGrader:
+    """Grades any number of submissions of one lab. The hidden cases are drawn, and their references computed, once.
+
+    Args:
+        course: the course.
+        lab: the lab's name.
+        seed: seed of the hidden cases; the course's own secret seed when None.
+
+    Raises:
+        CourseError: the course has no such lab, or it is not released.
+    """
+
+    def __init__(self, course: Course, lab: str, *, seed: int | None = None):
+        self.course = course
+        self.lab = course.lab(lab).name
+        seed = grading_seed(course) if seed is None else seed
+        self.release = read_released(course, self.lab)
+        released = course.release_notebook(self.lab).read_bytes()
+        self.files = files_in(course.releases / self.lab)
+        self.known = known_cells(course)
+        self.earlier = earlier_cells(course, self.lab)
+        self._demonstrations = {
+            cell.source for cell in self.release.cells if DEMONSTRATION_TAG in cell.metadata.get("tags", ())
+        }
+        declared = declared_exercises(course, self.lab)
+        self.seed = seed
+        self._own = own_exercises(declared)
+        self.solution = _solution(course, self.lab) if self._own else solution_of_callees(course, self.lab, declared)
+        self._callees = code_of_callees(self.solution, declared)
+        self._prepared = {
+            name: PreparedExercise(exercise, replace(exercise.spec, reveal=False), exercise.expectations(seed))
+            for name, exercise in declared.items()
+            if isinstance(exercise, Exercise)
+        }
+        specs = {name: exercise.spec for name, exercise in self._prepared.items()}
+        specs |= {name: exercise.spec for name, exercise in self._own.items()}
+        rules = {name: Rules(tuple(spec.forbidden), spec.no_loops) for name, spec in specs.items()}
+        imports = find_imports([cell.source for cell in self.release.cells if cell.cell_type == "code"])
+        release = read_release(self.release, self.earlier)
+        self._readers = Children(LabReader(release, self.known, rules, imports, self._callees))
+        self._own_prepared: dict[str, PreparedExercise] | None = None
+        self._preparing = Lock()
+        libraries = [version(name) for name in LIBRARIES]
+        own = [path.read_bytes() for path in course_files(course)]
+        own += [cell.source for cell in self.solution.cells] if self.solution else []
+        own += [repr(self.files).encode()] if self.files else []
+        self.version = _digest(sources(), released, seed, course.limits, libraries, *own)
+
+    @property
+    def limits(self) -> Limits:
+        """What one submission may use, from course.toml."""
+        return limits_of(self.course)
+
+    @property
+    def points(self) -> dict[str, float]:
+        """Points of each exercise, from the released notebook."""
+        return nbgrader_cells.points(self.release)
+
+    def grade(self, found: FoundSubmission, sandbox: Sandbox) -> LabResult:
+        """Give a verdict on one submission, whatever is in it."""
+        return self.grade_opened(self.open(found), found, sandbox)
+
+    def open(self, found: FoundSubmission) -> Opened:
+        """Read one submission, whatever is in it. Another one may run meanwhile.
+
+        Raises:
+            ReaderLost: no process could read it, through no fault of its own.
+        """
+        try:
+            return self._open(found.read(), found.spent)
+        except Unreadable as error:
+            return Opened(reason=error.reason)
+
+    def grade_opened(self, opened: Opened, found: FoundSubmission, sandbox: Sandbox) -> LabResult:
+        """Give a verdict on one submission that was read."""
+        return of_submission(self._verdict(opened, found.student, sandbox), found)
+
+    def verdict(self, data: bytes, student: str, sandbox: Sandbox) -> LabResult:
+        """Give a verdict on the bytes of a notebook, whatever they are."""
+        return self._verdict(self._open(data), student, sandbox)
+
+    def _open(self, data: bytes, spent: float = 0.0) -> Opened:
+        try:
+            return Opened(content_hash(data), self.read(data, spent))
+        except Unreadable as error:
+            return Opened(content_hash(data), reason=error.reason)
+
+    def _verdict(self, opened: Opened, student: str, sandbox: Sandbox) -> LabResult:
+        if opened.reading is None:
+            result = self.unreadable(student, opened.reason)
+        else:
+            result = self.grade_reading(opened.reading, student, sandbox)
+        return replace(result, content_hash=opened.content_hash)
+
+    def read(self, data: bytes, spent: float = 0.0) -> Reading:
+        """How the bytes of a notebook are graded. They are read in a child process, under limits.
+
+        Args:
+            data: the notebook.
+            spent: the processor seconds that it took to find it.
+
+        Raises:
+            Unreadable: nothing can be made of them, or they take more than they may.
+            ReaderLost: no process could read them, through no fault of theirs.
+        """
+        reading: Reading = self._readers.ask("read", data, spent=spent)
+        return reading
+
+    def plan(self, data: bytes) -> Plan:
+        """The plan alone, without rules; it is read as `read` does it, and raises the same."""
+        plan: Plan = self._readers.ask("plan", data)
+        return plan
+
+    def grade_reading(self, reading: Reading, student: str, sandbox: Sandbox) -> LabResult:
+        """Run a repaired submission and judge every exercise of the lab."""
+        run = self.submission_run(reading, sandbox)
+        results, plan = run.results(), reading.plan
+        return LabResult(
+            student,
+            self.lab,
+            tuple(results.values()),
+            repairs=(*plan.repairs, *run.notes),
+            notebook=plan.notebook,
+            grader_version=self.version,
+        )
+
+    def submission_run(self, reading: Reading, sandbox: Sandbox) -> SubmissionRun:
+        """A repaired submission with the lab's hidden cases, ready to run."""
+        prepared = self.prepared(sandbox)
+        lab, shown, again = self.lab, self._demonstrations, self._with_callees
+        return SubmissionRun(lab, prepared, shown, self.limits, reading, sandbox, self.files, again)
+
+    def _with_callees(
+        self, plan: Sequence[CellStep | ProbeStep], exercise: str, names: Collection[str]
+    ) -> Reading | None:
+        """How one exercise is judged with the course's own code of others; None where there is none to be had."""
+        if self._callees.keys().isdisjoint(names):
+            return None
+        try:
+            reading: Reading = self._readers.ask("with_callees", plan, exercise, names)
+        except Unreadable:  # it takes more than it may
+            return None
+        return reading
+
+    def prepared(self, sandbox: Sandbox) -> dict[str, PreparedExercise]:
+        """The exercises with their hidden cases; those whose references the solution gives need the sandbox for it."""
+        with self._preparing:
+            if self._own_prepared is None:
+                cases: Mapping[str, list[Expectation]] = {}
+                if self._own and self.solution is not None:
+                    cases = own_expectations(self.lab, self.solution, self._own, self.seed, sandbox, self.files)
+                self._own_prepared = {
+                    name: PreparedExercise(self._own[name], replace(self._own[name].spec, reveal=False), drawn)
+                    for name, drawn in cases.items()
+                }
+            return self._prepared | self._own_prepared
+
+    def case_digests(self) -> dict[str, str]:
+        """Of each exercise a text that changes when its hidden cases do. Nothing runs for it."""
+        found = {name: digest(prepared.spec, prepared.cases) for name, prepared in self._prepared.items()}
+        for name, exercise in self._own.items():  # what their cases expect comes from the solution
+            found[name] = digest(exercise.spec, [self._solution_of(name), *exercise.inputs(self.seed)])
+        return found
+
+    def _solution_of(self, name: str) -> list[str]:
+        """The code of the instructor's solution down to that of an exercise."""
+        cells = self.solution.cells if self.solution is not None else []
+        above = takewhile(lambda cell: nbgrader_cells.grade_id(cell) != name, cells)
+        return [cell.source for cell in above if cell.cell_type == "code"]
+
+    def hidden_inputs(self) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+        """The inputs of the hidden cases: exercise, group, and inputs by name. Nothing runs for it."""
+        for name, prepared in self._prepared.items():
+            for case in prepared.cases:
+                yield name, case.group, case.inputs
+        for name, exercise in self._own.items():
+            for group, inputs in exercise.inputs(self.seed):
+                yield name, group, inputs
+
+    def unreadable(self, student: str, reason: str) -> LabResult:
+        """The verdict on what cannot be read: no points, and the reason."""
+        exercises = tuple(
+            ExerciseResult(name, 0.0, points, "missing", message=reason) for name, points in self.points.items()
+        )
+        return LabResult(student, self.lab, exercises, "unreadable", reason, grader_version=self.version)
+
+
+def of_submission(result: LabResult, found: FoundSubmission) -> LabResult:
+    """A verdict with what is known of how the submission was found: its name and time, a note for the instructor."""
+    notes = (found.note,) if found.note else ()
+    return replace(result, timestamp=found.timestamp, file=found.file_name, repairs=(*notes, *result.repairs))
+
+
+@dataclass(frozen=True)
+class GradingFailed:
+    """No verdict on a submission, by a fault of the grader or the machine; nothing is recorded for the student."""
+
+    student: str
+    reason: str
+
+
+def grade_all(
+    grader: LabGrader, submissions: Iterable[FoundSubmission], sandbox: Sandbox, *, workers: int = 1
+) -> Iterator[list[LabResult | GradingFailed]]:
+    """Yield verdicts as they come: each time all that have come meanwhile. Submissions are read while others run.
+
+    Args:
+        grader: the lab's grader.
+        submissions: what was handed in; not looked at long before it is graded.
+        sandbox: where the submissions run, each behind walls of its own.
+        workers: number of submissions that run at once.
+
+    Raises:
+        SandboxUnavailable: the walls cannot be built, or no longer; the text says what to type. All verdicts that could
+            still be had have been given before.
+        CourseError: something of the course itself stands in the way of every verdict.
+    """
+
+    def verdict(found: FoundSubmission, opened: Future[Opened]) -> LabResult | GradingFailed:
+        try:
+            return grader.grade_opened(opened.result(), found, sandbox)
+        except (SandboxUnavailable, CourseError):
+            raise
+        except (WorkerLost, ReaderLost) as lost:
+            return GradingFailed(found.student, str(lost))
+        except Exception as error:
+            log.error("%s", printable(f"no verdict on {found.student}\n{traceback.format_exc()}"))
+            return GradingFailed(found.student, f"{type(error).__name__}: {error}")
+
+    def submit(found: FoundSubmission) -> Future[LabResult | GradingFailed]:
+        return pool.submit(verdict, found, readers.submit(grader.open, found))
+
+    todo = iter(submissions)
+    pool, readers = ThreadPoolExecutor(workers), ThreadPoolExecutor(workers)
+    turn = sys.getswitchinterval()
+    sys.setswitchinterval(SHORT_TURN)
+    try:
+        waiting = {*map(submit, islice(todo, QUEUED * workers))}
+        unavailable = None
+        while waiting:
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            verdicts = []
+            for future in done:
+                if future.cancelled():
+                    continue
+                if (error := future.exception()) is not None:
+                    unavailable = error
+                else:
+                    verdicts.append(future.result())
+            if unavailable is None:
+                waiting |= {*map(submit, islice(todo, len(done)))}
+            else:  # those that have begun may still end well
+                for future in waiting:
+                    future.cancel()
+            yield verdicts
+        if unavailable is not None:
+            raise unavailable
+    finally:
+        pool.shutdown(cancel_futures=True)
+        readers.shutdown(cancel_futures=True)
+        sys.setswitchinterval(turn)
+
+
+def grade_bytes(course: Course, lab: str, data: bytes, student: str) -> LabResult:
+    """Grade the bytes of one notebook with a worker that stays warm for the next one. For `nbgrader autograde`.
+
+    Raises:
+        SandboxUnavailable: the walls cannot be built; the text says what to type.
+        Unreadable: nothing can be made of the bytes.
+    """
+    grader = _kept_grader(course, lab)
+    reading = grader.read(data)
+    result = grader.grade_reading(reading, student, _kept_sandbox(course, preload_of(course, lab)))
+    return replace(result, content_hash=content_hash(data))
+
+
+@cache
+def _kept_grader(course: Course, lab: str) -> LabGrader:
+    return LabGrader(course, lab)
+
+
+@cache
+def _kept_sandbox(course: Course, preload: tuple[str, ...]) -> Sandbox:
+    sandbox = Sandbox(limits_of(course), preload=preload)
+    sandbox.start()
+    return sandbox
+
+
+def known_cells(course: Course) -> dict[str, frozenset[str]]:
+    """The grade_ids of each lab; also of one that course.toml has no more and `labs/` still has, as students may."""
+    known = {lab.name: grade_ids(course, lab.name) for lab in course.labs}
+    for path in sorted(course.releases.glob("*/*.ipynb")):
+        if path.stem == path.parent.name and path.stem not in known:
+            with suppress(CourseError, OSError):  # it is no lab of the course, and its faults are nobody's concern
+                cells = parse_notebook(path, path.read_bytes()).cells
+                known[path.stem] = frozenset(filter(None, map(nbgrader_cells.grade_id, cells)))
+    return known
+
+
+def grade_ids(course: Course, lab: str) -> frozenset[str]:
+    """All grade_ids of a released lab; none when it is not released."""
+    if not course.release_notebook(lab).exists():
+        return frozenset()
+    return frozenset(filter(None, map(nbgrader_cells.grade_id, read_released(course, lab).cells)))
+
+
+def _solution(course: Course, lab: str) -> NotebookNode:
+    """The instructor's notebook. Raises CourseError where it cannot be read."""
+    path = course.solution_notebook(lab)
+    try:
+        return read_pair(path)
+    except (PairError, FileNotFoundError) as error:
+        raise CourseError(f"{path}: the references of your own exercises come from it, and {error}") from error
+
+
+def content_hash(data: bytes) -> str:
+    """What tells one submitted file from another."""
+    return hashlib.sha256(data).hexdigest()
+
+
+NOT_READ = {"__pycache__", "reference", "recorded"}  # by grading, among the folders of the packages
+
+
+@cache
+def sources() -> str:
+    """A digest of all that decides on marks and pages: a changed grader grades again.
+
+    Code, templates, and the models in coursekit's data.
+    """
+    folders = [Path(folder) for package in (autograder, coursekit) for folder in package.__path__]
+    files = sorted(
+        path
+        for folder in folders
+        for path in folder.rglob("*")
+        if path.is_file() and not NOT_READ & {*path.relative_to(folder).parts}
+    )
+    return _digest(*(path.read_bytes() for path in files))
+
+
+def _digest(*parts: Any) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part if isinstance(part, bytes) else repr(part).encode())
+        digest.update(b"\0")
+    return digest.hexdigest()[:32]

@@ -1,0 +1,90 @@
+"""Runs the instructor's solution in the sandbox: it gives the references of the exercises that are her own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from nbformat import NotebookNode
+
+from autograder.course.cells import grade_id, is_test
+from autograder.course.settings import FILE_NAME, CourseError
+from autograder.declare.declaration import Case
+from autograder.declare.own import OwnExercise
+from autograder.grade.lab_files import writing
+from autograder.grade.submission_run import DEMONSTRATION_TAG, attempt_of
+from autograder.sandbox import Sandbox, Session, SessionLost
+from coursekit.check.judge import Attempt, Expectation
+
+_NO_REFERENCE = "there is no lab"  # what `start_lab` says in the sandbox, where a lab's references never are
+
+
+def own_expectations(
+    lab: str,
+    solution: NotebookNode,
+    exercises: Mapping[str, OwnExercise],
+    seed: int,
+    sandbox: Sandbox,
+    files: Mapping[str, bytes] | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> dict[str, list[Expectation]]:
+    """The cases of each exercise, drawn from `seed`, with what the solution returns for them.
+
+    The notebook's cells run in order, and an exercise is tried where its test cell stands, as in a submission. The
+    `files`, by path, lie in the working folder. A given cell that fails, though every exercise has its results, is
+    handed to `tell` as a sentence.
+
+    Raises:
+        CourseError: the solution does not get that far, or a case is not as it should be; says which and what happened.
+        SandboxUnavailable: the walls cannot be built.
+    """
+    found: dict[str, list[Expectation]] = {}
+    where = given = ""
+    try:
+        with sandbox.session() as session:
+            if files:
+                session.run_cell(writing(files))
+            for cell in solution.cells:
+                where = grade_id(cell)
+                if is_test(cell):
+                    if where in exercises:
+                        exercise = exercises[where]
+                        found[where] = exercise.expectations(seed, partial(_try, session, lab, exercise))
+                elif cell.cell_type == "code" and DEMONSTRATION_TAG not in cell.metadata.get("tags", ()):
+                    answered = exercises.get(where.removesuffix("-code"))
+                    reply = session.run_cell(cell.source, cpu_seconds=answered.cpu_seconds if answered else None)
+                    if reply.error:
+                        stops = f"stops with {reply.error.type}: {reply.error.message}"
+                        if answered:
+                            raise ValueError(f"the cell {where} {stops}")
+                        if "start_lab(" in cell.source and reply.error.message.startswith(_NO_REFERENCE):
+                            continue
+                        begins = cell.source.strip().partition("\n")[0][:60]
+                        remedy = _remedy(reply.error.type)
+                        given = given or f'the given cell that begins "{begins}" {stops}{remedy}'
+                if len(found) == len(exercises):
+                    break
+    except SessionLost as lost:
+        raise CourseError(f"solutions/{lab}: the solution's {where or 'cell'} does not end: {lost.message}") from lost
+    except ValueError as error:  # of the solution, or of the function that draws the cases
+        first = f"{given}; then " if given else ""
+        raise CourseError(f"solutions/{lab}, exercise {where.removesuffix('-code')}: {first}{error}") from error
+    if given:
+        tell(f"solutions/{lab}: {given}")
+    return found
+
+
+def _remedy(kind: str) -> str:
+    """What to do about an error of a given cell that has to do with the sandbox."""
+    if kind == "ModuleNotFoundError":
+        return f" (install the package, and name it in {FILE_NAME}: packages = […])"
+    if kind == "FileNotFoundError":
+        return " (put the file beside the solution's notebook, and name it by its path from there)"
+    return ""
+
+
+def _try(session: Session, lab: str, exercise: OwnExercise, case: Case) -> Attempt:
+    reply = session.probe(
+        lab, exercise.name, case.inputs, mode=case.mode, probe=exercise.probe, cpu_seconds=exercise.cpu_seconds
+    )
+    return attempt_of(reply)

@@ -1,0 +1,209 @@
+"""Exports the visible cases of a lab, with references from the oracle, to the files that `coursekit` ships."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from autograder.declare.declaration import Declaration
+from autograder.declare.exercise import VISIBLE_SEED, Exercise
+from coursekit.check.diagnosis import Fingerprint
+from coursekit.check.judge import ExerciseSpec, Expectation, Section
+
+_ROUNDING = 1e-6  # relative; arrays are stored in float32, numbers with nine digits
+_ZIP = b"PK"  # how an .npz file begins
+
+
+def export(
+    lab: str,
+    title: str,
+    points: Mapping[str, float],
+    declared: Mapping[str, Declaration],
+    own: Mapping[str, Sequence[Expectation]] = MappingProxyType({}),
+    sections: Mapping[str, Mapping[str, Section]] = MappingProxyType({}),
+    imports: Sequence[str] | None = None,
+) -> dict[str, bytes]:
+    """Return the reference files of a lab: file name -> content.
+
+    No oracle is in them: inputs, right results, and fingerprints of wrong results are.
+
+    Args:
+        lab: folder name of the lab.
+        title: title of the lab.
+        points: points of each exercise, from the solution notebook, in the notebook's order.
+        declared: the lab's exercises by name.
+        own: the visible cases of those whose references come from the solution.
+        sections: by exercise and mistake, the section of a lecture that the mistake refers to.
+        imports: the names that the lab's own cells import, all of which an answer may use.
+    """
+    arrays: dict[str, np.ndarray] = {}
+    entries = []
+    for name in points:
+        cases = own[name] if name in own else _drawn(declared[name])
+        spec = replace(declared[name].spec, sections=sections.get(name, {}))
+        entries.append(_exercise(spec, cases, arrays))
+    description = {"lab": lab, "title": title, "points": dict(points), "exercises": entries}
+    if imports is not None:
+        description["imports"] = list(imports)
+    text = json.dumps(description, ensure_ascii=False, indent=0, allow_nan=False) + "\n"
+    return {f"{lab}.json": text.encode("utf-8"), f"{lab}.npz": _pack(arrays)}
+
+
+def same(old: bytes, new: bytes) -> bool:
+    """Whether two reference files of one kind, ``.json`` or ``.npz``, say the same up to rounding.
+
+    The last bits of what `numpy.exp` and matrix products return differ between processors. A file that is the same in
+    this sense stays as it is, so that every machine makes the same release.
+    """
+    if old == new:
+        return True
+    if old[:2] != _ZIP or new[:2] != _ZIP:
+        return _same_value(json.loads(old), json.loads(new))
+    before, after = _arrays(old), _arrays(new)
+    return list(before) == list(after) and all(map(_same_array, before.values(), after.values()))
+
+
+def differing_exercises(lab: str, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> list[str]:
+    """The exercises that are in both exports of a lab, and whose declaration or cases differ by more than rounding.
+
+    Args:
+        lab: folder name of the lab.
+        old, new: the reference files by name, as `export` returns them.
+    """
+    before, after = _by_exercise(lab, old), _by_exercise(lab, new)
+    return [
+        name
+        for name, (entry, arrays) in after.items()
+        if name in before
+        and not (
+            _same_value(before[name][0], entry)
+            and list(before[name][1]) == list(arrays)
+            and all(map(_same_array, before[name][1].values(), arrays.values()))
+        )
+    ]
+
+
+def _by_exercise(lab: str, files: Mapping[str, bytes]) -> dict[str, tuple[dict[str, Any], dict[str, np.ndarray]]]:
+    """For each exercise its entry in the ``.json`` file and its arrays in the ``.npz`` file."""
+    description = json.loads(files.get(f"{lab}.json", b"{}"))
+    arrays = _arrays(files[f"{lab}.npz"]) if f"{lab}.npz" in files else {}
+    return {
+        entry["name"]: (entry, {key: array for key, array in arrays.items() if key.partition(".")[0] == entry["name"]})
+        for entry in description.get("exercises", ())
+    }
+
+
+def _arrays(content: bytes) -> dict[str, np.ndarray]:
+    with np.load(io.BytesIO(content), allow_pickle=False) as stored:
+        return dict(stored)
+
+
+def _same_array(old: np.ndarray, new: np.ndarray) -> bool:
+    if old.dtype != new.dtype or old.shape != new.shape:
+        return False
+    if old.dtype.kind != "f":
+        return np.array_equal(old, new)
+    return np.allclose(old, new, rtol=_ROUNDING, atol=0.1 * _ROUNDING, equal_nan=True)
+
+
+def _same_value(old: Any, new: Any) -> bool:
+    if isinstance(old, dict) and isinstance(new, dict):
+        return list(old) == list(new) and all(_same_value(old[name], new[name]) for name in old)
+    if isinstance(old, list) and isinstance(new, list):
+        return len(old) == len(new) and all(map(_same_value, old, new))
+    if isinstance(old, float) and isinstance(new, float):
+        return math.isclose(old, new, rel_tol=_ROUNDING, abs_tol=1e-12)
+    return type(old) is type(new) and old == new
+
+
+def _exercise(spec: ExerciseSpec, expectations: Sequence[Expectation], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    return {
+        "name": spec.name,
+        "groups": [{**vars(group), "hints": list(group.hints)} for group in spec.groups],
+        "sentences": dict(spec.sentences),
+        "forbidden": list(spec.forbidden),
+        "no_loops": spec.no_loops,
+        "reveal": spec.reveal,
+        **({"probe": dict(spec.probe)} if spec.probe else {}),
+        **({"next_hints": dict(spec.next_hints)} if spec.next_hints else {}),
+        **({"sections": {id: vars(section) for id, section in spec.sections.items()}} if spec.sections else {}),
+        **({"relations": True} if spec.relations else {}),
+        **({"costs_at_most": dict(spec.costs_at_most)} if spec.costs_at_most else {}),
+        "cases": [_case(case, arrays, f"{spec.name}.{index}") for index, case in enumerate(expectations)],
+    }
+
+
+def _drawn(declared: Declaration) -> Sequence[Expectation]:
+    assert isinstance(declared, Exercise), f"{declared.name}: its cases need the solution"
+    return declared.expectations(VISIBLE_SEED)
+
+
+def _case(case: Expectation, arrays: dict[str, np.ndarray], prefix: str) -> dict[str, Any]:
+    entry: dict[str, Any] = {"group": case.group, "description": case.description, "mode": case.mode}
+    parts = {"inputs": case.inputs, "expected": case.expected} | ({"withheld": case.withheld} if case.withheld else {})
+    for part, values in parts.items():
+        in_arrays = {key: value for key, value in values.items() if isinstance(value, np.ndarray)}
+        plain = {key: value for key, value in values.items() if key not in in_arrays}
+        entry[part] = _nine_digits(plain) if part == "expected" else plain
+        entry[f"{part}_arrays"] = list(in_arrays)
+        for key, value in in_arrays.items():
+            keep = value if part != "expected" or value.dtype.kind != "f" else value.astype("float32")
+            arrays[f"{prefix}.{part}.{key}"] = keep
+    entry["tolerance"] = _nine_digits(case.tolerance)
+    entry["dtype"] = case.dtype
+    entry["property"] = case.property
+    stated: list[tuple[str, str]] = []
+    wrong: list[np.ndarray] = []
+    for mistake, results in case.wrong.items():
+        prints = {key: value for key, value in results.items() if isinstance(value, Fingerprint)}
+        usual = {key: np.shape(case.expected.get(key, 0)) for key in prints}
+        said = {
+            key: list(value.shape) if isinstance(value, Fingerprint) else _nine_digits(value)
+            for key, value in results.items()
+            if not (isinstance(value, Fingerprint) and value.shape == usual[key])
+        }
+        stated.append((mistake, json.dumps(said)))
+        if prints.keys() != set(entry["expected_arrays"]):
+            arrays_are = ", ".join(entry["expected_arrays"])
+            raise ValueError(f"{prefix}: {', '.join(prints)} are arrays with {mistake}, and {arrays_are} without")
+        wrong.extend(prints[key].values for key in entry["expected_arrays"])  # the order in which they are read
+    # Neighbours that say the same share an entry: most are arrays of the usual shape, and say nothing.
+    entry["wrong"] = {
+        " ".join(id for id, _ in some): json.loads(said) for said, some in groupby(stated, key=itemgetter(1))
+    }
+    if stated:
+        with np.errstate(over="ignore"):  # what is too large for float32 is infinite in a student's result, too
+            arrays[f"{prefix}.wrong"] = np.concatenate(wrong or [np.zeros(0)]).astype("float32")
+    return entry
+
+
+def _nine_digits(value: Any) -> Any:
+    """`value`, or what it holds, with its floats rounded to nine significant digits: more are the processor's."""
+    if isinstance(value, dict):
+        return {key: _nine_digits(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_nine_digits(item) for item in value]
+    return float(f"{value:.9g}") if isinstance(value, float) else value
+
+
+def _pack(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """An .npz file whose bytes depend on the arrays alone: NumPy's own writer stores the time of writing."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            content = io.BytesIO()
+            np.lib.format.write_array(content, np.asarray(array, order="C"), allow_pickle=False)
+            member = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
+            member.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(member, content.getvalue(), compresslevel=9)
+    return target.getvalue()
