@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""What the makers' own libraries compute with the two published models: `tests/test_published.py` compares with it.
+"""What the makers' own libraries compute with the two published models, for `tests/data/test_published.py`.
 
 Needs PyTorch, transformers, accelerate, gguf and sentence-transformers, which nothing else here does; run it in an
 environment of its own:

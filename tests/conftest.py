@@ -13,7 +13,7 @@ from hypothesis import settings
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("MPLBACKEND", "Agg")
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]  # helpers, and the corpus
 pytest.register_assert_rewrite("lab_matrix")
 
 import long_runs  # noqa: E402

@@ -58,7 +58,7 @@ LONG = {
         "DecoderBlock",
         "Transformer",
         "build_news_classifier",
-        "mask_tokens",  # tests/test_bert_ag_news.py tries each with one of six seeds
+        "mask_tokens",  # tests/probes/test_bert_ag_news.py tries each with one of six seeds
         "PatchEmbedding",
         "build_vit",
         "train_vit",
@@ -75,7 +75,7 @@ PRELUDE = "import keras\nimport numpy as np\nimport tensorflow as tf\nfrom keras
 
 def variants(lab: str, name: str) -> ModuleType:
     """The module with the variants of an exercise: `CORRECT` sources, and `WRONG` ones as (mistakes or "", source)."""
-    return importlib.import_module(f"variants.{lab.partition('_')[2]}.{name}")
+    return importlib.import_module(f"corpus.{lab.partition('_')[2]}.{name}")
 
 
 def exercises() -> list[tuple[str, str]]:

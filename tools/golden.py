@@ -6,7 +6,7 @@
 
 LAB is a lab, one exercise (LAB/EXERCISE), or `submissions`: all whole notebooks, which are graded in the sandbox.
 
-On record are the right and wrong answers beside the labs (`tests/variants`), judged in this process with one seed; the
+On record are the right and wrong answers beside the labs (`corpus`), judged in this process with one seed; the
 hostile and damaged submissions of lab 02, and the sample submissions, graded in the sandbox. Of the answers 300, drawn
 by their hashes, also go through the sandbox and must get the same verdict there.
 

@@ -82,7 +82,7 @@ class _Parts:
 
 
 def _variants(course: Course, lab: str) -> list[Path]:
-    folder = course.root / "tests" / "variants" / lab.partition("_")[2]
+    folder = course.root / "corpus" / lab.partition("_")[2]
     return sorted(path for path in folder.glob("*.py") if path.stem != "__init__")
 
 

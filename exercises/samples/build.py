@@ -1,7 +1,7 @@
 """Builds the sample submissions of labs 02 and 10 from the released labs and their solutions.
 
 The students are invented, and their folders say what each one shows. Run it after every
-change of these labs (tests/test_samples.py notices):
+change of these labs (tests/data/test_samples.py notices):
 
     python exercises/samples/build.py
 """

@@ -111,7 +111,7 @@ def translators(page: Page) -> None:
         holds=[len(without) == len(with_attention) == 1],
     )
     page.given("week 3; what is new is that a line holds one, two or three dates", because="cited")
-    page.given("about 49 minutes to read", because="counted by tests/test_lectures.py")
+    page.given("about 49 minutes to read", because="counted by tests/lecture/test_lectures.py")
     page.given("It sees one state of 128 numbers", because="an LSTM of 64 units has two states")
     last = [run["correct"]["4"][2] for run in runs["with attention"]]
     page.says(

@@ -161,5 +161,5 @@ def questions(page: Page) -> None:
     page.given("have the scores 112 and 96", "Divided by 8 the scores are 14 and 12", because="J. Alammar's example")
     page.given("All scores of a row lie between 112 and 113", because="a question")
     page.given("The ratio of two weights is at most $e = 2.72$", because="derived")
-    page.given("about 56 minutes to read", because="counted by tests/test_lectures.py")
+    page.given("about 56 minutes to read", because="counted by tests/lecture/test_lectures.py")
     page.given("random queries and keys of width 64", because="the cell's sizes")

@@ -37,7 +37,7 @@ def paths(page: Page) -> None:
     page.given(
         "take 5 ms and 50 ms at $T = 64$, and 20 ms and 60 ms", "20/5 = 4 against 60/50 = 1.2", because="an example"
     )
-    page.given("about 35 minutes to read", because="counted by tests/test_lectures.py")
+    page.given("about 35 minutes to read", because="counted by tests/lecture/test_lectures.py")
     page.given("the recurrence by a chain of six steps", because="drawn")
     crossing = page.number("cell-14", r"T = ([\d,]+)")
     rows = [page.numbers("cell-14", rf"{name} +" + r"([\d.]+) +" * 8 + "ms") for name in ("attention", "recurrence")]

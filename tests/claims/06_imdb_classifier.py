@@ -207,7 +207,7 @@ def givens(page: Page) -> None:
     page.given(
         "constant at 0.001, the mean of the falling one",
         "about 64 minutes to read and predict", "the code runs in about two minutes on two CPU cores",
-        because="counted by tests/test_lectures.py; an estimate",
+        because="counted by tests/lecture/test_lectures.py; an estimate",
     )  # fmt: skip
     page.given(
         "25,000 + 25,000 reviews from IMDB, positive (7 stars or more) or negative (4 or fewer)",
@@ -257,7 +257,7 @@ def givens(page: Page) -> None:
         "650,689",
         "648,353",
         "657,641",
-        because="counted by tests/test_model_sizes.py",
+        because="counted by tests/lecture/test_model_sizes.py",
     )
     page.given(
         "0.786 at 40, 0.618 at 200; nowhere: 0.786 at 40, 0.586 at 200.",

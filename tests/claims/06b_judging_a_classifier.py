@@ -232,7 +232,7 @@ def givens(page: Page) -> None:
     page.given(
         "about 50 minutes to read and predict",
         "the code runs in ten seconds",
-        because="counted by tests/test_lectures.py",
+        because="counted by tests/lecture/test_lectures.py",
     )
     page.given(
         "4,596 reviews of 685 films, held back so that training has seen no other review of these films.",

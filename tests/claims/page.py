@@ -1,7 +1,7 @@
 """Ties what a lecture says to the numbers that its stored outputs show.
 
 A claims file (`tests/claims/<lecture>.py`) reads numbers from the outputs of cells, by the cells' ids, or from
-`coursekit/lecture/recorded`, and says which sentence each of them stands in. `tests/test_claims.py`
+`coursekit/lecture/recorded`, and says which sentence each of them stands in. `tests/lecture/test_claims.py`
 fails when a sentence is no
 longer in the lecture, when its numbers are no longer the ones of the outputs, when a comparison no longer holds, and
 when the lecture states a number that no claim and no reason accounts for. Calculations that the text

@@ -15,7 +15,7 @@ def test_every_lab_has_a_file_here():
 
 
 def test_no_variants_are_of_an_exercise_that_no_lab_declares():
-    variants = ROOT / "tests" / "variants"
+    variants = ROOT / "corpus"
     written = {path.relative_to(variants).with_suffix("") for path in variants.glob("*/*.py")}
     written = {path for path in written if path.name not in ("__init__", "shared")}
     assert written == {Path(lab.partition("_")[2], name) for lab in LABS for name in exercises_of(lab)}

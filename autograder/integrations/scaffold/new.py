@@ -154,7 +154,7 @@ def _exercise_files(course: Course, lab: str, name: str, template: str) -> dict[
     values = {"number": number, "topic": topic, "name": name}
     planned = {lab_folder(course, lab) / f"{name}.py": filled(template, **values)}
     if template != "own_exercise.py.j2" and _is_repository(course):
-        planned[course.root / "tests" / "variants" / topic / f"{name}.py"] = filled("variants.py.j2", **values)
+        planned[course.root / "corpus" / topic / f"{name}.py"] = filled("variants.py.j2", **values)
     return planned
 
 

@@ -2,8 +2,8 @@
 
 What may differ from call to call is counted over many tokens and compared with what chance allows. Every comparison is
 with an exact binomial distribution, and rejects a correct function with a probability of at most `ALARM`. For all
-comparisons of one mark together that is 3 in 10 million: `tests/test_bert_ag_news.py` adds up the exact tails. The
-counts depend on the joint distribution of the draws alone, so their order does not matter.
+comparisons of one mark together that is 3 in 10 million: `tests/probes/test_bert_ag_news.py` adds up the exact tails.
+The counts depend on the joint distribution of the draws alone, so their order does not matter.
 """
 
 from __future__ import annotations

@@ -1,0 +1,32 @@
+"""The picture of a submission's way names what is in the code, and says what the code says."""
+
+from __future__ import annotations
+
+import html
+import importlib.util
+import pkgutil
+import re
+import textwrap
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+_spec = importlib.util.spec_from_file_location("draw_submission", ROOT / "tools" / "draw_submission.py")
+draw_submission = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(draw_submission)
+
+NAMES = [*(name for name, _ in draw_submission.TRUSTED), *draw_submission.SANDBOXED]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_box_is_in_the_code_and_the_picture_says_its_first_sentence(name):
+    assert callable(pkgutil.resolve_name(name))
+    picture = draw_submission.PICTURE.read_text("utf-8")
+    drawn = {html.unescape(text) for text in re.findall(r"<text[^>]*>([^<]*)</text>", picture)}
+    shown = {name.replace(":", "."), *textwrap.wrap(draw_submission.sentence(name), draw_submission.COLUMNS)}
+    assert shown <= drawn, "the picture is old: run python tools/draw_submission.py"
+
+
+def test_the_manual_shows_it():
+    assert "images/submission.svg" in (ROOT / "docs" / "maintainers.md").read_text("utf-8")

@@ -1,0 +1,117 @@
+"""The class on a page is the one that labs hand out: a lecture's cell and `coursekit/lecture/pages/` hold one text."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import jupytext
+import numpy as np
+import pytest
+
+from coursekit.lecture.memory_task import wave_table
+from coursekit.lecture.pages.attention import PlainAttention
+from coursekit.lecture.pages.encoder_block import post_norm_block, pre_norm_block
+from coursekit.lecture.pages.multi_head import PlainHeads
+from coursekit.lecture.pages.positions import PlainPositions
+from coursekit.lecture.pages.self_attention import PlainSelfAttention
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = {  # lecture: module
+    "01_attention_intuition": "attention",
+    "01b_visual_attention": "visual_attention",
+    "02_self_attention": "self_attention",
+    "03_multi_head_attention": "multi_head",
+    "04_encoder_block": "encoder_block",
+    "05_positional_encoding": "positions",
+    "06_imdb_classifier": "review_classifier",
+    "06b_judging_a_classifier": "difference_interval",
+    "07_bert_ag_news": "news_classifier",
+    "08_decoder_and_masking": "decoder_and_masking",
+    "08b_generating_text": "caption_model",
+    "09_vision_transformer": "vision_transformer",
+    "09b_many_images_and_video": "larger_images",
+    "10_language_model": "language_model",
+}
+
+
+def classes(source: str) -> dict[str, str]:
+    """The text of each class and function of a source, by its name."""
+    found = [node for node in ast.parse(source).body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
+    return {node.name: ast.get_source_segment(source, node) for node in found}
+
+
+@pytest.mark.parametrize("lecture", PAGES)
+def test_the_page_shows_the_class_that_is_handed_out(lecture):
+    handed_out = classes(
+        (ROOT / "coursekit" / "lecture" / "pages" / f"{PAGES[lecture]}.py").read_text(encoding="utf-8")
+    )
+    cells = jupytext.read(ROOT / "lectures" / f"{lecture}.py").cells
+    shown = {}
+    for cell in cells:
+        if cell.cell_type == "code" and "course-setup" not in cell.metadata.get("tags", []):
+            shown |= classes(cell.source)
+    assert handed_out and {name: shown.get(name) for name in handed_out} == handed_out
+    assert all(
+        text.count("\n") < 25 and (name.startswith("Plain") or name.islower()) for name, text in handed_out.items()
+    )
+
+
+@pytest.mark.parametrize("lab", sorted(path.name for path in (ROOT / "solutions").iterdir() if path.is_dir()))
+def test_a_lab_is_given_what_its_lecture_ends_with(lab):
+    """Its first cell imports classes or functions of pages, later cells use each of them, and its text names one."""
+    cells = jupytext.read(ROOT / "solutions" / lab / f"{lab}.py").cells
+    (first,) = [cell.source for cell in cells if cell.metadata.get("nbgrader", {}).get("grade_id") == "imports"]
+    given = [
+        alias.name
+        for node in ast.walk(ast.parse(first))
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("coursekit.lecture.pages")
+        for alias in node.names
+    ]
+    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code").replace(first, "")
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    assert given and [name for name in given if not re.search(rf"\b{name}\b", code)] == []
+    assert any(f"`{name}`" in text or f"`{name}(" in text for name in given)
+
+
+def test_self_attention_averages_values_with_weights_that_sum_to_1():
+    x, w_q, w_k, w_v = (np.random.default_rng(0).normal(size=shape) for shape in ((5, 7), (7, 3), (7, 3), (7, 2)))
+    attention = PlainSelfAttention(w_q, w_k, w_v)
+    z = attention(x)
+    assert z.shape == (5, 2) and np.allclose(attention.weights.sum(axis=-1), 1)
+    assert np.allclose(z[1], sum(attention.weights[1, s] * (x[s] @ w_v) for s in range(5)))
+
+
+def test_attention_with_large_scores_copies_the_value_of_the_best_key():
+    keys, values = np.array([[1.0], [2.0], [3.0]]), np.array([[10.0], [20.0], [30.0]])
+    attention = PlainAttention(score=lambda query, keys: 1000 * keys @ query)
+    assert np.allclose(attention(np.array([[1.0], [-1.0]]), keys, values), [[30], [10]])
+    assert np.allclose(attention.weights.sum(axis=-1), 1)
+
+
+def test_heads_are_those_of_keras():
+    import keras
+
+    matrices, x = np.random.default_rng(1).normal(size=(4, 6, 6)), np.random.default_rng(2).normal(size=(5, 6))
+    layer = keras.layers.MultiHeadAttention(num_heads=2, key_dim=3, use_bias=False)
+    layer.build(query_shape=(None, None, 6), value_shape=(None, None, 6))
+    layer.set_weights([matrix.reshape(6, 2, 3) for matrix in matrices[:3]] + [matrices[3].reshape(2, 3, 6)])
+    heads = PlainHeads(*matrices, heads=2)
+    np.testing.assert_allclose(heads(x), np.asarray(layer(query=x[None], value=x[None]))[0], atol=1e-4)
+    assert heads.weights.shape == (2, 5, 5)
+    np.testing.assert_allclose(heads.merge(heads.split(x)), x)
+
+
+def test_a_block_has_its_parameters_and_a_post_norm_block_ends_in_a_norm():
+    x = 5 * np.random.default_rng(3).normal(size=(2, 7, 32)).astype("float32")
+    before, after = (np.asarray(make(32, heads=4, hidden=64)(x)) for make in (pre_norm_block, post_norm_block))
+    np.testing.assert_allclose(after.std(axis=-1), 1, atol=1e-2)
+    assert before.std() > 3
+    # attention 4·(32·32 + 32), feed-forward 32·64 + 64 + 64·32 + 32, norms 2·64
+    assert pre_norm_block(32, 4, 64).count_params() == post_norm_block(32, 4, 64).count_params() == 8_544
+
+
+def test_positions_are_the_sinusoidal_table_beside_scaled_tokens():
+    x = np.random.default_rng(4).normal(size=(3, 11, 6)).astype("float32")
+    np.testing.assert_allclose(np.asarray(PlainPositions()(x)), x * 6**0.5 + wave_table(11, 6), atol=1e-5)
