@@ -80,7 +80,7 @@ class _Exercises(ModuleType):
 
 
 def _take(course: Course) -> None:
-    """Make the package `FOLDER` this course's: another one's, and what has been edited since, is forgotten."""
+    """Load the package `FOLDER` from this course; forget that of another course, and files edited since."""
     folder = course.root / FOLDER
     stats = [(path, path.stat()) for path in course_files(course)]
     state = [(path, stat.st_mtime_ns, stat.st_size) for path, stat in stats]

@@ -260,7 +260,7 @@ class Declaration:
         return {}
 
     def _has_relations(self) -> bool:
-        """Whether a check may say how wrong numbers relate to the right ones: not where finding out is the task."""
+        """Whether a check may say how wrong numbers relate to the right ones; not if the task is to find that out."""
         return False
 
     def _costs_at_most(self) -> Mapping[str, float]:
@@ -273,7 +273,7 @@ class Declaration:
             yield group, Generator([seed, index, *self.name.encode()])
 
     def bound(self, case: Case, exact: Any) -> float:
-        """The largest difference that is laid to rounding; 0 for what is counted or written.
+        """The largest difference that rounding may explain; 0 for numbers that are counted or written down.
 
         A sum of n terms in float32 is off by about √n ε times their size, in whatever order they are added (Higham and
         Mary 2019, "A new approach to probabilistic rounding error analysis"). The factor allows for the many steps of a

@@ -49,7 +49,7 @@ class _Token(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Where an edit fits: the function, and from where to where in its text; `new` is what goes there."""
+    """Where an edit fits: the function, and the start and end in its text; `new` is the text to put there."""
 
     function: Any  # a FunctionType; as an attribute, type checkers take it for a method
     start: int
@@ -102,14 +102,14 @@ class Formula:
         return changed
 
     def made(self, edits: Sequence[Edit | tuple[str, str]], instead: Function | None = None) -> dict[str, Function]:
-        """The functions called from outside, with the edits, and with `instead` in the place of the first of them."""
+        """Return the functions that are called from outside, with the edits; `instead` replaces the first of them."""
         first = next(iter(self._roots.values()))
         return self.compiled(self.edited(edits), {first: instead} if instead else {})
 
     def compiled(
         self, changed: Mapping[FunctionType, str], replaced: Mapping[FunctionType, Function] = MappingProxyType({})
     ) -> dict[str, Function]:
-        """The functions called from outside, where some functions of the formula have another text, or are others.
+        """Return the functions called from outside, with other texts or functions in place of some of the formula.
 
         A text may use `np` and `math`, whether or not its function's module does.
         """
@@ -181,7 +181,7 @@ class _EndingLoops(ast.NodeTransformer):
 
 
 def spelling(function: Function) -> str:
-    """A function's text as edits are matched with it."""
+    """Return a function's text in the one spelling in which edits are searched."""
     return _spelling(_plain(function))
 
 
@@ -256,7 +256,7 @@ def _expression(text: str) -> ast.expr | None:
 
 
 def _one_spelling(text: str) -> str:
-    """What is an expression or statements, as the tree prints it; a fragment stays as it is."""
+    """Return an expression, or statements, as the syntax tree prints them; any other fragment as it is."""
     node = _expression(text)
     if isinstance(node, ast.Tuple) and not text.strip().startswith("("):
         return text  # arguments of a call, of which the tree would make a tuple with brackets
@@ -294,7 +294,7 @@ def _literal(text: str) -> str:
 
 @lru_cache(4096)
 def _spans(text: str) -> frozenset[tuple[int, int]]:
-    """From where to where each expression of a text reaches."""
+    """Return the start and end of each expression in a text."""
     lines = text.splitlines(keepends=True)
     starts = [sum(map(len, lines[:row])) for row in range(len(lines))]
 

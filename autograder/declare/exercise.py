@@ -336,7 +336,7 @@ def scaled(case: Case, exact: Mapping[str, Any]) -> Case:
 
 
 def _catches_as_declared(group: Group, drawn: Sequence[Expectation], always: Sequence[str]) -> bool:
-    """Whether the drawn cases catch the mistakes that they must, and no other, so clearly that no rounding decides.
+    """Whether the cases catch the mistakes that they must, and no other; each by so much that rounding does not decide.
 
     Those of `always` must be caught by every group.
     """
@@ -415,7 +415,7 @@ class _WrongResults(Mapping[str, Mapping[str, Any]]):
         self._known: dict[str, dict[str, Any] | None] = {}
 
     def differs_by(self, tolerances: float, mistake: str) -> bool:
-        """Whether this mistake changes a result by more than so many tolerances, or given code ends in an error."""
+        """Whether this mistake changes a result by more than so many tolerances, or the given code raises an error."""
         results = self._results(mistake)
         if results is None:
             return mistake == GIVEN and self._case.mode not in UNNAMED_MODES
@@ -460,7 +460,7 @@ class _WrongResults(Mapping[str, Mapping[str, Any]]):
 
 
 def differs(key: str, result: Any, exact: Any, tolerance: float) -> bool:
-    """Whether a wrong reference differs from the right one where the right one says anything (is not NaN)."""
+    """Whether a wrong reference differs from the right one at a place where the right one is not NaN."""
     if isinstance(exact, np.ndarray) and exact.dtype.kind == "f" and np.shape(result) == exact.shape:
         result = np.where(np.isnan(exact), 0.0, result)
     return difference(key, result, exact, tolerance) is not None

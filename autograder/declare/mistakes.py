@@ -37,7 +37,7 @@ class Mistake:
     costs_at_most: float = 1.0
 
     def __or__(self, other: Mistake | str) -> Mistake:
-        """This mistake with another part. Raises ValueError where both have it, such as a third text."""
+        """Add a part to this mistake. Raises ValueError if it has this part already, or for a third text."""
         if isinstance(other, str):
             if self.hint:
                 raise ValueError(f"a mistake has a sentence and a hint, and this is a third text: {other!r}")
@@ -48,7 +48,7 @@ class Mistake:
         return replace(self, edits=self.edits + other.edits, **new)
 
     def _parts(self) -> dict[str, Any]:
-        """What is given, but the edits."""
+        """Return the fields that are given, without the edits."""
         given = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "edits"}
         return {name: value for name, value in given.items() if not _is_blank(name, value)}
 

@@ -87,7 +87,7 @@ class Questions(Exercise):
         self.question(entry, title, right=(low + high) / 2, hints=hints, advice=advice)
 
     def bound(self, case: Case, exact: Any) -> float:
-        """How far from the right answer one may lie."""
+        """How far an answer may lie from the right one."""
         within = self.within.get(case.inputs.get("entry", ONE))
         return super().bound(case, exact) if within is None else within
 

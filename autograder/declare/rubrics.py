@@ -46,11 +46,11 @@ class Rubric:
     half_meets: tuple[int, ...] = ()
 
     def points(self, met: Collection[int]) -> float:
-        """What an answer is worth that meets these items."""
+        """Return the points of an answer that meets these items."""
         return round(math.fsum(self.items[number - 1].points for number in set(met)), 6)
 
     def told(self, met: Collection[int], because: str = "", *, with_points: bool = True) -> str:
-        """The items as the student reads them, each met or not, and below them what is said besides."""
+        """Return the items as the student reads them, each met or not, and below them the comment."""
         lines = []
         for number, item in enumerate(self.items, start=1):
             earned = item.points if number in met else 0.0
@@ -86,7 +86,7 @@ def rubric_file(course: Course, lab: str) -> Path:
 
 
 def rubric_texts(course: Course) -> Iterator[tuple[Path, str]]:
-    """All that the rubrics of a course say, each text with its file; for whoever looks for it elsewhere.
+    """Return every text in the rubrics of a course, with its file: the leak scan looks for them.
 
     Raises:
         CourseError: one of the files cannot be read.
