@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def details(cell: NotebookNode) -> Mapping[str, Any]:
-    """nbgrader's metadata of a cell; empty where there are none, or where something else stands in their place."""
+    """Return nbgrader's metadata of a cell; empty if there are none, or if they are no dictionary."""
     found = cell["metadata"].get("nbgrader")
     return found if isinstance(found, Mapping) else {}
 
@@ -50,7 +50,7 @@ def points(notebook: NotebookNode) -> dict[str, Any]:
 
 
 def cells_by_id(notebook: NotebookNode) -> dict[str, NotebookNode]:
-    """The notebook's cells by grade_id, those without one left out; of two with the same one the first."""
+    """Return the notebook's cells by grade_id: only cells that have one, and the first of two with the same."""
     found: dict[str, NotebookNode] = {}
     for cell in notebook["cells"]:
         if grade_id(cell):

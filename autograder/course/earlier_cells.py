@@ -50,7 +50,7 @@ def remembered(known: EarlierCells, old: NotebookNode, new: NotebookNode) -> byt
 
 
 def text_hash(source: str) -> str:
-    """What is kept of a cell's text; white space at the ends of lines does not count."""
+    """Return the hash that is kept of a cell's text; white space at the ends of lines does not count."""
     return hashlib.sha256(bare(source).encode("utf-8", "replace")).hexdigest()[:16]
 
 

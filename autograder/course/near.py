@@ -15,7 +15,7 @@ _BETWEEN_WORDS = re.compile(r"[\W_]+")
 
 
 def near(name: str, known: Iterable[str]) -> list[str]:
-    """The known names that are most like `name`, whatever the case of their letters; the likest first.
+    """Return the known names that are most like `name`, the closest first; upper and lower case count as the same.
 
     One that has all of its words in it is like it, such as a full name where `name` is a first name. Otherwise, where
     both have letters, these decide: the numbers of two students are always like each other.
@@ -28,7 +28,7 @@ def near(name: str, known: Iterable[str]) -> list[str]:
 
 
 def _likeness(name: str, other: str) -> float:
-    """How like each other two names in small letters are, from 0 to 1."""
+    """Return how similar two lower-case names are, from 0 to 1."""
     likeness = SequenceMatcher(None, name, other).ratio()
     words, of_other = (list(filter(None, _BETWEEN_WORDS.split(text))) for text in (name, other))
     if words and all(_is_in(word, of_other) for word in words):
@@ -44,6 +44,6 @@ def _is_in(word: str, words: Iterable[str]) -> bool:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of a sentence that refuses a name: "; did you mean a or b?", or nothing where none is like it."""
+    """Return the end of a sentence that refuses a name: "; did you mean a or b?", or nothing if no name is close."""
     found = near(name, known)
     return f"; did you mean {' or '.join(found)}?" if found else ""

@@ -9,7 +9,7 @@ _SAFE = re.compile(r"[ -~\n]*")
 
 
 def printable(text: str) -> str:
-    """Return `text` with `_` in place of every character that is not seen but acts.
+    """Return `text` with `_` in place of every invisible character that acts, such as one that moves the cursor.
 
     These are Unicode's categories C (control and format characters, with them escape sequences, zero-width characters
     and those that turn the direction of writing; halves of characters, as names that are not UTF-8 have them), Zl and
@@ -21,7 +21,7 @@ def printable(text: str) -> str:
 
 
 def on_one_line(text: str) -> str:
-    """Return a printable name for a list or a log in which each has a line: whoever chose it begins no line there."""
+    """Return a printable name on one line: in a list or a log, a name cannot begin a line of its own."""
     return printable(text).replace("\n", "_")
 
 

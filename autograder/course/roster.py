@@ -50,7 +50,7 @@ class Roster:
 
     @property
     def people(self) -> int:
-        """How many rows are a person's: Canvas adds some that have no id."""
+        """The number of rows that are people: Canvas adds rows without an id."""
         return sum(map(self.is_person, self.rows))
 
     def is_person(self, row: Mapping[str, str]) -> bool:
@@ -78,7 +78,7 @@ class Roster:
         return places or (self._numbers.get(number[1], []) if number else [])
 
     def strangers(self, students: Iterable[str]) -> list[str]:
-        """The students whom no row can mean."""
+        """Return the students who are in no row."""
         return [student for student in students if not self.places(student)]
 
     def matched(self, students: Iterable[str], left_out: Collection[str] = ()) -> dict[str, Mapping[str, str]]:
@@ -200,10 +200,10 @@ def _with_lines(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _key(text: str) -> str:
-    """The same for an id however its accents are encoded and whatever the case of its letters; ß is not ss."""
+    """Return a key that ignores how accents are encoded, and upper and lower case; ß is not ss."""
     return unicodedata.normalize("NFC", text).strip().lower()
 
 
 def _keys(texts: Iterable[str]) -> set[str]:
-    """The ids of a person as the platform writes them, and as work that is named like them has them."""
+    """Return the ids of a person, as the platform writes them and as files named after them carry them."""
     return {key for text in texts if text for key in (_key(text), _key(student_id(text)))}

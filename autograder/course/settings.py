@@ -285,7 +285,7 @@ def load_course(start: Path | None = None) -> Course:
 
 
 def _not_toml(path: Path, error: tomllib.TOMLDecodeError) -> str:
-    """What is wrong with a file that is no TOML: a date as people write it, or else what the parser says."""
+    """Say what is wrong with a file that is not TOML: a date as people write it, or else the parser's words."""
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         found = _DUE.match(line)
         if found is None:
@@ -298,7 +298,7 @@ def _not_toml(path: Path, error: tomllib.TOMLDecodeError) -> str:
 
 
 def _extensions(path: Path, tables: _CourseFile) -> tuple[tuple[str, str, datetime], ...]:
-    """The due dates of single students: those for one lab, and for all other labs those that are for all."""
+    """Return the due dates of single students. An extension for one lab comes before one for all labs."""
     due = {lab.name: lab.due for lab in tables.labs}
     of_one: dict[tuple[str, str], datetime] = {}
     of_all: dict[tuple[str, str], datetime] = {}
@@ -375,7 +375,7 @@ _DEFAULTS = CourseLimits()
 
 
 class _Table(BaseModel):
-    """A table of course.toml. The description of a key is what its error says it has to be."""
+    """A table of course.toml. An error quotes the description of its key: what the value has to be."""
 
     model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
