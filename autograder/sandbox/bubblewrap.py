@@ -193,7 +193,7 @@ def _files(variant: Variant) -> list[str]:
 
 
 class _View:
-    """The worker's file system as it is put together: which folders show, and which are covered again."""
+    """The worker's file system while it is put together: which folders are shown, and which are covered again."""
 
     def __init__(self) -> None:
         self.line: list[str] = []

@@ -78,7 +78,7 @@ def find() -> Path | str:
 
 
 def _handed_over() -> Path | None:
-    """The grader's own group, if it has been handed over: it can be written, and only the grader's are in it."""
+    """Return the grader's own group if it was handed over: writable, and with no other processes than the grader's."""
     own = _own(_mount())
     if own is None:
         return None

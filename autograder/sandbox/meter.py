@@ -54,7 +54,7 @@ class ProcessTree:
         self._kernel_before = _kernel_bytes()
 
     def cpu_seconds(self) -> float:
-        """Return the CPU time used so far by the whole tree, those included that have ended and been waited for.
+        """Return the CPU time used so far by the whole tree, including processes that have ended and been waited for.
 
         What was counted less than `COUNTED_EVERY` ago is not counted again: most steps of a submission are shorter.
         """
@@ -111,7 +111,7 @@ class ProcessTree:
         )
 
     def kernel_growth(self) -> int:
-        """Return how many bytes the kernel of the machine holds more than when the tree began, for whomever.
+        """Return how many more bytes the kernel holds, for all processes together, than when the tree began.
 
         Some system calls make it hold memory that no process shows. It can still be asked when the tree has ended.
         """
@@ -175,7 +175,7 @@ class ProcessTree:
 
 
 def _held_at_most(process: psutil.Process) -> int:
-    """Return the bytes that one process holds, those included that it shares with others."""
+    """Return the bytes that one process holds, including those that it shares with others."""
     if sys.platform != "linux":
         try:
             return process.memory_info().rss

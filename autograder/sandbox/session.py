@@ -241,7 +241,7 @@ class Session:
         return ProbeReply(None, failure, used.cpu, used.wall)
 
     def is_exhausted(self) -> bool:
-        """Whether so much is taken, of what the submission may use, that the next step might not get its share."""
+        """Whether the submission holds so much of its limits that the next step might get too little."""
         if self._tree is None:
             return True
         return self._tree.tasks() > self._limits.processes / 2 or self._tree.holds_more_than(
@@ -290,7 +290,7 @@ class Session:
         self._end(SessionLost("crashed", "the process ended", used.cpu, used.wall, by_signal=by != 0))
 
     def _lose_to_the_kernel(self, grown: int, used: _Used) -> NoReturn:
-        """The kernel holds much more than before: it is for this submission if it goes when nothing else does."""
+        """The kernel holds much more than before. It is this submission's if it goes when only this one ends."""
         assert self._tree is not None
         tree, held = self._tree, f"{grown / (1 << 30):.2g} GiB of the kernel's memory"
         self.close()
@@ -447,7 +447,7 @@ class _Exchange:
 
 
 def large_for(limits: Limits) -> int:
-    """Bytes beyond which a submission that runs alone is taken to be the reason when the machine runs out of memory."""
+    """Return from how many bytes on a submission that runs alone is held responsible for a machine without memory."""
     return min(limits.memory_bytes, psutil.virtual_memory().total) // 4
 
 

@@ -18,10 +18,10 @@ _LOOK_AGAIN = 0.05
 
 @contextmanager
 def turn(*, alone: bool) -> Iterator[bool]:
-    """Wait until a submission may run, beside others or `alone`; whether it is alone is what comes back.
+    """Wait until a submission may run, beside others or `alone`; yield whether it is alone.
 
-    It is, as far as all graders of this user on the machine go. Where they cannot be known, nobody waits, and nobody
-    is taken to be alone.
+    "Alone" is among all graders of this user on the machine. If these cannot be known, nobody waits, and nobody counts
+    as alone.
     """
     with ExitStack() as locks:
         try:
@@ -41,7 +41,7 @@ def turn(*, alone: bool) -> Iterator[bool]:
 
 
 def _file(name: str) -> IO[bytes]:
-    """Open a file of the user's own, where no other account can hold it."""
+    """Open a lock file in a folder that only this user can open, so that no other account can lock it."""
     folder = Path(tempfile.gettempdir(), f"course-grader-{os.getuid()}")
     folder.mkdir(mode=0o700, exist_ok=True)
     found = folder.lstat()

@@ -235,7 +235,7 @@ class _Worker:
             )
 
     def warm_up(self) -> dict[str, str]:
-        """Wait until everything is imported; return what could not be, with the reason.
+        """Wait until everything is imported; return the modules that could not be, with the reason.
 
         Raises:
             WorkerLost: the worker ends instead.
@@ -252,7 +252,7 @@ class _Worker:
             raise WorkerLost(f"the worker does not start: {' | '.join(said) or error}") from error
 
     def fork(self, limits: Limits, probes: str, *, alone: bool = False) -> Session:
-        """Return a fresh process, greeted; whether it is `alone`, `Session` wants to know.
+        """Return the session of a fresh process, after its greeting; `alone` is handed on to the session.
 
         Raises:
             WorkerLost: the worker cannot fork, or has ended.
@@ -319,7 +319,7 @@ class _Worker:
 
 
 def outer_wall(variant: bubblewrap.Variant | OtherUser | str) -> WallReport:
-    """Return the report on bubblewrap, or on what stands in its place: that it works, or why not and what to type."""
+    """Return the report on bubblewrap, or on the wall used in its place: that it works, or why not and what to type."""
     if isinstance(variant, OtherUser):
         is_root = os.geteuid() == 0
         return WallReport(OTHER_USER, is_root, "" if is_root else "only root can run code as another user")
