@@ -47,7 +47,7 @@ class _SilentDisplayHook(DisplayHook):
 
 class _SilentDisplayPublisher(DisplayPublisher):
     def publish(self, *_: Any, **__: Any) -> None:
-        """Displayed pictures and pages are nobody's score and are let go."""
+        """Drop what is displayed: it is no part of a score."""
 
     def clear_output(self, wait: bool = False) -> None:
         """There is no output area."""
@@ -195,7 +195,7 @@ class _Probes:
         self.layers: Any = None
 
     def forget(self) -> None:
-        """Let no later case have a layer that was built before: a cell may have changed the code."""
+        """Forget the layers built so far: a cell may have changed the code."""
         self.exercise = None
 
     def __call__(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -230,7 +230,7 @@ def _seed() -> None:
 
 
 def _seed_tensorflow() -> None:
-    """The same for TensorFlow, which then throws away its compiled kernels: too dear for every single case."""
+    """Seed TensorFlow, too. It then drops its compiled kernels, which would be too slow for every single case."""
     if "tensorflow" in sys.modules:
         sys.modules["tensorflow"].random.set_seed(0)
 

@@ -172,7 +172,7 @@ def end_processes(user: int) -> None:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of what a submission leaves behind: nobody else in a container may collect it."""
+    """Become the parent of processes that a submission leaves behind: in a container nobody else may collect them."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
@@ -227,7 +227,7 @@ def forbid_new_privileges() -> None:
 
 
 def die_first() -> None:
-    """Offer this process, before the grader, to a kernel that runs out of memory."""
+    """Make the kernel end this process before the grader if memory runs out."""
     with open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
 
