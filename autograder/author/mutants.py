@@ -69,7 +69,7 @@ _SILENT = (ast.Raise, ast.Assert, ast.Import, ast.ImportFrom, ast.JoinedStr, ast
 
 
 def _places(tree: ast.Module) -> Iterator[Place]:
-    """Every node at which something can go wrong, in the order of the text; not what only speaks to a reader."""
+    """Return every node that can be wrong, in the order of the text, without docstrings and annotations."""
 
     def below(node: ast.AST, arguments: tuple[str, ...], bound: frozenset[str]) -> Iterator[Place]:
         for field, value in ast.iter_fields(node):

@@ -18,7 +18,7 @@ Changed = tuple[str, ast.AST | None]  # kind, and what stands instead; None: not
 
 @dataclass(frozen=True)
 class Place:
-    """A node, and where it hangs."""
+    """A node of a syntax tree, and its place in the tree."""
 
     node: ast.AST
     parent: ast.AST
@@ -52,7 +52,7 @@ def changes_at(place: Place) -> Iterator[Changed]:
 
 
 def binds(name: ast.Name) -> bool:
-    """Whether a name is given a value where it stands."""
+    """Whether this use of a name gives it a value."""
     return isinstance(name.ctx, ast.Store)
 
 
@@ -230,7 +230,7 @@ def _one_off(value: ast.expr) -> Iterator[ast.expr]:
 
 
 def _name(node: ast.Name, place: Place) -> Iterator[Changed]:
-    """Another argument of the function in the place of this one."""
+    """Put another argument of the function in the place of this one."""
     if isinstance(node.ctx, ast.Load) and node.id in place.arguments:
         for other in place.arguments:
             if other != node.id:
@@ -287,7 +287,7 @@ def _name_of(call: ast.Call) -> str:
 
 
 def _is_method(call: ast.Call) -> bool:
-    """Whether something is asked of an array or another object, and not a function of a module called."""
+    """Whether a call is a method of an array or another object, and not a function of a module."""
     receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
     while isinstance(receiver, ast.Attribute):
         receiver = receiver.value
@@ -325,7 +325,7 @@ def _call(node: ast.Call, place: Place) -> Iterator[Changed]:
 
 
 def _what_a_call_leaves(node: ast.Call, name: str) -> Iterator[ast.expr]:
-    """What stands there if the call is left out: its first argument, or the array whose method it is."""
+    """Return what is left without the call: its first argument, or the array whose method it is."""
     if name == "where" and len(node.args) == 3:
         yield from node.args[1:]
     elif name in ("maximum", "minimum") and len(node.args) == 2:
@@ -387,7 +387,7 @@ def _transposed(node: ast.expr) -> ast.expr:
 
 
 def _statement(node: ast.stmt, place: Place) -> Iterator[Changed]:
-    """Nothing in the place of a statement without which the function still runs."""
+    """Leave out a statement without which the function still runs."""
     if isinstance(node, ast.Assign):
         names = [
             name.id

@@ -121,7 +121,7 @@ def measure(
 
 
 class _FreshInputs:
-    """Inputs that no check uses, and for which the solution is right: for others the text asks for nothing.
+    """Inputs that no check uses and for which the solution gives results; for all others the task asks for nothing.
 
     They are drawn as far as they are needed. Most wrong solutions fail on the first ones; only one that looks
     equivalent meets all `FRESH_INPUTS`.

@@ -109,7 +109,7 @@ class FormulaMutant:
 
 
 def _comparable(value: Any, right: Any) -> Any:
-    """A formula's result in the form of the right one; where that leaves a value free, there is some number."""
+    """Return a formula's result in the form of the right one, with a number wherever the right one allows any."""
     if not isinstance(right, np.ndarray) or value is None or isinstance(value, str | dict):
         return value
     try:
