@@ -13,7 +13,7 @@ MOST_LINES = 3
 
 
 def without_absent_links(files: Mapping[str, bytes]) -> tuple[dict[str, bytes], list[str]]:
-    """The files, with the text of a link in place of the link where it leads to a notebook that is not among them.
+    """Return the files; links to notebooks that are not among them become plain text.
 
     Args:
         files: what is published, by path. Notebooks without such a link stay as they are, byte for byte.

@@ -82,7 +82,7 @@ def write_course_cells(notebook: NotebookNode, course: Course, path: str) -> Non
 
 
 def stabilise(notebook: NotebookNode) -> NotebookNode:
-    """The notebook with nothing left in it that depends on who saved it, when, or with what."""
+    """Return the notebook without what depends on who saved it, when, or with which program."""
     taken: set[str] = set()
     cells = []
     for number, cell in enumerate(notebook.cells, start=1):

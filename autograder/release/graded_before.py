@@ -14,7 +14,7 @@ from autograder.grade.marks import sentences_on_waiting
 def graded_before(
     course: Course, labs: Collection[str] | None, totals: Mapping[str, tuple[float, float]]
 ) -> Iterator[str]:
-    """One sentence for each thing to do: grade again, export again. The gradebook learns of the labs' cells by the way.
+    """Return a sentence for each thing to do: grade again, export again. Brings the gradebook's cells up to date, too.
 
     Args:
         course: the course.

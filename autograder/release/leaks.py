@@ -77,7 +77,7 @@ def find_leaks(files: Mapping[str, bytes], course: Course, planned: Planned = NO
 
 
 def find_secret_lines(files: Mapping[str, bytes], course: Course, planned: Planned = NOTHING_PLANNED) -> list[str]:
-    """Lines in `files` that give an answer away, one sentence for each place; what `find_leaks` finds besides marks."""
+    """Return a sentence for each line in `files` that gives an answer away: `find_leaks` without the markers."""
     secrets = secret_lines(course, planned)
     leaks: dict[tuple[str, str], str] = {}
     for name, content in files.items():
@@ -152,7 +152,7 @@ def _cells(path: Path, content: bytes) -> Iterator[tuple[str, bool]]:
 
 
 def _own_answers(path: Path, content: bytes) -> set[str]:
-    """The instructor's answers in words, of which students get no line."""
+    """Return the instructor's answers in words: students get none of their lines."""
     cells = answers_in_words(parse_notebook(path, content)).values()
     return {cell.source for cell in cells if is_solution(cell) and "BEGIN SOLUTION" not in cell.source}
 
@@ -205,13 +205,13 @@ def _named_texts(source: str) -> dict[str, str]:
 
 
 def is_binary(name: str) -> bool:
-    """Whether a file of this name is of a kind in which there are no lines to look for."""
+    """Whether a file of this name is of a kind that has no lines of text."""
     suffix = PurePosixPath(name).suffix.lower()
     return suffix in BINARY or _SHARD.fullmatch(suffix) is not None
 
 
 def _readings(name: str, content: bytes) -> Iterator[tuple[str, str]]:
-    """The texts in a file, each with where it is: as they are, and without what may stand around their lines."""
+    """Yield the texts in a file with their place: as they are, and without what may stand around their lines."""
     for where, text in _texts(name, content):
         if len(text) < _SHORTEST:
             continue

@@ -24,7 +24,7 @@ _OPTIONAL = re.compile(r" \(optional\)|, optional\b")
 
 @dataclass
 class Numbering:
-    """What numbers became: old -> new by section, and what is to be said about it.
+    """How numbers changed: old -> new for each section, and what to say about it.
 
     `titles` are the headings by their new numbers, without the number.
     """
@@ -36,7 +36,7 @@ class Numbering:
 
 
 def texts_left(old: NotebookNode, new: NotebookNode) -> list[str]:
-    """Of exercises that the `old` release of a lab has and the `new` notebook has not: whose text stays, one line each.
+    """Return a line for each exercise that only the `old` release has, and whose text is still in the `new` notebook.
 
     The text of an exercise is the text cell right before its stub.
     """
@@ -181,7 +181,7 @@ def _write_table(
 
 
 def _as_worth(name: str, row: str, points: float | None, said: list[str]) -> str:
-    """The row of an exercise, called optional where it has no points, and only there."""
+    """Return the row of an exercise, with the word optional if, and only if, it has no points."""
     is_optional = _OPTIONAL.search(row) is not None
     if points and is_optional:
         said.append(f"{name} has points, so the table does not call it optional any more: look whether its text does")

@@ -114,7 +114,7 @@ def publication_problems(course: Course, directory: Path, planned: Planned = NOT
 
 
 def _may_be_published(path: PurePosixPath) -> bool:
-    """Whether a file is of a known kind. What an editor leaves behind, such as `.bak` and `~`, is of none."""
+    """Whether a file is of a known kind. Copies that an editor makes, such as `.bak` and `~`, are not."""
     return path.name in _NAMES or path.suffix.lower() in _KINDS or is_binary(path.name)
 
 
@@ -165,7 +165,7 @@ def _gathered(course: Course, planned: Planned) -> dict[str, bytes]:
 
 
 def _package_files() -> dict[str, bytes]:
-    """coursekit as it is installed, for a course that holds no copy; without what belongs to this package's labs."""
+    """Return the installed coursekit, for a course without a copy; without the files of this repository's labs."""
     package = Path(coursekit.__file__).parent
     left_out = {package / "reference", package / "lecture" / "recorded", package / "data" / "bert"}
     return {

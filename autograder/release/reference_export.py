@@ -188,7 +188,7 @@ def _case(case: Expectation, arrays: dict[str, np.ndarray], prefix: str) -> dict
 
 
 def _nine_digits(value: Any) -> Any:
-    """`value`, or what it holds, with its floats rounded to nine significant digits: more are the processor's."""
+    """Round the floats in `value` to nine significant digits: further ones differ between processors."""
     if isinstance(value, dict):
         return {key: _nine_digits(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -139,7 +139,7 @@ def release(
 
 
 def _fixed_points(course: Course, lab: str) -> Iterator[str]:
-    """Of a lab, the points that a copy of what is released would earn, and why: a line for each reason."""
+    """Return a line for each reason why a copy of what is released earns points in this lab."""
     worth = points(read_pair(course.solution_notebook(lab)))
     by_reason: dict[str, list[FixedGroup]] = defaultdict(list)
     for group in fixed_groups(declared_exercises(course, lab)):
@@ -151,7 +151,7 @@ def _fixed_points(course: Course, lab: str) -> Iterator[str]:
 
 
 def _unexplained(lab: str, declared: Mapping[str, Declaration]) -> list[str]:
-    """The groups whose points a copy of what is released would earn, though nobody has said why that has to be so."""
+    """Return the groups whose points a copy of what is released earns, and that give no reason for it."""
     return [
         f"{lab}, {group.exercise}: the group {group.group} expects the same for every seed, so its points can be had "
         'by copying what is released. Draw what it asks for from the seed, or say why not with fixed="…"'
@@ -246,7 +246,7 @@ def _plan_lab(course: Course, lab: str) -> _LabPlan:
 
 
 def _worth(notebook: NotebookNode) -> float:
-    """The points of a lab, those included that a person gives."""
+    """Return the points of a lab, including those that a person gives."""
     return math.fsum(details(cell).get("points") or 0 for cell in notebook.cells if is_test(cell) or is_in_words(cell))
 
 
@@ -326,7 +326,7 @@ def _references(
 
 
 def _sandbox(course: Course, lab: str) -> Sandbox:
-    """Where the instructor's own code runs: where no walls can be built it does so all the same."""
+    """Return the sandbox for the instructor's own code; it runs even if no walls can be built."""
     return Sandbox(limits_of(course), unsafe=True, preload=preload_of(course, lab))
 
 

@@ -63,7 +63,7 @@ class _Parts:
         return self.at(self.solution, rf'"grade_id": "{re.escape(name)}"')
 
     def at(self, path: Path, pattern: str) -> str:
-        """The file, relative to the course, and the line where the pattern is found first."""
+        """Return the file, relative to the course, and the line of the first match of the pattern."""
         text = self._text(path)
         found = re.search(pattern, text)
         line = text.count("\n", 0, found.start()) + 1 if found else 1

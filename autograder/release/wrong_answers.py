@@ -28,7 +28,7 @@ def too_good(
     sandbox: Sandbox,
     files: Mapping[str, bytes],
 ) -> list[str]:
-    """What is wrong with an exercise's wrong answers, a sentence each: they pass, are no code, or hear another name.
+    """Return a sentence for each wrong answer that passes, is no code, or is told another mistake than it must be.
 
     Args:
         lab: name of the lab.
@@ -63,7 +63,7 @@ def too_good(
 
 
 def _other_name(wanted: str, judgement: Judgement | str) -> str:
-    """What was found in the place of the mistake that has to be named; nothing where it was."""
+    """Return what was named in place of the right mistake; nothing if the right one was named."""
     if isinstance(judgement, str):
         return f"stops before a case can tell that it is {wanted}: {judgement}"
     if judgement.passed:
@@ -91,7 +91,7 @@ def cells_of(solution: NotebookNode, name: str) -> tuple[list[str], str]:
 
 
 class Trial:
-    """One process in which the cells before an exercise have run; a new one where an answer has ended it."""
+    """A process in which the cells before an exercise have run; if an answer ends it, a new one takes its place."""
 
     def __init__(self, lab: str, exercise: Declaration, before: Sequence[str], own: str, sandbox: Sandbox):
         self._lab = lab
@@ -116,7 +116,7 @@ class Trial:
             return lost.message
 
     def judged(self, source: str, cases: Sequence[Expectation]) -> Judgement | str:
-        """What a check says of the object that `source` defines, or in a sentence why it cannot say anything."""
+        """Return what a check says about the object that `source` defines, or a sentence on why it can say nothing."""
         try:
             session = self._session or self._opened()
             reply = session.run_cell(source, cpu_seconds=self._exercise.cpu_seconds)
