@@ -73,7 +73,7 @@ class MistakeCount:
 
 @dataclass(frozen=True)
 class Standing:
-    """One student: percent by lab, and why help may be needed; empty where nothing says so."""
+    """One student: percent for each lab, and why help may be needed; empty if there is no sign of it."""
 
     student: str
     percents: Mapping[str, float]

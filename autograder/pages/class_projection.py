@@ -99,7 +99,7 @@ def _card(course: Course, made: MistakeCount, exercise: Declaration | None) -> M
 
 
 def _pictured(exercise: Exercise, id: str) -> tuple[str, Markup | None]:
-    """What was tried, and the right result beside the mistaken one; nothing where no array of a case differs."""
+    """Return what was tried, and a picture of right and wrong result; nothing if no array of a case differs."""
     cases = [case for group, rng in exercise.generators(VISIBLE_SEED) for case in group.draw(rng)]
     for case in cases:
         try:
@@ -114,7 +114,7 @@ def _pictured(exercise: Exercise, id: str) -> tuple[str, Markup | None]:
 
 
 def _drawable(right: Any, mistaken: Any) -> tuple[np.ndarray, np.ndarray] | None:
-    """The first matrix, or the row, in which two results of the same shape differ; None where there is none to draw."""
+    """Return the first matrix, or row, in which two results of the same shape differ; None if none can be drawn."""
     if not all(isinstance(result, np.ndarray) and result.dtype.kind in "fiub" for result in (right, mistaken)):
         return None
     if right.shape != mistaken.shape or right.ndim < 1 or right.size < 2:

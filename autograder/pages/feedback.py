@@ -47,7 +47,7 @@ def feedback_path(folder: Path, of: OfStudent) -> Path:
 
 
 def is_current(page: Path, mark: Mark, *, is_open: bool = False) -> bool:
-    """Whether a page was written for this very mark, and while hidden cases were open, or not, as they are now."""
+    """Whether a page was written for exactly this mark, with hidden cases as open or closed as they are now."""
     with page.open("rb") as file:
         return f'name="mark" content="{_fingerprint(mark, is_open)}"'.encode() in file.read(HEAD_BYTES)
 
@@ -98,7 +98,7 @@ def write_feedback(
 
 
 def _fingerprint(mark: Mark, is_open: bool) -> str:
-    """A short text that changes when anything in a mark does, but for the time that it took; or hidden cases open."""
+    """Return a short text that changes with anything in a mark except its seconds, and when hidden cases open."""
     parts = [(part.name, part.max_score, part.score, part.by_hand, part.comment, part.waits) for part in mark.parts]
     result = mark.result.to_dict()
     for exercise in result["exercises"]:

@@ -32,7 +32,7 @@ class Mend:
 
 
 def to_mend(course: Course, mark: Mark) -> list[Mend]:
-    """Everything that costs points, what costs most first, and what was not started last.
+    """Return everything that costs points, the most expensive first, and what was not started at the end.
 
     One mistake in several exercises is one thing. What a person marked is left out: that person says why.
     """
