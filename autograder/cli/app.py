@@ -291,7 +291,7 @@ def _show(marking: Marking) -> None:
 
 
 def _show_passed_over(marking: Marking) -> None:
-    """Name in the terminal what has no row in the tables, and ids that are not what an instructor expects."""
+    """Show in the terminal the files without a row in the tables, and the ids that may surprise an instructor."""
     for sentence in marking.sentences_on_lateness():
         err.print(f"[bold yellow]times[/]  {escape(printable(sentence))}", highlight=False, soft_wrap=True)
     for sentence in marking.claimed_twice:
@@ -426,7 +426,7 @@ REPORT = Path("grades/report.html")
 
 
 def _folder_of(report: Path, db: str | None) -> Path | None:
-    """The folder whose tables and pages a report brings up to date: its own, unless it is of another gradebook."""
+    """Return the folder whose tables and pages a report updates: its own, unless it is about another gradebook."""
     is_its_own = db is None or report != REPORT
     return report.parent if is_its_own and (report.parent / "feedback").is_dir() else None
 

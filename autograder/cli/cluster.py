@@ -16,7 +16,7 @@ err = Console(stderr=True)
 
 
 def cluster_at(address: str, wait_seconds: float = 300.0) -> Cluster:
-    """The cluster at an address, which speaks in the terminal; first of what is not safe there.
+    """Return the cluster at an address. It tells its state in the terminal, and first what is not safe about it.
 
     Args:
         address: of the scheduler, or the path of a scheduler file.

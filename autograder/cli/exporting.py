@@ -254,7 +254,7 @@ def gradescope(
 
 @dataclass(frozen=True)
 class _Chosen:
-    """Of whom the table is: the roster, who is left out of it, and whether everybody is who is not in it."""
+    """Who is in the table: the roster, who is left out, and whether everybody outside the roster is left out."""
 
     roster: Path | None
     without: list[str] | None
@@ -262,7 +262,7 @@ class _Chosen:
 
 
 class _Export:
-    """The marks and the people that one command is about. Notes say what an instructor may not expect of the table."""
+    """The marks and people of one command. Notes say what an instructor may not expect in the table."""
 
     def __init__(
         self,
