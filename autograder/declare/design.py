@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
-from autograder.declare.declaration import Advice, Case
+from autograder.declare.declaration import Case
 from autograder.declare.exercise import Exercise, Mistake
 
 ANY_CHOICE = "any choice that keeps the constraint is right"
@@ -34,9 +34,7 @@ class Design(Exercise):
         self.own_probe = True
         self.oracle = self._kept  # a method: no formula with a text that could be changed
 
-    def constraint(
-        self, name: str, title: str, *, about: str, kept: str, points: int = 1, advice: str | Advice = ""
-    ) -> None:
+    def constraint(self, name: str, title: str, *, about: str, kept: str, points: int = 1) -> None:
         """Declare a constraint.
 
         Args:
@@ -45,11 +43,9 @@ class Design(Exercise):
             about: what is looked at, in the student's terms.
             kept: what the probe says of a choice that keeps it.
             points: its share of the exercise's points.
-            advice: as for a group.
         """
         self.kept[name] = kept
         self.group(title, points=points, name=name, fixed=ANY_CHOICE)(lambda rng: Case({"constraint": name}, about))
-        self.advice(**{name: advice})
 
     def mistakes(self, **named: Mistake) -> None:
         """Declare the broken constraints that can be named, the most likely first.

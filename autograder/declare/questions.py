@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
 
-from autograder.declare.declaration import Advice, Case, Group
+from autograder.declare.declaration import Case, Group
 from autograder.declare.exercise import Exercise, Mistake
 
 ONE = ""  # the entry of an exercise that is one question: its answer is the value of the student's variable
@@ -20,7 +20,7 @@ class Questions(Exercise):
 
         exercise = Questions("answers", tolerance=0.005)
         exercise.question("weights", "the weights", right=[0.7311, 0.2689])
-        exercise.mistakes(unscaled=wrong("These scores are not divided.", seen={"weights": [0.9975, 0.0025]}))
+        exercise.mistakes(unscaled=seen({"weights": [0.9975, 0.0025]}) | "These scores are not divided.")
 
     A mistake says in `seen` what who makes it answers, by entry; where there is one question, the answer alone.
 
@@ -34,17 +34,7 @@ class Questions(Exercise):
     right: dict[str, Any] = field(default_factory=dict, init=False)
     within: dict[str, float] = field(default_factory=dict, init=False)
 
-    def question(
-        self,
-        entry: str,
-        title: str,
-        *,
-        right: Any,
-        points: int = 1,
-        name: str = "",
-        hints: Sequence[str] = (),
-        advice: str | Advice = "",
-    ) -> None:
+    def question(self, entry: str, title: str, *, right: Any, points: int = 1, name: str = "") -> None:
         """Declare a question.
 
         Args:
@@ -52,39 +42,24 @@ class Questions(Exercise):
             title: what is asked for, in the student's terms.
             right: a number, a list or an array of numbers, or a word in small letters.
             points: its share of the exercise's points.
-            name: short id of the group of tests; the entry by default.
-            hints, advice: as for a group.
+            name: short id of the group of tests; the entry by default, and ``number`` for `ONE`.
         """
         self.right[entry] = _answer(right) if entry != ONE else right
         where = f'{self.name}["{entry}"]' if entry != ONE else "your number"
         inputs = {"entry": entry} if entry != ONE else {}
-        group = name or entry or "number"
-        self.group(title, points=points, name=group)(lambda rng: Case(dict(inputs), where))
-        self.advice(**{group: advice})
-        if hints:
-            self.hints(**{group: tuple(hints)})
+        self.group(title, points=points, name=name or entry or "number")(lambda rng: Case(dict(inputs), where))
 
-    def measured(
-        self,
-        entry: str,
-        title: str,
-        low: float,
-        high: float,
-        *,
-        widened: float = 1.5,
-        hints: Sequence[str] = (),
-        advice: str | Advice = "",
-    ) -> None:
+    def measured(self, entry: str, title: str, low: float, high: float, *, widened: float = 1.5) -> None:
         """Declare a question for a number that students measure themselves: it lies in the range of recorded runs.
 
         Args:
-            entry, title, hints, advice: as for `question`.
+            entry, title: as for `question`.
             low, high: the smallest and the largest number of the recorded runs.
             widened: how many times as wide as this range the accepted one is, with the same middle. Record so many
                 runs that a right measurement never lies beyond.
         """
         self.within[entry] = widened * (high - low) / 2
-        self.question(entry, title, right=(low + high) / 2, hints=hints, advice=advice)
+        self.question(entry, title, right=(low + high) / 2)
 
     def bound(self, case: Case, exact: Any) -> float:
         """How far an answer may lie from the right one."""

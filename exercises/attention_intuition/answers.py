@@ -10,45 +10,14 @@ VALUES = np.array([10.0, 12.0])
 
 exercise = Questions("answers", tolerance=0.0051)
 
+exercise.question("pooling_weights", "the weights by hand", right=softmax(SCORES))
+exercise.question("pooling_output", "the output by hand", right=softmax(SCORES) @ VALUES)
+exercise.question("weights_shape", "the shape of the weights", right=[7.0, 11.0])
 exercise.question(
-    "pooling_weights",
-    "the weights by hand",
-    right=softmax(SCORES),
-    hints=("Each number takes a line on paper. The lecture has the same calculations with other numbers.",),
-)
-exercise.question(
-    "pooling_output",
-    "the output by hand",
-    right=softmax(SCORES) @ VALUES,
-    hints=("Use the weights of the first question, and the two values.",),
-)
-exercise.question(
-    "weights_shape",
-    "the shape of the weights",
-    right=[7.0, 11.0],
-    hints=("A row of the matrix is one word that is written.",),
-)
-exercise.question(
-    "learnable",
-    "which score functions learn",
-    right=[0, 1, 1, 1, 0, 0],
-    hints=(
-        "In each formula look for a letter that is neither q nor k nor their width. Location-based scores "
-        "come from the query alone. What turns the query into scores?",
-    ),
+    "learnable", "which score functions learn", right=[0, 1, 1, 1, 0, 0]
 )  # cosine, additive, location, general, dot, scaled dot
-exercise.question(
-    "additive_parameters",
-    "how many numbers additive attention learns",
-    right=3 * 7 + 5 * 7 + 7,
-    hints=("Write down the shape of each of the three, two matrices and a vector.",),
-)
-exercise.question(
-    "hard_attention",
-    "what hard attention costs",
-    right="c",
-    hints=("Move one score a little. What does that change in the result of hard attention?",),
-)
+exercise.question("additive_parameters", "how many numbers additive attention learns", right=3 * 7 + 5 * 7 + 7)
+exercise.question("hard_attention", "what hard attention costs", right="c")
 
 exercise.mistakes(
     hand_without_2=seen(
@@ -82,4 +51,14 @@ exercise.mistakes(
     hard_thought_slow=seen({"hard_attention": "a"}) | "Reading one place is less work than reading all of them.",
     hard_thought_unnormalised=seen({"hard_attention": "b"}) | "A one-hot row does sum to 1.",
     hard_thought_large=seen({"hard_attention": "d"}) | "A one-hot row can be stored as one number: its place.",
+)
+
+exercise.hints(
+    pooling_weights="Each number takes a line on paper. The lecture has the same calculations with other numbers.",
+    pooling_output="Use the weights of the first question, and the two values.",
+    weights_shape="A row of the matrix is one word that is written.",
+    learnable="In each formula look for a letter that is neither q nor k nor their width. Location-based scores come "
+    "from the query alone. What turns the query into scores?",
+    additive_parameters="Write down the shape of each of the three, two matrices and a vector.",
+    hard_attention="Move one score a little. What does that change in the result of hard attention?",
 )

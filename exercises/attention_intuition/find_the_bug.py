@@ -44,6 +44,7 @@ def far(rng):
 
 
 exercise.given(("2 * bandwidth**2", "2 / bandwidth**2"))
+
 exercise.mistakes(
     bandwidth_not_squared=edit("2 * bandwidth**2", "2 * bandwidth") | "The bandwidth has to be squared.",
     factor_2_missing=edit("2 * bandwidth**2", "bandwidth**2")

@@ -11,7 +11,6 @@ exercise.constraint(
     "100 to 250 steps, and a rate that is back at 0 after the last one",
     about="total_steps with 1,000 texts",
     kept="100 to 250, all of them taken",
-    advice="An epoch has ⌈1,000 / batch_size⌉ steps: the last batch may be smaller.",
 )
 exercise.constraint("warmup", "a warm-up of 5 to 20 %", about="the share of the warm-up", kept="5 to 20 % of the steps")
 exercise.constraint(
@@ -19,7 +18,6 @@ exercise.constraint(
     "the peak, and small first steps",
     about="the peak, and the rate at step 5",
     kept="a peak of 0.0005 to 0.001, at most 0.0003 at step 5",
-    advice="In the warm-up, step s has the rate peak · s / warmup_steps.",
 )
 
 exercise.mistakes(
@@ -50,4 +48,8 @@ exercise.mistakes(
     too_often=seen({"texts": "read more than four times"}) | "Every text is read more than four times.",
 )
 
+exercise.advice(
+    steps="An epoch has ⌈1,000 / batch_size⌉ steps: the last batch may be smaller.",
+    rate="In the warm-up, step s has the rate peak · s / warmup_steps.",
+)
 exercise.hints(texts="Choose batch_size and epochs first; they fix total_steps. Then the warm-up, then the peak.")

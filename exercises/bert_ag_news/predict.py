@@ -8,17 +8,7 @@ CLASSES = 4
 
 exercise = Questions("predict", tolerance=0.25)
 
-exercise.question(
-    ONE,
-    "the loss before training",
-    right=-math.log(1 / CLASSES),
-    name="start",
-    advice=Advice(
-        value="The loss of a text is −ln of the probability that its class gets. Which probability does a model that "
-        "knows nothing give?"
-    ),
-    hints=("How probable is each of the four classes to a model that knows nothing? Take −ln of it.",),
-)
+exercise.question(ONE, "the loss before training", right=-math.log(1 / CLASSES), name="start")
 
 exercise.mistakes(  # numbers within the tolerance need not be meant so: the sentences ask
     errors_or_two_classes=seen((1 - 1 / CLASSES + math.log(2)) / 2, see="06#cross-entropy")
@@ -30,3 +20,11 @@ exercise.mistakes(  # numbers within the tolerance need not be meant so: the sen
     loss_in_bits=seen(math.log2(CLASSES), see="06#cross-entropy")
     | "Is this in bits? The loss is in nats: natural logarithms.",
 )
+
+exercise.advice(
+    start=Advice(
+        value="The loss of a text is −ln of the probability that its class gets. Which probability does a model that "
+        "knows nothing give?"
+    )
+)
+exercise.hints(start="How probable is each of the four classes to a model that knows nothing? Take −ln of it.")

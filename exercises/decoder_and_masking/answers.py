@@ -4,27 +4,10 @@ from autograder.declare import Questions, seen
 
 exercise = Questions("answers")
 
-exercise.question(
-    "base_model",
-    "the base model of 2017",
-    right=[512, 8, 2048, 6],
-    hints=(
-        "The exercises of this lab, sections 3 and 5 of the lecture, and the last two entries of its evidence hold all "
-        "four.",
-    ),
-)
-exercise.question(
-    "inference",
-    "the causal mask at inference",
-    right="b",
-    hints=("Think of the tokens before the last one: what did they see in training, and what would they see now?",),
-)
-exercise.question(
-    "vocabulary", "the axis of the softmax", right="c", hints=("What does the model choose between at each position?",)
-)
-exercise.question(
-    "untracked", "a bare variable", right="a", hints=("What does `layer.trainable_variables` list for such a layer?",)
-)
+exercise.question("base_model", "the base model of 2017", right=[512, 8, 2048, 6])
+exercise.question("inference", "the causal mask at inference", right="b")
+exercise.question("vocabulary", "the axis of the softmax", right="c")
+exercise.question("untracked", "a bare variable", right="a")
 
 exercise.mistakes(
     numbers_of_bert=seen({"base_model": [768, 12, 3072, 12]})
@@ -51,4 +34,12 @@ exercise.mistakes(
     | "`fit` changes the variables in `trainable_variables`. Is this one in that list?",
     bare_variable_thought_tracked=seen({"untracked": "d"})
     | "Keras 3 tracks its own variables, which `self.add_weight` makes. A bare `tf.Variable` is none of them.",
+)
+
+exercise.hints(
+    base_model="The exercises of this lab, sections 3 and 5 of the lecture, and the last two entries of its evidence "
+    "hold all four.",
+    inference="Think of the tokens before the last one: what did they see in training, and what would they see now?",
+    vocabulary="What does the model choose between at each position?",
+    untracked="What does `layer.trainable_variables` list for such a layer?",
 )

@@ -4,6 +4,7 @@ from autograder.declare import find_the_bug
 from exercises.decoder_and_masking import masked_cross_entropy
 
 exercise = find_the_bug(masked_cross_entropy.exercise)
+
 exercise.mistakes(targets_masked=masked_cross_entropy.exercise.named_mistakes["targets_masked"])
 
 exercise.hints(

@@ -11,14 +11,7 @@ FLOOR = float(cross_entropy(P, P))  # no cross-entropy with p is below its entro
 
 exercise = Questions("predict", tolerance=0.015)
 
-exercise.question(
-    ONE,
-    "the lowest loss with label smoothing",
-    right=FLOOR,
-    name="floor",
-    advice=Advice(value="The loss is H(p, q), where p is the smoothed target. Choose the q that makes it smallest."),
-    hints=("Which q makes H(p, q) smallest? For that q the cross-entropy has a name of its own.",),
-)
+exercise.question(ONE, "the lowest loss with label smoothing", right=FLOOR, name="floor")
 
 exercise.mistakes(
     no_smoothing=seen(0.0, see="08#loss-floor")
@@ -36,3 +29,8 @@ exercise.mistakes(
     | "Add up the probabilities of your target. Is the sum 1, and how much has each word?",
     in_bits=seen(FLOOR / float(np.log(2))) | "This is in bits. The loss is in nats: natural logarithms.",
 )
+
+exercise.advice(
+    floor=Advice(value="The loss is H(p, q), where p is the smoothed target. Choose the q that makes it smallest.")
+)
+exercise.hints(floor="Which q makes H(p, q) smallest? For that q the cross-entropy has a name of its own.")

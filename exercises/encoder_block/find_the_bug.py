@@ -47,6 +47,7 @@ ADDED = "x = x + np.tanh(over_largest(x, scale) @ matrix)"
 LAST = "return over_largest(x, final_scale)"
 
 exercise.given((ADDED, "x = over_largest(x, scale)\nx = x + np.tanh(x @ matrix)"))
+
 exercise.mistakes(
     no_residual=edit(ADDED, "x = np.tanh(over_largest(x, scale) @ matrix)")
     | "Nothing is added: each sub-layer's output replaces the token.",

@@ -5,15 +5,7 @@ from autograder.declare import ONE, Questions, seen
 exercise = Questions("predict", tolerance=0.1)
 
 # Variance 36 of the tokens. Each of 18 blocks adds a sum of variance 1 + 1 + 2 · 0.25 = 2.5: 36 + 45 = 81.
-exercise.question(
-    ONE,
-    "the standard deviation at the end",
-    right=9.0,
-    hints=(
-        "Take one block: the variance of what its two sub-layers add together. What is their covariance?",
-        "Blocks are independent of each other, and of the tokens that entered: what adds up?",
-    ),
-)
+exercise.question(ONE, "the standard deviation at the end", right=9.0)
 
 exercise.mistakes(
     as_if_independent=seen(72**0.5)
@@ -34,4 +26,11 @@ exercise.mistakes(
     | "Standard deviations do not add up, unless all summands rise and fall together. What adds up when they are "
     "independent?",
     variance=seen(81.0) | "That is the variance. The question is about the standard deviation.",
+)
+
+exercise.hints(
+    number=(
+        "Take one block: the variance of what its two sub-layers add together. What is their covariance?",
+        "Blocks are independent of each other, and of the tokens that entered: what adds up?",
+    )
 )

@@ -8,7 +8,6 @@ exercise.constraint(
     "key heads that fit",
     about="num_kv_heads beside 40 query heads",
     kept="G divides 40, and at most 8 query heads share a key head",
-    advice="G divides H = 40, and H/G is the number of query heads that share one key head.",
 )
 exercise.constraint("texts", "at least 24 texts at once", about="texts", kept="at least 24 texts")
 exercise.constraint(
@@ -17,7 +16,6 @@ exercise.constraint(
     about="the caches of all texts, 4,096 tokens each, two bytes a number",
     kept="from 12 to 24 GiB",
     points=2,
-    advice="2 · L · G · K · t numbers a text, two bytes each, times n texts.",
 )
 
 exercise.mistakes(
@@ -37,6 +35,10 @@ exercise.mistakes(
     | "Which G leave room for 24 texts?",
 )
 
+exercise.advice(
+    heads="G divides H = 40, and H/G is the number of query heads that share one key head.",
+    memory="2 · L · G · K · t numbers a text, two bytes each, times n texts.",
+)
 exercise.hints(
     heads=(
         "List the divisors of 40 that leave at most 8 query heads to a group.",

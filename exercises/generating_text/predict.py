@@ -4,14 +4,7 @@ from autograder.declare import ONE, Advice, Questions, seen
 
 exercise = Questions("predict", tolerance=0.02)
 
-exercise.question(
-    ONE,
-    "the share of sentences without an error",
-    right=0.95**12,  # twelve tokens, each right with probability 0.95
-    name="sentences",
-    advice=Advice(value="Every one of the twelve tokens has to be right."),
-    hints=("How large is the probability that the first two tokens are right?",),
-)
+exercise.question(ONE, "the share of sentences without an error", right=0.95**12, name="sentences")
 
 exercise.mistakes(
     as_for_one_token=seen(0.95)
@@ -33,3 +26,6 @@ exercise.mistakes(
     | "A little too high: 0.95¹¹ = 0.569 is the share for eleven tokens. Here twelve have to be right."
     | "How large is the probability that the first two tokens are right?",
 )
+
+exercise.advice(sentences=Advice(value="Every one of the twelve tokens has to be right."))
+exercise.hints(sentences="How large is the probability that the first two tokens are right?")

@@ -14,24 +14,9 @@ ADVICE = (
     "A share is a number from 0 to 1. Run `measure_typical` as in the cell above, with p = 0.5 and 600 other seeds."
 )
 
-exercise.measured(
-    "ahead",
-    "the share of drawn sentences ahead of the greedy one",
-    low=0.368,
-    high=0.540,
-    widened=1,
-    hints=("It is the second number of the tuple that `measure_typical` returns for `greedy`.",),
-    advice=ADVICE,
-)
-exercise.measured(
-    "per_token",
-    "this share per token",
-    low=0.240,
-    high=0.400,
-    widened=1,
-    hints=("It is the last number of the tuple that `measure_typical` returns for `greedy`.",),
-    advice=ADVICE,
-)
+exercise.measured("ahead", "the share of drawn sentences ahead of the greedy one", low=0.368, high=0.540, widened=1)
+exercise.measured("per_token", "this share per token", low=0.240, high=0.400, widened=1)
+
 exercise.mistakes(
     drawn_with_one=seen({"ahead": 0.177})
     | "Among sentences drawn with p = 1 the share is about this. Draw them with p = 0.5.",
@@ -39,4 +24,10 @@ exercise.mistakes(
     | "About this share is what the greedy sentence is ahead of. `per_token` counts the more probable ones.",
     ahead_behind=seen({"ahead": 0.629})
     | "About this share is what the greedy sentence is ahead of. `ahead` counts the more probable ones.",
+)
+
+exercise.advice(ahead=ADVICE, per_token=ADVICE)
+exercise.hints(
+    ahead="It is the second number of the tuple that `measure_typical` returns for `greedy`.",
+    per_token="It is the last number of the tuple that `measure_typical` returns for `greedy`.",
 )

@@ -8,29 +8,10 @@ TN, FP, FN, TP = 52, 8, 10, 30  # the matrix of the third question
 
 exercise = Questions("answers", tolerance=0.0051)
 
-exercise.question(
-    "first_word",
-    "the first word's place with padding in front",
-    right=LENGTH - 3,  # three words
-    hints=("Write down the positions of the three words from the end. What is the last position of all?",),
-)
-exercise.question(
-    "longer",
-    "parameters for longer reviews",
-    right=PARAMETERS + (LONGER - LENGTH) * WIDTH,
-    hints=("Which line of the table of `build_classifier` depends on T? All other lines stay.",),
-)
-exercise.question(
-    "measures",
-    "precision and recall by hand",
-    right=[TP / (TP + FP), TP / (TP + FN)],
-    hints=(
-        "Write tn, fp, fn and tp beside the four numbers. Which column is “called positive”, which row “positive”?",
-    ),
-)
-exercise.question(
-    "report", "which number to report", right="c", hints=("Which of these reviews had no part in any decision?",)
-)
+exercise.question("first_word", "the first word's place with padding in front", right=LENGTH - 3)
+exercise.question("longer", "parameters for longer reviews", right=PARAMETERS + (LONGER - LENGTH) * WIDTH)
+exercise.question("measures", "precision and recall by hand", right=[TP / (TP + FP), TP / (TP + FN)])
+exercise.question("report", "which number to report", right="c")
 
 exercise.mistakes(
     padding_thought_behind=seen({"first_word": 0})
@@ -61,4 +42,12 @@ exercise.mistakes(
     kept_epoch_reported=seen({"report": "b"}, see="06b#three-splits")
     | "The validation set decided which epoch is kept: it cannot judge this epoch without bias.",
     training_reported=seen({"report": "d"}, see="06#overfitting") | "The model was trained on these reviews.",
+)
+
+exercise.hints(
+    first_word="Write down the positions of the three words from the end. What is the last position of all?",
+    longer="Which line of the table of `build_classifier` depends on T? All other lines stay.",
+    measures="Write tn, fp, fn and tp beside the four numbers. Which column is “called positive”, which row "
+    "“positive”?",
+    report="Which of these reviews had no part in any decision?",
 )

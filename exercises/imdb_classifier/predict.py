@@ -10,20 +10,7 @@ DEVIATION = 100 * math.sqrt(VARIANCE)  # in percentage points: 5
 
 exercise = Questions("predict", tolerance=0.04)
 
-exercise.question(
-    ONE,
-    "the standard deviation of an accuracy",
-    right=DEVIATION,
-    name="spread",
-    advice=Advice(
-        value="Each review is right or wrong, like the throw of a coin. How much does the share of heads in 64 throws "
-        "vary?"
-    ),
-    hints=(
-        "One throw of a coin with probability a has the variance a·(1 − a). The variance of the mean of n throws is "
-        "this, divided by n.",
-    ),
-)
+exercise.question(ONE, "the standard deviation of an accuracy", right=DEVIATION, name="spread")
 
 exercise.mistakes(
     not_in_points=seen((DEVIATION / 100 + VARIANCE) / 2)
@@ -39,4 +26,15 @@ exercise.mistakes(
     | "This is the interval of 95 %, 1.96 standard deviations. The question asks for one.",
     one_coin=seen(DEVIATION * math.sqrt(REVIEWS), see="06#verdict")
     | "This is the standard deviation for a single review. The mean of 64 varies much less.",
+)
+
+exercise.advice(
+    spread=Advice(
+        value="Each review is right or wrong, like the throw of a coin. How much does the share of heads in 64 throws "
+        "vary?"
+    )
+)
+exercise.hints(
+    spread="One throw of a coin with probability a has the variance a·(1 − a). The variance of the mean of n throws "
+    "is this, divided by n."
 )

@@ -8,8 +8,6 @@ exercise.constraint(
     "heads that fit, of even width, at least 16",
     about="d_model, num_heads and num_kv_heads",
     kept="fit, even and at least 16 wide",
-    advice="num_heads divides d_model, num_kv_heads divides num_heads, and K = d_model / num_heads is even and at "
-    "least 16.",
 )
 exercise.constraint(
     "depth", "at least 4 blocks and 4 heads", about="num_layers and num_heads", kept="at least 4 blocks and 4 heads"
@@ -19,15 +17,9 @@ exercise.constraint(
     "700,000 to 1,000,000 parameters",
     about="parameters with a vocabulary of 512",
     kept="from 700,000 to 1,000,000",
-    advice="V·D + D for table and last norm; a block has 2·D² + 2·D·G·K for the attention, 3·D·F for the "
-    "feed-forward network, and 2·D for its norms.",
 )
 exercise.constraint(
-    "cache",
-    "a cache of at most 256 kB",
-    about="the cache of 256 tokens in float32",
-    kept="at most 256 kB",
-    advice="2 · L · G · K · 256 tokens · 4 bytes, and 256 kB are 262,144 bytes.",
+    "cache", "a cache of at most 256 kB", about="the cache of 256 tokens in float32", kept="at most 256 kB"
 )
 
 exercise.mistakes(
@@ -48,4 +40,11 @@ exercise.mistakes(
     | "A wider feed-forward network costs nothing in the cache.",
 )
 
+exercise.advice(
+    heads="num_heads divides d_model, num_kv_heads divides num_heads, and K = d_model / num_heads is even and at "
+    "least 16.",
+    parameters="V·D + D for table and last norm; a block has 2·D² + 2·D·G·K for the attention, 3·D·F for the "
+    "feed-forward network, and 2·D for its norms.",
+    cache="2 · L · G · K · 256 tokens · 4 bytes, and 256 kB are 262,144 bytes.",
+)
 exercise.hints(heads="Choose d_model first, a multiple of 16 · num_heads. Then count parameters and cache on paper.")

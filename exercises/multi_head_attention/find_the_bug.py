@@ -39,6 +39,7 @@ exercise.group(
 MIXED = '"...ts,...sd->...td", weights, v'
 
 exercise.given((MIXED, '"...ts,...td->...td", weights, v'))
+
 exercise.mistakes(
     summed_over_queries=edit(MIXED, '"...ts,...td->...sd", weights, v')
     | "The sum runs over the queries: you sum the weights that different queries give to one key. Sum over the keys.",

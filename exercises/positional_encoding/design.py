@@ -14,8 +14,6 @@ exercise.constraint(
     "the steepest head reads the nearest keys",
     about="weight of the steepest head at distance 8 and beyond, 1,024 keys with equal scores",
     kept="from 0.1 % to 5 % at distance 8 and beyond",
-    advice="A key at the distance d has the weight exp(−s·d), divided by the sum over all 1,024 keys. Add up from "
-    "d = 8 on.",
 )
 exercise.constraint(
     "far",
@@ -23,8 +21,6 @@ exercise.constraint(
     about="weight of the flattest head at distance 256 and beyond, 1,024 keys with equal scores",
     kept="from 20 % to 50 % at distance 256 and beyond",
     points=2,
-    advice="A key at the distance d has the weight exp(−s·d), divided by the sum over all 1,024 keys. Add up from "
-    "d = 256 on.",
 )
 
 exercise.mistakes(
@@ -46,6 +42,12 @@ exercise.mistakes(
     | "Two slopes are too close to each other: the larger one has to be at least twice the smaller one.",
 )
 
+exercise.advice(
+    near="A key at the distance d has the weight exp(−s·d), divided by the sum over all 1,024 keys. Add up from d = 8 "
+    "on.",
+    far="A key at the distance d has the weight exp(−s·d), divided by the sum over all 1,024 keys. Add up from d = "
+    "256 on.",
+)
 exercise.hints(
     slopes="Choose the largest and the smallest slope first; the other two lie between them.",
     near="Calculate `w = np.exp(-s * np.arange(1024))` for some s, and look at `w[8:].sum() / w.sum()`.",

@@ -45,6 +45,7 @@ exercise.group(
 )
 
 exercise.given((KEYS_TURNED, f"rotary({MIRRORED}, -np.asarray(positions))"))
+
 exercise.mistakes(
     keys_turned_back=edit(KEYS_TURNED, "rotary(k, -np.asarray(positions))")
     | "The keys are turned the other way, so the scores depend on the sum of the two positions.",

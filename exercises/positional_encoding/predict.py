@@ -12,16 +12,7 @@ exercise = Questions("predict", tolerance=2.0)
 # Of the 32 pairs of D = 64, those that turn by less than a quarter from position 0 to 511.
 SLOW_PAIRS = float(np.sum(511 * angular_speeds(64) < math.pi / 2))
 
-exercise.question(
-    ONE,
-    "how many pairs turn by less than a quarter",
-    right=SLOW_PAIRS,
-    hints=(
-        "A quarter turn is π/2. Which speed must a pair have to turn by exactly that much in 511 positions?",
-        "The speeds fall from 1 to almost 1/10000 in 32 equal steps of the exponent. After which part of "
-        "these steps comes the speed that you found?",
-    ),
-)
+exercise.question(ONE, "how many pairs turn by less than a quarter", right=SLOW_PAIRS)
 
 exercise.mistakes(
     thought_half=seen(16.0)
@@ -31,4 +22,12 @@ exercise.mistakes(
     | "These are the pairs that turn farther than a quarter; the question asks for the others.",
     thought_none=seen(0.0) | "The slowest pair has a speed of about 1/7500. How far does it turn in 511 positions?",
     thought_all_slow=seen(31.5) | "The first pair turns by 511 radians, 81 full turns.",
+)
+
+exercise.hints(
+    number=(
+        "A quarter turn is π/2. Which speed must a pair have to turn by exactly that much in 511 positions?",
+        "The speeds fall from 1 to almost 1/10000 in 32 equal steps of the exponent. After which part of these steps "
+        "comes the speed that you found?",
+    )
 )

@@ -12,24 +12,10 @@ SCORES = np.array([126.0, 120.0])  # of keys of width 36
 
 exercise = Questions("answers", tolerance=0.0051)
 
-exercise.question(
-    "key_row",
-    "the key of “are”",
-    right=X[1] @ W_K,
-    hints=("Each number takes one line on paper; the lecture does the same calculation with other numbers.",),
-)
-exercise.question(
-    "scaled_scores",
-    "the scaled scores",
-    right=SCORES / 6,
-    hints=("d_k is 36. Which number divides a score: 36, or its root?",),
-)
-exercise.question(
-    "weights",
-    "the weights",
-    right=softmax(SCORES / 6),
-    hints=("Only the difference of the two scores counts: divide e^difference by (e^difference + 1).",),
-)
+exercise.question("key_row", "the key of “are”", right=X[1] @ W_K)
+exercise.question("scaled_scores", "the scaled scores", right=SCORES / 6)
+exercise.question("weights", "the weights", right=softmax(SCORES / 6))
+
 exercise.mistakes(
     hand_unscaled=seen({"scaled_scores": SCORES, "weights": softmax(SCORES)})
     | "This comes from scores that are not divided at all.",
@@ -46,4 +32,10 @@ exercise.mistakes(
     | "That is the key of “How”, the first token. “are” is the second row of X.",
     hand_third_row=seen({"key_row": X[2] @ W_K})
     | "That is the key of “you”, the third token. “are” is the second row of X.",
+)
+
+exercise.hints(
+    key_row="Each number takes one line on paper; the lecture does the same calculation with other numbers.",
+    scaled_scores="d_k is 36. Which number divides a score: 36, or its root?",
+    weights="Only the difference of the two scores counts: divide e^difference by (e^difference + 1).",
 )

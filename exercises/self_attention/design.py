@@ -9,7 +9,6 @@ exercise.constraint(
     about="what is held at a time",
     kept="from 64 to 128 KiB",
     points=2,
-    advice="2·R·d + 2·R numbers for the queries, 2·C·d for keys and values, R·C for the scores; four bytes each.",
 )
 exercise.constraint(
     "readings",
@@ -39,6 +38,9 @@ exercise.mistakes(
     empty_blocks=seen({"blocks": "empty blocks"}) | "There are more blocks of keys than the 4,096 keys fill.",
 )
 
+exercise.advice(
+    memory="2·R·d + 2·R numbers for the queries, 2·C·d for keys and values, R·C for the scores; four bytes each."
+)
 exercise.hints(
     memory=(
         "Choose R first: how many blocks of queries are allowed at most?",

@@ -69,6 +69,7 @@ PAST = "np.tri(x.shape[-2], dtype=bool)"
 EQUAL_WEIGHTS = ("np.where(allowed.any(axis=-1, keepdims=True), softmax(kept), np.nan)", "softmax(kept)")
 
 exercise.given((shared.BLOCKED, "scores"), ("softmax(kept)", "softmax(kept) * allowed"))
+
 exercise.mistakes(
     normalised_after=instead(normalised_after)
     | "The remaining weights are divided by their sum. That is right until a later token has a far larger score: then "

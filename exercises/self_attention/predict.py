@@ -5,16 +5,7 @@ from autograder.declare import ONE, Questions, seen
 exercise = Questions("predict", tolerance=0.45)
 
 # Entries of deviation 2 give products of deviation 4, 100 of them a sum of deviation 40, and 40 / √100 is 4.
-exercise.question(
-    ONE,
-    "the standard deviation of the scaled scores",
-    right=4.0,
-    hints=(
-        "One product of two independent entries of mean 0: its variance is the product of their variances.",
-        "The variance of a sum of independent numbers is the sum of their variances. How many are there? And "
-        "what does the division by √d_k do to a standard deviation?",
-    ),
-)
+exercise.question(ONE, "the standard deviation of the scaled scores", right=4.0)
 
 exercise.mistakes(
     thought_one=seen(1.0)
@@ -24,4 +15,12 @@ exercise.mistakes(
     unscaled=seen(40.0) | "That is the deviation before the division by √d_k.",
     divided_by_d=seen(0.4) | "The scores are divided by √d_k, not by d_k.",
     variance=seen(16.0) | "That is the variance. The question asks for its root.",
+)
+
+exercise.hints(
+    number=(
+        "One product of two independent entries of mean 0: its variance is the product of their variances.",
+        "The variance of a sum of independent numbers is the sum of their variances. How many are there? And what "
+        "does the division by √d_k do to a standard deviation?",
+    )
 )

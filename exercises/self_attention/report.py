@@ -11,13 +11,7 @@ exercise = Questions("report")
 ADVICE = "Measure with your `measure_saturation` and the widths of the cell above, but let your draw return k (100, d)."
 
 exercise.measured(
-    "first",
-    "the first width above 0.9 without the division, with a hundred keys",
-    low=256,
-    high=1024,
-    widened=1,
-    hints=("It stands in `first_unscaled` of what your function returns for your draw.",),
-    advice=ADVICE,
+    "first", "the first width above 0.9 without the division, with a hundred keys", low=256, high=1024, widened=1
 )
 exercise.measured(
     "flat",
@@ -25,10 +19,15 @@ exercise.measured(
     low=0.070,
     high=0.092,
     widened=1,
-    hints=("It stands in `scaled`, at the place that 128 has in `widths`.",),
-    advice=ADVICE,
 )
+
 exercise.mistakes(
     not_divided=seen({"flat": 0.843}) | "This is the value without the division. It stands in `scaled` with it.",
     seven_keys=seen({"flat": 0.388}) | "With seven keys the value is about this. Take a hundred.",
+)
+
+exercise.advice(first=ADVICE, flat=ADVICE)
+exercise.hints(
+    first="It stands in `first_unscaled` of what your function returns for your draw.",
+    flat="It stands in `scaled`, at the place that 128 has in `widths`.",
 )

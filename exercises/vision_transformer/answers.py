@@ -7,24 +7,9 @@ COLUMNS, LARGEST = 4, 6  # the grid has 3 rows; the largest of the patches' entr
 
 exercise = Questions("answers", tolerance=0.0051)
 
-exercise.question(
-    "class_token_numbers",
-    "what the class token costs",
-    right=D_MODEL,
-    hints=("Each answer takes one line on paper. Draw the grid of patches.",),
-)
-exercise.question(
-    "rollout_patch",
-    "the patch that a rollout points at",
-    right=divmod(LARGEST, COLUMNS),
-    hints=("Draw the grid of 3 × 4, and write all entries except the first one into it.",),
-)
-exercise.question(
-    "shuffled_patches",
-    "patches in another order",
-    right="b",
-    hints=("What is added to a patch before the encoder reads it, and does it move with the patch?",),
-)
+exercise.question("class_token_numbers", "what the class token costs", right=D_MODEL)
+exercise.question("rollout_patch", "the patch that a rollout points at", right=divmod(LARGEST, COLUMNS))
+exercise.question("shuffled_patches", "patches in another order", right="b")
 
 exercise.mistakes(
     class_token_per_class=seen({"class_token_numbers": D_MODEL * CLASSES}, see="09#class-token")
@@ -46,4 +31,10 @@ exercise.mistakes(
     | "The class token is read, and it has not moved: the logits are not a list of patches.",
     shuffling_thought_forbidden=seen({"shuffled_patches": "d"})
     | "Nothing stops: the model takes any image of the right size.",
+)
+
+exercise.hints(
+    class_token_numbers="Each answer takes one line on paper. Draw the grid of patches.",
+    rollout_patch="Draw the grid of 3 × 4, and write all entries except the first one into it.",
+    shuffled_patches="What is added to a patch before the encoder reads it, and does it move with the patch?",
 )

@@ -5,14 +5,7 @@ from autograder.declare import ONE, Questions, seen
 exercise = Questions("predict", tolerance=0.03)
 
 # A cosine is a sum of D = 64 products of two numbers of variance 1/D each.
-exercise.question(
-    ONE,
-    "the cosine of two random rows",
-    right=0.125,
-    name="cosine",
-    hints=("The variance of a sum of D independent terms is D times that of one term.",),
-    advice="Scale both rows to length 1. The cosine is then a sum of D products: what is the variance of one of them?",
-)
+exercise.question(ONE, "the cosine of two random rows", right=0.125, name="cosine")
 
 exercise.mistakes(
     mean_in_its_place=seen(0.0, see="09#position-map")
@@ -21,3 +14,8 @@ exercise.mistakes(
     length_of_a_row=seen(8.0, see="09#position-map")
     | "This is √D, the length of a row, or the standard deviation of the dot product. A cosine lies between −1 and 1.",
 )
+
+exercise.advice(
+    cosine="Scale both rows to length 1. The cosine is then a sum of D products: what is the variance of one of them?"
+)
+exercise.hints(cosine="The variance of a sum of D independent terms is D times that of one term.")

@@ -17,7 +17,8 @@ from coursekit.probes.driving import ContractError
 
 def seats() -> Design:
     exercise = Design("design")
-    exercise.constraint("rows", "at most 9 rows", about="rows", kept="at most 9", points=2, advice="Count the rows.")
+    exercise.constraint("rows", "at most 9 rows", about="rows", kept="at most 9", points=2)
+    exercise.advice(rows="Count the rows.")
     exercise.constraint("aisle", "an aisle", about="the seats of a row", kept="an aisle")
     exercise.mistakes(
         too_many=seen({"rows": "more than 9"}) | "There are more than 9 rows.",

@@ -56,7 +56,8 @@ def test_a_section_is_found_by_the_number_of_its_lecture_and_its_id(tmp_path, mo
 
 def test_questions_are_data_and_their_wrong_answers_are_named():
     exercise = Questions("answers", tolerance=0.01)
-    exercise.question("root", "the root of 2", right=1.414, hints=("Between 1 and 2.",))
+    exercise.question("root", "the root of 2", right=1.414)
+    exercise.hints(root="Between 1 and 2.")
     exercise.question("letter", "which one", right="b")
     exercise.mistakes(squared=seen({"root": 4.0}) | "That is the square.", first=seen({"letter": "a"}) | "No.")
     cases = exercise.expectations(1)
