@@ -114,7 +114,6 @@ def _open(rng):
 
 exercise.training(_open, unknown="batch size and lengths")
 
-
 exercise.mistakes(
     **shared.ACTIVATION_MISTAKES,
     values_projected=edit("attended(scores, values, pair_mask)", "attended(scores, offered, pair_mask)")

@@ -102,9 +102,7 @@ exercise.group(
     ],
 )
 
-
 exercise.training(lambda rng: _spatial(rng, (3, 5), (2, 3), filters=2), unknown="batch size")
-
 
 exercise.mistakes(
     softmax_over_channels=edit("softmax(scores, axis=(1, 2))", "softmax(scores, axis=-1)")

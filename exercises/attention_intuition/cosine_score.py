@@ -25,7 +25,6 @@ def unit(x: np.ndarray) -> np.ndarray:
 exercise.group("right values", points=2, values=pair_values)
 exercise.group(shared.TYPES, types=pair_types)
 
-
 LENGTH = "np.sqrt((x**2).sum(axis=-1, keepdims=True))"
 
 exercise.mistakes(

@@ -96,16 +96,13 @@ def weighted_types(make):
 
 TYPES = "arrays and tensors"
 
-
 TYPES_ADVICE = (
     "Tensors have few of NumPy's methods, and TensorFlow multiplies no float32 by a float64. "
     "Convert all arguments to one kind first: `ops.convert_to_tensor(x)`, or `np.asarray(x)`."
 )
 TRAINING_ADVICE = "Inside a layer use `keras.ops` (or TensorFlow operations): NumPy stops both graphs and gradients."
 
-
 HIDDEN = "np.tanh(asked + offered)"
-
 ACTIVATION_MISTAKES = dict(
     no_tanh=edit(HIDDEN, "asked + offered") | "The tanh is missing: without it the score is linear in q and k.",
     tanh_outside=edit("np.tanh(asked + offered) @ v", "np.tanh((asked + offered) @ v)")

@@ -13,12 +13,9 @@ from exercises.formulas.attention import softmax
 
 FIRST = {"width": 6, "num_classes": 4}
 
-
 SECOND = {"width": 6, "num_classes": 7, "dropout": 0.5, "trainable": False}
 
-
 FIRST_SHOWN = "build_news_classifier(preprocess_handle, encoder_handle)"
-
 
 SECOND_SHOWN = "build_news_classifier(…, num_classes={num_classes}, dropout={dropout}, trainable=False)"
 

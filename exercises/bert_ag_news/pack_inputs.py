@@ -71,7 +71,6 @@ def padding(rng):
 
 exercise.group("hardly any room, hardly any tokens", edges=_packing((2, 3, 3), (4, 3, 5), (3, None, 2), (4, 0, 9)))
 
-
 LONGER, ROOM = "first if len(first) > len(second) else second", "max_length - 2 - pair"
 SHORTENED = f"while len(first) + len(second) > max(room, 0):\n    ({LONGER}).pop()"
 OVER = "if len(first) + len(second) > room:\n"

@@ -10,7 +10,6 @@ from exercises.bert_ag_news.shared import SENTENCES
 
 TOPICS = ("World", "Sports", "Business", "Sci/Tech")
 
-
 OTHERS = ("art", "cooking", "gardens", "law", "maths", "music", "travel")
 
 

@@ -38,7 +38,6 @@ exercise = Exercise(
     ),
 )
 
-
 Pieces = dict[str, list[str]]
 
 
@@ -132,7 +131,6 @@ exercise.group(
         _word(rng, "ab" * 50 + "a", "ab ##ab ##a", "set"),
     ],
 )
-
 
 SHOWN, LOOKED_UP = "pieces.append(marked(word, start, end))", "marked(word, start, end) in vocabulary"
 NOTHING_FITS = 'if end is None:\n    return {"pieces": missing}'

@@ -33,7 +33,6 @@ def extremes(rng):
 
 exercise.group("TensorFlow tensors", types=pair_types)
 
-
 MIDDLE = "(p + q) / 2"
 BOTH = "kl_divergence(p, m) + kl_divergence(q, m)"
 

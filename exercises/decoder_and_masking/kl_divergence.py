@@ -15,7 +15,6 @@ exercise.group(
 )
 exercise.group("TensorFlow tensors", types=pair_types)
 
-
 ENTROPY, CROSS = "p_log_q(p, p)", "p_log_q(p, q)"
 
 exercise.mistakes(

@@ -80,14 +80,12 @@ def pair_types(rng: Generator) -> list[Case]:
 
 # What mistakes change in `exercises.formulas.losses`.
 OPEN_Q = "np.where(p == 0, 1, q)"
-
 LOG_TWO = (
     edit("* np.log", "* np.log2", see="06#cross-entropy")
     | "The logarithm is to the base 2, so these are bits; nats use ln."
     | "Which function of NumPy is the natural logarithm?"
 )
 LOG_TEN = edit("* np.log", "* np.log10") | "The logarithm is to the base 10; nats use the natural one."
-
 EPS_ADDED = (
     edit(OPEN_Q, "np.where(p == 0, 1, q + 1e-9)")
     | "A small number is added before the logarithm. It hides what is infinite, and no zero of p needs it."
@@ -103,5 +101,4 @@ ZERO_Q_SKIPPED = (
 )
 SWAPPED = "p and q are swapped. The factor before the logarithm should be p."
 AVERAGED = edit(".sum()", ".mean()") | "The terms are averaged; they should be summed."
-
 MASK_ADVICE = Advice(value="In this course True means: may attend.")

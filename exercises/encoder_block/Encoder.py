@@ -130,7 +130,6 @@ def parameters(rng):
 
 exercise.group("works inside tf.function, and gradients reach every weight", training=training(2))
 
-
 ALL_BLOCKS = "num_layers * block_size(d_model, num_heads, d_ff)"
 STARTS = "range(0, num_layers * size, size)"
 ONE_BLOCK = "h = block(h, unpacked(vector[start : start + size], shapes), norm, mask, dropout)"

@@ -46,16 +46,13 @@ exercise.group(
     ],
 )
 
-
 exercise.parameters(
     "two Dense layers with bias",
     lambda rng: _feed_inputs(rng, one_of(rng, 5, 7, 8), one_of(rng, *range(9, 30))),
     told=("d_model", "d_ff"),
 )
 
-
 exercise.training(lambda rng: _feed_inputs(rng, 5, 3, length=4))
-
 
 ENTERING = "x @ dense_in_kernel + dense_in_bias"
 

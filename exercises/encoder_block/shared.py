@@ -26,7 +26,6 @@ READY_NORMS = (
     "keras.ops.nn.batch_normalization",
     "tensorflow.nn.batch_normalization",
 )
-
 Dropout = Callable[[np.ndarray, int], np.ndarray]
 
 
@@ -196,13 +195,11 @@ IN_ONE_ORDER = (
 )
 WHERE_NORM = "Where in `call` do you look at `norm`, and is it the value that `__init__` got?"
 NORM_1, NORM_2 = (f'normalised(h, w["{norm}.gamma"], w["{norm}.beta"])' for norm in ("norm1", "norm2"))
-
 HIDDEN = "np.maximum(x @ dense_in_kernel + dense_in_bias, 0)"
 ERASED = "h * (2 * ((np.arange(h.shape[-1]) + place) % 2)).astype(h.dtype)"
 CHANCE = f"return {ERASED}", 'raise ValueError("what is erased is left to chance")'
 BY_CHANCE = "lambda h, place: h * np.nan"  # what comes out is not known
 NOT_AGAIN = '{"same_again": True}', '{"same_again": False}'
-
 
 MASK_MISTAKES = dict(
     mask_ignored=edit(*ATTENTION_MASK_MISTAKES["mask_ignored"].edits, see="04#block")

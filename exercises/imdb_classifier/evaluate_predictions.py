@@ -97,7 +97,6 @@ def column(rng):
 
 exercise.group("0 where the divisor is 0", zero=_measured((9, 0, 4, 0), (8, 3, 0, 0), (6, 0, 0, 0)))
 
-
 FLAT = "probabilities.reshape(-1) >= threshold, labels.reshape(-1) == 1"
 TABLE, ACCURACY = "[[tn, fp], [fn, tp]]", "(tp + tn) / said.size"
 F1 = "share(2 * precision * recall, precision + recall)"

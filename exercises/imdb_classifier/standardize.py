@@ -9,7 +9,6 @@ from exercises.imdb_classifier.shared import ACCENTED, WORDS, pick
 
 OPENINGS = ("Don't", "Isn't", "Can't", "Won't")
 
-
 HYPHENATED = ("well-made", "low-key", "made-up", "half-baked")
 
 

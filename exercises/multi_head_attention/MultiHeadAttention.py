@@ -188,7 +188,6 @@ exercise.parameters(
     told=("d_model", "num_heads"),
 )
 
-
 exercise.group(
     "ValueError when num_heads does not divide d_model",
     fixed="a refusal is the same error for all numbers that do not fit",
@@ -206,7 +205,6 @@ exercise.group(
     ],
 )
 
-
 exercise.training(
     lambda rng: (
         {**_layer_inputs(rng), "mask": partial_mask(rng, 2, 7, 11)},
@@ -214,7 +212,6 @@ exercise.training(
     ),
     unknown="batch size and lengths",
 )
-
 
 Q, K, V = "query @ w_q_kernel + w_q_bias", "key @ w_k_kernel + w_k_bias", "value @ w_v_kernel + w_v_bias"
 MERGED = 'merge(result["output"]) @ w_o_kernel + w_o_bias'

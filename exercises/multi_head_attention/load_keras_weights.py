@@ -75,7 +75,6 @@ exercise.group(
 exercise.group("kernel of w_o", points=2, output=_keras_weights("w_o.kernel"))
 exercise.group("all four biases", biases=_keras_weights("w_q.bias", "w_k.bias", "w_v.bias", "w_o.bias"))
 
-
 SIDE_BY_SIDE = "kernel.reshape(kernel.shape[0], -1)"
 BELOW = "kernel.reshape(-1, kernel.shape[-1])"
 LOADED = "{part: mine[part] for part in parts}"

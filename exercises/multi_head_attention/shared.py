@@ -73,7 +73,6 @@ def merge(x: np.ndarray) -> np.ndarray:
 CUT = "x.reshape(batch, length, num_heads, width // num_heads).transpose(0, 2, 1, 3)"
 JOINED = "x.transpose(0, 2, 1, 3).reshape(batch, length, heads * size)"
 
-
 SPLIT_BY_RESHAPE = (
     edit(CUT, "x.reshape(batch, num_heads, length, width // num_heads)", see="03#heads")
     | "The heads are cut out by a reshape alone, which mixes the tokens: a reshape moves no number. Give the heads an "

@@ -34,7 +34,6 @@ WAVES = "np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(length, d_m
 ROWS = "table[:ids.shape[1]]"
 SUM = "tokens + rows"
 
-
 HALF_EXPONENT = (
     edit(PAIR_EXPONENT, "-np.arange(d_model // 2) / d_model")
     | "The waves are too short: the exponent is i/D. It is 2i/D, where i counts the pairs, not the columns."
@@ -57,7 +56,6 @@ INVERSE = (
     | "The angle is multiplied by 10000^(2i/D) instead of divided by it."
 )
 OTHER_BASE = edit("10000.0", "1000.0") | "The waves have the base 1000; it should be 10000 (10_000 in Python)."
-
 
 NO_BRACKETS = (
     edit(f"10000.0 ** ({PAIR_EXPONENT})", "10000.0 ** (-2 * np.arange(d_model // 2)) / d_model")

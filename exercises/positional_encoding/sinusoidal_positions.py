@@ -19,7 +19,6 @@ DOUBLE_COLUMN = (
 )
 EXPONENTS = dict(**shared.PAIR_EXPONENTS, exponent_by_column=COLUMN_EXPONENT, exponent_by_doubled_column=DOUBLE_COLUMN)
 
-
 ONE_BASED = (
     edit(shared.POSITIONS, "np.arange(1, length + 1)[:, None]") | "The first row is position 1; positions count from 0."
 )

@@ -91,7 +91,6 @@ def parameters(rng):
 
 exercise.training(lambda rng: {**_layer_inputs(rng), "attention_mask": partial_mask(rng, 2, 5, 5)})
 
-
 PROJECTED = "project_qkv(x, w_q_kernel, w_k_kernel, w_v_kernel)"
 
 exercise.mistakes(

@@ -35,7 +35,6 @@ BUILT_IN_ATTENTION = (
 )
 READY_SELF_ATTENTION = (*BUILT_IN_ATTENTION, "coursekit.lecture.pages.self_attention.PlainSelfAttention")
 
-
 AUTOMATIC_GRADIENTS = ("tensorflow.GradientTape", "tensorflow.gradients", "tensorflow.autodiff.ForwardAccumulator")
 
 
@@ -49,7 +48,6 @@ SHARES = "powers / powers.sum(axis=axis, keepdims=True)"
 BLOCKED = "np.where(allowed, scores, scores.dtype.type(-1e9))"
 ALLOWED = "np.asarray(mask).astype(bool)"
 ATTENTION = 'scaled_dot_product_attention(x, x, x)["output"]'
-
 
 SCORES_RETURNED = (
     edit('"weights": weights', '"weights": scores if mask is None else np.where(mask, scores, -1e9)')

@@ -57,7 +57,6 @@ exercise.training(
     unknown="batch size",
 )
 
-
 exercise.group(
     "survives the round trip through get_config",
     reload=lambda rng: Case(

@@ -36,7 +36,6 @@ SECOND: dict[str, Any] = {
     "dropout": 0.3,
 }
 
-
 BATCH = 2
 
 

@@ -21,7 +21,6 @@ READY_CUTTERS = (
     "tensorflow.compat.v1.extract_volume_patches",
     "tensorflow.compat.v1.space_to_depth",
 )
-
 Draw = Callable[[Generator], list[Case]]
 
 

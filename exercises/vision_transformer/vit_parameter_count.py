@@ -44,7 +44,6 @@ exercise.group(
     "with a head", head=lambda rng: [*_counts(classes=True)(rng), _counts(classes=False)(rng)[-1]]
 )  # the last one again without a head
 
-
 HEAD = "d_model * num_classes + num_classes"
 
 exercise.mistakes(
