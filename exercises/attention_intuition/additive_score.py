@@ -5,7 +5,7 @@ import numpy as np
 from autograder.declare import Exercise, edit
 from coursekit.generator import Generator
 from exercises.attention_intuition import shared
-from exercises.attention_intuition.shared import additive_scores, weighted_types, widths
+from exercises.attention_intuition.shared import additive_scores
 from exercises.drawing import normal
 from exercises.self_attention.shared import BUILT_IN_ATTENTION
 
@@ -36,8 +36,8 @@ def additive_score(q: np.ndarray, k: np.ndarray, w_q: np.ndarray, w_k: np.ndarra
     return scores
 
 
-exercise.group("right values", points=2, values=widths(_additive, (7, 2), (3, 3)))
-exercise.group(shared.TYPES, types=weighted_types(_additive))
+exercise.group("right values", points=2, values=lambda rng: [_additive(rng, 7, 2), _additive(rng, 3, 3)])
+exercise.types(lambda rng, dtype: _additive(rng, 7, 2, dtype))
 
 exercise.mistakes(
     scores_transposed=shared.TRANSPOSED,

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.declare import Exercise, edit
 from exercises.attention_intuition import shared
-from exercises.attention_intuition.shared import pair_types, pair_values
+from exercises.attention_intuition.shared import pair_values, pairs
 from exercises.self_attention.shared import BUILT_IN_ATTENTION
 
 exercise = Exercise("dot_score", returns=("scores",), forbidden=BUILT_IN_ATTENTION)
@@ -18,7 +18,7 @@ def dot_score(q: np.ndarray, k: np.ndarray) -> np.ndarray:
 
 
 exercise.group("right values", points=2, values=pair_values)
-exercise.group(shared.TYPES, types=pair_types)
+exercise.types(lambda rng, dtype: pairs(rng, 5, 3, 7, dtype))
 
 exercise.mistakes(
     scores_transposed=shared.TRANSPOSED,

@@ -5,7 +5,6 @@ import numpy as np
 from autograder.declare import Exercise, edit
 from coursekit.generator import Generator
 from exercises.attention_intuition import shared
-from exercises.attention_intuition.shared import weighted_types, widths
 from exercises.drawing import normal
 from exercises.self_attention.shared import BUILT_IN_ATTENTION
 
@@ -30,8 +29,8 @@ def general_score(q: np.ndarray, k: np.ndarray, w: np.ndarray) -> np.ndarray:
     return scores
 
 
-exercise.group("right values", points=2, values=widths(_general, (7, 2), (3, 3)))
-exercise.group(shared.TYPES, types=weighted_types(_general))
+exercise.group("right values", points=2, values=lambda rng: [_general(rng, 7, 2), _general(rng, 3, 3)])
+exercise.types(lambda rng, dtype: _general(rng, 7, 2, dtype))
 
 exercise.mistakes(
     scores_transposed=shared.TRANSPOSED,

@@ -4,7 +4,6 @@ import numpy as np
 
 from autograder.declare import Case, Exercise, edit, instead
 from coursekit.generator import Generator
-from exercises.attention_intuition.shared import TYPES
 from exercises.drawing import drawn_until
 
 
@@ -17,8 +16,6 @@ def _distribution(rng: Generator, *shape: int, dtype: str = "float32") -> np.nda
 
     return drawn_until(lambda drawn: drawn.max(axis=-1).min() < 0.45 and drawn.max() > 0.55, draw)
 
-
-ONE_HOT_ADVICE = "Tensors have few of NumPy's methods: use `ops.argmax` and `ops.one_hot`, or make an array first."
 
 exercise = Exercise("hard_attention")
 
@@ -63,14 +60,7 @@ def ties(rng):
     return Case({"weights": rows[rng.permutation(3)]}, "rows in which the largest weight occurs more than once")
 
 
-exercise.group(
-    TYPES,
-    types=lambda rng: [
-        Case({"weights": _distribution(rng, 5, 3)}, "a TensorFlow tensor", mode="tensor"),
-        Case({"weights": _distribution(rng, 5, 3)}, "a NumPy array of float32"),
-        Case({"weights": _distribution(rng, 5, 3, dtype="float64")}, "a NumPy array of float64"),
-    ],
-)
+exercise.types(lambda rng, dtype: {"weights": _distribution(rng, 5, 3, dtype=dtype)})
 
 exercise.mistakes(
     all_ties=edit("np.arange(weights.shape[-1]) == largest", "weights == weights.max(axis=-1, keepdims=True)")
@@ -92,7 +82,9 @@ exercise.mistakes(
     | "A weight need not be above ½ to be the largest.",
 )
 
-exercise.advice(types=ONE_HOT_ADVICE)
+exercise.advice(
+    types="Tensors have few of NumPy's methods: use `ops.argmax` and `ops.one_hot`, or make an array first."
+)
 exercise.hints(
     values=(
         "Which function gives the place of the largest entry of a row, and which one takes the first on ties?",

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.declare import Case, edit
+from autograder.declare import edit
 from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.formulas.attention import masked_softmax
@@ -70,28 +70,8 @@ def pairs(rng: Generator, t: int, s: int, d: int, dtype: str = "float32") -> dic
     return {"q": normal(rng, t, d, dtype=dtype), "k": normal(rng, s, d, dtype=dtype)}
 
 
-def pair_values(rng: Generator) -> list[Case]:
-    return [Case(pairs(rng, 5, 3, 7)), Case(pairs(rng, 2, 11, 3)), Case(pairs(rng, 5, 5, 3))]
-
-
-def pair_types(rng: Generator) -> list[Case]:
-    return [
-        Case(pairs(rng, 5, 3, 7), "TensorFlow tensors", mode="tensor"),
-        Case(pairs(rng, 5, 3, 7), "NumPy arrays of float32"),
-        Case(pairs(rng, 5, 3, 7, dtype="float64"), "NumPy arrays of float64"),
-    ]
-
-
-def widths(make, first: tuple[int, int], second: tuple[int, int]):
-    return lambda rng: [Case(make(rng, *first)), Case(make(rng, *second))]
-
-
-def weighted_types(make):
-    return lambda rng: [
-        Case(make(rng, 7, 2), "TensorFlow tensors", mode="tensor"),
-        Case(make(rng, 7, 2), "NumPy arrays of float32"),
-        Case(make(rng, 7, 2, dtype="float64"), "NumPy arrays of float64"),
-    ]
+def pair_values(rng: Generator) -> list[dict]:
+    return [pairs(rng, 5, 3, 7), pairs(rng, 2, 11, 3), pairs(rng, 5, 5, 3)]
 
 
 TYPES = "arrays and tensors"

@@ -1,15 +1,16 @@
 """Lab 02, exercise `self_attention_loops`."""
 
-from autograder.declare import Exercise
+from autograder.declare import Exercise, cases
+from exercises.drawing import normal
 from exercises.self_attention import shared
-from exercises.self_attention.shared import plain, plain_large, plain_self_attention, plain_types
+from exercises.self_attention.shared import plain_large, plain_self_attention
 
 exercise = Exercise("self_attention_loops", forbidden=shared.READY_SELF_ATTENTION)
 exercise.formula(plain_self_attention)
 
-exercise.group("right values", points=2, values=plain((5, 7), (3, 2)))
+exercise.group("right values", points=2, values=cases(x=[(5, 7), (3, 2)]))
 exercise.group("finite for large scores", large_scores=plain_large)
-exercise.group("arrays and tensors", types=plain_types)
+exercise.types(lambda rng, dtype: {"x": normal(rng, 5, 7, dtype=dtype)})
 
 exercise.mistakes(**shared.PLAIN_MISTAKES)
 

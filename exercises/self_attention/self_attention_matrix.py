@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from autograder.declare import Exercise, edit, instead
+from autograder.declare import Exercise, cases, edit, instead
+from exercises.drawing import normal
 from exercises.formulas.attention import softmax
 from exercises.self_attention import shared
-from exercises.self_attention.shared import plain, plain_large, plain_self_attention, plain_types
+from exercises.self_attention.shared import plain_large, plain_self_attention
 
 KEEPDIMS_FORGOTTEN = (
     edit("powers.sum(axis=axis, keepdims=True)", "powers.sum(axis=axis)")
@@ -27,10 +28,10 @@ FEATURES_ATTEND = (
 exercise = Exercise("self_attention_matrix", forbidden=shared.READY_SELF_ATTENTION, no_loops=True)
 exercise.formula(plain_self_attention)
 
-exercise.group("right values", points=2, values=plain((5, 7), (3, 2)))
-exercise.group("leading dimensions", batched=plain((2, 5, 7), (2, 3, 5, 7)))
+exercise.group("right values", points=2, values=cases(x=[(5, 7), (3, 2)]))
+exercise.group("leading dimensions", batched=cases(x=[(2, 5, 7), (2, 3, 5, 7)]))
 exercise.group("finite for large scores", large_scores=plain_large)
-exercise.group("arrays and tensors", types=plain_types)
+exercise.types(lambda rng, dtype: {"x": normal(rng, 5, 7, dtype=dtype)})
 
 exercise.mistakes(
     **shared.PLAIN_MISTAKES,

@@ -222,20 +222,8 @@ def large_masks_matter(scores: np.ndarray, mask: np.ndarray) -> bool:
     )
 
 
-def plain(*shapes: tuple[int, ...]):
-    return lambda rng: [Case({"x": normal(rng, *shape)}) for shape in shapes]
-
-
 def plain_large(rng: Generator) -> list[Case]:
     """Tokens of one direction and very different lengths, so that the longest wins and no token answers itself."""
     lengths = drawn_until(lambda drawn: drawn[0] < 700, lambda: rng.permutation([100.0, 200.0, 300.0, 400.0, 700.0]))
     x = lengths.astype("float32")[:, None] * (normal(rng, 7) + normal(rng, 5, 7) / 9)
     return [Case({"x": x}, "scores of tens of thousands")]
-
-
-def plain_types(rng: Generator) -> list[Case]:
-    return [
-        Case({"x": normal(rng, 5, 7)}, "a TensorFlow tensor", mode="tensor"),
-        Case({"x": normal(rng, 5, 7)}, "a NumPy array of float32"),
-        Case({"x": rng.normal(size=(5, 7))}, "a NumPy array of float64"),
-    ]
