@@ -1,0 +1,299 @@
+"""A published BERT on AG News, and where its knowledge lies: MiniLM frozen, its table alone, tuned, and from scratch.
+
+    python experiments/news_with_minilm.py --data FOLDER --kinds counted,table,frozen     # some of KINDS, or all
+
+All models read the same 240 labelled texts of a draw and the same first 3,000 test texts, so their answers are compared
+text by text. Ten draws for what is cheap; one for what trains the network (`--draws`). The head on vectors and the
+counted models choose C by cross-validation on the labelled texts. Rates and epochs were set beforehand, not searched,
+but for the two networks from scratch: they train until they fit their texts. Vectors and answers stay in `--work`, so a
+run can be broken off and taken up with the same command. Each kind that is done is written at once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+import typer
+from bert_ag_news import on_vectors
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+
+from coursekit import data, recorded
+from coursekit.pages.difference_interval import difference_interval
+from coursekit.pages.news_classifier import PlainBertBlock, PlainNewsBert, fine_tune, in_batches, table_means
+from coursekit.published import load_published
+
+NAME = "news_with_minilm"
+LABELS, MANY, TESTS, LONGEST, DRAWS = 240, 10_000, 3_000, 128, 10
+RANK = 4
+CHEAP = ("words", "words and pairs", "table", "frozen")
+# Networks that train on one draw: largest rate, epochs.
+TRAINED = {
+    "fine-tuned": (1e-4, 10), "LoRA": (2e-3, 10), "scratch": (3e-4, 12), "scratch on the table": (3e-4, 12),
+}  # fmt: skip
+MANY_PLAN = (1e-4, 1)
+KINDS = ("counted", "table", "frozen", "shuffled", *TRAINED, "10,000 labels", "fine-tuned on 10,000", "prompted")
+PAIRS = (
+    ("frozen", "words"), ("frozen", "words and pairs"), ("table", "words"), ("frozen", "table"),
+    ("fine-tuned", "frozen"), ("LoRA", "frozen"), ("words", "scratch"), ("scratch on the table", "scratch"),
+    ("fine-tuned", "scratch on the table"), ("frozen", "shuffled"),
+)  # fmt: skip
+
+
+def counted(longest: int, y: np.ndarray) -> GridSearchCV:
+    """TF-IDF of words, or of words and their neighbours; logistic regression, C by cross-validation."""
+    vectors = TfidfVectorizer(ngram_range=(1, longest), sublinear_tf=True, min_df=1 if len(y) < 1_000 else 2)
+    model = make_pipeline(vectors, OneVsRestClassifier(LogisticRegression(solver="liblinear")))
+    return GridSearchCV(model, {"onevsrestclassifier__estimator__C": [1, 10, 100]}, cv=3)
+
+
+def shuffled(text: str, rng: np.random.Generator) -> str:
+    """The same words in another order."""
+    return " ".join(rng.permutation(text.split()))
+
+
+def begin_again(model: PlainNewsBert, seed: int, *, keeps_table: bool) -> None:
+    """Fresh numbers as BERT's were (Devlin et al. 2019): normal with 0.02, scales 1, shifts 0; the table may stay."""
+    rng = np.random.default_rng(seed)
+    for weight in model.weights:
+        if weight is model.words and keeps_table:
+            continue
+        kind = weight.path.rsplit("/", 1)[-1]
+        if kind == "gamma":
+            weight.assign(np.ones(weight.shape))
+        elif kind in ("beta", "bias"):
+            weight.assign(np.zeros(weight.shape))
+        else:
+            weight.assign(0.02 * np.clip(rng.normal(size=weight.shape), -2, 2))
+
+
+def adapt_by_low_rank(model: PlainNewsBert, rank: int) -> None:
+    """Queries and values learn by low-rank products (Keras's own), and the head; all else stays."""
+    for layer in model._flatten_layers(include_self=False):
+        layer.trainable = layer is model.head
+    for table in (model.words, model.positions):
+        table.trainable = False
+    for block in model.blocks:
+        for layer in (block, block.attention):
+            layer.trainable = True
+        for part in (block.attention._query_dense, block.attention._value_dense):
+            part.enable_lora(rank)
+            part.bias.trainable = False
+        for part in (block.attention._key_dense, block.attention._output_dense, block.norm1, block.norm2):
+            part.trainable = False
+        block.feed_forward.trainable = False
+
+
+class Study:
+    """The texts, what MiniLM reads of them, and the record."""
+
+    def __init__(self, source: str, folder: Path | None, out: Path, work: Path):
+        self.source, self.out, self.work = source, out, work
+        (train, self.y), (test, y_test) = data.news(source=source, path=folder)
+        self.train, self.test, self.y_test = np.array(train, object), np.array(test[:TESTS], object), y_test[:TESTS]
+        self.whole = len(train)
+        file = out / f"{NAME}.json"
+        self.record: dict[str, Any] = json.loads(file.read_text("utf-8"))["results"] if file.exists() else {}
+        self.results = self.record.setdefault(source, {})
+        self.before = self.record.get("processor seconds", 0.0)
+        encoder = load_published(PlainBertBlock, "minilm")
+        self.pieces, self.model = encoder.pieces, PlainNewsBert(encoder)
+        self.model(np.ones((1, 2), "int32"))  # now its head has weights
+
+    def cut(self, texts: Iterable[str]) -> list[list[int]]:
+        return [self.pieces.encode(text, LONGEST) for text in texts]
+
+    def kept(self, name: str, make: Callable[[], np.ndarray]) -> np.ndarray:
+        """An array that is made once and stays in the folder of work."""
+        path = self.work / f"{self.source}-{name.replace(' ', '-')}.npy"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            np.save(path, make())
+        return np.load(path)
+
+    def vectors(self, name: str, texts: Iterable[str]) -> np.ndarray:
+        read = tf.function(self.model.vectors, input_signature=[tf.TensorSpec((None, None), tf.int32)])
+        return self.kept(f"vectors-{name}", lambda: in_batches(read, self.cut(texts)))
+
+    def table(self, name: str, texts: Iterable[str]) -> np.ndarray:
+        words = np.asarray(self.model.words)
+        return self.kept(f"table-{name}", lambda: table_means(words, self.cut(texts)))
+
+    def rows(self, draw: int) -> np.ndarray:
+        """The labelled texts of a draw: those of lecture 7's other experiments."""
+        return np.random.default_rng(draw).permutation(self.whole)[:LABELS]
+
+    def used(self) -> np.ndarray:
+        """All texts that a draw uses; the vectors of no others are needed for 240 labels."""
+        return np.unique(np.concatenate([self.rows(draw) for draw in range(DRAWS)]))
+
+    def answers(self, kind: str, draws: int) -> list[np.ndarray]:
+        """The answers of a linear model to the test texts, for each draw."""
+        if kind in ("words", "words and pairs"):
+            longest, x, x_test = len(kind.split()) // 2 + 1, self.train, self.test
+            fits = [counted(longest, self.y[rows]).fit(x[rows], self.y[rows]) for rows in map(self.rows, range(draws))]
+        else:
+            used = self.used()
+            source = self.table if kind == "table" else self.vectors
+            place = {number: at for at, number in enumerate(used.tolist())}
+            x = source("drawn", self.train[used])
+            x_test = source("test", self.test) if kind != "shuffled" else self.vectors("shuffled", self.in_disorder())
+            fits = [on_vectors(x[[place[row] for row in rows]], self.y[rows]) for rows in map(self.rows, range(draws))]
+        self.results.setdefault("C", {})[kind] = [float(next(iter(fit.best_params_.values()))) for fit in fits]
+        return [fit.predict(x_test) for fit in fits]
+
+    def in_disorder(self) -> list[str]:
+        rng = np.random.default_rng(0)
+        return [shuffled(text, rng) for text in self.test]
+
+    def train_on(self, kind: str, draw: int) -> None:
+        """Train the network on one draw, and note its answers to the test texts, in order and shuffled."""
+        rate, epochs = TRAINED[kind]
+        keras.utils.set_random_seed(draw)
+        model = PlainNewsBert(load_published(PlainBertBlock, "minilm"))
+        model(np.ones((1, 2), "int32"))
+        if kind.startswith("scratch"):
+            begin_again(model, draw, keeps_table="table" in kind)
+        if kind == "LoRA":
+            adapt_by_low_rank(model, RANK)
+        rows, begun = self.rows(draw), time.process_time()
+        cut = self.cut(self.train[rows])
+        fine_tune(model, cut, self.y[rows], rate, epochs, seed=draw)
+        read = tf.function(model, input_signature=[tf.TensorSpec((None, None), tf.int32)])
+        training = float(np.mean(in_batches(read, cut).argmax(1) == self.y[rows]))
+        learned = sum(int(np.prod(weight.shape)) for weight in model.trainable_weights)
+        run = {"draw": draw, "rate": rate, "epochs": epochs, "training": round(training, 4), "learned": learned}
+        run["training seconds"] = round(time.process_time() - begun, 1)
+        print(kind, run, flush=True)
+        tests = {"": self.test} | ({" shuffled": self.in_disorder()} if kind == "fine-tuned" else {})
+        for what, texts in tests.items():
+            self.kept(f"answers-{kind}{what}-{draw}", lambda texts=texts: in_batches(read, self.cut(texts)).argmax(1))
+        self.results.setdefault("runs", {}).setdefault(kind, []).append(run)
+
+    def all_answers(self, kind: str) -> list[np.ndarray]:
+        """What is there of a kind's answers, by draw; those of the cheap ones are there for all draws."""
+        paths = sorted(self.work.glob(f"{self.source}-answers-{kind.replace(' ', '-')}-[0-9].npy"))
+        return [np.load(path) for path in paths]
+
+    def save(self) -> None:
+        """Write accuracies, and the paired differences of all kinds that have answers to the same draws."""
+        known = {*CHEAP, "shuffled", *TRAINED, "fine-tuned shuffled"}
+        found = {kind: answers for kind in sorted(known) if (answers := self.all_answers(kind))}
+        correct = {kind: np.array([each == self.y_test for each in answers]) for kind, answers in found.items()}
+        self.results["test"] = {kind: [round(float(run.mean()), 4) for run in runs] for kind, runs in correct.items()}
+        self.results["pairs"] = []
+        for first, second in PAIRS:
+            if first in correct and second in correct:
+                draws = min(len(correct[first]), len(correct[second]))
+                one, two = correct[first][:draws], correct[second][:draws]
+                seen = difference_interval(one, two, np.arange(len(self.y_test)), 1_000)
+                names = {"first": first, "second": second, "draws": draws}
+                spread = dict(zip(("difference", "low", "high"), (round(float(each), 4) for each in seen), strict=True))
+                self.results["pairs"].append(names | spread)
+        self.results["changed by shuffling"] = {
+            kind: [round(float(np.mean(a != b)), 4) for a, b in zip(found[kind], found[moved], strict=False)]
+            for kind, moved in (("frozen", "shuffled"), ("fine-tuned", "fine-tuned shuffled"))
+            if moved in found
+        }
+        self.results |= {"labels": LABELS, "tests": len(self.y_test), "longest": LONGEST}
+        self.record["processor seconds"] = round(self.before + time.process_time(), 1)
+        recorded.save(
+            NAME,
+            what="News with MiniLM: frozen, its word table alone, shuffled, fine-tuned and from scratch; counted words",
+            data=f"AG News (Zhang et al., 2015): {LABELS} of 10,000 training texts in each draw, the first {TESTS:,} "
+            "test texts; the course's sample",
+            device=f"CPU ({platform.machine()}), {os.cpu_count()} cores shared with other work; CPU seconds",
+            command=f"python experiments/{NAME}.py --data FOLDER",
+            seed=0,
+            seconds=self.record["processor seconds"],
+            results=self.record,
+            folder=self.out,
+        )
+
+    def many(self) -> None:
+        """10,000 labels: counting, the table's means, the frozen vectors; one fit each."""
+        rows = np.random.default_rng(0).permutation(self.whole)[:MANY]
+        y, found = self.y[rows], self.results.setdefault("10,000 labels", {})
+        for kind in ("words", "table", "frozen"):
+            if kind == "words":
+                said = counted(1, y).fit(self.train[rows], y).predict(self.test)
+            else:
+                source = self.table if kind == "table" else self.vectors
+                said = on_vectors(source("many", self.train[rows]), y).predict(source("test", self.test))
+            found[kind] = round(float(np.mean(said == self.y_test)), 4)
+            print(kind, found[kind], flush=True)
+
+    def tune_many(self, seed: int) -> None:
+        """Fine-tuning on 10,000 labels: about a quarter of an hour for each epoch."""
+        rate, epochs = MANY_PLAN
+        keras.utils.set_random_seed(seed)
+        model = PlainNewsBert(load_published(PlainBertBlock, "minilm"))
+        model(np.ones((1, 2), "int32"))
+        rows = np.random.default_rng(seed).permutation(self.whole)[:MANY]
+        fine_tune(model, self.cut(self.train[rows]), self.y[rows], rate, epochs, 32, seed)
+        read = tf.function(model, input_signature=[tf.TensorSpec((None, None), tf.int32)])
+        right = np.mean(in_batches(read, self.cut(self.test)).argmax(1) == self.y_test)
+        self.results.setdefault("fine-tuned on 10,000", []).append(round(float(right), 4))
+
+    def prompt(self, tests: int) -> None:
+        """SmolLM2 reads some labelled texts in its prompt and continues with a class: the most probable of the four."""
+        import smollm2_in_numpy
+
+        rows = self.rows(0)
+        chosen = np.concatenate([rows[self.y[rows] == label][:4] for label in range(4)])
+        shown = [(self.train[row], data.NEWS_CLASSES[self.y[row]]) for row in np.sort(chosen)]
+        said = smollm2_in_numpy.classify(shown, self.test[:tests].tolist(), data.NEWS_CLASSES)
+        right = [round(float(np.mean(answers == self.y_test[:tests])), 4) for answers in said]
+        self.results["prompted"] = {
+            "shown": len(shown),
+            "tests": tests,
+            "no text shown": right[0],
+            "shown texts": right[1],
+        }
+
+
+def main(
+    folder: Annotated[Path | None, typer.Option("--data", help="Folder of local files, see data/README.md.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder of the record.")] = recorded.FOLDER,
+    work: Annotated[Path, typer.Option(help="Folder of vectors and answers.")] = Path("build") / NAME,
+    source: Annotated[str, typer.Option(help="real or sample")] = "real",
+    kinds: Annotated[str, typer.Option(help="What is run, with commas between.")] = ",".join(KINDS),
+    draws: Annotated[int, typer.Option(help="Draws on which networks train.")] = 1,
+    prompts: Annotated[int, typer.Option(help="Test texts for SmolLM2.")] = 400,
+) -> None:
+    """Run the kinds that are named, and write the record after each."""
+    study = Study(source, folder, out, work)
+    for kind in kinds.split(","):
+        if kind in TRAINED:
+            for draw in range(draws):
+                if not (work / f"{source}-answers-{kind.replace(' ', '-')}-{draw}.npy").exists():
+                    study.train_on(kind, draw)
+        elif kind == "10,000 labels":
+            study.many()
+        elif kind == "fine-tuned on 10,000":
+            for seed in range(draws):
+                study.tune_many(seed)
+        elif kind == "prompted":
+            study.prompt(prompts)
+        else:
+            for each in ("words", "words and pairs") if kind == "counted" else (kind,):
+                for draw, said in enumerate(study.answers(each, DRAWS)):
+                    study.kept(f"answers-{each}-{draw}", lambda said=said: said)
+        study.save()
+        print(kind, study.results["test"].get(kind), flush=True)
+
+
+if __name__ == "__main__":
+    typer.run(main)
