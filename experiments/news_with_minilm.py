@@ -44,7 +44,17 @@ TRAINED = {
     "fine-tuned": (1e-4, 10), "LoRA": (2e-3, 10), "scratch": (3e-4, 12), "scratch on the table": (3e-4, 12),
 }  # fmt: skip
 MANY_PLAN = (1e-4, 1)
-KINDS = ("counted", "table", "frozen", "shuffled", *TRAINED, "10,000 labels", "fine-tuned on 10,000", "prompted")
+KINDS = (
+    "counted",
+    "table",
+    "frozen",
+    "shuffled",
+    *TRAINED,
+    "many",
+    "many frozen",
+    "many fine-tuned",
+    "prompted",
+)
 PAIRS = (
     ("frozen", "words"), ("frozen", "words and pairs"), ("table", "words"), ("frozen", "table"),
     ("fine-tuned", "frozen"), ("LoRA", "frozen"), ("words", "scratch"), ("scratch on the table", "scratch"),
@@ -222,11 +232,11 @@ class Study:
             folder=self.out,
         )
 
-    def many(self) -> None:
-        """10,000 labels: counting, the table's means, the frozen vectors; one fit each."""
+    def many(self, kinds: tuple[str, ...]) -> None:
+        """10,000 labels: counting, the table's means, the frozen vectors (four minutes); one fit each."""
         rows = np.random.default_rng(0).permutation(self.whole)[:MANY]
         y, found = self.y[rows], self.results.setdefault("10,000 labels", {})
-        for kind in ("words", "table", "frozen"):
+        for kind in kinds:
             if kind == "words":
                 said = counted(1, y).fit(self.train[rows], y).predict(self.test)
             else:
@@ -280,9 +290,11 @@ def main(
             for draw in range(draws):
                 if not (work / f"{source}-answers-{kind.replace(' ', '-')}-{draw}.npy").exists():
                     study.train_on(kind, draw)
-        elif kind == "10,000 labels":
-            study.many()
-        elif kind == "fine-tuned on 10,000":
+        elif kind == "many":
+            study.many(("words", "table"))
+        elif kind == "many frozen":
+            study.many(("frozen",))
+        elif kind == "many fine-tuned":
             for seed in range(draws):
                 study.tune_many(seed)
         elif kind == "prompted":
