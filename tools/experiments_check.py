@@ -82,6 +82,7 @@ CHECKS = (
     Check("lsa_controls", (), r"\d+/", FITTED, AG_NEWS, seconds=32),
     Check("bert_ag_news", ("--models", "linear"), r"runs/.*/test", FITTED, AG_NEWS, seconds=104),
     Check("news_few_labels", ("--kinds", "linear,LSA"), r"test/", FITTED, AG_NEWS, seconds=21),
+    Check("news_with_minilm", ("--kinds", "counted"), r"real/test/words", FITTED, AG_NEWS, seconds=35),
     Check("imdb_classifier", (), r"films/.*/(?!cpu)", FITTED, IMDB, until="films/words alone, at random", seconds=18),
     Check("imdb_by_film", (), r"split|ladder/words/(?!.*seconds)", FITTED, IMDB, until="ladder/words/", seconds=27),
     Check("imdb_controls", (), r"split", EXACT, IMDB, until="answers/words/", seconds=18),

@@ -90,8 +90,8 @@ def fine_tune(model, rows, labels, rate=1e-4, epochs=10, size=16, seed=0):
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     model.compile(optimizer, loss, jit_compile=False)
     for _ in range(epochs):
-        order = rng.permutation(len(rows))
-        for start in range(0, len(rows), size):
+        order = np.argsort([len(row) for row in rows] + rng.normal(0, 9, len(rows)))  # of like length, in new company
+        for start in rng.permutation(range(0, len(rows), size)):
             part = order[start : start + size]
             model.train_on_batch(padded([rows[number] for number in part]), labels[part])
 
