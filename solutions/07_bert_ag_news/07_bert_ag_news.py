@@ -788,6 +788,39 @@ plots.matrix_map(
 )
 plots.show(figure, alt="The packed row: a column for each token, with its mask and its segment id below.")
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-minilm", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## A published BERT against your classifier
+#
+# Your classifier fine-tuned a small BERT on 1,000 labels. MiniLM is a real one: six blocks, 22.6 million numbers, trained by others. Here it stays **frozen**, and a head learns from 256 labels only; your `measure_labels` measures it, with the same head and the same orders as above.
+#
+# Nothing here is graded. Set `TALK = True` and run the two cells. The first time, 84 MB are fetched; then it takes about half a minute and 1 GB of memory.
+#
+# **Predict.** On these news, which is ahead with 256 labels: the frozen MiniLM, or the frozen small BERT of the figure above? And what becomes of it when the news are real (`COURSE_SOURCE=real`)?
+
+# %% tags=["demonstration"]
+TALK = False  # True: fetch the published numbers
+
+# %% nbgrader={"grade": false, "grade_id": "minilm", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+if TALK:
+    from coursekit.pages.news_classifier import PlainBertBlock, PlainNewsBert, in_batches, table_means
+    from coursekit.published import load_published
+
+    minilm = load_published(PlainBertBlock, "minilm")
+    pieces = {name: [minilm.pieces.encode(text, 128) for text in texts] for name, texts in (("train", train_texts), ("test", test_texts))}
+    read = PlainNewsBert(minilm).vectors
+    vectors = {
+        "MiniLM, frozen": [in_batches(read, rows) for rows in pieces.values()],
+        "its word table alone": [table_means(minilm.by_word, rows) for rows in pieces.values()],
+    }
+    for name, (x_own, x_own_test) in vectors.items():
+        found = measure_labels(fit, (x_own, train_labels), (x_own_test, test_labels), sizes, orders)
+        each = zip(sizes, found["mean"], found["low"], found["high"], strict=True)
+        print(f"{name:20}", *(f"· {size} labels {mean:.1%} ({low:.1%} to {high:.1%})" for size, mean, low, high in each))
+    print(f"your classifier, fine-tuned on 1,000 labels: {right_ones:.1%}")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "minilm-seen", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# The second row is the control: no block, no attention, the mean of the table's rows. How much of MiniLM's accuracy is left? On the sample a title tells the class, and its words occur in all classes; on real news the words say nearly everything. Lecture 7, sections 1 and 2, has the real news over ten draws.
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
