@@ -401,6 +401,18 @@ def test_minilm_in_lab_04s_blocks_gives_its_makers_vectors():
 
 
 @pytest.mark.long
+def test_minilm_in_lecture_07s_classes_gives_its_makers_vectors():
+    from coursekit.pages.news_classifier import PlainBertBlock, PlainNewsBert, in_batches
+    from coursekit.published import load_published
+
+    need("minilm")
+    encoder = load_published(PlainBertBlock, "minilm")
+    rows = [encoder.pieces.encode(each["text"]) for each in PARITY["minilm"]]
+    found = in_batches(PlainNewsBert(encoder).vectors, rows)
+    np.testing.assert_allclose(found, [each["vector"] for each in PARITY["minilm"]], atol=1e-4)
+
+
+@pytest.mark.long
 @pytest.mark.tried_first
 def test_smollm2_in_lab_10s_class_gives_its_makers_logits_and_answers(lab_10, capsys):
     from coursekit.published import chat, load_published

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import jupytext
 import numpy as np
@@ -115,3 +116,40 @@ def test_a_block_has_its_parameters_and_a_post_norm_block_ends_in_a_norm():
 def test_positions_are_the_sinusoidal_table_beside_scaled_tokens():
     x = np.random.default_rng(4).normal(size=(3, 11, 6)).astype("float32")
     np.testing.assert_allclose(np.asarray(PlainPositions()(x)), x * 6**0.5 + wave_table(11, 6), atol=1e-5)
+
+
+def test_lecture_07s_bert_reads_padded_rows_in_any_company():
+    """A row gives the same vector alone and in a batch, and the rows keep their order."""
+    import keras
+
+    from coursekit.pages.news_classifier import PlainBertBlock, PlainNewsBert, in_batches, table_means
+
+    keras.utils.set_random_seed(1)
+    rng = np.random.default_rng(6)
+    blocks = [PlainBertBlock(12, 3, 20) for _ in range(2)]
+    tables = {"by_word": rng.normal(size=(30, 12)), "by_position": rng.normal(size=(9, 12))}
+    encoder = SimpleNamespace(blocks=blocks, first_norm=keras.layers.LayerNormalization(), **tables)
+    rows = [[1, 5, 6, 7, 2], [1, 8, 2], [1, 9, 10, 11, 12, 13, 2], [1, 14, 2]]
+    read = PlainNewsBert(encoder).vectors
+    together, alone = in_batches(read, rows, size=3), [in_batches(read, [row])[0] for row in rows]
+    np.testing.assert_allclose(together, alone, atol=1e-5)
+    np.testing.assert_allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
+    means = table_means(tables["by_word"], rows)
+    np.testing.assert_allclose(means[1], tables["by_word"][8] / np.linalg.norm(tables["by_word"][8]))
+
+
+def test_a_low_rank_update_starts_at_the_projection_and_can_be_added_to_it():
+    import keras
+
+    from coursekit.pages.news_classifier import PlainLowRank
+
+    x = np.random.default_rng(7).normal(size=(2, 5, 12)).astype("float32")
+    dense = keras.layers.EinsumDense("btd,dhk->bthk", (None, 3, 4))
+    before = np.asarray(dense(x))
+    low_rank = PlainLowRank(dense, 2)
+    np.testing.assert_array_equal(low_rank(x), before)
+    assert [tuple(weight.shape) for weight in low_rank.trainable_weights] == [(12, 2), (2, 3, 4)]
+    low_rank.up.assign(np.random.default_rng(8).normal(size=(2, 3, 4)))
+    after = np.asarray(low_rank(x))
+    dense.kernel.assign(dense.kernel + np.einsum("dr,rhk->dhk", low_rank.down, low_rank.up))
+    np.testing.assert_allclose(dense(x), after, atol=1e-4)
