@@ -30,9 +30,10 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 
-from coursekit import data, recorded
-from coursekit.pages.difference_interval import difference_interval
-from coursekit.pages.news_classifier import (
+from coursekit import data
+from coursekit.lecture import recorded
+from coursekit.lecture.pages.difference_interval import difference_interval
+from coursekit.lecture.pages.news_classifier import (
     PlainBertBlock,
     PlainLowRank,
     PlainNewsBert,

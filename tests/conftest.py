@@ -13,7 +13,10 @@ from hypothesis import settings
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("MPLBACKEND", "Agg")
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]  # helpers, and the corpus
+TESTS = Path(__file__).parent
+# Helpers lie beside this file, the corpus in the root; some tests use what others define, in whatever folder they are.
+FOLDERS = [folder for folder in sorted(TESTS.iterdir()) if folder.is_dir() and not (folder / "__init__.py").exists()]
+sys.path[:0] = [*map(str, [TESTS, TESTS.parent, *FOLDERS])]
 pytest.register_assert_rewrite("lab_matrix")
 
 import long_runs  # noqa: E402

@@ -249,7 +249,7 @@ def _prepare() -> None:
     """What each process does first: the tests' modules can be imported, and libraries are quiet, with one thread."""
     os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", KERAS_BACKEND="tensorflow", MPLBACKEND="Agg")
     os.environ.update(OMP_NUM_THREADS="1", TF_NUM_INTRAOP_THREADS="1", TF_NUM_INTEROP_THREADS="1")
-    sys.path[:0] = [str(ROOT / "tests"), str(ROOT)]
+    sys.path[:0] = [str(ROOT), *(str(ROOT / "tests" / folder) for folder in ("", "grade", "read"))]
     import warnings
 
     warnings.simplefilter("ignore")

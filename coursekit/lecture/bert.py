@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-FOLDER = Path(__file__).parent / "data" / "bert"
+FOLDER = Path(__file__).parents[1] / "data" / "bert"
 PREPROCESS, ENCODER = str(FOLDER / "preprocess"), str(FOLDER / "encoder")
 PUBLIC_PREPROCESS = "https://tfhub.dev/tensorflow/bert_en_uncased_preprocess/3"
 PUBLIC_ENCODER = "https://tfhub.dev/tensorflow/small_bert/bert_en_uncased_L-4_H-512_A-8/2"

@@ -402,7 +402,7 @@ def test_minilm_in_lab_04s_blocks_gives_its_makers_vectors():
 
 @pytest.mark.long
 def test_minilm_in_lecture_07s_classes_gives_its_makers_vectors():
-    from coursekit.pages.news_classifier import PlainBertBlock, PlainNewsBert, in_batches
+    from coursekit.lecture.pages.news_classifier import PlainBertBlock, PlainNewsBert, in_batches
     from coursekit.published import load_published
 
     need("minilm")

@@ -122,7 +122,7 @@ def test_lecture_07s_bert_reads_padded_rows_in_any_company():
     """A row gives the same vector alone and in a batch, and the rows keep their order."""
     import keras
 
-    from coursekit.pages.news_classifier import PlainBertBlock, PlainNewsBert, in_batches, table_means
+    from coursekit.lecture.pages.news_classifier import PlainBertBlock, PlainNewsBert, in_batches, table_means
 
     keras.utils.set_random_seed(1)
     rng = np.random.default_rng(6)
@@ -141,7 +141,7 @@ def test_lecture_07s_bert_reads_padded_rows_in_any_company():
 def test_a_low_rank_update_starts_at_the_projection_and_can_be_added_to_it():
     import keras
 
-    from coursekit.pages.news_classifier import PlainLowRank
+    from coursekit.lecture.pages.news_classifier import PlainLowRank
 
     x = np.random.default_rng(7).normal(size=(2, 5, 12)).astype("float32")
     dense = keras.layers.EinsumDense("btd,dhk->bthk", (None, 3, 4))
