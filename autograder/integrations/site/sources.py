@@ -29,7 +29,7 @@ TEACHING = tuple(
         *("integrity", "accessibility"),
     )
 )
-MORE = ("CONTRIBUTING.md", "SECURITY.md", "data/README.md", "CHANGELOG.md")
+MORE = ("docs/lecture-pages.md", "CONTRIBUTING.md", "SECURITY.md", "data/README.md", "CHANGELOG.md")
 _ANCHORED = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#\s]+\.ipynb)#([^)\s]+)\)")
 _LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 
