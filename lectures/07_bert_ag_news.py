@@ -13,26 +13,28 @@
 # ---
 
 # %% [markdown]
-# # 7 · Fine-tuning BERT on AG News
+# # 7 · A real BERT on AG News
 #
-# **Learn the language without labels, and the task with few.**
+# **On real news, 240 labels on a published BERT beat all that we trained ourselves, and most of its lead over counting lies in its table of words.**
 #
 # [← 6b · Judging a classifier](06b_judging_a_classifier.ipynb) · [Lab 7](../labs/07_bert_ag_news/07_bert_ag_news.ipynb) ·
 # [8 · Decoder and masking →](08_decoder_and_masking.ipynb)
 #
-# Somebody has sorted 240 news items into four classes for you. Another 9,760 are unsorted. **How far do 240 labels go?** Write down an accuracy. Section 1 answers for one model, and section 6 compares it with what a statistician would try first.
+# Somebody has sorted 240 news items into four classes for you. A BERT that others trained on more than a billion pairs of sentences fits into your memory. **How far do 240 labels go with it, and where does its knowledge lie: in its six blocks, or in the table of words below them?** Write down an accuracy, and the share of the table. In fifteen minutes you will have both.
 #
 # **Afterwards you can**
 #
-# * fine-tune a pre-trained encoder in fifteen lines;
+# * put a published encoder into your own classes, frozen or fine-tuned, and find by controls where its knowledge lies;
+# * write the loss of masked language modelling, and LoRA;
 # * cut words into pieces, and pack texts into the three rows that BERT reads;
-# * mask tokens 80/10/10, and explain why;
-# * compare a fine-tuned model fairly: with the same network from scratch, with a linear model, and with a model that has the unlabelled texts as well.
+# * run BERT-base on your texts, from TensorFlow Hub or KerasHub.
 #
-# **You need** [the encoder block](04_encoder_block.ipynb) and lectures [6](06_imdb_classifier.ipynb) and [6b](06b_judging_a_classifier.ipynb). **Time:** about 59 minutes to read and predict (estimated, not measured); the code
-# runs in about a minute on two CPU cores. Letters: **B** batch, **T** tokens of a row, **D** width, **V** size of the vocabulary.
+# **You need** [the encoder block](04_encoder_block.ipynb) and lectures [6](06_imdb_classifier.ipynb) and [6b](06b_judging_a_classifier.ipynb). **Time:** about 67 minutes to read and predict (estimated, not measured); the code
+# runs in about two minutes on two CPU cores. Letters: **B** batch, **T** tokens of a row, **D** width, **V** size of the vocabulary.
+#
+# **This page needs two things that do not come with the course:** the published BERT (84 MB: `data.published("minilm")` in a cell fetches it once) and AG News (set `COURSE_SOURCE=real`). Without the first, the live cells of sections 1, 2 and 5 are left out: read their outputs before you run the page. Without the second you get a synthetic sample; the text speaks of the real news, and section 2 has the numbers of both.
 
-# %% tags=["course-setup"]
+# %% jupyter={"source_hidden": true} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell says how, where it is missing.
 import sys
 from importlib.util import find_spec
@@ -50,7 +52,7 @@ elif find_spec("coursekit") is None:
     print("The course's helper package is missing here. With coursekit.zip, which comes with this course, beside the notebook, run in a cell:")
     print('%pip install ./coursekit.zip')
 
-# %% tags=["setup"]
+# %% jupyter={"source_hidden": true} tags=["setup"]
 from coursekit import bert, data, diagrams, live, plots, quiet, recorded
 
 quiet.start_tensorflow("tensorflow_text", "tensorflow_hub", "tf_keras")  # keeps their messages out of the notebook
@@ -64,127 +66,436 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_hub as hub
 import tensorflow_text as text  # the preprocessing needs its operations
-import tf_keras  # Keras 2: section 4 says why
+import tf_keras  # Keras 2: section 8 says why
+from keras import ops
+from scipy.special import log_softmax
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import confusion_matrix
+from sklearn.model_selection import GridSearchCV
 from tf_keras import layers
+
+from coursekit.data.published_models import is_here
+from coursekit.published import load_published
 
 tf.get_logger().setLevel("ERROR")  # no advice on retracing
 print("running on:", "GPU" if tf.config.list_physical_devices("GPU") else "CPU")
 
-# %% tags=["setup"]
-# Tokens of a row, the largest rate, epochs, labels (None: all). For BERT-base, on a GPU, run the third line as well.
-LENGTH, PEAK, EPOCHS, LABELS = 64, 5e-4, 8, 240
-# bert.PREPROCESS, bert.ENCODER, LENGTH, PEAK, EPOCHS, LABELS = bert.PUBLIC_PREPROCESS, bert.PUBLIC_BASE, 128, 3e-5, 3, None
-
+# %% jupyter={"source_hidden": true} tags=["setup"]
 (train_texts, train_labels), (test_texts, test_labels) = data.news(source=data.chosen_source())
-preprocess = hub.load(bert.PREPROCESS)
-
-
-@tf.function(reduce_retracing=True)
-def pack(texts, length=LENGTH):
-    """Texts (B,) to the three rows of section 2, each (B, T)."""
-    return preprocess.bert_pack_inputs([preprocess.tokenize(texts)], seq_length=length)
-
-
-def packed(texts):
-    return {name: np.asarray(row) for name, row in pack(tf.constant(texts)).items()}
-
-
-few = np.random.default_rng(3).permutation(len(train_texts))[:LABELS]
+few = np.random.default_rng(0).permutation(len(train_texts))[:240]
 few_texts, y_few = [train_texts[number] for number in few], train_labels[few]
-x_few, x_test, y_test = packed(few_texts), packed(test_texts[:600]), test_labels[:600]
+test_texts, y_test = test_texts[:1_500], test_labels[:1_500]
 
 # %% [markdown]
 # <a id="pretrain-finetune"></a>
 #
-# ## 1 · Pre-train, then fine-tune
+# ## 1 · A published BERT, frozen
 #
-# In lecture 6 the encoder began with random numbers, and 22,300 labels had to teach it everything: what words mean, and what is praise. BERT (Devlin et al., 2019) splits the work.
+# In lecture 6 the encoder began with random numbers, and 22,300 labels had to teach it everything. BERT (Devlin et al., 2019) splits the work: in **pre-training** the encoder guesses hidden words in texts *without* labels (section 7); in **fine-tuning** it gets a small new **head**, and your labels teach both. What the first task taught helps in the second: **transfer**. The least that you can do is to leave the encoder **frozen** and train the head alone. Begin there.
 #
-# * **Pre-training**: the encoder guesses hidden words in texts *without* labels. Such texts are cheap.
-# * **Fine-tuning**: a small new **head** is put on the encoder, and both are trained a little more on the texts *with* labels.
-#
-# What the first task taught helps in the second. This is **transfer**.
+# The encoder is **MiniLM**: a BERT of six blocks with D = 384, V = 30,522 and 22.6 million numbers. Microsoft made it (Wang et al., 2020); then it was trained further, so that similar sentences get similar vectors (Reimers and Gurevych, 2019). The texts are AG News (Zhang et al., 2015): *World*, *Sports*, *Business*, *Sci/Tech*.
 
-# %% tags=["drawing"]
-figure, ax = diagrams.canvas(9.8, 3.2)
-for x, texts, detail, head, answer, role in (
-    (1.1, "news, film reviews", "no labels", "head for hidden words", "the hidden piece", "mask"),
-    (6.3, "240 news items", "4 classes", "new head", "World, Sports, …", "accent"),
-):
-    start = diagrams.box(ax, x, 0.55, texts, detail=detail, width=2.0, height=0.6, fontsize=9)
-    body = diagrams.box(ax, x, 1.5, "encoder", role="query", width=2.0, height=0.6, detail="3 blocks")
-    top = diagrams.box(ax, x, 2.4, head, role=role, width=2.0, height=0.5, fontsize=9)
-    diagrams.arrow(ax, start, body)
-    diagrams.arrow(ax, body, top)
-    diagrams.note(ax, x + 1.15, 2.4, f"→ {answer}", ha="left")
-diagrams.arrow(ax, (2.15, 1.5), (5.25, 1.5))
-diagrams.note(ax, 3.7, 1.72, "the same weights go on")
-diagrams.note(ax, 1.1, 2.95, "pre-training: once")
-diagrams.note(ax, 6.3, 2.95, "fine-tuning: for each task")
+# %% jupyter={"source_hidden": true} tags=["drawing"]
+figure, ax = diagrams.canvas(11, 2.5)
+parts = (
+    (0.9, "text", "", "neutral", 1.1), (2.7, "pieces", "(B, T)", "neutral", 1.3), (4.7, "word table", "(B, T, 384)", "key", 1.6),
+    (6.9, "6 blocks", "(B, T, 384)", "query", 1.6), (8.8, "mean", "(B, 384)", "neutral", 1.2), (10.3, "head", "(B, 4)", "accent", 1.1),
+)  # fmt: skip
+boxes = [diagrams.box(ax, x, 1.0, name, detail=shape or None, role=role, width=width, height=0.75) for x, name, shape, role, width in parts]
+for left, right in zip(boxes, boxes[1:], strict=False):
+    diagrams.arrow(ax, left, right)
+diagrams.arrow(ax, (4.7, 1.38), (4.7, 2.0), (8.8, 2.0), (8.8, 1.38), dashed=True)
+diagrams.note(ax, 6.9, 2.15, "section 2: no block at all")
+diagrams.note(ax, 6.9, 0.35, "frozen in sections 1 and 2")
+diagrams.note(ax, 10.3, 0.35, "learns from 240 labels")
 plots.show(
     figure,
-    alt="""Only the head is new when the labels come. Left, pre-training: texts without labels pass the encoder and a head that guesses the hidden piece.
-Right, fine-tuning: 240 news items with labels pass the same encoder, with the weights that it has learned, and a new head for four classes.""",
+    alt="""Only the red box learns from the labels. A text is cut into pieces; the word table turns them into vectors of 384 numbers, six blocks let them look at each other,
+their mean is one vector for the text, and a linear head gives four numbers. A dashed path leads from the table around the blocks to the mean: it is the control of section 2.""",
 )
 
+# %% [markdown]
+# MiniLM's blocks are lecture 4's post-norm block, with GELU in place of ReLU (`PlainBertBlock`, in the folded cell). The rest is a table of pieces, a table of positions, and a mean:
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+class PlainFeedForward(keras.Layer):
+    """Each token alone, (B, T, D) to (B, T, D), through a wider layer with GELU."""
+
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.dense_in, self.dense_out = keras.layers.Dense(d_ff, "gelu"), keras.layers.Dense(d_model)
+
+    def call(self, x):
+        wide = self.dense_in(x)  # (B, T, F)
+        return self.dense_out(wide)
+
+
+class PlainBertBlock(keras.Layer):
+    """BERT's block: lecture 4's post-norm block with GELU in place of ReLU."""
+
+    def __init__(self, d_model, num_heads, d_ff, dropout=0.0, norm="post"):
+        super().__init__()
+        self.attention = keras.layers.MultiHeadAttention(num_heads, d_model // num_heads)
+        self.feed_forward = PlainFeedForward(d_model, d_ff)
+        self.norm1, self.norm2 = (keras.layers.LayerNormalization(epsilon=1e-12) for _ in range(2))
+
+    def call(self, x, attention_mask=None):  # (B, T, D), (B, 1, T)
+        x = self.norm1(x + self.attention(query=x, value=x, attention_mask=attention_mask))
+        return self.norm2(x + self.feed_forward(x))
+
+
+# %%
+class PlainNewsBert(keras.Model):
+    """Ids (B, T), 0 for padding, to logits (B, 4): BERT, the mean over its tokens, and a new linear head."""
+
+    def __init__(self, encoder, classes=4):
+        super().__init__()
+        self.words, self.positions = self.add_weight(encoder.by_word.shape), self.add_weight(encoder.by_position.shape)
+        self.words.assign(encoder.by_word)  # (V, D)
+        self.positions.assign(encoder.by_position)  # (512, D)
+        self.norm, self.blocks = encoder.first_norm, encoder.blocks
+        self.head = keras.layers.Dense(classes, kernel_initializer="zeros")
+
+    def vectors(self, ids):  # (B, T)
+        seen = ids > 0
+        x = self.norm(ops.take(self.words, ids, axis=0) + self.positions[: ops.shape(ids)[1]])  # (B, T, D)
+        for block in self.blocks:
+            x = block(x, attention_mask=seen[:, None])
+        total = ops.sum(x * ops.cast(seen, x.dtype)[..., None], axis=1)  # (B, D): the mean but for its length
+        return total / ops.norm(total, axis=-1, keepdims=True)
+
+    def call(self, ids):
+        return self.head(self.vectors(ids) * self.words.shape[1] ** 0.5)
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+def padded(rows):
+    """Rows of ids as one array (B, T), 0 behind the shorter ones."""
+    longest = max(map(len, rows))
+    return np.array([row + [0] * (longest - len(row)) for row in rows], "int32")
+
+
+def in_batches(read, rows, size=32):
+    """What `read` gives for all rows; those of like length go together, so that little padding is read."""
+    order = np.argsort([len(row) for row in rows], kind="stable")
+    starts = range(0, len(rows), size)
+    parts = [read(padded([rows[number] for number in order[start : start + size]])) for start in starts]
+    return np.concatenate(parts)[np.argsort(order)]
+
+
+def cut(texts):
+    """MiniLM's ids of each text, at most 128 of them."""
+    return [minilm.pieces.encode(each, 128) for each in texts]
+
+
+# %%
+if is_here("minilm"):
+    minilm = load_published(PlainBertBlock, "minilm")  # fills six of the blocks above, number by number
+    reader = PlainNewsBert(minilm)
+    read = tf.function(reader.vectors, input_signature=[tf.TensorSpec((None, None), tf.int32)])
+    table = np.asarray(reader.words)  # (30522, 384)
+    in_blocks = sum(block.count_params() for block in reader.blocks)
+    rest = reader.positions.shape[0] * 384 + reader.norm.count_params()
+    print(f"table of pieces {table.size:,} numbers, six blocks {in_blocks:,} numbers, positions and norm {rest:,} numbers")
+else:
+    minilm = None
+    print('MiniLM is not here, so the cells of sections 1, 2 and 5 that need it are left out. To fetch 84 MB, once: data.published("minilm")')
 
 # %% [markdown]
-# The texts are AG News (Zhang et al., 2015): short news items, equally many of *World*, *Sports*, *Business* and *Sci/Tech*. You get a synthetic **sample** unless you set `COURSE_SOURCE=real`; the numbers stored here are from the real texts: 10,000 of the 120,000 for training, those of NoisyAG-News with their true classes (see `data/README.md`). The sample is easier and stranger: nearly every text is classified correctly there, and the encoder finds hardly a hidden word. The encoder is the course's own small BERT (pre-norm, lecture 4; the published ones are post-norm). It was pre-trained for
-# half an hour of CPU time on film reviews and on the 10,000 news items without their labels, never on a test text. Only its word vectors did not begin at random: they come from counts of neighbouring words in these texts ([evidence](evidence/07.ipynb#pre-training)).
-
-# %% [markdown]
-# **Predict.** 240 labelled texts, four classes: a blind guess is correct in 25 % of the cases. How many of 600 test texts does the fine-tuned encoder classify correctly?
+# **Predict.** You train a linear head on MiniLM's vectors of 240 texts. How many test texts does it classify correctly? (A blind guess: 25 %. Counted words, with the same labels: about 75 %.)
 #
-# - (a) about 40 %
-# - (b) about 60 %
-# - (c) about 80 %
-# - (d) about 95 %
+# - (a) about 75 %
+# - (b) about 85 %
+# - (c) about 95 %
 #
 # <details><summary>Answer</summary>
 #
-# **(c)** It is 81 %, after about ten seconds of training. Counting words and pairs of words in the same 240 texts gives 72 %.
+# **(b)** It is 85.9 % for the texts of this page, and 85.2 % on average over ten draws of 240 texts.
 #
 # </details>
 
 # %%
-def plain_classifier(encoder, classes=4, trainable=True):
-    """A classifier on a pre-trained encoder: three rows of ids, each (B, T), to probabilities (B, classes)."""
-    rows = {name: layers.Input((None,), dtype="int32", name=name) for name in bert.INPUTS}
-    body = hub.KerasLayer(encoder, trainable=trainable)
-    head = tf_keras.Sequential([layers.Dense(16, "relu"), layers.Dropout(0.2), layers.Dense(classes, "softmax")])
-    return tf_keras.Model(rows, head(body(rows)["pooled_output"]))  # pooled: (B, D), one vector a text
+def head_on(x, y):  # vectors (N, D) and classes (N,); the penalty is chosen on these texts
+    return GridSearchCV(LogisticRegression(max_iter=1_000), {"C": [1, 10, 100]}, cv=3).fit(x, y)
 
 
-# %%
-tf_keras.utils.set_random_seed(0)
-tuned = plain_classifier(bert.ENCODER)
-rate = tf_keras.optimizers.schedules.PolynomialDecay(PEAK, decay_steps=EPOCHS * -(-len(y_few) // 16), end_learning_rate=0.0)
-tuned.compile(tf_keras.optimizers.AdamW(rate, weight_decay=0.01, clipnorm=1.0), "sparse_categorical_crossentropy")
-tuned.fit(x_few, y_few, batch_size=16, epochs=EPOCHS, verbose=0)
-answers = tuned.predict(x_test, batch_size=100, verbose=0)  # (n, 4)
-print(f"fine-tuned on {len(y_few)} labels: {np.mean(answers.argmax(1) == y_test):.1%} of {len(y_test)} test texts correct")
-
-words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True)
-linear = LogisticRegression(C=10, max_iter=300).fit(words.fit_transform(few_texts), y_few)
-counted = linear.predict_proba(words.transform(test_texts[:600]))
-print(f"words and pairs counted, same labels: {np.mean(counted.argmax(1) == y_test):.1%}")
+words = TfidfVectorizer(sublinear_tf=True)
+counting = head_on(words.fit_transform(few_texts), y_few)
+counted = counting.predict(words.transform(test_texts))
+print(f"words counted: {np.mean(counted == y_test):.1%} of {len(y_test):,} test texts correct")
+if minilm:
+    x_few, x_test = in_batches(read, cut(few_texts)), in_batches(read, cut(test_texts))  # (240, 384), (1500, 384)
+    frozen = head_on(x_few, y_few)
+    answers = frozen.predict(x_test)
+    print(f"frozen MiniLM, linear head: {np.mean(answers == y_test):.1%}; the head learned {frozen.best_estimator_.coef_.size + 4:,} numbers")
 
 # %% [markdown]
-# `compile` and `fit` are those of lecture 6. `AdamW` (Loshchilov and Hutter, 2019) also makes every weight a little smaller at each step, `clipnorm` shortens long gradients, and the learning rate follows a **schedule**: it falls in a straight line to zero.
+# Nothing of BERT has learned here; 1,540 numbers of the head have. Try texts of your own in the folded cell:
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+for each in (
+    "Maker of self-driving cars unveils a humanoid robot that carries boxes in its factory.",
+    "Two forwards change clubs before the window closes; both passed their medical tests on Friday.",
+    "The striker said the goal of the strike was a fair wage.",
+):
+    if minilm:
+        shares = frozen.predict_proba(in_batches(read, cut([each])))[0]
+        print(" ".join(f"{name} {share:.2f}" for name, share in zip(data.NEWS_CLASSES, shares, strict=True)), "·", each)
+
+# %% [markdown]
+# The third text fools it: *striker* and *goal* are words of sport.
 #
-# **The encoder comes with what it learned without labels; the labels teach the four classes.**
+# **On a frozen, published BERT 240 labels go further than on counted words: about 85 of 100 news are correct, against about 75.**
+
+# %% [markdown]
+# <a id="word-table"></a>
+#
+# ## 2 · The control: no block at all
+#
+# Is this the work of attention? Take all six blocks away. What is left is the table: each piece has one row of 384 numbers, and the vector of a text is the mean of its rows.
+
+# %% [markdown]
+# **Predict.** Where does this control end up, between counting (75 %) and the frozen BERT (85 %)?
+#
+# - (a) at 75 %: without attention it is counting
+# - (b) about a third of the way up
+# - (c) about two thirds of the way up
+#
+# <details><summary>Answer</summary>
+#
+# **(c)** Over ten draws: counted words 74.4 %, the table 82.0 %, the frozen BERT 85.2 %.
+#
+# </details>
+
+# %%
+def table_means(table, rows):
+    """The mean of the table's rows for each text, at length 1; without [CLS] and [SEP]. No block, no position."""
+    means = np.stack([table[row[1:-1]].mean(axis=0) for row in rows])  # (N, D)
+    return means / np.linalg.norm(means, axis=1, keepdims=True)
+
+
+if minilm:
+    x_table, x_table_test = table_means(table, cut(few_texts)), table_means(table, cut(test_texts))
+    print(f"the table alone, this page: {np.mean(head_on(x_table, y_few).predict(x_table_test) == y_test):.1%}")
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+study = recorded.load("news_with_minilm")["results"]["real"]
+for kind in ("words", "table", "frozen"):
+    print(f"{kind:7} ten draws: mean {np.mean(study['test'][kind]):.1%}, from {min(study['test'][kind]):.1%} to {max(study['test'][kind]):.1%}")
+for pair in study["pairs"]:
+    if {pair["first"], pair["second"]} < {"words", "table", "frozen"}:
+        difference, low, high = (100 * pair[name] for name in ("difference", "low", "high"))
+        print(f"{pair['first']} minus {pair['second']}: {difference:.1f} points ({low:.1f} to {high:.1f})")
+
+# %% jupyter={"source_hidden": true} tags=["drawing"]
+def rows_of(kinds, ax):
+    """A dot for each draw of 240 labelled texts, and the mean."""
+    for place, (kind, label) in enumerate(kinds.items()):
+        shares = 100 * np.array(study["test"][kind])
+        ax.plot(shares, np.full(len(shares), place), "o", color=diagrams.PALETTE["value"], alpha=0.75, markeredgewidth=0)
+        ax.plot(shares.mean(), place, "|", color=diagrams.PALETTE["accent"], markersize=22, markeredgewidth=2.5)
+        ax.annotate(f"{shares.mean():.1f}", (shares.mean(), place), (0, 13), textcoords="offset points", ha="center", fontsize=9)
+    ax.set(yticks=range(len(kinds)), yticklabels=kinds.values(), xlabel="test texts correct, %", ylim=(-0.6, len(kinds) - 0.35))
+
+
+figure, ax = plt.subplots(figsize=(8, 2.6))
+rows_of({"words": "words counted", "table": "word table alone", "frozen": "frozen: table and six blocks"}, ax)
+plots.show(
+    figure,
+    alt="""The word table alone goes most of the way. Test accuracy with 240 labels, ten draws of labelled texts: one dot for each draw, a red line for the mean.
+Counted words lie between 73 and 76, the mean of MiniLM's table rows between 80 and 83, the frozen MiniLM between 84.5 and 86: no dot of the three groups overlaps with another group.""",
+)
+
+# %% [markdown]
+# Of the 10.7 points by which the frozen BERT leads, the table brings 7.6: 71 %. The six blocks, with all their attention, bring the rest. That answers the opening question: where the knowledge *lies*. (The table got it in training together with the blocks.)
+#
+# Why is a table better than counting? To counting, *striker* and *midfielder* are unrelated columns, and a word that your 240 texts never use has an empty one. In the table similar words have similar rows: what a label says of one holds for the other. Enough labels fill the columns: with 10,000, counted words reach 87.9 %, and the table's means 87.7 %.
+#
+# The course's sample is another world: the title decides the class, and in one item of five a second sentence speaks of another:
+#
+# | correct with 240 labels, ten draws | AG News | sample |
+# |---|---|---|
+# | words counted | 74.4 % | 89.7 % |
+# | MiniLM's word table alone | 82.0 % | 88.8 % |
+# | MiniLM, frozen | 85.2 % | 93.2 % |
+#
+# There the six blocks add 4.4 points to the table, more than on the news, and the table adds nothing to counting: neither knows which sentence comes first.
+#
+# **About seven tenths of a frozen BERT's lead on the news lie in its table of words; six blocks of attention add three tenths.**
+
+# %% [markdown]
+# <a id="three-ways"></a>
+#
+# ## 3 · Let it learn, whole or by LoRA
+#
+# Now the labels may change the encoder. Three rules protect what it knows: a small rate (1·10⁻⁴), few epochs, and a **warm-up**. In the first tenth of the $n$ steps the rate climbs from zero to its peak $\eta$; then it falls to zero again, in BERT's own program in a straight line:
+#
+# $$\eta(s)=\eta\cdot\min\Big(\frac{s}{0.1\,n},\;\frac{n-s}{0.9\,n}\Big)$$
+#
+# Ours (`fine_tune`, in the folded cell) falls along a cosine. `AdamW` (Loshchilov and Hutter, 2019) also makes every number a little smaller at each step.
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+def fine_tune(model, rows, labels, rate=1e-4, epochs=8, size=16, seed=0):
+    """Let every trainable number learn; the rate climbs for a tenth of the steps, then falls to zero."""
+    rng, steps = np.random.default_rng(seed), epochs * -(-len(rows) // size)
+    warm_up = max(1, steps // 10)
+    schedule = keras.optimizers.schedules.CosineDecay(0.0, steps - warm_up, warmup_target=rate, warmup_steps=warm_up)
+    optimizer = keras.optimizers.AdamW(schedule, weight_decay=0.01, global_clipnorm=1.0)
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(optimizer, loss, jit_compile=False)
+    for _ in range(epochs):
+        order = np.argsort([len(row) for row in rows] + rng.normal(0, 9, len(rows)))  # of like length, in new company
+        for start in rng.permutation(range(0, len(rows), size)):
+            part = order[start : start + size]
+            model.train_on_batch(padded([rows[number] for number in part]), labels[part])
+
+
+# %% [markdown]
+# **Predict.** All 22.6 million numbers learn from the same 240 texts, eight times over. Beside the frozen BERT, the fine-tuned one is
+#
+# - (a) clearly worse: it learns 240 texts by heart
+# - (b) about equal
+# - (c) better, by one to four points
+#
+# <details><summary>Answer</summary>
+#
+# **(c)** It is 86.5 %, 1.3 points better than the frozen one with the same texts (0.2 to 2.5).
+#
+# </details>
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+run, share = study["runs"]["fine-tuned"][0], study["test"]["fine-tuned"][0]
+print(f"fine-tuned {run['learned']:11,} numbers learn, {run['epochs']} epochs: training texts {run['training']:.1%}, test texts {share:.1%}")
+(pair,) = [pair for pair in study["pairs"] if (pair["first"], pair["second"]) == ("fine-tuned", "frozen")]
+difference, low, high = (100 * pair[name] for name in ("difference", "low", "high"))
+print(f"fine-tuned minus frozen, the same 240 texts: {difference:+.1f} points ({low:+.1f} to {high:+.1f})")
+
+# %% [markdown]
+# It knows its 240 texts by heart, every one, and is no worse for it: it began near a good solution, and 120 small steps do not carry it far. The price is three minutes of one core.
+#
+# For each task you would now store a whole BERT. With **LoRA** (Hu et al., 2022) a matrix stays as it is and gets a small correction $AB$, $A$ of shape (D, r), $B$ of shape (r, D), for a small **rank** r. Only $A$, $B$ and the head learn. $B$ begins at zero, so training begins with the pre-trained model. In the end $AB$ is added to the matrix, and the model is as fast as before.
+
+# %%
+class PlainLowRank(keras.Layer):
+    """LoRA: a projection (D to H, K) that stays, beside a trained product A B of rank r (Hu et al. 2022)."""
+
+    def __init__(self, projection, rank):
+        super().__init__()
+        self.projection = projection
+        projection.trainable = False
+        d_model, heads, size = projection.kernel.shape
+        start = keras.initializers.RandomNormal(stddev=d_model**-0.5)
+        self.down = self.add_weight(shape=(d_model, rank), initializer=start)  # A
+        self.up = self.add_weight(shape=(rank, heads, size), initializer="zeros")  # B: at first nothing is added
+
+    def call(self, x):  # (B, T, D)
+        return self.projection(x) + ops.einsum("btd,dr,rhk->bthk", x, self.down, self.up)
+
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+dense = keras.layers.EinsumDense("btd,dhk->bthk", (None, 12, 32))  # queries or values: 12 heads of 32
+x = keras.random.normal((2, 5, 384), seed=1)
+before, low_rank = dense(x), PlainLowRank(dense, rank=4)
+print("at first it changes nothing:", np.array_equal(low_rank(x), before))
+low_rank.up.assign(keras.random.normal(low_rank.up.shape, seed=2))  # as if it had learned
+after = low_rank(x)
+dense.kernel.assign(dense.kernel + ops.einsum("dr,rhk->dhk", low_rank.down, low_rank.up))
+print("added to the matrix, A B does the same:", np.allclose(dense(x), after, atol=1e-3))
+learned = sum(int(np.prod(weight.shape)) for weight in low_rank.trainable_weights)
+print(f"A and B have {learned:,} numbers, the matrix {384 * 384:,}")
+small = recorded.load("news_few_labels")["results"]  # the course's small BERT, three draws
+for kind in ("fine-tuned", "LoRA", "frozen"):
+    print(f"small BERT, {kind:10} {small['learned'][kind]:9,} numbers learn: {np.mean(small['test'][kind]):.1%}")
+
+# %% [markdown]
+# What LoRA costs was measured on the course's own small BERT (section 7): 0.6 % of its numbers learn, and the accuracy is 1.9 points lower ([evidence](evidence/07.ipynb#few-labels)).
+#
+# **Fine-tuning every number adds little to a frozen BERT here, and LoRA gets most of what it adds with few numbers.**
+
+# %% [markdown]
+# <a id="scratch"></a>
+#
+# ## 4 · The same network from scratch
+#
+# Is the architecture good at this by itself? Give all its numbers fresh random values, and train again.
+
+# %% [markdown]
+# **Predict.** From scratch, trained on the same 240 texts, where is it on the test texts?
+#
+# - (a) near the fine-tuned one: it has the same architecture
+# - (b) between counting and the fine-tuned one
+# - (c) below counting
+#
+# <details><summary>Answer</summary>
+#
+# **(c)** It has 100.0 % of its training texts right, and 64.4 % of the test texts; counting has 73.8 %.
+#
+# </details>
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+for kind in ("scratch", "scratch on the table", "fine-tuned"):
+    for run, share in zip(study["runs"].get(kind, []), study["test"].get(kind, []), strict=True):
+        print(f"{kind:21} {run['learned']:11,} numbers learn, {run['epochs']} epochs: training texts {run['training']:.1%}, test texts {share:.1%}")
+
+# %% jupyter={"source_hidden": true} tags=["drawing"]
+figure, ax = plt.subplots(figsize=(8, 4.2))
+names = {
+    "scratch": "from scratch", "words": "words counted", "scratch on the table": "MiniLM's table, fresh blocks",
+    "table": "word table alone", "frozen": "frozen", "fine-tuned": "fine-tuned",
+}  # fmt: skip
+rows_of({kind: name for kind, name in names.items() if kind in study["test"]}, ax)
+plots.show(
+    figure,
+    alt="""Only what was pre-trained gets beyond counting. Test accuracy with 240 labels, a dot for each draw (one draw from scratch and fine-tuned), a red line for the mean. From bottom to top:
+from scratch, far to the left; counted words; the word table alone; the frozen MiniLM; and fine-tuned, a little to the right of frozen.""",
+)
+
+# %% [markdown]
+# It fits its texts and knows little of the language: blocks of attention cannot know that *striker* and *midfielder* belong together if no text says so ([evidence](evidence/07.ipynb#minilm)).
+#
+# **An architecture knows no words: from scratch the same network is behind counting.**
+
+# %% [markdown]
+# <a id="word-order"></a>
+#
+# ## 5 · Does it read the order?
+#
+# Lecture 5 gave the encoder positions, and lecture 6b found that our classifier of film reviews ignores them: with all words shuffled, 15, 6 and 12 of 4,596 answers change. And a real BERT? Shuffle the words of each test text.
+
+# %% [markdown]
+# **Predict.** How many of the frozen BERT's answers change? And what does the shuffling cost?
+#
+# <details><summary>Answer</summary>
+#
+# Few: 6.4 % of its answers change, and it loses 0.7 points (ten draws, 3,000 test texts).
+#
+# </details>
+
+# %%
+if minilm:
+    rng = np.random.default_rng(0)
+    mixed_up = [" ".join(rng.permutation(each.split())) for each in test_texts[:500]]
+    shuffled = frozen.predict(in_batches(read, cut(mixed_up)))
+    print(f"{mixed_up[0][:90]} …")
+    print(f"{np.mean(shuffled != answers[:500]):.1%} of {len(mixed_up)} answers change; correct {np.mean(answers[:500] == y_test[:500]):.1%} before, {np.mean(shuffled == y_test[:500]):.1%} after")
+    twins = "a brown dog is running after the black dog", "a black dog is running after the brown dog"
+    vectors = minilm([*twins, "Two canines chase each other", "the company said its profit rose"])
+    print("cosines of the caption with its twin, its meaning in other words, and profits:", *(f"{cosine:.2f}" for cosine in vectors[0] @ vectors[1:].T))
+moved = study["changed by shuffling"]["frozen"]
+print(f"ten draws, 3,000 test texts: {np.mean(moved):.1%} change, correct {np.mean(study['test']['frozen']):.1%} and {np.mean(study['test']['shuffled']):.1%}")
+
+# %% [markdown]
+# The blocks do read the order: on the sample the same shuffling costs 3.5 points, and then the frozen BERT is no better than counting. There the first sentence gives the class. The news hardly need the order.
+#
+# How finely does MiniLM read? The caption and its twin, which say opposite things, have the cosine 0.98: they share every word.
+#
+# **For the topic of a text its words are nearly all. Order is everything where the next word is asked for: lecture 8.**
 
 # %% [markdown]
 # <a id="pieces-and-rows"></a>
 #
-# ## 2 · Pieces, and three rows
+# ## 6 · Pieces, and three rows
 #
-# The models of lecture 6 knew a list of words, and had one id for all others. BERT's vocabulary holds sub-words, called **pieces** (WordPiece; Schuster and Nakajima, 2012). A frequent word is one piece. Other words are cut into several, and a piece that continues a word begins with `##`.
-#
-# Cutting is greedy: take the longest piece that fits the beginning, then cut the rest in the same way. If nothing fits, the whole word becomes `[UNK]`.
+# BERT's table has no row for each word. Its vocabulary holds **pieces** (WordPiece; Schuster and Nakajima, 2012): a frequent word is one piece, other words are cut into several, and a piece that continues a word begins with `##`. Cutting is greedy: take the longest piece that fits the beginning, then cut the rest in the same way. If nothing fits, the whole word becomes `[UNK]`.
 
 # %% [markdown]
 # **By hand.** The vocabulary is `play re ##play ##ed ##er ##s ##ers ##in`. Cut *plays*, *players*, *replayed* and *playing*.
@@ -198,19 +509,20 @@ print(f"words and pairs counted, same labels: {np.mean(counted.argmax(1) == y_te
 # %%
 # NBVAL_CHECK_OUTPUT
 toy = ["[UNK]", "play", "re", "##play", "##ed", "##er", "##s", "##ers", "##in"]
-cut = text.FastWordpieceTokenizer(toy, token_out_type=tf.string, no_pretokenization=True)
+cutter = text.FastWordpieceTokenizer(toy, token_out_type=tf.string, no_pretokenization=True)
 for word in ["plays", "players", "replayed", "playing"]:
-    print(f"{word:12}", *(piece.decode() for piece in cut.tokenize([word]).flat_values.numpy()))
+    print(f"{word:12}", *(piece.decode() for piece in cutter.tokenize([word]).flat_values.numpy()))
 
+preprocess = hub.load(bert.PREPROCESS)
 vocabulary = (Path(hub.resolve(bert.PREPROCESS)) / "assets" / "vocab.txt").read_text(encoding="utf-8").split("\n")[:-1]
 print(f"\nthe small BERT has V = {len(vocabulary):,} pieces, first {vocabulary[:5]}")
 for word in ["government", "transformer", "Karlsruhe", "naïve"]:
     print(f"{word:12}", *(vocabulary[piece] for piece in preprocess.tokenize([word]).flat_values))
 
 # %% [markdown]
-# The last two lines show that this model is *uncased*: capitals become small and accents are removed first. None of the 600 test texts tried needs `[UNK]`, and a word has 1.23 pieces on average ([evidence](evidence/07.ipynb#pieces)).
+# These are the pieces of the course's own **small BERT** (three blocks, D = 128), because MiniLM was published without the head that guesses words. Both are *uncased*: no capitals, no accents.
 #
-# BERT reads T tokens. `[CLS]` comes first: in the published models its output stands for the whole input. `[SEP]` ends a text. One input may hold two texts, such as a question and an answer. So it is packed into three rows of length T:
+# One input may hold two texts, such as a question and an answer. It is packed into three rows:
 #
 # | row | what it holds | read by |
 # |---|---|---|
@@ -218,13 +530,13 @@ for word in ["government", "transformer", "Karlsruhe", "naïve"]:
 # | `input_mask` | 1 for tokens, 0 for padding | every attention |
 # | `input_type_ids` | 0 for the first text, 1 for the second, 0 for padding | a table of two rows, (2, D) |
 #
-# The positions have a third table, but no input row: token t is at position t. The three vectors of a token are added.
+# Positions need no row: token t is at position t. The three vectors of a token are added.
 
 # %%
 pair = [preprocess.tokenize(["who won ?"]), preprocess.tokenize(["the team won ."])]
 rows = preprocess.bert_pack_inputs(pair, seq_length=12)  # three rows, each (B, T)
 
-# %% tags=["drawing"]
+# %% jupyter={"source_hidden": true} tags=["drawing"]
 figure, ax = plt.subplots(figsize=(9, 1.9))
 both = np.concatenate([rows["input_mask"], rows["input_type_ids"]])  # (2, T)
 names = [vocabulary[piece] for piece in rows["input_word_ids"][0]]
@@ -235,27 +547,21 @@ plots.show(
 The mask has ten ones. The type is 0 for the first five tokens, 1 for the next five and 0 in the padding.""",
 )
 
-
 # %% [markdown]
-# The published preprocessing packs texts into T = 128. Attention costs T², so this page packs them into 64. Then a third of the texts lose their end (34.2 %).
-#
 # **With pieces hardly a word is unknown; three rows tell which piece is at each position, whether it is real, and to which text it belongs.**
 
 # %% [markdown]
 # <a id="hidden-word"></a>
 #
-# ## 3 · Guess the hidden word
+# ## 7 · Guess the hidden word
 #
-# **Masked language modelling** (**MLM**): choose 15 % of the tokens and let the encoder guess them. Of the chosen tokens 80 % become `[MASK]`, 10 % become a random piece, 10 % stay as they are. The loss is the cross-entropy at the chosen positions, and only there. If m positions are chosen, $w_t$ is the true piece at position t, and $p_t(w_t)$ is the probability that the encoder gives to it:
+# How does a table come to know what words mean? By **masked language modelling** (**MLM**): choose 15 % of the tokens and let the encoder guess them. Of the chosen tokens 80 % become `[MASK]`, 10 % become a random piece, 10 % stay as they are. The loss is the cross-entropy at the m chosen positions, and only there; $w_t$ is the true piece at position t, and $p_t(w_t)$ its probability:
 #
 # $$L=-\frac{1}{m}\sum_{t\text{ chosen}}\ln p_t(w_t)$$
-
-# %% [markdown]
-# Why not replace all chosen tokens by `[MASK]`? In fine-tuning there is no `[MASK]`. If the encoder had to predict masked tokens only, the loss would not depend on its output at any other token. With 80/10/10 any token that looks ordinary may have to be predicted, and may be random. So the encoder needs a good guess at *every* position. The paper compares several shares (appendix C.2): after fine-tuning the results differ little.
 #
-# Here every epoch chooses anew, as in RoBERTa (Liu et al., 2019). The original BERT chose in advance, several times for each text.
+# Why not always `[MASK]`? In fine-tuning there is none. If only masked tokens were predicted, the loss would not depend on the output at any other token. With 80/10/10 any token that looks ordinary may have to be predicted, so the encoder needs a good guess at *every* position. Every epoch chooses anew, as in RoBERTa (Liu et al., 2019).
 
-# %% tags=["drawing"]
+# %% jupyter={"source_hidden": true} tags=["drawing"]
 def one_epoch(pieces, rng):
     """What happens to each piece, and what the encoder is shown."""
     chosen = rng.random(len(pieces)) < 0.15
@@ -264,64 +570,60 @@ def one_epoch(pieces, rng):
     return fate, [["", "kept", other[place], "mask"][what] for place, what in enumerate(fate)]
 
 
-sentence = "the team won its third match in a row and leads the league by two points"
+sentence = "the team won its third match and leads the league by two points"
 rng = np.random.default_rng(10)
-epochs = [one_epoch(sentence.split(), rng) for _ in range(8)]
-figure, ax = plt.subplots(figsize=(9.4, 3.2))
+epochs = [one_epoch(sentence.split(), rng) for _ in range(6)]
+figure, ax = plt.subplots(figsize=(10, 3.0))
 fates = np.array([fate for fate, _ in epochs])
-plots.matrix_map(fates, columns=sentence.split(), rows=[f"epoch {i}" for i in range(1, 9)], values=False, limits=(0, 3.6), ax=ax)
+plots.matrix_map(fates, columns=sentence.split(), rows=[f"epoch {i}" for i in range(1, 7)], values=False, limits=(0, 3.6), ax=ax)
 for row, column in np.argwhere(fates):
     fill = plt.get_cmap("Blues")(fates[row, column] / 3.6)
-    label = epochs[row][1][column]
-    ax.text(column, row, label, ha="center", va="center", fontsize=6, color=diagrams.text_colour(fill))
+    ax.text(column, row, epochs[row][1][column][:9], ha="center", va="center", fontsize=8, color=diagrams.text_colour(fill))
 plots.show(
     figure,
-    alt="""Every epoch chooses anew which words of the same sentence it hides. One sentence of sixteen words in eight epochs; in each, one to four words
-are chosen. Over all epochs most of them are masked, some are replaced by a random piece or kept.""",
+    alt="""Every epoch chooses anew which words of the same sentence it hides. One sentence of thirteen words in six epochs: few words of a row are chosen, or none;
+most of these are masked, some are replaced by a random piece or kept.""",
 )
 
-
 # %% [markdown]
-# What can an encoder know before it reads? If it spreads its guess evenly over V = 7,930 pieces, its loss is ln 7,930 = 8.98. If it knows how frequent each piece is in the news, the loss is 6.92. The small BERT reached 4.16 on unseen texts (half of them news, half film reviews), and found 31.5 % of the hidden pieces (rows of 64; [evidence](evidence/07.ipynb#pre-training)).
-#
-# Now test it by a rule, so that no example is chosen by hand: in each test text hide the first whole word of four letters or more from position 10 on.
+# Below are eight sentences with a gap, and what stood there. The small BERT has read news and film reviews only. Which two words will it miss?
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+encoder, (CLS, SEP, MASK) = hub.load(bert.ENCODER), map(vocabulary.index, ("[CLS]", "[SEP]", "[MASK]"))
+
+
+def at_gap(sentence):
+    """The small BERT's logits (V,) for the gap of a sentence."""
+    left, right = (preprocess.tokenize([part]).merge_dims(1, 2).to_list()[0] for part in sentence.split("___"))
+    ids = [CLS, *left, MASK, *right, SEP]
+    rows = dict.fromkeys(bert.INPUTS, [[0] * len(ids)]) | {"input_word_ids": [ids], "input_mask": [[1] * len(ids)]}
+    rows = {name: tf.constant(row) for name, row in (rows | {"masked_lm_positions": [[1 + len(left)]]}).items()}
+    return encoder.mlm(rows)["mlm_logits"][0, 0].numpy()
+
 
 # %%
-def first_word(row):
-    """The position, from 10 on, of the first piece that is a whole word of four letters or more."""
-    pieces = [vocabulary[piece] for piece in row]
-    whole = (p for p in range(10, 63) if pieces[p].isalpha() and len(pieces[p]) > 3 and pieces[p + 1][:2] != "##")
-    return next(whole, 10)
+def mlm_loss(logits, true):
+    """The formula above: logits (m, V) at the chosen positions, and the pieces (m,) that stood there."""
+    return -log_softmax(logits, axis=1)[np.arange(len(true)), true].mean()
 
 
-encoder, ids = hub.load(bert.ENCODER), x_test["input_word_ids"].copy()  # (n, T)
-hidden = np.array([[first_word(row)] for row in ids])  # (n, 1)
-true = np.take_along_axis(ids, hidden, axis=1)  # (n, 1)
-np.put_along_axis(ids, hidden, vocabulary.index("[MASK]"), axis=1)
-gap = x_test | {"input_word_ids": ids, "masked_lm_positions": hidden.astype("int32")}
-logits = encoder.mlm({name: tf.constant(row) for name, row in gap.items()})["mlm_logits"][:, 0].numpy()  # (n, V)
-best = np.argsort(-logits, axis=1)[:, :3]
-for row in range(8):
-    around = " ".join(vocabulary[piece] for piece in ids[row, hidden[row, 0] - 5 : hidden[row, 0] + 5])
-    print(f"{around:62} {vocabulary[true[row, 0]]:10} guesses:", *(vocabulary[piece] for piece in best[row]))
-print(f"\ncorrect {np.mean(best[:, :1] == true):.0%}, among the first three {np.mean((best == true).any(1)):.0%}", end="; ")
-print(f"always the commonest of these words: {np.bincount(true[:, 0]).max() / len(true):.0%}")
+gaps = {
+    "the prime ___ of israel said on tuesday .": "minister", "she won the gold ___ in athens .": "medal",
+    "the bank said interest ___ would rise .": "rates", "the yankees beat the boston red ___ last night .": "sox",
+    "the search ___ google said on thursday .": "engine", "i have never seen such a bad ___ in my life .": "movie",
+    "scientists have found water on ___ .": "mars", "the judge sentenced him to ten years in ___ .": "prison",
+}  # fmt: skip
+logits, true = np.stack([at_gap(sentence) for sentence in gaps]), [vocabulary.index(word) for word in gaps.values()]
+for sentence, row in zip(gaps, logits, strict=True):
+    best = np.argsort(-row)[:3]
+    print(f"{sentence:50}", *(f"{vocabulary[piece]} {share:.2f} " for piece, share in zip(best, np.exp(log_softmax(row))[best], strict=True)))
+print(f"loss {mlm_loss(logits, true):.2f} nats; an even guess over V pieces: {mlm_loss(0 * logits, true):.2f}")
 
 # %% [markdown]
-# Without one label the encoder has learned what may stand in a gap: it finds 21 % of these words; always guessing the commonest of them would find 2 %. Some wrong guesses are of the correct kind: names that follow *new*, or countries in a report on a tour. (The 31.5 % above count all pieces, short words and commas included.)
+# Six of the eight are what stood there. The two misses, *earth*, where it was *Mars*, and *months*, where it was *prison*, are what often stands near the other words. Its loss on these eight words is 1.34; an even guess over all 7,930 pieces has ln 7,930 = 8.98. We chose these eight. On unseen news it finds 21 % of the words that a rule hides; always guessing the commonest of them would find 2 %.
 
 # %% [markdown]
-# **Predict.** Where does it look? Every head of the small BERT is below. Choose a head by a click and a row with the pointer; in Jupyter you can enter sentences of your own. In the last block, most heads put a quarter or more of their weight on one token, on average over 200 test texts. Which one?
-#
-# - (a) the token that looks
-# - (b) `[SEP]`
-# - (c) the verb
-#
-# <details><summary>Answer</summary>
-#
-# **(b)**. It only marks the end of a text, and has no content of its own.
-#
-# </details>
+# Where does it look? Choose a head by a click and a row with the pointer.
 
 # %%
 live.heads(
@@ -331,192 +633,135 @@ live.heads(
 )
 
 # %% [markdown]
-# Head 2 of block 1 puts 90 % of its weight on the token before, head 3 puts 94 % on the token after; equal weights would give less than 2 %. In the last block three of four heads put a quarter or more on `[SEP]` (means of 200 test texts; [evidence](evidence/07.ipynb#heads)); on short sentences like these, head 1 prefers `[CLS]`. Clark et al. (2019) found the same kinds of heads in the published BERT.
-#
-# The paper had a second task, *next sentence prediction*: does the second text follow the first? It trains `pooled_output`, in our encoder as well. Liu et al. (2019) found it dispensable.
+# Head 2 of block 1 puts 90 % of its weight on the token before, head 3 puts 94 % on the token after; equal weights would give less than 2 %. In the last block most heads put a quarter or more on `[SEP]`, which has no content ([evidence](evidence/07.ipynb#guesses)). Clark et al. (2019) found such heads in the published BERT.
 #
 # **A hidden word is a label that the text brings along.**
 
 # %% [markdown]
 # <a id="one-keras"></a>
 #
-# ## 4 · Which Keras, which handle
+# ## 8 · BERT-base in one step
 #
-# BERT comes in two halves: the preprocessing, and the encoder. Each is loaded by a **handle**: a folder, or an address on the web. Ours are folders. These are published ones:
+# BERT-base has twelve blocks, D = 768 and 110 million numbers (Devlin et al., 2019). With a connection and a GPU you have two ways to it. **TensorFlow Hub** brings it in two halves, preprocessing and encoder, each loaded by a **handle**: a folder, or an address on the web. The next cell takes the small BERT's folders; its second line takes BERT-base, with its own settings and all labels.
 
 # %%
-# NBVAL_CHECK_OUTPUT
-print(bert.PUBLIC_PREPROCESS, bert.PUBLIC_ENCODER, sep="\n")
-for name, shape in bert.checked(preprocess, encoder).items():  # two texts through both halves
-    print(f"{name:16} {shape}")
+PREPROCESS, ENCODER, LENGTH, PEAK, EPOCHS, LABELS = bert.PREPROCESS, bert.ENCODER, 64, 5e-4, 8, 240
+# PREPROCESS, ENCODER, LENGTH, PEAK, EPOCHS, LABELS = bert.PUBLIC_PREPROCESS, bert.PUBLIC_BASE, 128, 3e-5, 3, None
 
-# %% [markdown]
-# The encoder returns a vector for each token (`sequence_output`), one for the row (`pooled_output`), and the tokens after each block (`encoder_outputs`). In the published models `pooled_output` comes from `[CLS]`, in ours from the mean of all tokens.
-#
-# The published pair returns the same names. Its sizes are different (four blocks, D = 512, V = 30,522), and so is its vocabulary. The encoder of BERT-base is `bert.PUBLIC_BASE`. On the day you load it, check it: its preprocessing must turn *Tech rumors: the tech giant is working on its self-driving car* into ids that begin with 101 6627
-# 11256 1024 1996 6627 5016 2003 2551 2006. The pair was not run here, because it needs a download ([evidence](evidence/07.ipynb#encoders): how to use it, and the families Small BERT, ALBERT, ELECTRA, Experts).
-#
-# `hub.KerasLayer` was written for Keras 2. Since TensorFlow 2.16, `keras` and `tf.keras` are Keras 3, whose layers and tensors are other classes. Keras 2 goes on as the package `tf_keras`.
-#
-# **Input, layers, model and optimizer around a `hub.KerasLayer` all come from `tf_keras`, and the two halves come as a pair.**
 
-# %% [markdown]
-# <a id="three-ways"></a>
-#
-# ## 5 · Three ways, and LoRA
-#
-# How much of the model should learn?
-#
-# * **Fine-tuned**: encoder and head learn, from the pre-trained weights.
-# * **Frozen**: only the head learns. `hub.KerasLayer` is frozen unless you say `trainable=True`.
-# * **From scratch**: everything learns, but the encoder has fresh random weights. This is the control: the same network without pre-training.
-# * **LoRA** (Hu et al., 2022): the encoder's matrices stay as they are, and chosen ones get a small correction, $AB$, with $A$ of shape (D, r) and $B$ of shape (r, D), for a small **rank** r. Only $A$, $B$ and the head learn. $B$ begins at zero, so training begins with the pre-trained model.
-#
-# Here r = 4, for the queries and values of each block. All runs below are recorded: 240 labels, three seeds with labelled texts of their own, 7,600 test texts.
+def plain_classifier(encoder, classes=4, trainable=True):
+    """A classifier on a pre-trained encoder: three rows of ids, each (B, T), to probabilities (B, classes)."""
+    rows = {name: layers.Input((None,), dtype="int32", name=name) for name in bert.INPUTS}
+    body = hub.KerasLayer(encoder, trainable=trainable)
+    head = tf_keras.Sequential([layers.Dense(16, "relu"), layers.Dropout(0.2), layers.Dense(classes, "softmax")])
+    return tf_keras.Model(rows, head(body(rows)["pooled_output"]))
+
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+halves = hub.load(PREPROCESS)
+
+
+@tf.function(reduce_retracing=True)
+def pack(texts):
+    """Texts (B,) to the three rows of section 6, each (B, T)."""
+    return halves.bert_pack_inputs([halves.tokenize(texts)], seq_length=LENGTH)
+
+
+def packed(texts):
+    return {name: np.asarray(row) for name, row in pack(tf.constant(texts)).items()}
+
 
 # %%
-D, r, kernels = 128, 4, 2 * 3  # queries and values, three blocks
-head = 128 * 16 + 16 + 16 * 4 + 4
-print(f"the head learns {head:,} numbers, LoRA {kernels * (D * r + r * D):,} more; all are {tuned.count_params():,}")
-study = recorded.load("news_few_labels")["results"]
-for kind in ("fine-tuned", "no warm-up", "LoRA", "frozen", "scratch"):
-    shares = study["test"][kind]
-    print(f"{kind:11} learns {study['learned'][kind]:9,}: {np.mean(shares):.1%} correct", [f"{share:.1%}" for share in shares])
+chosen = np.random.default_rng(0).permutation(len(train_texts))[:LABELS]
+x_chosen, y_chosen = packed([train_texts[number] for number in chosen]), train_labels[chosen]
+
+tf_keras.utils.set_random_seed(0)
+tuned = plain_classifier(ENCODER)
+rate = tf_keras.optimizers.schedules.PolynomialDecay(PEAK, EPOCHS * -(-len(y_chosen) // 16), end_learning_rate=0.0)
+tuned.compile(tf_keras.optimizers.AdamW(rate, weight_decay=0.01, clipnorm=1.0), "sparse_categorical_crossentropy")
+tuned.fit(x_chosen, y_chosen, batch_size=16, epochs=EPOCHS, verbose=0)
+packed_test = packed(test_texts)
+said = tuned.predict(packed_test, batch_size=100, verbose=0).argmax(1)
+print(f"{len(y_chosen)} labels: {np.mean(said == y_test):.1%} of {len(y_test):,} test texts correct")
 
 # %% [markdown]
-# The same network from scratch is 32.6 points behind the fine-tuned one, but eight epochs are too few for it. Trained until it fits its 240 texts, it is still about 20 points behind; if it keeps the pre-trained table of pieces, and nothing else, about 10 (single runs, [evidence](evidence/07.ipynb#few-labels)). So a good part of what pre-training brings lies in that table. (Only LoRA's rate was searched.) The frozen encoder is in between. Its head sees only `pooled_output`, 128 numbers that were trained for next sentence prediction.
+# The small BERT has 81.2 % after ten seconds of training. (On the sample it has all 400 texts right.) Before you trust BERT-base's pair, check it: *Tech rumors: the tech giant is working on its self-driving car* must become ids that begin with 101 6627 11256 1024 1996 6627 5016 2003 2551 2006.
 #
-# LoRA learns 8,276 numbers of 1,448,276, 0.6 %, and is 1.9 points behind full fine-tuning (interval 1.2 to 2.7, [evidence](evidence/07.ipynb#few-labels)). For each further task you would store these 8,276 numbers and not another encoder.
+# **KerasHub** needs no halves; it takes texts and gives logits:
 #
-# The authors' published program for fine-tuning has one more part in its schedule, a warm-up (lecture 4): in the first tenth of the $n$ steps the rate climbs from zero to its peak $\eta$, then it falls to zero again. In ours (theirs begins its fall at $0.9\,\eta$)
+# ```python
+# import keras_hub  # 0.32.0 needs Keras 3.15; for Keras 3.13, as in Colab, install keras-hub==0.29.1
 #
-# $$\eta(s)=\eta\cdot\min\Big(\frac{s}{0.1\,n},\;\frac{n-s}{0.9\,n}\Big).$$
+# model = keras_hub.models.BertTextClassifier.from_preset("bert_base_en_uncased", num_classes=4)
+# model.preprocessor.sequence_length = 128  # else 512
+# model.fit(train_texts, train_labels, batch_size=16, epochs=3)  # Adam with a rate of 5·10⁻⁵, unless you compile it
+# ```
 #
-# Does our small encoder need it? Section 1 trained without it, and the rows *fine-tuned* and *no warm-up* above differ in nothing else. With a warm-up the encoder is 0.9 points better, with an interval from −0.4 to +2.4, and most of it comes from one seed: these runs do not show a need.
+# BERT-base itself was not run here, for want of a connection. Sun et al. (2019) report an error of 5.25 % with it and all 120,000 labels.
 #
-# **With 0.6 % of the numbers LoRA is about two points behind full fine-tuning; without pre-training the same network is far behind, even when it is trained until it fits its texts.**
+# <details><summary>Which Keras?</summary>
+#
+# `hub.KerasLayer` was written for Keras 2. Since TensorFlow 2.16, `keras` and `tf.keras` are Keras 3, with other classes; Keras 2 goes on as the package `tf_keras`. All parts around a `hub.KerasLayer` come from there. Sections 1 to 5 are Keras 3.
+#
+# `pooled_output`, the vector of a row, comes from `[CLS]` in the published models, from the mean of all tokens in the small BERT, which is pre-norm as well (lecture 4). More families: [evidence](evidence/07.ipynb#encoders).
+#
+# </details>
+#
+# **Preprocessing and encoder come as a pair, and every part around them is of one Keras.**
 
 # %% [markdown]
 # <a id="number-of-labels"></a>
 #
-# ## 6 · By number of labels
+# ## 9 · More labels, and what goes wrong
 #
-# A fair comparison needs more than the network from scratch. Three other models stand beside it: *linear*, which counts words and pairs of words in the labelled texts; *LSA* (Deerwester et al., 1990), which turns each text into 128 numbers, computed from the word counts of all 10,000 texts without their labels, and puts a linear model on top; and the frozen encoder. LSA had the same unlabelled news items as the encoder, but not its film reviews.
+# Does the lead of pre-training grow with more labels? Here is the small BERT, fine-tuned, beside three others:
 
-# %% [markdown]
-# **Predict.** You get 100, 500, 2,000 or 10,000 labels. How does the lead of the fine-tuned encoder over *linear* change?
-#
-# - (a) it grows: a large model needs many labels
-# - (b) it stays about the same
-# - (c) it shrinks, but never goes below 5 points
-# - (d) it shrinks to next to nothing
-#
-# <details><summary>Answer</summary>
-#
-# **(d)** It is 16.6 points with 100 labels, then 4.1, 1.9, and 0.4 points with 10,000 (there one seed).
-#
-# </details>
-
-# %% tags=["drawing"]
+# %% jupyter={"source_hidden": true} tags=["drawing"]
 runs = recorded.load("bert_ag_news")["results"]["runs"]
-KINDS = ("fine-tuned", "LSA", "linear", "frozen", "scratch")
 SIZES = (100, 500, 2_000, 10_000)
-by_size = {kind: [[run["test"] for run in runs if (run["model"], run["texts"]) == (kind, size)] for size in SIZES] for kind in KINDS}
+LABEL_OF = {"fine-tuned": "fine-tuned", "LSA": "LSA", "linear": "words and pairs counted", "scratch": "from scratch, same epochs"}
+by_size = {kind: [[run["test"] for run in runs if (run["model"], run["texts"]) == (kind, size)] for size in SIZES] for kind in LABEL_OF}
 figure, ax = plt.subplots(figsize=(7.6, 3.7))
-for number, kind in enumerate(KINDS):
+for number, kind in enumerate(LABEL_OF):
     middle = np.array([np.mean(shares) for shares in by_size[kind]])
     low, high = (np.array([extreme(shares) for shares in by_size[kind]]) for extreme in (min, max))
-    ax.errorbar(SIZES, middle, yerr=[middle - low, high - middle], capsize=3, label=kind, **plots.LINES[number])
+    ax.errorbar(SIZES, middle, yerr=[middle - low, high - middle], capsize=3, label=LABEL_OF[kind], **plots.LINES[number])
 ax.set(xscale="log", xlabel="labelled texts", ylabel="test accuracy", xticks=SIZES, xticklabels=[f"{size:,}" for size in SIZES])
 ax.minorticks_off()
 ax.legend()
 plots.show(
     figure,
-    alt="""The lead of the fine-tuned encoder is largest where labels are fewest. Test accuracy on 7,600 texts by number of labelled texts, mean and range of three seeds (one seed at 10,000).
-With 100 labels fine-tuned leads, LSA follows, linear and frozen are about equal, and scratch is last. The lines come together with more labels; the frozen encoder is lowest at the end.""",
+    alt="""The lead of the fine-tuned small BERT is largest where labels are fewest. Test accuracy on 7,600 texts by number of labelled texts, mean and range of three seeds (one seed at 10,000).
+With 100 labels fine-tuned leads, LSA follows, then counted words and pairs, and scratch is last. The lines come together with more labels.""",
 )
 
-# %%
-for kind in ("scratch", "linear", "LSA"):
-    leads = [100 * (np.mean(tuned_runs) - np.mean(other)) for tuned_runs, other in zip(by_size["fine-tuned"], by_size[kind], strict=True)]
-    print(f"fine-tuned ahead of {kind:8}", ", ".join(f"{size:,} labels {lead:+.1f}" for size, lead in zip(SIZES, leads, strict=True)))
-print("240 labels:", ", ".join(f"{kind} {np.mean(study['test'][kind]):.1%}" for kind in ("fine-tuned", "LSA", "linear")))
-print("paired, 240 labels, test texts and seeds drawn again (lecture 6b), 95 % interval in points")
-for pair in study["pairs"]:
-    low, high = 100 * pair["low"], 100 * pair["high"]
-    print(f"fine-tuned minus {pair['second']:11} {100 * pair['difference']:+5.1f} ({low:+.1f} to {high:+.1f})")
-
-# %% [markdown]
-# Against the same network from scratch, trained for as many epochs (too few, if labels are few), pre-training is worth 26.0 points with 100 labels and 1.4 with 10,000. Does this come from the network, or from the unlabelled texts? LSA had the unlabelled news as well, and with 100 labels it is only 4.9 points behind the fine-tuned encoder, while *linear* is 16.6 behind. Not all of LSA's lead over *linear* comes from the unlabelled texts: fitted on the 100 labelled texts alone LSA has 64.0 %, with all texts 70.5 %; *linear* has 58.8 % ([evidence](evidence/07.ipynb#lsa)).
-#
-# Two models that read the same test texts are compared text by text, as in lecture 6b. With 240 labels the fine-tuned encoder is 3.7 points ahead of LSA and 9.3 ahead of *linear*, and both intervals are far from zero. So 240 labels go as far as 82.1 % (mean of three seeds), and a model without a network reaches 78.4 %.
-#
-# How good are published models? Sun et al. (2019) fine-tune BERT-base on all 120,000 labelled texts of AG News and report an error of 5.25 % on the test texts; our small BERT has 11.5 % with 10,000 labels (one seed). That shows the scale; it is no comparison: BERT-base has 110 million parameters (Devlin et al., 2019), 76 times as many, and got twelve times as many labels.
-#
-# **Pre-training is worth most where labels are few.**
-
-# %% [markdown]
-# <a id="errors"></a>
-#
-# ## 7 · Errors and calibration
-#
-# Read errors before you believe an accuracy. Here are the five most confident ones of the model of section 1:
-
-# %%
-classes, said, sure = list(data.NEWS_CLASSES), answers.argmax(1), answers.max(1)
-wrong = np.flatnonzero(said != y_test)
-for number in wrong[np.argsort(-sure[wrong])][:5]:
+# %% jupyter={"source_hidden": true} tags=["setup"]
+for kind in ("linear", "LSA"):
+    leads = [100 * (np.mean(one) - np.mean(other)) for one, other in zip(by_size["fine-tuned"], by_size[kind], strict=True)]
+    print(f"small BERT, fine-tuned, ahead of {kind:6}", ", ".join(f"{size:,} labels {lead:+.1f}" for size, lead in zip(SIZES, leads, strict=True)))
+judged = answers if minilm else said
+wrong = np.flatnonzero(judged != y_test)
+for number in wrong[:5]:
     begin = test_texts[number][:70].rsplit(" ", 1)[0]
-    print(f"label {classes[y_test[number]]:8} predicted {classes[said[number]]:8} {sure[number]:.0%}  {begin} …")
-print(f"mean confidence {sure.mean():.3f}, accuracy {np.mean(said == y_test):.3f}")
-
-# %% tags=["drawing"]
-tuned_runs = [run for run in runs if run["model"] == "fine-tuned"]  # up to three seeds a size
-tables = {"240 labels, this page": confusion_matrix(y_test, said, labels=range(4)), "10,000 labels": np.array(next(run for run in tuned_runs if run["texts"] == 10_000)["confusion"])}
-figure, panels = plt.subplots(1, 3, figsize=(11, 3.4), width_ratios=(1, 1, 1.1))
-for ax, (title, counts) in zip(panels, tables.items(), strict=False):
-    plots.matrix_map(counts / counts.sum(1, keepdims=True), rows=classes, columns=classes, title=title, limits=(0, 1), ax=ax)
-panels[0].set(ylabel="true class", xlabel="predicted")
-panels[2].plot([run["texts"] for run in tuned_runs], [run["calibration_error"] for run in tuned_runs], **{**plots.LINES[0], "linestyle": ""}, alpha=0.7)
-panels[2].set(xscale="log", ylim=(0, None), xlabel="labelled texts", ylabel="calibration error (ECE)", title="fine-tuned")
-panels[2].set_xticks(SIZES, [f"{size:,}" for size in SIZES])
-panels[2].minorticks_off()
-plots.show(
-    figure,
-    alt="""With few labels and with many, Business and Sci/Tech are confused most often. Two confusion matrices, rows are true classes: the two largest numbers beside the diagonal are Business and Sci/Tech taken for each other;
-with 240 labels Sports is taken for World as well. Right: the calibration error of the fine-tuned model by number of labelled texts, a dot for each seed; with 100 labels the dots lie far apart, from 500 on they fall.""",
-)
+    print(f"label {data.NEWS_CLASSES[y_test[number]]:8} predicted {data.NEWS_CLASSES[judged[number]]:8}  {begin} …")
+both = np.isin(y_test[wrong], (2, 3)) & np.isin(judged[wrong], (2, 3))
+print(f"{both.sum()} of {len(wrong)} errors: Business and Sci/Tech taken for each other")
 
 # %% [markdown]
-# Most of these titles could carry either label: the quarterly loss of a technology firm is business news too. (`&lt;p&gt;` is a remnant of HTML in AG News itself.) The model is overconfident: its mean confidence is 0.876, its accuracy 0.810. The calibration error of fine-tuned models (right panel) falls from 0.102 with 500 labels (mean of three seeds) to 0.035 with 10,000; with 100 labels it lies between 0.05 and 0.13. The number of epochs changed as well, so the decrease has two possible reasons ([evidence](evidence/07.ipynb#by-size)).
+# Counting catches up as the labels fill its columns. *LSA* (Deerwester et al., 1990) has no network; it makes 128 numbers of each text from the counts of all 10,000 texts, without their labels: with 100 labels it is 4.9 points behind the fine-tuned small BERT, counting 16.6 ([evidence](evidence/07.ipynb#by-size)).
 #
-# Two articles were written for this page: a maker of self-driving cars shows a humanoid robot; footballers change clubs.
-
-# %%
-articles = [
-    "Maker of self-driving cars unveils humanoid robot. The machine uses the chips and cameras of the company's cars. "
-    "Engineers want it to carry boxes in a factory before it learns to help at home.",
-    "Two forwards change clubs before the window closes. Both players passed their medical tests on Friday. The champions "
-    "sold a midfielder to pay for the transfers and hope for goals in the cup.",
-]
-print(f"{'':22}", *(f"{name:>9}" for name in classes))
-for name, table in (("fine-tuned", tuned.predict(packed(articles), verbose=0)), ("linear", linear.predict_proba(words.transform(articles)))):
-    for title, row in zip(("robot", "transfers"), table, strict=True):
-        print(f"{name:10} {title:11}", *(f"{share:9.2f}" for share in row))
-
-# %% [markdown]
-# Both models give both articles the expected class, the fine-tuned one with 0.98 and 0.93, *linear* with 0.37 and 0.46. The first article has words of two classes: *maker*, *company* and *factory*, but also *robot*, *chips* and *engineers*. Change a word, and run the cell again.
+# Then read errors: 91 of the 212 errors on this page take Business and Sci/Tech for each other, and many of these titles could carry either label.
 #
-# **Read the most confident errors: most of those above show a label that is in doubt.**
+# **Pre-training is worth most where labels are few; look at the errors before you buy more labels.**
 
 # %% [markdown]
 # ## Two mistakes
 #
 # **A layer of the other Keras.** A Keras 3 `Dense` on the output of a Keras 2 model raises no error. But the model does not know its weights, so they never learn. `bert.one_keras()` turns this into an error that says what to do.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["setup"]
 rows_2 = {name: layers.Input((64,), dtype="int32", name=name) for name in bert.INPUTS}
-pooled = hub.KerasLayer(bert.ENCODER, trainable=True)(rows_2)["pooled_output"]
+pooled = hub.KerasLayer(ENCODER, trainable=True)(rows_2)["pooled_output"]
 dense = keras.layers.Dense(4)  # Keras 3
 model = tf_keras.Model(rows_2, dense(pooled))
 inside = {id(weight) for weight in model.trainable_weights}
@@ -531,8 +776,9 @@ except bert.KerasMixError as error:
 # **The preprocessing of one model, the encoder of another.** The ids of another vocabulary fit into the encoder's table, but there they stand for other pieces. Here the same pieces get other ids:
 
 # %%
-other = np.concatenate([np.arange(5), np.random.default_rng(0).permutation(np.arange(5, len(vocabulary)))])
-mixed = x_test | {"input_word_ids": other[x_test["input_word_ids"]].astype("int32")}
+size = packed_test["input_word_ids"].max() + 1
+other = np.concatenate([np.arange(5), np.random.default_rng(0).permutation(np.arange(5, size))])
+mixed = packed_test | {"input_word_ids": other[packed_test["input_word_ids"]].astype("int32")}
 print(f"another vocabulary: {np.mean(tuned.predict(mixed, batch_size=100, verbose=0).argmax(1) == y_test):.1%} correct, no error")
 
 # %% [markdown]
@@ -546,41 +792,51 @@ print(f"another vocabulary: {np.mean(tuned.predict(mixed, batch_size=100, verbos
 #
 # <details><summary>2. Why does the loss of MLM count only the chosen positions?</summary>
 #
-# At the other positions the encoder reads the token itself, and copying it is no task. There are many more such positions, so they would dominate the loss.
+# At the others the encoder reads the token itself: copying is no task, and it would dominate the loss.
 #
 # </details>
 #
-# <details><summary>3. “We trained for ten epochs; the best test accuracy was that of epoch 7.” What is wrong?</summary>
+# <details><summary>3. “Our frozen BERT beats counting, so attention understands the text.” Which run is missing?</summary>
 #
-# The test set chose the epoch, so it served as a validation set. A set that has helped to choose is no longer a test.
+# The one without attention: the mean of the same table's rows.
 #
 # </details>
 #
-# <details><summary>4. With 10,000 labels *linear* is as good as your small BERT. Was pre-training useless?</summary>
+# <details><summary>4. “We trained for ten epochs; the best test accuracy was that of epoch 7.” What is wrong?</summary>
 #
-# With 10,000 labels of this task, nearly: the same network from scratch is 1.4 points behind (one seed). With 100 labels it is 26.0 points behind after as many epochs.
+# The test set chose the epoch. A set that has helped to choose is no longer a test.
+#
+# </details>
+#
+# <details><summary><b>What this page does not show</b></summary>
+#
+# * One collection of news, one kind of task. Where order or a small word decides, the blocks matter more: the sample is such a case.
+# * Ten draws of 240 texts for what is cheap; one draw for the networks that train, with rates and epochs set beforehand, not searched.
+# * The control takes the blocks from a table that was trained with them. A table trained alone may be worth less.
+# * Whether texts of AG News are among MiniLM's pairs of sentences is unchecked; AG News is not in its makers' list.
+# * MiniLM reads at most 128 pieces of a text here, and has no dropout inside its attention (the original has).
+# * The small BERT is a toy: 1.4 million numbers, half an hour on film reviews and these 10,000 news without their labels. Its numbers come from all 7,600 test texts, MiniLM's from the first 3,000.
 #
 # </details>
 #
 # ## Summary
 #
-# | step | shape |
+# | AG News, 240 labels | correct |
 # |---|---|
-# | texts | (B,) |
-# | pieces, packed: ids, mask, types | 3 × (B, T) |
-# | `sequence_output`, one vector a token | (B, T, D) |
-# | `pooled_output`, one vector a text | (B, D) |
-# | head | (B, 4) |
-#
-# Correct with 240 labels: fine-tuned 82.1 %, LoRA 80.2 %, LSA 78.4 %, *linear* 72.8 %, frozen 66.1 %, from scratch, in as many epochs, 49.5 %.
+# | the same network from scratch | 64.4 % |
+# | words counted | 74.4 % |
+# | MiniLM's word table alone | 82.0 % |
+# | MiniLM, frozen | 85.2 % |
+# | MiniLM, fine-tuned | 86.5 % |
 #
 # Build the parts in [lab 7](../labs/07_bert_ag_news/07_bert_ag_news.ipynb). Next: [a model that writes](08_decoder_and_masking.ipynb).
 #
-# **Learn the language without labels, and the task with few.**
+# **On real news, 240 labels on a published BERT beat all that we trained ourselves, and most of its lead over counting lies in its table of words.**
 #
 # ## References
 #
 # * J. Devlin, M.-W. Chang, K. Lee, K. Toutanova, *BERT: pre-training of deep bidirectional Transformers for language understanding*, NAACL 2019, arXiv:1810.04805: section 3, appendices A and C.2.
+# * W. Wang, F. Wei, L. Dong, H. Bao, N. Yang, M. Zhou, *MiniLM: deep self-attention distillation for task-agnostic compression of pre-trained Transformers*, NeurIPS 2020, arXiv:2002.10957. N. Reimers, I. Gurevych, *Sentence-BERT*, EMNLP 2019, arXiv:1908.10084. The model is all-MiniLM-L6-v2, Apache licence 2.0.
 # * M. Schuster, K. Nakajima, *Japanese and Korean voice search*, ICASSP 2012. Y. Liu et al., *RoBERTa*, 2019, arXiv:1907.11692.
 # * K. Clark, U. Khandelwal, O. Levy, C. Manning, *What does BERT look at?*, BlackboxNLP 2019, arXiv:1906.04341.
 # * I. Loshchilov, F. Hutter, *Decoupled weight decay regularization*, ICLR 2019. E. Hu et al., *LoRA: low-rank adaptation of large language models*, ICLR 2022, arXiv:2106.09685: section 4.1.
@@ -591,7 +847,7 @@ print(f"another vocabulary: {np.mean(tuned.predict(mixed, batch_size=100, verbos
 #
 # **Symptoms.** “A KerasTensor is symbolic …” or “Could not interpret optimizer identifier”: Keras 2 and 3 are mixed. “Op type not registered 'CaseFoldUTF8'”: `import tensorflow_text` is missing. A loss that stays near 1.39: four classes, guessing; the rate is too large, or the encoder is frozen and the head's rate too small.
 #
-# **Slow machine:** four epochs in section 1. The recorded runs need nothing. **GPU:** one line of the set-up takes BERT-base, all labels and the paper's settings (not run here).
+# **Slow machine:** 300 test texts in the third code cell. The recorded runs need nothing. **Fine-tune MiniLM yourself**, five minutes on two cores: `fine_tune(reader, cut(few_texts), y_few)`, then `in_batches(reader, cut(test_texts)).argmax(1)`.
 #
 # **More.** Hugging Face, [*LLM course*](https://huggingface.co/learn/llm-course), chapters 3, 6 and 7: the same steps with a published BERT. TensorFlow, [*Classify text with BERT*](https://www.tensorflow.org/text/tutorials/classify_text_with_bert). A. Rogers et al., [*A primer in BERTology*](https://arxiv.org/abs/2002.12327).
 #

@@ -8,60 +8,217 @@ import numpy as np
 from claims.page import Page
 
 CHART = "application/vnd.vegalite.v5+json"
-WAYS = ("fine-tuned", "no warm-up", "LoRA", "frozen", "scratch")
 
 
 def claims(page: Page) -> None:
     beside = page.evidence("07")
-    first_fit(page)
-    pieces(page, beside)
+    frozen(page)
+    table_alone(page)
+    learning(page)
+    from_scratch(page)
+    order(page)
     hidden_words(page, beside)
-    three_ways(page)
-    by_labels(page, beside)
-    errors(page, beside)
+    base(page)
+    more_labels(page)
     mistakes(page)
+    summary(page)
     given(page)
 
 
-def first_fit(page: Page) -> None:
-    tuned = page.number("b7-first", r"240 labels: ([\d.]+)%")
-    counted = page.number("b7-first", r"same labels: ([\d.]+)%")
-    page.says("(c) It is {:.0f} %, after about ten seconds of training.", tuned, holds=70 < tuned < 90)
-    page.says("Counting words and pairs of words in the same 240 texts gives {:.0f} %.", counted)
+def study(page: Page, source: str = "real") -> dict:
+    return page.recorded("news_with_minilm")["results"][source]
+
+
+def mean(page: Page, kind: str, source: str = "real") -> float:
+    """In per cent, over the draws."""
+    return 100 * float(np.mean(study(page, source)["test"][kind]))
+
+
+def pair(page: Page, first: str, second: str, source: str = "real") -> tuple[float, float, float]:
+    """Difference and interval in points."""
+    (found,) = [each for each in study(page, source)["pairs"] if (each["first"], each["second"]) == (first, second)]
+    return 100 * found["difference"], 100 * found["low"], 100 * found["high"]
+
+
+def frozen(page: Page) -> None:
+    counted, tests = page.numbers("b7-first", r"words counted: ([\d.]+)% of ([\d,]+)")
+    live = page.number("b7-first", r"frozen MiniLM, linear head: ([\d.]+)%")
     page.says(
-        "The encoder comes with what it learned without labels; the labels teach the four classes.",
-        holds=tuned > counted,
+        "It is {:.1f} % for the texts of this page, and {:.1f} % on average over ten draws of 240 texts.",
+        live, mean(page, "frozen"),
+        holds=[80 < live < 90, counted < live, tests == 1_500, len(study(page)["test"]["frozen"]) == 10],
+    )  # fmt: skip
+    page.says("(A blind guess: 25 %. Counted words, with the same labels: about 75 %.)", holds=abs(counted - 75) < 3)
+    learned = page.number("b7-first", r"the head learned ([\d,]+) numbers")
+    page.says("{:,.0f} numbers of the head have.", learned, holds=learned == 4 * 385)
+    total = sum(page.numbers("b7-load", r"(?m) ([\d,]+) numbers"))
+    page.says("a BERT of six blocks with D = 384, V = 30,522 and {:.1f} million numbers", total / 1e6)
+    page.says(
+        "On a frozen, published BERT 240 labels go further than on counted words: about 85 of 100 news are correct, "
+        "against about 75.",
+        holds=[abs(live - 85) < 2, abs(counted - 75) < 2, pair(page, "frozen", "words")[1] > 5],
     )
 
 
-def pieces(page: Page, beside: Page) -> None:
-    size = page.number("b7-toy", r"V = ([\d,]+) pieces")
-    page.says("evenly over V = {:,.0f} pieces, its loss is ln {:,.0f} = {:.2f}.", size, size, np.log(size))
+def table_alone(page: Page) -> None:
+    words, table, whole = (mean(page, kind) for kind in ("words", "table", "frozen"))
     page.says(
-        "None of the {:.0f} test texts tried needs `[UNK]`, and a word has {:.2f} pieces on average",
-        texts_read(beside, "pieces"),
-        beside.number("pieces", r"([\d.]+) pieces a word"),
-        holds=beside.number("pieces", r"([\d.]+)% of the pieces are \[UNK\]") == 0,
+        "Over ten draws: counted words {:.1f} %, the table {:.1f} %, the frozen BERT {:.1f} %.", words, table, whole
     )
-    lost = beside.number("pieces", r"([\d.]+)% of the texts do not fit into rows of 64")
-    page.says("Then a third of the texts lose their end ({:.1f} %).", lost, holds=30 < lost < 37)
-    page.says("With pieces hardly a word is unknown", holds=beside.number("pieces", r"([\d.]+)% of the pieces") < 0.01)
+    lead, by_table = pair(page, "frozen", "words")[0], pair(page, "table", "words")[0]
+    share = by_table / lead
+    page.says(
+        "Of the {:.1f} points by which the frozen BERT leads, the table brings {:.1f}: {:.0f} %.",
+        lead, by_table, 100 * share,
+        holds=[0.6 < share < 0.8, pair(page, "frozen", "table")[1] > 0],
+    )  # fmt: skip
+    page.says(
+        "About seven tenths of a frozen BERT's lead on the news lie in its table of words; "
+        "six blocks of attention add three tenths.",
+        holds=round(10 * share) == 7,
+    )
+    page.says("The word table alone goes most of the way.", holds=share > 0.5)
+    shares = {kind: study(page)["test"][kind] for kind in ("words", "table", "frozen")}
+    page.says(
+        "Counted words lie between {:.0f} and {:.0f}, the mean of MiniLM's table rows between {:.0f} and {:.0f}, the "
+        "frozen MiniLM between {:.1f} and {:.0f}: no dot of the three groups overlaps with another group.",
+        *(100 * extreme(shares[kind]) for kind in ("words", "table", "frozen") for extreme in (min, max)),
+        holds=[max(shares["words"]) < min(shares["table"]), max(shares["table"]) < min(shares["frozen"])],
+    )
+    small = page.recorded("news_few_labels")["results"]["test"]
+    own = max(100 * float(np.mean(shares)) for shares in small.values())  # all that the course trained itself
+    page.says(
+        "On real news, 240 labels on a published BERT beat all that we trained ourselves, and most of its lead over "
+        "counting lies in its table of words.",
+        holds=[whole > own + 1, share > 0.5],
+    )
+    for kind, label in (
+        ("words", "words counted"),
+        ("table", "MiniLM's word table alone"),
+        ("frozen", "MiniLM, frozen"),
+    ):
+        page.says(f"{label} | {{:.1f}} % | {{:.1f}} % |", mean(page, kind), mean(page, kind, "sample"))
+    apart = pair(page, "frozen", "table", "sample")
+    page.says(
+        "There the six blocks add {:.1f} points to the table, more than on the news, and the table adds nothing to "
+        "counting",
+        apart[0],
+        holds=[
+            apart[0] > pair(page, "frozen", "table")[0],
+            apart[1] > 0,
+            pair(page, "table", "words", "sample")[1] < 0,
+        ],
+    )
+    printed = page.numbers("b7-draws", r"(?m)^(?:words|table|frozen) +ten draws: mean ([\d.]+)%")
+    assert np.allclose(printed, [words, table, whole], atol=0.06)
+    many = study(page)["10,000 labels"]
+    page.says(
+        "counted words reach {:.1f} %, and the table's means {:.1f} %.",
+        100 * many["words"], 100 * many["table"], holds=many["words"] > many["table"],
+    )  # fmt: skip
+
+
+def summary(page: Page) -> None:
+    """The table at the end."""
+    names = {"words": "words counted", "table": "MiniLM's word table alone", "frozen": "MiniLM, frozen"}
+    names |= {"fine-tuned": "MiniLM, fine-tuned", "scratch": "the same network from scratch"}
+    for kind, name in names.items():
+        page.says(f"{name} | {{:.1f}} % |", mean(page, kind))
+
+
+def learning(page: Page) -> None:
+    difference, low, high = pair(page, "fine-tuned", "frozen")
+    tuned = page.number("b7-trained", r"fine-tuned .* test texts ([\d.]+)%")
+    page.says(
+        "It is {:.1f} %, {:.1f} points better than the frozen one with the same texts ({:.1f} to {:.1f}).",
+        tuned, difference, low, high,
+        holds=low > 0,
+    )  # fmt: skip
+    everything, everything_small = page.number("b7-trained", r"fine-tuned +([\d,]+) numbers"), 1_448_276
+    page.says("All {:.1f} million numbers learn from the same 240 texts", everything / 1e6)
+    run = study(page)["runs"]["fine-tuned"][0]
+    page.says(
+        "It knows its 240 texts by heart, every one, and is no worse for it: it began near a good solution, and "
+        "{:.0f} small steps do not carry it far.",
+        15 * run["epochs"], holds=run["training"] == 1 and difference > 0,
+    )  # fmt: skip
+    page.says(
+        "The price is three minutes of one core.",
+        holds=150 < run["training seconds"] < 210,
+    )
+    few, square = page.numbers("b7-lora-keras", r"A and B have ([\d,]+) numbers, the matrix ([\d,]+)")
+    assert few == 2 * 4 * 384 and square == 384**2
+    small = page.recorded("news_few_labels")["results"]
+    (lora,) = [each for each in small["pairs"] if (each["first"], each["second"]) == ("fine-tuned", "LoRA")]
+    page.says(
+        "{:.1f} % of its numbers learn, and the accuracy is {:.1f} points lower",
+        100 * page.number("b7-lora-keras", r"LoRA +([\d,]+) numbers") / everything_small, 100 * lora["difference"],
+        holds=small["learned"]["fine-tuned"] == everything_small,
+    )  # fmt: skip
+    tuned_small, lora_small, frozen_small = (np.mean(small["test"][kind]) for kind in ("fine-tuned", "LoRA", "frozen"))
+    page.says(
+        "Fine-tuning every number adds little to a frozen BERT here, and LoRA gets most of what it adds with few "
+        "numbers.",
+        holds=[difference < 3, lora_small - frozen_small > 0.5 * (tuned_small - frozen_small)],
+    )
+
+
+def from_scratch(page: Page) -> None:
+    scratch = page.number("b7-scratch", r"(?m)^scratch +[\d,]+ .* test texts ([\d.]+)%")
+    fitted = page.number("b7-scratch", r"(?m)^scratch +[\d,]+ .* training texts ([\d.]+)%")
+    words = 100 * study(page)["test"]["words"][0]
+    page.says(
+        "It has {:.1f} % of its training texts right, and {:.1f} % of the test texts; counting has {:.1f} %.",
+        fitted, scratch, words,
+        holds=[scratch < words, pair(page, "words", "scratch")[1] > 0],
+    )  # fmt: skip
+
+
+def order(page: Page) -> None:
+    moved = 100 * float(np.mean(study(page)["changed by shuffling"]["frozen"]))
+    before, after = mean(page, "frozen"), mean(page, "shuffled")
+    page.says(
+        "{:.1f} % of its answers change, and it loses {:.1f} points (ten draws, 3,000 test texts).",
+        moved, before - after,
+        holds=[before > after, moved < 10],
+    )  # fmt: skip
+    printed = page.numbers("b7-order", r"ten draws.*: ([\d.]+)% change, correct ([\d.]+)% and ([\d.]+)%")
+    assert np.allclose(printed, [moved, before, after], atol=0.06)
+    twin, meaning, other = page.numbers("b7-order", r"profits: ([-\d.]+) ([-\d.]+) ([-\d.]+)")
+    page.says(
+        "The caption and its twin, which say opposite things, have the cosine {:.2f}: they share every word.",
+        twin,
+        holds=twin > 0.9 > meaning,
+    )
+    sample = mean(page, "frozen", "sample") - mean(page, "shuffled", "sample")
+    page.says(
+        "on the sample the same shuffling costs {:.1f} points, and then the frozen BERT is no better than counting.",
+        sample,
+        holds=[sample > before - after, mean(page, "shuffled", "sample") <= mean(page, "words", "sample")],
+    )
+    page.says("For the topic of a text its words are nearly all.", holds=[before - after < 2, twin > meaning > other])
 
 
 def hidden_words(page: Page, beside: Page) -> None:
-    page.says("the loss is {:.2f}.", beside.number("pre-training", r"by frequency ([\d.]+)"))
-    loss, share = beside.numbers("pre-training", r"rows of  64: loss ([\d.]+), ([\d.]+)% of the hidden")
+    size = page.number("b7-toy", r"V = ([\d,]+) pieces")
+    loss, even = page.numbers("b7-guesses", r"loss ([\d.]+) nats; an even guess over V pieces: ([\d.]+)")
     page.says(
-        "reached {:.2f} on unseen texts (half of them news, half film reviews), "
-        "and found {:.1f} % of the hidden pieces",
-        loss,
-        share,
+        "Its loss on these eight words is {:.2f}; an even guess over all {:,.0f} pieces has ln {:,.0f} = {:.2f}.",
+        loss, size, size, even,
+        holds=[loss < even / 2, abs(even - np.log(size)) < 0.006],
+    )  # fmt: skip
+    first = re.findall(r"(?m)^(.*?___.*?\.) +([a-z]+) [\d.]+", page.output("b7-guesses"))
+    page.says(
+        "Six of the eight are what stood there.",
+        holds=[word for _, word in first[:6]] == ["minister", "medal", "rates", "sox", "engine", "movie"],
     )
-    correct, base = page.number("b7-guesses", r"correct (\d+)%"), page.number("b7-guesses", r"words: (\d+)%")
-    page.says("The {:.1f} % above count all pieces, short words and commas included.", share)
     page.says(
-        "Without one label the encoder has learned what may stand in a gap: it finds {:.0f} % of these words; "
-        "always guessing the commonest of them would find {:.0f} %.",
+        "*earth*, where it was *Mars*, and *months*, where it was *prison*",
+        holds=[w for _, w in first[6:]] == ["earth", "months"],
+    )
+    correct, base = beside.numbers("guesses", r"correct (\d+)%.*commonest: (\d+)%")
+    page.says(
+        "it finds {:.0f} % of the words that a rule hides; always guessing the commonest of them would find {:.0f} %",
         correct,
         base,
         holds=correct > 3 * base,
@@ -70,249 +227,99 @@ def hidden_words(page: Page, beside: Page) -> None:
         beside.numbers("heads", r"head \d: before (\d+)%, after (\d+)%, itself (\d+)%, \[CLS\] (\d+)%, \[SEP\] (\d+)%"),
         (3, 4, 5),
     )
-    equal = beside.number("heads", r"equal weights: ([\d.]+)%")
     page.says(
         "Head 2 of block 1 puts {:.0f} % of its weight on the token before, head 3 puts {:.0f} % on the token after; "
         "equal weights would give less than 2 %.",
         shares[0, 2, 0], shares[0, 3, 1],
-        holds=equal < 2,
+        holds=beside.number("heads", r"equal weights: ([\d.]+)%") < 2,
     )  # fmt: skip
     page.says(
-        "In the last block three of four heads put a quarter or more on `[SEP]`",
-        holds=np.sum(shares[2, :, 4] >= 25) == 3,
-    )
-    page.says(
-        "In the last block, most heads put a quarter or more of their weight on one token, on average over {:.0f} "
-        "test texts.",
-        texts_read(beside, "heads"),
-        holds=[np.sum(shares[2, :, 4] >= 25) > 2, (shares[2, :, :4] < 25).all()],  # the one token is [SEP]
+        "In the last block most heads put a quarter or more on `[SEP]`",
+        holds=[np.sum(shares[2, :, 4] >= 25) > 2, (shares[2, :, :4] < 25).all()],
     )
     found = page.cells["live-heads"].outputs[0]["data"]
     assert CHART in found or "text/html" in found
-    rows = [row for rows in found[CHART]["datasets"].values() for row in rows if row["head"] == "block 3, head 1"]
-    first, last = np.mean([(row["weight"][0], row["weight"][-1]) for row in rows], axis=0)
-    page.says("on short sentences like these, head 1 prefers `[CLS]`", holds=first > 0.4 > 0.1 > last)
     page.says("A hidden word is a label that the text brings along.")
 
 
-def three_ways(page: Page) -> None:
-    rows = {
-        kind: page.numbers("b7-ways", rf"(?m)^{kind} +learns +([\d,]+): ([\d.]+)% correct") for kind in WAYS
-    }  # numbers that learn, mean accuracy
-    seeds = {
-        kind: page.numbers("b7-ways", rf"(?m)^{kind} +learns.*\['([\d.]+)%', '([\d.]+)%', '([\d.]+)%'") for kind in WAYS
-    }
-    everything, low_rank = rows["fine-tuned"][0], rows["LoRA"][0]
+def base(page: Page) -> None:
+    tuned = page.number("b7-base", r"240 labels: ([\d.]+)%")
+    page.says("The small BERT has {:.1f} % after ten seconds of training.", tuned, holds=70 < tuned < 90)
+
+
+def more_labels(page: Page) -> None:
+    leads = np.reshape(page.numbers("b7-errors", r"labels ([+-][\d.]+)"), (2, 4))  # linear, LSA
+    page.says("Counting catches up as the labels fill its columns.", holds=bool((np.diff(leads[0]) < 0).all()))
     page.says(
-        "LoRA learns {:,.0f} numbers of {:,.0f}, {:.1f} %",
-        low_rank,
-        everything,
-        100 * low_rank / everything,
-        holds=low_rank == sum(page.numbers("b7-ways", r"learns ([\d,]+) numbers, LoRA ([\d,]+) more")),
-    )
-    mean = {kind: shares for kind, (_, shares) in rows.items()}
-    page.says(
-        "The same network from scratch is {:.1f} points behind the fine-tuned one, but eight epochs are too few for "
-        "it.",
-        mean["fine-tuned"] - mean["scratch"],
-        holds=max(seeds["scratch"]) < min(seeds["frozen"]) < max(seeds["frozen"]) < min(seeds["fine-tuned"]),
-    )
-    page.says("For each further task you would store these {:,.0f} numbers", low_rank)
-    pairs = {
-        kind: page.numbers("b7-leads", rf"minus {kind} +([+-][\d.]+) \(([+-][\d.]+) to ([+-][\d.]+)\)")
-        for kind in ("LSA", "linear", "no warm-up", "LoRA")
-    }
-    page.says(
-        "is {:.1f} points behind full fine-tuning (interval {:.1f} to {:.1f}",
-        *pairs["LoRA"],
-        holds=pairs["LoRA"][1] > 0,
-    )
-    difference, low, high = pairs["no warm-up"]
-    page.says(
-        "With a warm-up the encoder is {:.1f} points better, with an interval from −{:.1f} to +{:.1f}",
-        difference,
-        -low,
-        high,
-        holds=low < 0 < high,
-    )
-    apart = np.sort(np.subtract(seeds["fine-tuned"], seeds["no warm-up"]))
-    page.says("and most of it comes from one seed", holds=apart[-1] > 2 * abs(apart[:-1]).sum())
-    page.says(
-        "With {:.1f} % of the numbers LoRA is about two points behind full fine-tuning; "
-        "without pre-training the same network is far behind, even when it is trained until it fits its texts.",
-        100 * low_rank / everything,
-        holds=abs(pairs["LoRA"][0] - 2) < 0.5,
-    )
-    page.says(
-        "With 240 labels the fine-tuned encoder is {:.1f} points ahead of LSA and {:.1f} ahead of linear",
-        pairs["LSA"][0], pairs["linear"][0],
-        holds=[pairs["LSA"][1] > 2, pairs["linear"][1] > 5],
+        "with 100 labels it is {:.1f} points behind the fine-tuned small BERT, counting {:.1f}",
+        leads[1][0], leads[0][0], holds=leads[1][0] < leads[0][0],
     )  # fmt: skip
-    tuned, lsa = page.numbers("b7-leads", r"240 labels: fine-tuned ([\d.]+)%, LSA ([\d.]+)%")
+    mixed, wrong = page.numbers("b7-errors", r"(\d+) of (\d+) errors: Business")
     page.says(
-        "So 240 labels go as far as {:.1f} % (mean of three seeds), and a model without a network reaches {:.1f} %.",
-        tuned,
-        lsa,
-    )
-    linear = page.number("b7-leads", r"240 labels:.* linear ([\d.]+)%")
-    page.says(
-        "Correct with 240 labels: fine-tuned {:.1f} %, LoRA {:.1f} %, LSA {:.1f} %, linear {:.1f} %, frozen {:.1f} %, "
-        "from scratch, in as many epochs, {:.1f} %.",
-        mean["fine-tuned"], mean["LoRA"], lsa, linear, mean["frozen"], mean["scratch"],
+        "{:.0f} of the {:.0f} errors on this page take Business and Sci/Tech for each other",
+        mixed, wrong, holds=mixed > wrong / 3,
     )  # fmt: skip
-    page.given(
-        "Trained until it fits its 240 texts, it is still about 20 points behind; if it keeps the pre-trained table of "
-        "pieces, and nothing else, about 10",
-        because="single runs, told in the evidence: 22 and 18, 9 and 11 points",
-    )
-    page.given("128 numbers that were trained for next sentence prediction", because="the width of the encoder")
-
-
-def by_labels(page: Page, beside: Page) -> None:
-    leads = dict(
-        zip(
-            ("scratch", "linear", "LSA"),
-            np.reshape(page.numbers("b7-leads", r"labels ([+-][\d.]+)"), (3, 4)),  # 100, 500, 2,000, 10,000 labels
-            strict=True,
-        )
-    )
+    page.says("Pre-training is worth most where labels are few", holds=[lead[0] > max(lead[1:]) for lead in leads])
     page.says(
-        "It is {:.1f} points with 100 labels, then {:.1f}, {:.1f}, and {:.1f} points with 10,000", *leads["linear"]
+        "The lead of the fine-tuned small BERT is largest where labels are fewest.",
+        holds=[lead[0] > max(lead[1:]) for lead in leads],
     )
-    page.says(
-        "pre-training is worth {:.1f} points with 100 labels and {:.1f} with 10,000",
-        leads["scratch"][0],
-        leads["scratch"][3],
-    )
-    page.says(
-        "with 100 labels it is only {:.1f} points behind the fine-tuned encoder, while linear is {:.1f} behind",
-        leads["LSA"][0],
-        leads["linear"][0],
-    )
-    linear, alone, whole = beside.numbers(
-        "lsa", r"  100 labels: linear ([\d.]+), LSA on labelled texts ([\d.]+).*LSA on all texts ([\d.]+)"
-    )
-    page.says(
-        "Not all of LSA's lead over linear comes from the unlabelled texts: fitted on the 100 labelled texts alone LSA "
-        "has {:.1f} %, with all texts {:.1f} %; linear has {:.1f} %",
-        *(100 * share for share in (alone, whole, linear)),
-        holds=linear < alone < whole,
-    )
-    falling = [all(a > b for a, b in zip(leads[kind], leads[kind][1:], strict=False)) for kind in ("scratch", "linear")]
-    page.says(
-        "Pre-training is worth most where labels are few.", holds=[*falling, leads["LSA"][0] > max(leads["LSA"][1:])]
-    )
-    page.says(
-        "The lead of the fine-tuned encoder is largest where labels are fewest.",
-        holds=[lead[0] > max(lead[1:]) for lead in leads.values()],
-    )
-    page.says(
-        "With 10,000 labels of this task, nearly: the same network from scratch is {:.1f} points behind (one seed). "
-        "With 100 labels it is {:.1f} points behind after as many epochs.",
-        leads["scratch"][3],
-        leads["scratch"][0],
-    )
-    everything = page.numbers("b7-ways", r"all are ([\d,]+)")[0]
-    best = [run["test"] for run in page.recorded("bert_ag_news")["results"]["runs"] if run["model"] == "fine-tuned"]
-    page.says("our small BERT has {:.1f} % with 10,000 labels (one seed).", 100 * (1 - max(best)))
-    page.says(
-        "BERT-base has 110 million parameters (Devlin et al., 2019), {:.0f} times as many, and got twelve "
-        "times as many labels.",
-        110e6 / everything,
-    )
-    page.given(
-        "Test accuracy on 7,600 texts by number of labelled texts, mean and range of three seeds (one seed at 10,000).",
-        "With 100 labels fine-tuned leads",
-        "You get 100, 500, 2,000 or 10,000 labels.",
-        "(c) it shrinks, but never goes below 5 points",
-        "which turns each text into 128 numbers, computed from the word counts of all 10,000 texts",
-        "10,000 of the 120,000 for training",
-        because="the design of experiments/bert_ag_news.py",
-    )
-
-
-def errors(page: Page, beside: Page) -> None:
-    sure, correct = page.numbers("b7-errors", r"mean confidence ([\d.]+), accuracy ([\d.]+)")
-    page.says("overconfident: its mean confidence is {:.3f}, its accuracy {:.3f}.", sure, correct, holds=sure > correct)
-    calibration = beside.numbers("by-size", r"fine-tuned .*calibration error ([\d.]+)")
-    tuned = [run for run in page.recorded("bert_ag_news")["results"]["runs"] if run["model"] == "fine-tuned"]
-    fewest = [run["calibration_error"] for run in tuned if run["texts"] == 100]
-    page.says(
-        "The calibration error of fine-tuned models (right panel) falls from {:.3f} with 500 labels (mean of three "
-        "seeds) to {:.3f} with 10,000; with 100 labels it lies between {:.2f} and {:.2f}.",
-        *(calibration[1], calibration[3], min(fewest), max(fewest)),
-        holds=[sum(run["texts"] == 500 for run in tuned) == 3, bool((np.diff(calibration)[1:] < 0).all())],
-    )
-    page.says(
-        "with 100 labels the dots lie far apart, from 500 on they fall",
-        holds=max(fewest) - min(fewest) > abs(calibration[1] - calibration[2]),
-    )
-    shares = np.reshape(
-        page.numbers("b7-articles", r"(?:robot|transfers) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)"), (4, 4)
-    )
-    page.says(
-        "the fine-tuned one with {:.2f} and {:.2f}, linear with {:.2f} and {:.2f}",
-        shares[0, 3], shares[1, 1], shares[2, 3], shares[3, 1],
-        holds=list(shares.argmax(axis=1)) == [3, 1, 3, 1],
-    )  # fmt: skip
-    page.given(
-        "with 240 labels Sports is taken for World as well",
-        because="the figure",
-    )
-    page.says("Read the most confident errors: most of those above show a label that is in doubt.")
-
-
-def texts_read(beside: Page, cell_id: str) -> int:
-    """How many test texts a cell of the evidence reads."""
-    (count,) = re.findall(r"test_texts\[:(\d+)\]", beside.cells[cell_id].source.splitlines()[0])
-    return int(count)
 
 
 def mistakes(page: Page) -> None:
     page.says("But the model does not know its weights", holds=page.number("b7-mix", r"trains: (\d+)") == 0)
     page.says(
         "The preprocessing of one model, the encoder of another.",
-        holds=page.number("b7-other", r"vocabulary: ([\d.]+)%") < 30,
+        holds=page.number("b7-other", r"vocabulary: ([\d.]+)%") < 35,
     )
 
 
 def given(page: Page) -> None:
     page.given(
-        "about 59 minutes to read and predict",
-        "240 news items into four classes for you. Another 9,760 are unsorted.",
-        "mask tokens 80/10/10",
-        "Right, fine-tuning: 240 news items with labels",
-        "In lecture 6 the encoder began with random numbers, and 22,300 labels had to teach it",
-        "on film reviews and on the 10,000 news items without their labels, never on a test text",
-        "240 labelled texts, four classes: a blind guess is correct in 25 % of the cases.",
-        "(a) about 40 % - (b) about 60 % - (c) about 80 % - (d) about 95 %",
-        "1 for tokens, 0 for padding",
-        "0 for the first text, 1 for the second, 0 for padding",
+        "Somebody has sorted 240 news items into four classes for you.",
+        "about 67 minutes to read and predict (estimated, not measured); the code runs in about two minutes on two CPU "
+        "cores.",
+        "the published BERT (84 MB:",
+        "In lecture 6 the encoder began with random numbers, and 22,300 labels had to teach it everything.",
+        "the word table turns them into vectors of 384 numbers",
+        "You train a linear head on MiniLM's vectors of 240 texts",
+        "(a) about 75 % - (b) about 85 % - (c) about 95 %",
+        "each piece has one row of 384 numbers",
+        "(a) at 75 %: without attention it is counting",
+        "Test accuracy with 240 labels, ten draws of labelled texts",
+        "Test accuracy with 240 labels, a dot for each draw",
+        "a word that your 240 texts never use has an empty one",
+        "Enough labels fill the columns: with 10,000",
+        "correct with 240 labels, ten draws |",
+        "a small rate (1·10⁻⁴)",
+        "eight times over",
+        "it learns 240 texts by heart",
+        "with all words shuffled, 15, 6 and 12 of 4,596 answers change",
+        "the course's own small BERT (three blocks, D = 128)",
+        "1 for tokens, 0 for padding |",
+        "0 for the first text, 1 for the second, 0 for padding |",
+        "a table of two rows, (2, D) |",
         "The type is 0 for the first five tokens, 1 for the next five and 0 in the padding.",
-        "choose 15 % of the tokens and let the encoder guess them",
+        "choose 15 % of the tokens and let the encoder guess them.",
         "Of the chosen tokens 80 % become `[MASK]`, 10 % become a random piece, 10 % stay as they are.",
         "With 80/10/10 any token that looks ordinary may have to be predicted",
-        "(means of 200 test texts;",
-        "the first whole word of four letters or more from position 10 on",
-        "(four blocks, D = 512, V = 30,522)",
-        "(rows of 64;",
-        "on all 120,000 labelled texts of AG News and report an error of 5.25 % on the test texts;",
-        "into ids that begin with 101 6627 11256 1024 1996 6627 5016 2003 2551 2006.",
-        "Since TensorFlow 2.16",
-        "All runs below are recorded: 240 labels, three seeds with labelled texts of their own, 7,600 test texts.",
-        "a table of two rows, (2, D) |",
-        "`hub.KerasLayer` was written for Keras 2.",
-        "are Keras 3, whose layers and tensors are other classes.",
+        "(On the sample it has all 400 texts right.)",
+        "must become ids that begin with 101 6627 11256 1024 1996 6627 5016 2003 2551 2006.",
+        "an error of 5.25 % with it and all 120,000 labels.",
+        "was written for Keras 2.",
+        "Since TensorFlow 2.16, `keras` and `tf.keras` are Keras 3, with other classes;",
         "Keras 2 goes on as the package `tf_keras`.",
-        "Here r = 4, for the queries and values of each block.",
+        "Sections 1 to 5 are Keras 3.",
+        "Test accuracy on 7,600 texts by number of labelled texts, mean and range of three seeds (one seed at 10,000).",
+        "With 100 labels fine-tuned leads",
         "A Keras 3 `Dense` on the output of a Keras 2 model",
-        "3 × (B, T) |",
-        "(B, 4) |",
-        "T = 128. How many of them does BERT read?",
+        "A text has 200 pieces, and T = 128.",
         "126: `[CLS]` and `[SEP]` take two positions.",
-        "the best test accuracy was that of epoch 7",
-        "With 10,000 labels linear is as good as your small BERT.",
-        "A text has 200 pieces, and",
-        "packs texts into T = 128. Attention costs T², so this page packs them into 64.",
+        "Ten draws of 240 texts for what is cheap",
+        "MiniLM reads at most 128 pieces of a text here",
+        "1.4 million numbers, half an hour on film reviews and these 10,000 news",
+        "Its numbers come from all 7,600 test texts, MiniLM's from the first 3,000.",
+        "AG News, 240 labels |",
+        "makes 128 numbers of each text from the counts of all 10,000 texts",
         because="the design of the page, a setting, or cited",
     )

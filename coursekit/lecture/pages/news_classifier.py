@@ -81,7 +81,7 @@ def table_means(table, rows):
     return means / np.linalg.norm(means, axis=1, keepdims=True)
 
 
-def fine_tune(model, rows, labels, rate=1e-4, epochs=10, size=16, seed=0):
+def fine_tune(model, rows, labels, rate=1e-4, epochs=8, size=16, seed=0):
     """Let every trainable number learn; the rate climbs for a tenth of the steps, then falls to zero."""
     rng, steps = np.random.default_rng(seed), epochs * -(-len(rows) // size)
     warm_up = max(1, steps // 10)
