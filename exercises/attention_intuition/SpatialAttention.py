@@ -86,21 +86,17 @@ def spatial_attention(features, global_features, local_conv_kernel, global_conv_
     return result, weights
 
 
-exercise.group(
-    "right values",
-    points=2,
-    values=lambda rng: [
-        Case(_spatial(rng, (3, 5), (3, 5)), "features (2, 3, 5, 3), global features of the same size"),
-        Case(_spatial(rng, (4, 6), (2, 3)), "features (2, 4, 6, 3), global features (2, 2, 3, 11)"),
-    ],
-)
-exercise.group(
-    "global features of any size",
-    sizes=lambda rng: [
-        Case(_spatial(rng, (5, 7), (2, 3)), "features (2, 5, 7, 3), global features (2, 2, 3, 11)"),
-        Case(_spatial(rng, (7, 3), (1, 1)), "features (2, 7, 3, 3), global features (2, 1, 1, 11)"),
-    ],
-)
+@exercise.group("right values", points=2)
+def values(rng):
+    yield Case(_spatial(rng, (3, 5), (3, 5)), "features (2, 3, 5, 3), global features of the same size")
+    yield Case(_spatial(rng, (4, 6), (2, 3)), "features (2, 4, 6, 3), global features (2, 2, 3, 11)")
+
+
+@exercise.group("global features of any size")
+def sizes(rng):
+    yield Case(_spatial(rng, (5, 7), (2, 3)), "features (2, 5, 7, 3), global features (2, 2, 3, 11)")
+    yield Case(_spatial(rng, (7, 3), (1, 1)), "features (2, 7, 3, 3), global features (2, 1, 1, 11)")
+
 
 exercise.training(lambda rng: _spatial(rng, (3, 5), (2, 3), filters=2), unknown="batch size")
 

@@ -55,14 +55,13 @@ def far(rng):
     yield Case({**narrow, "bandwidth": 1 / 64}, "keys at distances from 1 to 5, bandwidth=1/64")
 
 
-exercise.group(
-    TYPES,
-    types=lambda rng: [
-        Case({**_pool(rng), "bandwidth": 1.5}, "TensorFlow tensors", mode="tensor"),
-        Case(_pool(rng), "NumPy arrays of float32"),
-        Case(_pool(rng, dtype="float64"), "NumPy arrays of float64"),
-    ],
-)
+@exercise.group(TYPES)
+def types(rng):
+    yield Case({**_pool(rng), "bandwidth": 1.5}, "TensorFlow tensors", mode="tensor")
+    yield Case(_pool(rng), "NumPy arrays of float32")
+    yield Case(_pool(rng, dtype="float64"), "NumPy arrays of float64")
+
+
 SQUARES = "((query - keys) ** 2).sum(axis=-1)"
 
 exercise.mistakes(

@@ -60,17 +60,14 @@ def bandwidths(rng):
     return [Case(_resized(_inputs(rng, 3, 7, 2), width, size)) for width, size in sizes]
 
 
-exercise.group(
-    "several queries, arrays and tensors",
-    several=lambda rng: [
-        _resized(_inputs(rng, 3, 7, 2, queries=5), 1.5, TINY),
-        Case(_inputs(rng, 3, 7, 2, queries=5), "TensorFlow tensors, query (5, 3)", mode="tensor"),
-        Case(
-            _resized(_inputs(rng, 2, 5, 3, queries=7, dtype="float64"), 1.3, HUGE),
-            "NumPy arrays of float64, query (7, 2), a wide kernel",
-        ),
-    ],
-)
+@exercise.group("several queries, arrays and tensors")
+def several(rng):
+    yield _resized(_inputs(rng, 3, 7, 2, queries=5), 1.5, TINY)
+    yield Case(_inputs(rng, 3, 7, 2, queries=5), "TensorFlow tensors, query (5, 3)", mode="tensor")
+    yield Case(
+        _resized(_inputs(rng, 2, 5, 3, queries=7, dtype="float64"), 1.3, HUGE),
+        "NumPy arrays of float64, query (7, 2), a wide kernel",
+    )
 
 
 @exercise.group("finite far from all keys", must_fail_for=("unstable_kernel",))

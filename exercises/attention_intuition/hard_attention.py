@@ -41,13 +41,12 @@ def one_for_all(weights: np.ndarray) -> np.ndarray:
     return (np.arange(weights.size).reshape(weights.shape) == weights.argmax()).astype(weights.dtype)
 
 
-exercise.group(
-    "right values",
-    values=lambda rng: [
-        {"weights": np.array([0.1, 0.35, 0.3, 0.25], "float32")[rng.permutation(4)]},
-        {"weights": _distribution(rng, 5, 3)},
-    ],
-)
+@exercise.group("right values")
+def values(rng):
+    yield {"weights": np.array([0.1, 0.35, 0.3, 0.25], "float32")[rng.permutation(4)]}
+    yield {"weights": _distribution(rng, 5, 3)}
+
+
 exercise.group(
     "leading dimensions",
     batched=lambda rng: [{"weights": _distribution(rng, 2, 5, 3)}, {"weights": _distribution(rng, 2, 3, 5, 7)}],

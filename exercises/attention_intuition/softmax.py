@@ -25,7 +25,6 @@ READY_MADE_SOFTMAX = (
 
 exercise = Exercise("softmax", forbidden=READY_MADE_SOFTMAX)
 exercise.formula(softmax)
-
 exercise.group("right values along the last axis", values=cases(x=[(7,), (5, 3), (5, 2, 3)]))
 
 
@@ -43,14 +42,12 @@ def large(rng):
     yield Case({"x": levels[rng.permutation(3)]}, "rows around 1e4, around 0 and around −1e4")
 
 
-exercise.group(
-    "arrays and tensors, float type kept",
-    types=lambda rng: [
-        Case({"x": normal(rng, 5, 3)}, "a TensorFlow tensor", mode="tensor", dtype="float32"),
-        Case({"x": normal(rng, 5, 3)}, "a NumPy array of float32", dtype="float32"),
-        Case({"x": rng.normal(size=(5, 3)), "axis": 0}, "a NumPy array of float64, axis=0", dtype="float64"),
-    ],
-)
+@exercise.group("arrays and tensors, float type kept")
+def types(rng):
+    yield Case({"x": normal(rng, 5, 3)}, "a TensorFlow tensor", mode="tensor", dtype="float32")
+    yield Case({"x": normal(rng, 5, 3)}, "a NumPy array of float32", dtype="float32")
+    yield Case({"x": rng.normal(size=(5, 3)), "axis": 0}, "a NumPy array of float64, axis=0", dtype="float64")
+
 
 exercise.mistakes(
     unstable_softmax=UNSTABLE,

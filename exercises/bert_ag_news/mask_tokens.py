@@ -91,23 +91,19 @@ def numbers_from_the_generator() -> dict[str, str]:
     return {"numbers": "from rng"}
 
 
-exercise.group(
-    "labels, special ids, and the argument",
-    points=2,
-    labels=lambda rng: [
-        _texts(rng, "labels", description="ids (53, 61)", vocabulary=_large(rng), calls=1, rows=53, columns=61),
-        _texts(
-            rng,
-            "labels",
-            description="ids (997,), rate=0.4",
-            vocabulary=_large(rng),
-            calls=1,
-            rows=0,
-            columns=997,
-            rate=0.4,
-        ),
-    ],
-)
+@exercise.group("labels, special ids, and the argument", points=2)
+def labels(rng):
+    yield _texts(rng, "labels", description="ids (53, 61)", vocabulary=_large(rng), calls=1, rows=53, columns=61)
+    yield _texts(
+        rng,
+        "labels",
+        description="ids (997,), rate=0.4",
+        vocabulary=_large(rng),
+        calls=1,
+        rows=0,
+        columns=997,
+        rate=0.4,
+    )
 
 
 @exercise.group("the right share is chosen")

@@ -119,17 +119,13 @@ def _block_inputs(rng, *, batch=2, length=5, memory=7, sizes=(15, 3, 11), scale=
     }
 
 
-exercise.group(
-    "right values",
-    points=3,
-    values=lambda rng: [
-        Case(_block_inputs(rng), "x (2, 5, 15), memory (2, 7, 15), num_heads=3, d_ff=11"),
-        Case(
-            _block_inputs(rng, sizes=SMALL, batch=3, length=7, memory=5),
-            "x (3, 7, 6), memory (3, 5, 6), num_heads=2, d_ff=5",
-        ),
-    ],
-)
+@exercise.group("right values", points=3)
+def values(rng):
+    yield Case(_block_inputs(rng), "x (2, 5, 15), memory (2, 7, 15), num_heads=3, d_ff=11")
+    yield Case(
+        _block_inputs(rng, sizes=SMALL, batch=3, length=7, memory=5),
+        "x (3, 7, 6), memory (3, 5, 6), num_heads=2, d_ff=5",
+    )
 
 
 @exercise.group("right values, for a sentence and for its beginning alone", points=2, must_fail_for=("keras_epsilon",))
@@ -153,11 +149,9 @@ def memory_mask(rng):
     return [*cases, Case({**_block_inputs(rng), "memory_mask": mask}, description)]
 
 
-exercise.group(
-    "layer norms with epsilon 1e-6",
-    must_pass_for=("cross_attention_causal", "feed_forward_from_first"),
-    epsilon=lambda rng: Case(_block_inputs(rng, scale=0.012, spread=0.01), "tokens whose features hardly differ"),
-)
+@exercise.group("layer norms with epsilon 1e-6", must_pass_for=("cross_attention_causal", "feed_forward_from_first"))
+def epsilon(rng):
+    return Case(_block_inputs(rng, scale=0.012, spread=0.01), "tokens whose features hardly differ")
 
 
 @exercise.group(

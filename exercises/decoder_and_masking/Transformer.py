@@ -139,14 +139,10 @@ def embedding(rng):
     yield Case(padded, "num_layers=0, target_in (2, 7) with padding, which has a row of the table too")
 
 
-exercise.group(
-    "right logits with one and two layers",
-    points=2,
-    values=lambda rng: [
-        Case(_model_inputs(rng), "one layer, source (2, 7), target_in (2, 5)"),
-        Case(_model_inputs(rng, 2, source=(3, 5), length=7), "two layers, source (3, 5), target_in (3, 7)"),
-    ],
-)
+@exercise.group("right logits with one and two layers", points=2)
+def values(rng):
+    yield Case(_model_inputs(rng), "one layer, source (2, 7), target_in (2, 5)")
+    yield Case(_model_inputs(rng, 2, source=(3, 5), length=7), "two layers, source (3, 5), target_in (3, 7)")
 
 
 @exercise.group("padding in the source changes nothing", points=2)
@@ -161,13 +157,12 @@ def padding(rng):
     yield Case(empty, "source (3, 7), one source is padding alone")
 
 
-exercise.group(
-    "right logits, for a target and for its beginning alone",
-    causal=lambda rng: [
+@exercise.group("right logits, for a target and for its beginning alone")
+def causal(rng):
+    return [
         Case({**_model_inputs(rng), "cut": cut}, f"target_in of five tokens, and the first {cut} alone", mode="prefix")
         for cut in (2, 4)
-    ],
-)
+    ]
 
 
 @exercise.group("dropout on both embeddings and in every block, in training only", points=2)

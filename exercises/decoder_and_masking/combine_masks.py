@@ -32,24 +32,20 @@ def two(rng):
     yield _joined(partial_mask(rng, 7), partial_mask(rng, 2, 3, 5, 7))
 
 
-exercise.group(
-    "one mask, three masks",
-    counts=lambda rng: [
-        _joined(
-            partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5), np.array([[[True], [True], [False], [True], [True]]])
-        ),
-        _joined(partial_mask(rng, 3, 1, 5)),
-    ],
-)
-exercise.group(
-    "None, and no mask at all",
-    none=lambda rng: [
-        _joined(None, partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5)),
-        _joined(partial_mask(rng, 3, 1, 5), None),
-        _joined(None, None),
-        _joined(description="no mask at all"),
-    ],
-)
+@exercise.group("one mask, three masks")
+def counts(rng):
+    yield _joined(
+        partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5), np.array([[[True], [True], [False], [True], [True]]])
+    )
+    yield _joined(partial_mask(rng, 3, 1, 5))
+
+
+@exercise.group("None, and no mask at all")
+def none(rng):
+    yield _joined(None, partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5))
+    yield _joined(partial_mask(rng, 3, 1, 5), None)
+    yield _joined(None, None)
+    yield _joined(description="no mask at all")
 
 
 @exercise.group("integers and tensors")

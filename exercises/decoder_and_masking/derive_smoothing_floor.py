@@ -35,21 +35,18 @@ def _rates(rng: Generator, *shape: int) -> np.ndarray:
     return (0.05 + 0.4 * rng.random(shape)).astype("float32")
 
 
-exercise.group(
-    "one vocabulary, one ε",
-    points=2,
-    values=lambda rng: [
+@exercise.group("one vocabulary, one ε", points=2)
+def values(rng):
+    return [
         Case({"vocab_size": int(words), "smoothing": float(rate)})
         for words, rate in zip(_words(rng, 3, 40, 3), _rates(rng, 3), strict=True)
-    ],
-)
-exercise.group(
-    "arrays that broadcast",
-    arrays=lambda rng: [
-        {"vocab_size": _words(rng, 3, 60, 3, 1), "smoothing": _rates(rng, 5)},
-        {"vocab_size": _words(rng, 3, 60, 7), "smoothing": _rates(rng, 7)},
-    ],
-)
+    ]
+
+
+@exercise.group("arrays that broadcast")
+def arrays(rng):
+    yield {"vocab_size": _words(rng, 3, 60, 3, 1), "smoothing": _rates(rng, 5)}
+    yield {"vocab_size": _words(rng, 3, 60, 7), "smoothing": _rates(rng, 7)}
 
 
 @exercise.group("without smoothing, and with nothing else")

@@ -86,13 +86,11 @@ def number_of_parameters(num_layers, d_model, num_heads, d_ff, norm="post"):
 exercise.formula_for("repeated")(same_again)
 exercise.formula_for("dropped")(left_to_chance)
 
-exercise.group(
-    "post-norm, right values",
-    values_post=lambda rng: [
-        Case(block_inputs(rng, blocks=2), "two blocks, x (2, 7, 15)"),
-        Case(block_inputs(rng, "post", blocks=3, sizes=(6, 2, 5)), 'three blocks, x (2, 7, 6), norm="post"'),
-    ],
-)
+
+@exercise.group("post-norm, right values")
+def values_post(rng):
+    yield Case(block_inputs(rng, blocks=2), "two blocks, x (2, 7, 15)")
+    yield Case(block_inputs(rng, "post", blocks=3, sizes=(6, 2, 5)), 'three blocks, x (2, 7, 6), norm="post"')
 
 
 @exercise.group("pre-norm with its final norm, right values")

@@ -37,21 +37,17 @@ def number_of_parameters(d_model: int, d_ff: int) -> dict[str, int]:
     return {"trainable_parameters": kernels + biases}
 
 
-exercise.group(
-    "right values",
-    points=2,
-    values=lambda rng: [
-        Case(_feed_inputs(rng, 7, 11), "x (2, 5, 7), d_ff=11"),
-        Case(_feed_inputs(rng, 7, 3, batch=3), "x (3, 5, 7), d_ff=3"),
-    ],
-)
+@exercise.group("right values", points=2)
+def values(rng):
+    yield Case(_feed_inputs(rng, 7, 11), "x (2, 5, 7), d_ff=11")
+    yield Case(_feed_inputs(rng, 7, 3, batch=3), "x (3, 5, 7), d_ff=3")
+
 
 exercise.parameters(
     "two Dense layers with bias",
     lambda rng: _feed_inputs(rng, one_of(rng, 5, 7, 8), one_of(rng, *range(9, 30))),
     told=("d_model", "d_ff"),
 )
-
 exercise.training(lambda rng: _feed_inputs(rng, 5, 3, length=4))
 
 ENTERING = "x @ dense_in_kernel + dense_in_bias"

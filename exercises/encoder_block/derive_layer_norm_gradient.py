@@ -49,24 +49,18 @@ def _resized(inputs: dict[str, np.ndarray], size: float) -> dict[str, np.ndarray
     return {**inputs, "x": size * inputs["x"], "upstream": size * inputs["upstream"]}
 
 
-exercise.group(
-    "one token",
-    points=3,
-    values=lambda rng: [
-        _inputs(rng, 7),
-        Case(_resized(_inputs(rng, 11), HUGE), "x (11,), huge features"),
-        Case({**_resized(_inputs(rng, 7), TINY), "eps": TINY**2 / 100}, "x (7,), tiny features"),
-    ],
-)
-exercise.group(
-    "leading dimensions, arrays and tensors",
-    points=2,
-    batched=lambda rng: [
-        _inputs(rng, 5, 7),
-        _resized(_inputs(rng, 2, 3, 5, 7), HUGE),
-        Case(_inputs(rng, 2, 5, 7), "TensorFlow tensors, x (2, 5, 7)", mode="tensor"),
-    ],
-)
+@exercise.group("one token", points=3)
+def values(rng):
+    yield _inputs(rng, 7)
+    yield Case(_resized(_inputs(rng, 11), HUGE), "x (11,), huge features")
+    yield Case({**_resized(_inputs(rng, 7), TINY), "eps": TINY**2 / 100}, "x (7,), tiny features")
+
+
+@exercise.group("leading dimensions, arrays and tensors", points=2)
+def batched(rng):
+    yield _inputs(rng, 5, 7)
+    yield _resized(_inputs(rng, 2, 3, 5, 7), HUGE)
+    yield Case(_inputs(rng, 2, 5, 7), "TensorFlow tensors, x (2, 5, 7)", mode="tensor")
 
 
 @exercise.group("epsilon, and a token without variance", must_fail_for=("eps_outside",))

@@ -29,7 +29,6 @@ def _norms(*shapes: tuple[int, ...]):
 
 exercise = Exercise("layer_norm", forbidden=READY_NORMS)
 exercise.formula(normalised)
-
 exercise.group("right values", points=2, values=_norms((5, 7), (3, 2), (11,)))
 exercise.group("leading dimensions", batched=_norms((2, 5, 7), (2, 3, 5, 7)))
 
@@ -47,14 +46,13 @@ def epsilon(rng):
     yield Case(flat, "x (5, 7), all features of a token equal", scale=float(np.abs(flat["x"]).max()) / 1e-5**0.5)
 
 
-exercise.group(
-    "arrays and tensors, float type kept",
-    types=lambda rng: [
-        Case(_norm_inputs(rng, 3, 5, 7), "TensorFlow tensors", mode="tensor", dtype="float32"),
-        Case(_norm_inputs(rng, 3, 5, 7), "NumPy arrays of float32", dtype="float32"),
-        Case(_norm_inputs(rng, 5, 7, dtype="float64"), "NumPy arrays of float64", dtype="float64"),
-    ],
-)
+@exercise.group("arrays and tensors, float type kept")
+def types(rng):
+    yield Case(_norm_inputs(rng, 3, 5, 7), "TensorFlow tensors", mode="tensor", dtype="float32")
+    yield Case(_norm_inputs(rng, 3, 5, 7), "NumPy arrays of float32", dtype="float32")
+    yield Case(_norm_inputs(rng, 5, 7, dtype="float64"), "NumPy arrays of float64", dtype="float64")
+
+
 MEAN = "x.mean(axis=-1, keepdims=True)"
 VARIANCE = "((x - mean) ** 2).mean(axis=-1, keepdims=True)"
 DIVISOR = "np.sqrt(variance + eps)"

@@ -25,14 +25,13 @@ def _inputs(rng: Generator, *shape: int) -> dict:
 
 
 exercise.group("right values", values=lambda rng: [_inputs(rng, 5, 7), _inputs(rng, 3, 2)])
-exercise.group(
-    "leading dimensions, arrays and tensors",
-    batched=lambda rng: [
-        _inputs(rng, 2, 5, 7),
-        _inputs(rng, 2, 3, 5, 7),
-        Case(_inputs(rng, 2, 5, 7), "TensorFlow tensors, x (2, 5, 7)", mode="tensor"),
-    ],
-)
+
+
+@exercise.group("leading dimensions, arrays and tensors")
+def batched(rng):
+    yield _inputs(rng, 2, 5, 7)
+    yield _inputs(rng, 2, 3, 5, 7)
+    yield Case(_inputs(rng, 2, 5, 7), "TensorFlow tensors, x (2, 5, 7)", mode="tensor")
 
 
 @exercise.group("eps under the root")

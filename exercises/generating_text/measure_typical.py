@@ -121,17 +121,13 @@ def _case(inputs: dict, text: str, mode: str = "call") -> Case:
     return Case({key: value for key, value in inputs.items() if key != "end_id"}, text, mode=mode)
 
 
-exercise.group(
-    "log p of the sentences",
-    must_fail_for=("end_left_out", "token_in_prefix", "start_counted"),
-    log_p=lambda rng: [
-        _case(_drawn(rng, "greedy", "beam", count=13, words=5, max_length=7), "two sentences", "log_p"),
-        _case(
-            _drawn(rng, "a", "b", "c", count=11, words=7, max_length=9, kind="last token"), "three sentences", "log_p"
-        ),
-        _case(_with_impossible(rng), "two sentences, the first with a token whose log-probability is −inf", "log_p"),
-    ],
-)
+@exercise.group("log p of the sentences", must_fail_for=("end_left_out", "token_in_prefix", "start_counted"))
+def log_p(rng):
+    yield _case(_drawn(rng, "greedy", "beam", count=13, words=5, max_length=7), "two sentences", "log_p")
+    yield _case(
+        _drawn(rng, "a", "b", "c", count=11, words=7, max_length=9, kind="last token"), "three sentences", "log_p"
+    )
+    yield _case(_with_impossible(rng), "two sentences, the first with a token whose log-probability is −inf", "log_p")
 
 
 @exercise.group(

@@ -54,29 +54,25 @@ def _nearly_impossible(rng: Generator) -> dict:
     return inputs
 
 
-exercise.group(
-    "rows of one length",
-    must_fail_for=("id_1_left_out",),
-    values=lambda rng: [
-        Case(_rows(rng, (5, 5, 5), 5, 7), "logits (3, 5, 7), no padding"),
-        Case(_rows(rng, (7, 7), 7, 11), "logits (2, 7, 11), no padding"),
-    ],
-)
-exercise.group(
+@exercise.group("rows of one length", must_fail_for=("id_1_left_out",))
+def values(rng):
+    yield Case(_rows(rng, (5, 5, 5), 5, 7), "logits (3, 5, 7), no padding")
+    yield Case(_rows(rng, (7, 7), 7, 11), "logits (2, 7, 11), no padding")
+
+
+@exercise.group(
     "padding, and rows of different lengths",
     must_fail_for=("padding_counted", "mean_of_rows", "mean_of_perplexities", "divided_by_positions"),
-    padding=lambda rng: [
-        Case(_rows(rng, (7, 3, 5), 7, 5), "logits (3, 7, 5), rows of 7, 3 and 5 tokens"),
-        Case(_rows(rng, (3, 5), 5, 11), "logits (2, 5, 11), rows of 3 and 5 tokens"),
-    ],
 )
-exercise.group(
-    "large logits",
-    large_logits=lambda rng: [
-        Case(_lifted(rng), "logits (2, 7, 3) near 1,000 and −1,000", scale=1000),
-        Case(_nearly_impossible(rng), "logits (3, 29, 5), one of the 87 targets has the logit −800"),
-    ],
-)
+def padding(rng):
+    yield Case(_rows(rng, (7, 3, 5), 7, 5), "logits (3, 7, 5), rows of 7, 3 and 5 tokens")
+    yield Case(_rows(rng, (3, 5), 5, 11), "logits (2, 5, 11), rows of 3 and 5 tokens")
+
+
+@exercise.group("large logits")
+def large_logits(rng):
+    yield Case(_lifted(rng), "logits (2, 7, 3) near 1,000 and −1,000", scale=1000)
+    yield Case(_nearly_impossible(rng), "logits (3, 29, 5), one of the 87 targets has the logit −800")
 
 
 @exercise.group("arrays and tensors")

@@ -211,13 +211,11 @@ def _given_numbers(rng: Generator) -> dict:
     return drawn_until(is_clear, draw)
 
 
-exercise.group(
-    "right probabilities with given weights",
-    points=2,
-    given=lambda rng: Case(
-        {**TINY, **_given_numbers(rng)}, f"probabilities of nine reviews, {TINY_SHOWN}", mode="given"
-    ),
-)
+@exercise.group("right probabilities with given weights", points=2)
+def given(rng):
+    return Case({**TINY, **_given_numbers(rng)}, f"probabilities of nine reviews, {TINY_SHOWN}", mode="given")
+
+
 SHAPE = "str((len(ids), 1))"
 MEAN = "masked_mean(block, ids)"
 INNER, OUTER = 'np.maximum(tokens @ w["inner"] + w["inner_bias"], 0)', 'inner @ w["outer"] + shift'

@@ -83,13 +83,12 @@ def _case(rng: Generator, seeds_a: int, seeds_b: int, count: int, repeats: int) 
 exercise.group(
     "one trained model of each recipe", points=2, pairs=lambda rng: [_case(rng, 1, 1, 13, 38), _case(rng, 1, 1, 17, 33)]
 )
-
-
-@exercise.group("several seeds", points=2, must_fail_for=("seeds_not_drawn", "one_seed"))
-def several(rng):
-    return [_case(rng, 3, 3, 13, 41), _case(rng, 4, 4, 11, 37)]
-
-
+exercise.group(
+    "several seeds",
+    points=2,
+    must_fail_for=("seeds_not_drawn", "one_seed"),
+    several=lambda rng: [_case(rng, 3, 3, 13, 41), _case(rng, 4, 4, 11, 37)],
+)
 exercise.group(
     "recipes with different numbers of seeds",
     points=2,

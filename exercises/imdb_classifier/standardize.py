@@ -41,16 +41,15 @@ def words(rng):
     )
 
 
-exercise.group(
-    "line breaks of HTML become spaces",
-    breaks=lambda rng: _texts_of(
+@exercise.group("line breaks of HTML become spaces")
+def breaks(rng):
+    return _texts_of(
         rng,
         "A {0}.<br /><br />The {1}",
         "bad {0}<br>good {1}<br/>fine {2}",
         "{0}<BR />{1}<Br>{2}",
         "{0} 5 < 6 but {1} 7 > 3 {2}",
-    ),
-)
+    )
 
 
 @exercise.group("letters of other languages and digits stay")

@@ -66,39 +66,31 @@ def _inputs(rng, heads=6, shared=2, size=4, *, batch=2, length=7, cuts=()):
     }
 
 
-exercise.group(
-    "causal, with grouped heads and rotary positions",
-    values=lambda rng: [
-        Case(_inputs(rng), "d_model=24, num_heads=6, num_kv_heads=2, x (2, 7, 24)"),
-        Case(_inputs(rng, 6, 3, 2, batch=3, length=5), "d_model=12, num_heads=6, num_kv_heads=3, x (3, 5, 12)"),
-        Case(_inputs(rng, 6, 3, 2), "trainable parameters, d_model=12, num_heads=6, num_kv_heads=3", mode="parameters"),
-    ],
-)
-exercise.group(
-    "the tokens in parts, each behind the cache of the one before",
-    points=2,
-    parts=lambda rng: [
-        Case(
-            _inputs(rng, cuts=(3, 4, 5)),
-            "three tokens, then one, one and two; num_heads=6, num_kv_heads=2",
-            mode="parts",
-        ),
-        Case(
-            _inputs(rng, 3, 1, length=5, cuts=(1, 2, 3, 4)),
-            "one token a call, num_heads=3, num_kv_heads=1",
-            mode="parts",
-        ),
-        Case(
-            _inputs(rng, 3, 3, length=5, cuts=(2,)), "two tokens, then three; num_heads=3, num_kv_heads=3", mode="parts"
-        ),
-    ],
-)
-exercise.group(
-    "one cache can be continued twice",
-    twice=lambda rng: Case(
-        _inputs(rng, length=5, cuts=(3,)), "two tokens behind a cache of three, twice", mode="twice"
-    ),
-)
+@exercise.group("causal, with grouped heads and rotary positions")
+def values(rng):
+    yield Case(_inputs(rng), "d_model=24, num_heads=6, num_kv_heads=2, x (2, 7, 24)")
+    yield Case(_inputs(rng, 6, 3, 2, batch=3, length=5), "d_model=12, num_heads=6, num_kv_heads=3, x (3, 5, 12)")
+    yield Case(
+        _inputs(rng, 6, 3, 2), "trainable parameters, d_model=12, num_heads=6, num_kv_heads=3", mode="parameters"
+    )
+
+
+@exercise.group("the tokens in parts, each behind the cache of the one before", points=2)
+def parts(rng):
+    yield Case(
+        _inputs(rng, cuts=(3, 4, 5)), "three tokens, then one, one and two; num_heads=6, num_kv_heads=2", mode="parts"
+    )
+    yield Case(
+        _inputs(rng, 3, 1, length=5, cuts=(1, 2, 3, 4)), "one token a call, num_heads=3, num_kv_heads=1", mode="parts"
+    )
+    yield Case(
+        _inputs(rng, 3, 3, length=5, cuts=(2,)), "two tokens, then three; num_heads=3, num_kv_heads=3", mode="parts"
+    )
+
+
+@exercise.group("one cache can be continued twice")
+def twice(rng):
+    return Case(_inputs(rng, length=5, cuts=(3,)), "two tokens behind a cache of three, twice", mode="twice")
 
 
 @exercise.group("works inside tf.function, and gradients reach every weight")

@@ -42,13 +42,11 @@ def start(rng):
     return Case(inputs, f"rank={rank}, alpha={2 * rank}, before training", mode="start")
 
 
-exercise.group(
-    "the thin product beside it, and both in one matrix",
-    values=lambda rng: [
-        Case(_inputs(rng, 3, 7.5), "rank=3, alpha=7.5"),
-        Case(_inputs(rng, 2, 1.0, 5, 5), "rank=2, alpha=1"),
-    ],
-)
+@exercise.group("the thin product beside it, and both in one matrix")
+def values(rng):
+    yield Case(_inputs(rng, 3, 7.5), "rank=3, alpha=7.5")
+    yield Case(_inputs(rng, 2, 1.0, 5, 5), "rank=2, alpha=1")
+
 
 exercise.mistakes(
     b_random=seen({"b": "random", "start": "another result"}, see="10#lora")

@@ -76,17 +76,15 @@ def _orders(inputs: dict) -> int:
     return len({merged(**inputs)["ids"] for merged in (bpe_encode, longest_pieces, from_the_left)})
 
 
-exercise.group(
-    "the earliest merge first",
-    must_fail_for=("longest_piece", "first_from_the_left"),
-    order=lambda rng: [
+@exercise.group("the earliest merge first", must_fail_for=("longest_piece", "first_from_the_left"))
+def order(rng):
+    return [
         Case(
             drawn_until(lambda inputs: _orders(inputs) == 3, partial(_inputs, rng, "abc", size)),
             f"a chunk of {size} letters, nine merges",
         )
         for size in (15, 19)
-    ],
-)
+    ]
 
 
 @exercise.group("bytes, runs, and chunks without a merge", must_fail_for=("characters",))

@@ -18,16 +18,14 @@ def causal_weights(scores: np.ndarray) -> np.ndarray:
     )
 
 
-exercise.group(
-    "in training and in writing",
-    mended=lambda rng: [
-        Case({"scores": normal(rng, 2, 3, 5, 5)}, "training: scores (2, 3, 5, 5)"),
-        Case({"scores": normal(rng, 2, 3, 1, 7)}, "writing: one new token behind six, scores (2, 3, 1, 7)"),
-        Case(
-            {"scores": normal(rng, 3, 2, 3, 11)}, "three new tokens behind eight, scores (3, 2, 3, 11)", mode="tensor"
-        ),
-    ],
-)
+@exercise.group("in training and in writing")
+def mended(rng):
+    yield Case({"scores": normal(rng, 2, 3, 5, 5)}, "training: scores (2, 3, 5, 5)")
+    yield Case({"scores": normal(rng, 2, 3, 1, 7)}, "writing: one new token behind six, scores (2, 3, 1, 7)")
+    yield Case(
+        {"scores": normal(rng, 3, 2, 3, 11)}, "three new tokens behind eight, scores (3, 2, 3, 11)", mode="tensor"
+    )
+
 
 exercise.hints(
     mended=(

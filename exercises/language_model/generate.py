@@ -118,15 +118,12 @@ def greedy(rng):
     )
 
 
-exercise.group(
-    f"the law of the first token, in {REPEATS} draws",
-    law_of_draws=lambda rng: [
-        Case(_law(rng, STEEP, 2.0, 1.0), "temperature=2, p=1", mode="law"),
-        Case(_law(rng, LEVEL, 0.5, 0.31), "temperature=0.5, p=0.31", mode="law"),
-        Case(_law(rng, STEEP, 2.0, 0.7), "temperature=2, p=0.7", mode="law"),
-        Case(_law(rng, (0.0, -1.0, -1.2, -1.4), 0.4, 1.0), "temperature=0.4, p=1", mode="law"),
-    ],
-)
+@exercise.group(f"the law of the first token, in {REPEATS} draws")
+def law_of_draws(rng):
+    yield Case(_law(rng, STEEP, 2.0, 1.0), "temperature=2, p=1", mode="law")
+    yield Case(_law(rng, LEVEL, 0.5, 0.31), "temperature=0.5, p=0.31", mode="law")
+    yield Case(_law(rng, STEEP, 2.0, 0.7), "temperature=2, p=0.7", mode="law")
+    yield Case(_law(rng, (0.0, -1.0, -1.2, -1.4), 0.4, 1.0), "temperature=0.4, p=1", mode="law")
 
 
 @exercise.group("no chance but that of rng")

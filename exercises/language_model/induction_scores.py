@@ -21,15 +21,13 @@ def _inputs(rng: Generator, batch: int, heads: int, period: int, length: int) ->
     return {"weights": softmax(scores).astype("float32"), "period": period}
 
 
-exercise.group(
-    "the weight on what followed last time",
-    values=lambda rng: [
-        Case(_inputs(rng, 3, 5, 7, 14), "weights (3, 5, 14, 14), period=7"),
-        Case(_inputs(rng, 2, 3, 5, 17), "weights (2, 3, 17, 17), period=5: the row goes on after the second copy"),
-        Case(_inputs(rng, 2, 3, 3, 6), "weights (2, 3, 6, 6), period=3"),
-        Case(_inputs(rng, 3, 2, 4, 8), "a TensorFlow tensor, weights (3, 2, 8, 8), period=4", mode="tensor"),
-    ],
-)
+@exercise.group("the weight on what followed last time")
+def values(rng):
+    yield Case(_inputs(rng, 3, 5, 7, 14), "weights (3, 5, 14, 14), period=7")
+    yield Case(_inputs(rng, 2, 3, 5, 17), "weights (2, 3, 17, 17), period=5: the row goes on after the second copy")
+    yield Case(_inputs(rng, 2, 3, 3, 6), "weights (2, 3, 6, 6), period=3")
+    yield Case(_inputs(rng, 3, 2, 4, 8), "a TensorFlow tensor, weights (3, 2, 8, 8), period=4", mode="tensor")
+
 
 exercise.mistakes(
     same_token=edit("second - period + 1", "second - period", see="10#copying")

@@ -81,20 +81,16 @@ def _beyond(rng: Generator) -> dict:
     )
 
 
-exercise.group(
-    "share and interval",
-    points=3,
-    values=lambda rng: [
-        _case(_enough(rng, 7, [0.3, 1.0], 3), "seven prompts, two temperatures, three seeds"),
-        _case(_enough(rng, 5, [0.5, 0.8, 1.3], 4), "five prompts, three temperatures, four seeds"),
-        _case(_beyond(rng), "five prompts, two temperatures, three seeds: an interval that reaches below 0"),
-    ],
-)
-exercise.group(
-    "the same prompts and seeds at every temperature",
-    points=2,
-    grid=lambda rng: _case(_enough(rng, 6, [0.3, 0.7, 1.0], 3), "what your function asked for", mode="grid"),
-)
+@exercise.group("share and interval", points=3)
+def values(rng):
+    yield _case(_enough(rng, 7, [0.3, 1.0], 3), "seven prompts, two temperatures, three seeds")
+    yield _case(_enough(rng, 5, [0.5, 0.8, 1.3], 4), "five prompts, three temperatures, four seeds")
+    yield _case(_beyond(rng), "five prompts, two temperatures, three seeds: an interval that reaches below 0")
+
+
+@exercise.group("the same prompts and seeds at every temperature", points=2)
+def grid(rng):
+    return _case(_enough(rng, 6, [0.3, 0.7, 1.0], 3), "what your function asked for", mode="grid")
 
 
 @exercise.group("300 bodies at each temperature, near their law")

@@ -44,25 +44,22 @@ def _inputs(rng: Generator, count: int, length: int, starts: Sequence[int] | Non
     }
 
 
-exercise.group(
-    "y is x, one token later, over the ends of documents",
-    values=lambda rng: [
-        Case(_inputs(rng, 5, 7), "five documents, length=7, three starts"),
-        Case(_inputs(rng, 5, 3, starts=(0, 4, 2)), "five documents, length=3, three starts"),
-    ],
-)
-exercise.group(
-    "the last start, and one beyond it",
-    ends=lambda rng: [
-        Case(_inputs(rng, 3, 5, starts=(0,), after=1), "the last start that there is"),
-        Case(_inputs(rng, 3, 5, starts=(1,), after=1), "a start that is one too large", mode="refusal"),
-        Case(
-            _inputs(rng, 3, 5, starts=(1, 0), after=1),
-            "a start that is one too large, and behind it one that is not",
-            mode="refusal",
-        ),
-    ],
-)
+@exercise.group("y is x, one token later, over the ends of documents")
+def values(rng):
+    yield Case(_inputs(rng, 5, 7), "five documents, length=7, three starts")
+    yield Case(_inputs(rng, 5, 3, starts=(0, 4, 2)), "five documents, length=3, three starts")
+
+
+@exercise.group("the last start, and one beyond it")
+def ends(rng):
+    yield Case(_inputs(rng, 3, 5, starts=(0,), after=1), "the last start that there is")
+    yield Case(_inputs(rng, 3, 5, starts=(1,), after=1), "a start that is one too large", mode="refusal")
+    yield Case(
+        _inputs(rng, 3, 5, starts=(1, 0), after=1),
+        "a start that is one too large, and behind it one that is not",
+        mode="refusal",
+    )
+
 
 exercise.mistakes(
     end_before_all=edit(

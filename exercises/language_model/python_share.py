@@ -93,19 +93,15 @@ def _written(rng, templates, ended=None, times=1):
     return {"prompts": prompts, "bodies": bodies, "ended": ends}
 
 
-exercise.group(
-    "functions that are Python",
-    real=lambda rng: [
-        Case(_written(rng, [*READ[:3], READ[-1]]), "four functions"),
-        Case(_written(rng, READ, times=2), "sixteen functions"),
-    ],
-)
-exercise.group(
-    "nothing to count",
-    nothing=lambda rng: Case(
-        _written(rng, [*READ[:1], *NOTHING_TO_COUNT]), "bodies that read no name, functions without parameters"
-    ),
-)
+@exercise.group("functions that are Python")
+def real(rng):
+    yield Case(_written(rng, [*READ[:3], READ[-1]]), "four functions")
+    yield Case(_written(rng, READ, times=2), "sixteen functions")
+
+
+@exercise.group("nothing to count")
+def nothing(rng):
+    return Case(_written(rng, [*READ[:1], *NOTHING_TO_COUNT]), "bodies that read no name, functions without parameters")
 
 
 @exercise.group("broken, unended, two statements")

@@ -128,13 +128,10 @@ def values(rng):
     yield Case(same, "d_model=18, num_heads=6, num_kv_heads=2, query, key and value the same (2, 7, 18)")
 
 
-exercise.group(
-    "one key head, and as many as query heads",
-    edges=lambda rng: [
-        Case(_layer_inputs(rng, heads=3, shared=1, size=5), "d_model=15, num_heads=3, num_kv_heads=1"),
-        Case(_layer_inputs(rng, heads=3, shared=3, size=5), "d_model=15, num_heads=3, num_kv_heads=3"),
-    ],
-)
+@exercise.group("one key head, and as many as query heads")
+def edges(rng):
+    yield Case(_layer_inputs(rng, heads=3, shared=1, size=5), "d_model=15, num_heads=3, num_kv_heads=1")
+    yield Case(_layer_inputs(rng, heads=3, shared=3, size=5), "d_model=15, num_heads=3, num_kv_heads=3")
 
 
 @exercise.group("attention weights of every query head")

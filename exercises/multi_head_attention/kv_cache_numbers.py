@@ -18,10 +18,9 @@ def _sizes(rng: Generator, *names: str) -> dict:
     return dict(zip(names, (int(prime) for prime in rng.permutation(PRIMES)), strict=False))
 
 
-exercise.group(
-    "one sequence",
-    one=lambda rng: [Case(_sizes(rng, "length", "num_layers", "num_kv_heads", "head_dim")) for _ in range(2)],
-)
+@exercise.group("one sequence")
+def one(rng):
+    return [Case(_sizes(rng, "length", "num_layers", "num_kv_heads", "head_dim")) for _ in range(2)]
 
 
 @exercise.group("a batch")

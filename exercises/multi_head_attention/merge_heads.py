@@ -11,17 +11,16 @@ def _heads(*shapes: tuple[int, int, int, int]):
 
 exercise = Exercise("merge_heads", own_probe=True)
 exercise.formula(merge)
-
 exercise.group("right values", points=2, values=_heads((2, 3, 5, 7), (2, 5, 3, 11), (2, 1, 3, 5)))
-exercise.group(
-    "arrays and tensors, unknown sizes",
-    types=lambda rng: [
-        Case({"x": normal(rng, 2, 3, 5, 7)}, "a TensorFlow tensor", mode="tensor"),
-        Case({"x": normal(rng, 2, 3, 5, 7)}, "a NumPy array of float32"),
-        Case({"x": rng.normal(size=(2, 3, 5, 7))}, "a NumPy array of float64"),
-        Case({"x": normal(rng, 2, 3, 5, 7)}, "inside tf.function, batch size and length unknown", mode="graph"),
-    ],
-)
+
+
+@exercise.group("arrays and tensors, unknown sizes")
+def types(rng):
+    yield Case({"x": normal(rng, 2, 3, 5, 7)}, "a TensorFlow tensor", mode="tensor")
+    yield Case({"x": normal(rng, 2, 3, 5, 7)}, "a NumPy array of float32")
+    yield Case({"x": rng.normal(size=(2, 3, 5, 7))}, "a NumPy array of float64")
+    yield Case({"x": normal(rng, 2, 3, 5, 7)}, "inside tf.function, batch size and length unknown", mode="graph")
+
 
 exercise.mistakes(
     merged_by_reshape_alone=MERGED_BY_RESHAPE,

@@ -14,22 +14,19 @@ def _tokens(*sizes: tuple[int, int, int, int]):
 
 exercise = Exercise("split_heads", own_probe=True)
 exercise.formula(split)
-
 exercise.group("right values", points=2, values=_tokens((2, 5, 21, 3), (2, 3, 35, 7)))
 exercise.group("one head, and heads of width 1", edges=lambda rng: [*_tokens((2, 3, 7, 1), (2, 3, 5, 5))(rng)])
-exercise.group(
-    "arrays and tensors, float type kept, unknown sizes",
-    types=lambda rng: [
-        Case({"x": normal(rng, 2, 5, 21), "num_heads": 3}, "a TensorFlow tensor", mode="tensor", dtype="float32"),
-        Case({"x": normal(rng, 2, 5, 21), "num_heads": 3}, "a NumPy array of float32", dtype="float32"),
-        Case({"x": rng.normal(size=(2, 5, 21)), "num_heads": 3}, "a NumPy array of float64", dtype="float64"),
-        Case(
-            {"x": normal(rng, 2, 5, 21), "num_heads": 3},
-            "inside tf.function, batch size and length unknown",
-            mode="graph",
-        ),
-    ],
-)
+
+
+@exercise.group("arrays and tensors, float type kept, unknown sizes")
+def types(rng):
+    yield Case({"x": normal(rng, 2, 5, 21), "num_heads": 3}, "a TensorFlow tensor", mode="tensor", dtype="float32")
+    yield Case({"x": normal(rng, 2, 5, 21), "num_heads": 3}, "a NumPy array of float32", dtype="float32")
+    yield Case({"x": rng.normal(size=(2, 5, 21)), "num_heads": 3}, "a NumPy array of float64", dtype="float64")
+    yield Case(
+        {"x": normal(rng, 2, 5, 21), "num_heads": 3}, "inside tf.function, batch size and length unknown", mode="graph"
+    )
+
 
 exercise.mistakes(
     split_by_reshape_alone=SPLIT_BY_RESHAPE,

@@ -42,17 +42,15 @@ def _some(rng: Generator, below: int, count: int) -> np.ndarray:
     return 1 + rng.permutation(below)[:count]
 
 
-exercise.group(
-    "keys before the query",
-    points=2,
-    values=lambda rng: [
+@exercise.group("keys before the query", points=2)
+def values(rng):
+    return [
         *(
             _scores(rng, _some(rng, below, count), width)
             for below, count, width in ((9, 5, 6), (300, 7, 10), (9, 5, 6))
         ),
         _whole(rng),
-    ],
-)
+    ]
 
 
 @exercise.group("keys on both sides, and the query's own")
@@ -62,13 +60,12 @@ def sides(rng):
     yield _scores(rng, -far, 10, description="q, k (10,), negative offsets")
 
 
-exercise.group(
-    "leading dimensions",
-    batched=lambda rng: [
-        _scores(rng, _some(rng, 9, 5), 3, 6, description="q, k (3, 6), 5 offsets"),
-        _scores(rng, _some(rng, 40, 7) - 20, 2, 3, 10, description="q, k (2, 3, 10), 7 offsets"),
-    ],
-)
+@exercise.group("leading dimensions")
+def batched(rng):
+    yield _scores(rng, _some(rng, 9, 5), 3, 6, description="q, k (3, 6), 5 offsets")
+    yield _scores(rng, _some(rng, 40, 7) - 20, 2, 3, 10, description="q, k (2, 3, 10), 7 offsets")
+
+
 ALIGNED = "q[..., 0::2] * k[..., 0::2] + q[..., 1::2] * k[..., 1::2]"
 CROSSED = "q[..., 0::2] * k[..., 1::2] - q[..., 1::2] * k[..., 0::2]"
 OFFSET = "np.asarray(offset, 'float64')"

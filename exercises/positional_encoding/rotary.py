@@ -61,14 +61,12 @@ def positions(rng):
     yield _rotary(rng, positions=[9, 2, 5], kind="float32", description="x (3, 6), positions [9., 2., 5.]")
 
 
-exercise.group(
-    "arrays and tensors, float type kept",
-    types=lambda rng: [
-        _rotary(rng, 2, mode="tensor", dtype="float32", description="TensorFlow tensors, positions of int32"),
-        _rotary(rng, 2, dtype="float32", description="NumPy arrays of float32"),
-        _rotary(rng, 2, float_type="float64", kind="int64", dtype="float64", description="NumPy arrays of float64"),
-    ],
-)
+@exercise.group("arrays and tensors, float type kept")
+def types(rng):
+    yield _rotary(rng, 2, mode="tensor", dtype="float32", description="TensorFlow tensors, positions of int32")
+    yield _rotary(rng, 2, dtype="float32", description="NumPy arrays of float32")
+    yield _rotary(rng, 2, float_type="float64", kind="int64", dtype="float64", description="NumPy arrays of float64")
+
 
 exercise.mistakes(
     **PAIR_EXPONENTS,

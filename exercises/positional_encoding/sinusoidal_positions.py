@@ -50,16 +50,15 @@ def odd_width_refused(d_model: int) -> dict[str, str]:
 
 REFUSAL = '"ValueError" if d_model % 2 else "no error"'
 
-exercise.group(
-    "right values",
-    points=2,
-    values=lambda rng: [
-        {"length": int(rng.integers(5, 9)), "d_model": 6},
-        {"length": int(rng.integers(11, 19)), "d_model": 10},
-        {"length": 3, "d_model": 26},
-        {"length": 2, "d_model": 14},
-    ],
-)
+
+@exercise.group("right values", points=2)
+def values(rng):
+    yield {"length": int(rng.integers(5, 9)), "d_model": 6}
+    yield {"length": int(rng.integers(11, 19)), "d_model": 10}
+    yield {"length": 3, "d_model": 26}
+    yield {"length": 2, "d_model": 14}
+
+
 exercise.group("hundreds of positions", long=lambda rng: _tables((one_of(rng, *range(601, 640)), 14))(rng))
 
 

@@ -55,21 +55,18 @@ def number_of_parameters(w_q_kernel: np.ndarray, w_k_kernel: np.ndarray, w_v_ker
     return {"trainable_parameters": int(sum(kernel.size for kernel in kernels))}
 
 
-exercise.group(
-    "right values",
-    points=2,
-    values=lambda rng: [
-        Case(_layer_inputs(rng), "x (2, 5, 7), d_k=3, d_v=11"),
-        Case({**_layer_inputs(rng), "return_weights": True}, "x (2, 5, 7), return_weights=True"),
-    ],
-)
-exercise.group(
-    "masks of shape (T, S), (B, T, S) and (B, 1, S)",
-    masked=lambda rng: [
+@exercise.group("right values", points=2)
+def values(rng):
+    yield Case(_layer_inputs(rng), "x (2, 5, 7), d_k=3, d_v=11")
+    yield Case({**_layer_inputs(rng), "return_weights": True}, "x (2, 5, 7), return_weights=True")
+
+
+@exercise.group("masks of shape (T, S), (B, T, S) and (B, 1, S)")
+def masked(rng):
+    return [
         Case({**_layer_inputs(rng), "attention_mask": mask, "return_weights": True}, f"x (2, 5, 7), mask {mask.shape}")
         for mask in (partial_mask(rng, 5, 5), partial_mask(rng, 2, 5, 5), partial_mask(rng, 2, 1, 5))
-    ],
-)
+    ]
 
 
 @exercise.group("mask of shape (B, 1, T, S)")

@@ -38,13 +38,12 @@ def _inputs(rng: Generator, *leading: int, length: int = 5) -> dict:
 
 
 exercise.group("right values", points=2, values=lambda rng: [_inputs(rng), _inputs(rng, length=11)])
-exercise.group(
-    "leading dimensions",
-    batched=lambda rng: [
-        _inputs(rng, 2),
-        Case(_inputs(rng, 2, 3), "TensorFlow tensors, x (2, 3, 5, 7)", mode="tensor"),
-    ],
-)
+
+
+@exercise.group("leading dimensions")
+def batched(rng):
+    yield _inputs(rng, 2)
+    yield Case(_inputs(rng, 2, 3), "TensorFlow tensors, x (2, 3, 5, 7)", mode="tensor")
 
 
 @exercise.group(

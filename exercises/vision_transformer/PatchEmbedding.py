@@ -35,14 +35,10 @@ def number_of_parameters(projection_kernel, projection_bias, class_token, positi
     return {"trainable_parameters": sum(weight.size for weight in (projection_kernel, projection_bias, *learned))}
 
 
-exercise.group(
-    "right values",
-    points=3,
-    values=lambda rng: [
-        Case(_embedding_inputs(rng, 2, (2, 5), 3, 2, 7), "images (2, 6, 15, 2), patch_size=3, d_model=7"),
-        Case(_embedding_inputs(rng, 3, (7, 3), 2, 1, 5), "images (3, 14, 6, 1), patch_size=2, d_model=5"),
-    ],
-)
+@exercise.group("right values", points=3)
+def values(rng):
+    yield Case(_embedding_inputs(rng, 2, (2, 5), 3, 2, 7), "images (2, 6, 15, 2), patch_size=3, d_model=7")
+    yield Case(_embedding_inputs(rng, 3, (7, 3), 2, 1, 5), "images (3, 14, 6, 1), patch_size=2, d_model=5")
 
 
 @exercise.group("class token and positions are trained")
@@ -56,7 +52,6 @@ exercise.training(
     lambda rng: (_embedding_inputs(rng, 2, (2, 3), 2, 3, 5), _embedding_inputs(rng, 2, (1, 3), 2, 1, 5)),
     unknown="batch size",
 )
-
 exercise.group(
     "survives the round trip through get_config",
     reload=lambda rng: Case(
