@@ -58,6 +58,7 @@ from coursekit import bert, data, diagrams, live, plots, quiet, recorded
 quiet.start_tensorflow("tensorflow_text", "tensorflow_hub", "tf_keras")  # keeps their messages out of the notebook
 plots.use_course_style()
 
+from itertools import pairwise
 from pathlib import Path
 
 import keras
@@ -102,7 +103,7 @@ parts = (
     (6.9, "6 blocks", "(B, T, 384)", "query", 1.6), (8.8, "mean", "(B, 384)", "neutral", 1.2), (10.3, "head", "(B, 4)", "accent", 1.1),
 )  # fmt: skip
 boxes = [diagrams.box(ax, x, 1.0, name, detail=shape or None, role=role, width=width, height=0.75) for x, name, shape, role, width in parts]
-for left, right in zip(boxes, boxes[1:], strict=False):
+for left, right in pairwise(boxes):
     diagrams.arrow(ax, left, right)
 diagrams.arrow(ax, (4.7, 1.38), (4.7, 2.0), (8.8, 2.0), (8.8, 1.38), dashed=True)
 diagrams.note(ax, 6.9, 2.15, "section 2: no block at all")
@@ -289,7 +290,7 @@ for pair in study["pairs"]:
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 def rows_of(kinds, ax):
     """A dot for each draw of 240 labelled texts, and the mean."""
-    for place, (kind, label) in enumerate(kinds.items()):
+    for place, kind in enumerate(kinds):
         shares = 100 * np.array(study["test"][kind])
         ax.plot(shares, np.full(len(shares), place), "o", color=diagrams.PALETTE["value"], alpha=0.75, markeredgewidth=0)
         ax.plot(shares.mean(), place, "|", color=diagrams.PALETTE["accent"], markersize=22, markeredgewidth=2.5)
@@ -596,7 +597,7 @@ def at_gap(sentence):
     """The small BERT's logits (V,) for the gap of a sentence."""
     left, right = (preprocess.tokenize([part]).merge_dims(1, 2).to_list()[0] for part in sentence.split("___"))
     ids = [CLS, *left, MASK, *right, SEP]
-    rows = dict.fromkeys(bert.INPUTS, [[0] * len(ids)]) | {"input_word_ids": [ids], "input_mask": [[1] * len(ids)]}
+    rows = {name: [[0] * len(ids)] for name in bert.INPUTS} | {"input_word_ids": [ids], "input_mask": [[1] * len(ids)]}
     rows = {name: tf.constant(row) for name, row in (rows | {"masked_lm_positions": [[1 + len(left)]]}).items()}
     return encoder.mlm(rows)["mlm_logits"][0, 0].numpy()
 
