@@ -18,7 +18,7 @@ from coursekit.check.comparison import difference
 from coursekit.check.diagnosis import fingerprint
 from coursekit.check.judge import UNNAMED_MODES, Expectation
 from coursekit.generator import Generator
-from coursekit.probes.description import MODES
+from coursekit.probes.driving import MODES
 
 Oracle = Callable[..., Any]
 

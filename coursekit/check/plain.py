@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from coursekit.probes.arguments import kind_of
 from coursekit.probes.driving import ContractError
-from coursekit.probes.naming import kind_of
 
 LONGEST_TEXT = 1 << 20  # characters
 DEEPEST = 16  # lists in lists; no result of a lab has more than four axes

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from coursekit.probes.description import described
-from coursekit.probes.driving import Probe
+from coursekit.probes.driving import Probe, described
 
 __all__ = ["described", "load_probe"]
 

@@ -64,3 +64,25 @@ def is_deliberate(error: BaseException) -> bool:
     while place is not None and place.tb_next is not None:
         place = place.tb_next
     return place is None or place.tb_frame.f_code.co_code[place.tb_lasti] == dis.opmap["RAISE_VARARGS"]
+
+
+def kind_of(value: Any) -> str:
+    """The type of a value with its article: "a list", "an int"."""
+    name = type(value).__name__
+    return f"{'an' if name.startswith(tuple('AEIOaeio')) else 'a'} {name}"
+
+
+LONGEST_NUMBERS = 200  # characters of a text that is read as numbers
+
+
+def as_numbers(value: Any) -> Any:
+    """Numbers that somebody wrote down as a text, ``"10 19 8"`` or ``"[0.5, 0.5]"``; anything else as it is."""
+    if not isinstance(value, str) or len(value) > LONGEST_NUMBERS:
+        return value
+    try:
+        found = [float(word) for word in value.strip(" \t\n[]()").replace(",", " ").replace(";", " ").split()]
+    except ValueError:
+        return value
+    if not found or not np.isfinite(found).all():
+        return value
+    return found if len(found) > 1 else found[0]

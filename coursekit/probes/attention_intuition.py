@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coursekit.probes.arguments import copied, refuse_changed
+from coursekit.probes.arguments import copied, kind_of, refuse_changed
 from coursekit.probes.driving import ContractError, Probe, find, numbers
-from coursekit.probes.naming import kind_of
 
 MEASURED = ("errors", "best", "base_rate")
 

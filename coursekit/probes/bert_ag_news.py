@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from coursekit.lecture import bert
-from coursekit.probes.arguments import refuse_changed
+from coursekit.probes.arguments import kind_of, refuse_changed
 from coursekit.probes.choosing import design, positive, real, whole
-from coursekit.probes.driving import ContractError, find, function, numbers
-from coursekit.probes.keeping import function_of
-from coursekit.probes.naming import kind_of
+from coursekit.probes.driving import ContractError, find, function, function_of, numbers
 from coursekit.probes.news_classifier import build_news_classifier
 from coursekit.probes.token_masking import mask_tokens
 from coursekit.probes.transfer import mended

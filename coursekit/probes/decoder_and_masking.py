@@ -9,8 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.driving import BuiltLayer, ContractError, Probe, _in_graph, find, function, numbers, unpack
-from coursekit.probes.keeping import function_of
+from coursekit.probes.driving import (
+    BuiltLayer,
+    ContractError,
+    Probe,
+    _in_graph,
+    find,
+    function,
+    function_of,
+    numbers,
+    unpack,
+)
 from coursekit.probes.sharing import LayerKey, current_cache
 from coursekit.probes.transfer import mended
 

@@ -15,18 +15,25 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
 
 from coursekit.check.guard import ForbiddenCall
-from coursekit.probes.arguments import ContractError, copied, is_deliberate, refuse_changed, shorter, tensors
-from coursekit.probes.copies import reloaded
-from coursekit.probes.naming import kind_of
-from coursekit.probes.sharing import LayerKey, current_cache
-from coursekit.probes.written import as_numbers
+from coursekit.probes.arguments import (
+    ContractError,
+    as_numbers,
+    copied,
+    is_deliberate,
+    kind_of,
+    refuse_changed,
+    shorter,
+    tensors,
+)
+from coursekit.probes.sharing import LayerKey, current_cache, reloaded
 
 Probe = Callable[[Mapping[str, Any], Mapping[str, Any], str], dict[str, Any]]
 
@@ -494,3 +501,77 @@ def _gradients(
             "Is a NumPy function, `.numpy()` or `stop_gradient` in the way?"
         )
     return {f"gradient.{key}": tf.convert_to_tensor(gradient) for key, gradient in gradients.items()}
+
+
+def function_of(namespace: Mapping[str, Any], name: str) -> Callable[..., Any]:
+    """The student's function called `name`, as `find` gives it; a call that changes an array or a list raises.
+
+    What stands in a tuple, such as a pair of arrays, is looked at, too.
+
+    Raises:
+        NotFound: there is no such function.
+        ContractError: of a call, after which an argument is another one; the text names it.
+    """
+    target = find(namespace, name)
+    known = _names(target)  # once: some probes call thousands of times
+
+    @wraps(target)
+    def call(*given: Any, **named: Any) -> Any:
+        arguments = _by_name(known, given, named)
+        before = {key: copied(value) for key, value in arguments.items()}
+        result = target(*given, **named)
+        refuse_changed(before, arguments, f"{name}(…)")
+        return result
+
+    return call
+
+
+def _names(target: Any) -> list[str]:
+    """The names of the arguments that a function takes by position; none where Python knows no signature."""
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    with suppress(TypeError, ValueError):
+        return [each.name for each in inspect.signature(target).parameters.values() if each.kind in kinds]
+    return []
+
+
+def _by_name(known: Sequence[str], given: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments by the names that the function has for them, else by their number; parts of a tuple by their place."""
+    names = [*known[: len(given)], *(f"argument {number}" for number in range(len(known) + 1, len(given) + 1))]
+    found: dict[str, Any] = {}
+    for name, value in [*zip(names, given, strict=True), *named.items()]:
+        if isinstance(value, tuple) and value:
+            found |= {f"{name}[{number}]": part for number, part in enumerate(value)}
+        else:
+            found[name] = value
+    return found
+
+
+# The modes that each kind understands; a misspelt one would be a plain call, and test nothing of what it names.
+MODES: Mapping[str, tuple[str, ...]] = {
+    "value": ("call",),
+    "function": ("call", "tensor"),
+    "record": ("call",),
+    "layer": ("call", "parameters", "graph", "gradient", "reload", "refusal", "unmasked"),
+}
+
+
+def described(name: str, description: Mapping[str, Any]) -> Probe:
+    """The probe of an exercise that brings no code of its own: a function, a record, a layer, or a value.
+
+    Args:
+        name: the name of the student's object.
+        description: ``{"kind": "value"}``, with ``"number": True`` where it is one number;
+            ``{"kind": "function", "call": [...], "optional": [...], "returns": [...]}`` with lists of names as in
+            `function`; ``{"kind": "record", …}`` with ``fields`` in place of ``returns``; or ``{"kind": "layer", …}``
+            with the fields of `LayerProbe`; the mode ``refusal`` says which error it raises.
+
+    Raises:
+        KeyError: it describes none of them.
+    """
+    if description["kind"] == "value":
+        return value(name, number=description.get("number", False))
+    if description["kind"] == "layer":
+        return refusing(LayerProbe(name, **{key: value for key, value in description.items() if key != "kind"}))
+    if description["kind"] == "record":
+        return record(name, *description["call"], optional=description["optional"], fields=description["fields"])
+    return function(name, *description["call"], optional=description["optional"], returns=description["returns"])

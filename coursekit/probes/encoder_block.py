@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.copies import rebuilt
-from coursekit.probes.driving import BuiltLayer, ContractError, LayerProbe, find, numbers, unpack
-from coursekit.probes.keeping import function_of
-from coursekit.probes.naming import kind_of
+from coursekit.probes.arguments import kind_of
+from coursekit.probes.driving import BuiltLayer, ContractError, LayerProbe, find, function_of, numbers, unpack
+from coursekit.probes.sharing import rebuilt
 
 FEED_FORWARD = tuple(f"{dense}.{variable}" for dense in ("dense_in", "dense_out") for variable in ("kernel", "bias"))
 BLOCK = (

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from coursekit.probes.arguments import kind_of
 from coursekit.probes.choosing import design, whole
-from coursekit.probes.driving import ContractError, find, numbers, unpack
-from coursekit.probes.keeping import function_of
-from coursekit.probes.naming import kind_of
+from coursekit.probes.driving import ContractError, find, function_of, numbers, unpack
 
 Step = Callable[[Sequence[int]], np.ndarray]
 

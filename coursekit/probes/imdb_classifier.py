@@ -10,8 +10,8 @@ import numpy as np
 
 from coursekit.generator import Generator
 from coursekit.probes import known_weights, relus
+from coursekit.probes.arguments import kind_of
 from coursekit.probes.driving import ContractError, find, function, numbers, record, unpack
-from coursekit.probes.naming import kind_of
 from coursekit.probes.review_training import train_classifier
 from coursekit.probes.texts import of_texts, standardize
 from coursekit.probes.transfer import mended

@@ -7,10 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from coursekit.probes.arguments import kind_of
 from coursekit.probes.choosing import design, whole
-from coursekit.probes.driving import BuiltLayer, ContractError, LayerProbe, find, function, numbers, refusing, unpack
-from coursekit.probes.keeping import function_of
-from coursekit.probes.naming import kind_of
+from coursekit.probes.driving import (
+    BuiltLayer,
+    ContractError,
+    LayerProbe,
+    find,
+    function,
+    function_of,
+    numbers,
+    refusing,
+    unpack,
+)
 
 PAIR = "the pair (keys, values)"
 KERNELS = ("w_q.kernel", "w_k.kernel", "w_v.kernel", "w_o.kernel")

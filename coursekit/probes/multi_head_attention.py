@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.arguments import refuse_changed
+from coursekit.probes.arguments import kind_of, refuse_changed
 from coursekit.probes.driving import ContractError, find, function, numbers
-from coursekit.probes.naming import kind_of
 from coursekit.probes.sharing import LayerKey, current_cache
 
 DENSE = ("w_q", "w_k", "w_v", "w_o")

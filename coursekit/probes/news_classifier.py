@@ -12,8 +12,8 @@ import numpy as np
 
 from coursekit.check.chance import is_likely
 from coursekit.lecture import bert
+from coursekit.probes.arguments import kind_of
 from coursekit.probes.driving import ContractError, find
-from coursekit.probes.naming import kind_of
 from coursekit.probes.sharing import current_cache
 
 LENGTH, CODES = 13, 17  # of the tiny halves: bytes of a text, and how many ids there are for bytes

@@ -9,10 +9,9 @@ import numpy as np
 from scipy.special import softmax
 
 from coursekit.generator import Generator
+from coursekit.probes.arguments import kind_of
 from coursekit.probes.choosing import design
-from coursekit.probes.driving import ContractError, LayerProbe, function, numbers, refusing, unpack
-from coursekit.probes.keeping import function_of
-from coursekit.probes.naming import kind_of
+from coursekit.probes.driving import ContractError, LayerProbe, function, function_of, numbers, refusing, unpack
 
 
 def token_map(name: str, added: np.ndarray) -> Callable[[Any], Any]:

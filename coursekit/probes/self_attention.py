@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from coursekit.probes.arguments import kind_of
 from coursekit.probes.blocks import scores_held
 from coursekit.probes.choosing import design, whole
-from coursekit.probes.driving import ContractError, find, function, numbers
-from coursekit.probes.keeping import function_of
-from coursekit.probes.naming import kind_of
+from coursekit.probes.driving import ContractError, find, function, function_of, numbers
 
 _attend_in_blocks = function("online_attention", "q", "k", "v", "block_size")
 

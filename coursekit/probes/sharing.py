@@ -13,6 +13,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass
 from typing import Any
 
+from coursekit.probes.arguments import ContractError
+
 
 @dataclass(frozen=True)
 class LayerKey:
@@ -140,3 +142,28 @@ def sharing(cache: LayerCache) -> Iterator[None]:
 def current_cache() -> LayerCache:
     """The cache of the innermost `sharing`; outside of one a new one, so that nothing is shared."""
     return _cache or LayerCache()
+
+
+def rebuilt(built: Any) -> Any:
+    """A layer with the configuration of another one. It was never called and has no weights.
+
+    Raises:
+        ContractError: the configuration lacks an argument, or has one too many.
+    """
+    config = built.get_config()
+    try:
+        return type(built).from_config(config)
+    except TypeError as error:
+        cause = str(error).rpartition("Exception encountered: ")[2].strip().rstrip(".")
+        raise ContractError(
+            f"`from_config(get_config())` fails: {cause}. Does `get_config` hold every argument?"
+        ) from error
+
+
+def reloaded(built: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+    """The same, called once and with the weights of the other one."""
+    copy = rebuilt(built)
+    mark_as_built(copy, {type(layer) for layer in built._flatten_layers()})
+    copy(*arguments, **keywords)
+    copy.set_weights(built.get_weights())
+    return copy

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from coursekit.probes.driving import ContractError, find, numbers
-from coursekit.probes.keeping import function_of
+from coursekit.probes.driving import ContractError, find, function_of, numbers
 
 
 def standardize(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:

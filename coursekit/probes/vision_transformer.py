@@ -10,10 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.arguments import copied, refuse_changed
-from coursekit.probes.driving import BuiltLayer, ContractError, LayerProbe, find, function, numbers, refusing
-from coursekit.probes.keeping import function_of
-from coursekit.probes.naming import kind_of
+from coursekit.probes.arguments import copied, kind_of, refuse_changed
+from coursekit.probes.driving import (
+    BuiltLayer,
+    ContractError,
+    LayerProbe,
+    find,
+    function,
+    function_of,
+    numbers,
+    refusing,
+)
 from coursekit.probes.sharing import current_cache
 from coursekit.probes.training import no_progress_bars, optimizers_built_early
 from coursekit.probes.vit_dropout import dropped

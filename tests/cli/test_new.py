@@ -21,7 +21,7 @@ from autograder.integrations.scaffold.new import new_course, new_exercise, new_l
 from autograder.release.lint_lab import structure_problems
 from autograder.release.release import ReleaseRefused, release
 from autograder.release.unfinished import missing_parts, variants_left
-from coursekit.probes.description import described
+from coursekit.probes.driving import described
 
 ROOT = Path(__file__).resolve().parents[2]
 LAB, TOPIC = "02_self_attention", "self_attention"

@@ -15,8 +15,7 @@ from coursekit.check.attempts import attempt
 from coursekit.check.judge import Expectation
 from coursekit.check.lab import run_cases
 from coursekit.probes.arguments import ContractError, shorter
-from coursekit.probes.driving import LayerProbe, function, record
-from coursekit.probes.keeping import function_of
+from coursekit.probes.driving import LayerProbe, function, function_of, record
 
 X = np.array([[1.0, 2.0], [3.0, 4.0]], "float32")
 

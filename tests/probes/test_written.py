@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coursekit.probes.written import as_numbers
+from coursekit.probes.arguments import as_numbers
 
 
 @pytest.mark.parametrize(
