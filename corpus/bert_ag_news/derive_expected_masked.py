@@ -1,6 +1,6 @@
 """Lab 07, exercise `derive_expected_masked`: solutions as different students write them, right and wrong."""
 
-from variants.bert_ag_news.shared import edited
+from corpus.bert_ag_news.shared import edited
 
 PLAIN = """
 def derive_expected_masked(lengths, specials, vocab_size, rate):

@@ -1,6 +1,6 @@
 """Lab 07, exercise `measure_labels`: solutions as different students write them, right and wrong."""
 
-from variants.bert_ag_news.shared import edited
+from corpus.bert_ag_news.shared import edited
 
 PLAIN = """
 def measure_labels(fit, train, test, sizes, orders):

@@ -1,6 +1,6 @@
 """Lab 08, exercise `DecoderBlock`: solutions as different students write them, right and wrong."""
 
-from variants.decoder_and_masking.shared import block
+from corpus.decoder_and_masking.shared import block
 
 CORRECT = [
     block(),

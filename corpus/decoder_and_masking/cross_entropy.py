@@ -1,6 +1,6 @@
 """Lab 08, exercise `cross_entropy`: solutions as different students write them, right and wrong."""
 
-from variants.decoder_and_masking.shared import divergence
+from corpus.decoder_and_masking.shared import divergence
 
 CORRECT = [
     divergence("cross_entropy", "return -sum(a * np.log(b) if b > 0 else -np.inf for a, b in zip(p, q) if a > 0)"),

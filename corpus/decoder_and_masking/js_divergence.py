@@ -1,6 +1,6 @@
 """Lab 08, exercise `js_divergence`: solutions as different students write them, right and wrong."""
 
-from variants.decoder_and_masking.shared import divergence
+from corpus.decoder_and_masking.shared import divergence
 
 CORRECT = [
     "from scipy.spatial.distance import jensenshannon\ndef js_divergence(p, q):\n    return jensenshannon(np.asarray(p), np.asarray(q)) ** 2",

@@ -1,6 +1,6 @@
 """Lab 08, exercise `kl_divergence`: solutions as different students write them, right and wrong."""
 
-from variants.decoder_and_masking.shared import divergence
+from corpus.decoder_and_masking.shared import divergence
 
 CORRECT = [
     "from scipy.special import rel_entr\ndef kl_divergence(p, q):\n    return rel_entr(np.asarray(p), np.asarray(q)).sum()",

@@ -1,6 +1,6 @@
 """Lab 08b, exercise `find_the_bug`: solutions as different students write them, right and wrong."""
 
-from variants.generating_text import top_p
+from corpus.generating_text import top_p
 
 CORRECT = [source.replace("top_p", "find_the_bug") for source in top_p.CORRECT]  # the function without its bug
 

@@ -1,6 +1,6 @@
 """Lab 10, optional exercise `LoRADense`: solutions as different students write them, right and wrong."""
 
-from variants.language_model.shared import edited
+from corpus.language_model.shared import edited
 
 PLAIN = """
 class LoRADense(keras.Layer):

@@ -1,6 +1,6 @@
 """Lab 10, exercise `bits_per_byte`: solutions as different students write them, right and wrong."""
 
-from variants.language_model.shared import edited
+from corpus.language_model.shared import edited
 
 PLAIN = """
 def bits_per_byte(logits, targets, token_bytes):

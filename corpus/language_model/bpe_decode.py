@@ -1,6 +1,6 @@
 """Lab 10, exercise `bpe_decode`: solutions as different students write them, right and wrong."""
 
-from variants.language_model.shared import edited
+from corpus.language_model.shared import edited
 
 TABLE = """
 def bpe_decode(ids, merges):

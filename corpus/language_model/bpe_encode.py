@@ -1,6 +1,6 @@
 """Lab 10, exercise `bpe_encode`: solutions as different students write them, right and wrong."""
 
-from variants.language_model.shared import edited
+from corpus.language_model.shared import edited
 
 BY_RANK = """
 def bpe_encode(chunk, merges):

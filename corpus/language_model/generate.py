@@ -1,6 +1,6 @@
 """Lab 10, exercise `generate`: solutions as different students write them, right and wrong."""
 
-from variants.language_model.shared import edited
+from corpus.language_model.shared import edited
 
 PLAIN = """
 def generate(model, prompt, max_new, temperature, p, rng, end_id):

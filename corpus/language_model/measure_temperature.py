@@ -1,6 +1,6 @@
 """Lab 10, exercise `measure_temperature`: solutions as different students write them, right and wrong."""
 
-from variants.language_model.shared import edited
+from corpus.language_model.shared import edited
 
 PLAIN = """
 def measure_temperature(write, temperatures, prompts, seeds):

@@ -1,6 +1,6 @@
 """Lab 10, exercise `next_token_windows`: solutions as different students write them, right and wrong."""
 
-from variants.language_model.shared import edited
+from corpus.language_model.shared import edited
 
 PLAIN = """
 def next_token_windows(documents, end_id, length, starts):

@@ -1,6 +1,6 @@
 """Lab 10, exercise `python_share`: solutions as different students write them, right and wrong."""
 
-from variants.language_model.shared import edited
+from corpus.language_model.shared import edited
 
 PLAIN = """
 def python_share(prompts, bodies, ended):

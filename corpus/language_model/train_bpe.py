@@ -1,6 +1,6 @@
 """Lab 10, exercise `train_bpe`: solutions as different students write them, right and wrong."""
 
-from variants.language_model.shared import edited
+from corpus.language_model.shared import edited
 
 PLAIN = """
 def train_bpe(chunks, num_merges):

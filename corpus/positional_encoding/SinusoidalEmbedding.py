@@ -1,6 +1,6 @@
 """Lab 05, exercise `SinusoidalEmbedding`: solutions as different students write them, right and wrong."""
 
-from variants.positional_encoding.shared import LAYER_HEAD, LAYER_TAIL
+from corpus.positional_encoding.shared import LAYER_HEAD, LAYER_TAIL
 
 
 def fixed(call: str, build: str = "") -> str:

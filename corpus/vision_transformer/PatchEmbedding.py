@@ -1,6 +1,6 @@
 """Lab 09, exercise `PatchEmbedding`: solutions as different students write them, right and wrong."""
 
-from variants.vision_transformer.shared import SIX, cut, embedding
+from corpus.vision_transformer.shared import SIX, cut, embedding
 
 CORRECT = [
     # repeat instead of broadcast, weights in build

@@ -1,6 +1,6 @@
 """Lab 09, exercise `extract_patches`: solutions as different students write them, right and wrong."""
 
-from variants.vision_transformer.shared import REFUSE, SIX, cut
+from corpus.vision_transformer.shared import REFUSE, SIX, cut
 
 CORRECT = [
     # six axes, and the batch size from the tensor

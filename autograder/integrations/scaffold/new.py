@@ -82,7 +82,7 @@ def new_lab(course: Course, lab: str, title: str = "", exercise: str = "first_ex
                 f'"""Probes of lab {number}, {title}."""\n\n'
                 "from coursekit.probes.driving import Probe\n\nPROBES: dict[str, Probe] = {}\n"
             ),
-            tests / "variants" / topic / "__init__.py": (
+            course.root / "corpus" / topic / "__init__.py": (
                 f'"""Lab {number}: solutions as different students write them."""\n'
             ),
             tests / "labs" / f"test_{lab}.py": filled("lab_test.py.j2", topic=topic, lab=lab),
