@@ -300,7 +300,7 @@ print(f"equal weights: {equal:.1%} on each token")
 #
 # ## More encoders behind handles
 #
-# Each family comes with the preprocessing that belongs to it. To use BERT-base, choose a GPU. In the lecture's third code cell one line takes its handles, and the settings that go with them. In the lab a new cell below the imports takes the handles; for the rate, `plan["peak"] = 3e-5` follows `plan = design()`:
+# Each family comes with the preprocessing that belongs to it. To use BERT-base, choose a GPU. In section 8 of the lecture one line takes its handles, and the settings that go with them. In the lab a new cell below the imports takes the handles; for the rate, `plan["peak"] = 3e-5` follows `plan = design()`:
 #
 # ```python
 # bert.PREPROCESS, bert.ENCODER = bert.PUBLIC_PREPROCESS, bert.PUBLIC_BASE
