@@ -9,11 +9,6 @@ from exercises.drawing import drawn_until, masks_matter, normal, partial_mask
 from exercises.formulas.attention import softmax
 from exercises.self_attention import shared as self_attention
 
-OVER_ALL = (
-    edit("softmax(x, axis=-1)", "softmax(x, axis=(-2, -1))")
-    | "The whole matrix of weights sums to 1: every query needs a softmax of its own."
-)
-
 exercise = Exercise(
     "attend", returns=("context", "weights"), forbidden=self_attention.BUILT_IN_ATTENTION, uses=("softmax",)
 )
@@ -101,7 +96,8 @@ exercise.mistakes(
     "Where a blocked score is far above the others all weights round to 0. Block the scores, before the softmax.",
     softmax_over_queries=shared.OVER_QUERIES,
     softmax_over_axis_1=self_attention.AXIS_ONE,
-    softmax_over_everything=OVER_ALL,
+    softmax_over_everything=edit("softmax(x, axis=-1)", "softmax(x, axis=(-2, -1))")
+    | "The whole matrix of weights sums to 1: every query needs a softmax of its own.",
     no_softmax=shared.NO_SOFTMAX,
     unstable_softmax=shared.UNSTABLE,
     one_maximum_for_all=self_attention.WHOLE_PEAK,

@@ -19,10 +19,6 @@ DOUBLE_COLUMN = (
 )
 EXPONENTS = dict(**shared.PAIR_EXPONENTS, exponent_by_column=COLUMN_EXPONENT, exponent_by_doubled_column=DOUBLE_COLUMN)
 
-ONE_BASED = (
-    edit(shared.POSITIONS, "np.arange(1, length + 1)[:, None]") | "The first row is position 1; positions count from 0."
-)
-
 
 def _tables(*sizes: tuple[int, int]):
     return lambda rng: [Case({"length": length, "d_model": width}) for length, width in sizes]
@@ -78,7 +74,8 @@ exercise.mistakes(
     sines_then_cosines=shared.HALVES,
     sine_only=edit("np.cos(angles)", "np.sin(angles)") | "All columns are sines; the odd ones should be cosines.",
     cosine_only=edit("np.sin(angles)", "np.cos(angles)") | "All columns are cosines; the even ones should be sines.",
-    one_based=ONE_BASED,
+    one_based=edit(shared.POSITIONS, "np.arange(1, length + 1)[:, None]")
+    | "The first row is position 1; positions count from 0.",
     table_transposed=edit("sinusoidal_table(length, d_model)}", "sinusoidal_table(length, d_model).T}")
     | "The table is transposed: it should have one row per position, (length, d_model).",
     odd_accepted=edit(REFUSAL, '"no error"') | "An odd d_model is accepted; it should raise a ValueError.",

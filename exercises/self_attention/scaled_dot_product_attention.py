@@ -10,11 +10,6 @@ from exercises.formulas.attention import scaled_dot_product_attention
 from exercises.self_attention import shared
 from exercises.self_attention.shared import large_masks_matter
 
-TRANSPOSED = (
-    edit('"...td,...sd->...ts"', '"...td,...sd->...st"')
-    | "The matrix of scores is transposed: row t holds the scores of key t, not of query t."
-)
-
 
 def renormalised(q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: Any = None) -> dict[str, np.ndarray]:
     """The mask after the softmax, and the weights that are left divided by their sum; 1e-9 keeps it from being 0."""
@@ -99,7 +94,8 @@ exercise.mistakes(
     divided_by_sum=shared.SUM_NORMALISED,
     largest_only=shared.LARGEST_ONLY,
     one_maximum_for_all=shared.WHOLE_PEAK,
-    scores_transposed=TRANSPOSED,
+    scores_transposed=edit('"...td,...sd->...ts"', '"...td,...sd->...st"')
+    | "The matrix of scores is transposed: row t holds the scores of key t, not of query t.",
     **shared.MASK_MISTAKES,
     renormalised=instead(renormalised, see="02#causal")
     | "The blocked weights are set to 0 and the others divided by their sum. Where a blocked key has a far larger "

@@ -8,22 +8,11 @@ from exercises.formulas.attention import softmax
 from exercises.self_attention import shared
 from exercises.self_attention.shared import plain_large, plain_self_attention
 
-KEEPDIMS_FORGOTTEN = (
-    edit("powers.sum(axis=axis, keepdims=True)", "powers.sum(axis=axis)")
-    | "Columns are divided by the sums of rows: a sum of shape (T,) broadcasts along the last axis. `keepdims=True` "
-    "makes it (T, 1)."
-)
-
 
 def features_attend(x: np.ndarray) -> dict[str, np.ndarray]:
     """XᵀX in place of XXᵀ: one weight for each pair of features."""
     return {"output": x @ softmax(np.swapaxes(x, -1, -2) @ x / np.sqrt(x.shape[-1]))}
 
-
-FEATURES_ATTEND = (
-    instead(features_attend)
-    | "The product is xᵀx, one score for each pair of features. x xᵀ has one for each pair of tokens."
-)
 
 exercise = Exercise("self_attention_matrix", forbidden=shared.READY_SELF_ATTENTION, no_loops=True)
 exercise.formula(plain_self_attention)
@@ -37,13 +26,16 @@ exercise.mistakes(
     **shared.PLAIN_MISTAKES,
     softmax_over_axis_1=shared.AXIS_ONE,
     scaled_by_axis_1=shared.SCALED_BY_AXIS_ONE,
-    keepdims_forgotten=KEEPDIMS_FORGOTTEN,
+    keepdims_forgotten=edit("powers.sum(axis=axis, keepdims=True)", "powers.sum(axis=axis)")
+    | "Columns are divided by the sums of rows: a sum of shape (T,) broadcasts along the last axis. `keepdims=True` "
+    "makes it (T, 1).",
     maximum_without_keepdims=shared.PEAK_IN_COLUMNS,
     keepdims_forgotten_twice=edit(shared.PEAK, "x.max(axis=axis)")
     | edit("powers.sum(axis=axis, keepdims=True)", "powers.sum(axis=axis)")
     | "The largest scores of the rows are subtracted from the columns, and the columns are divided by the sums of "
     "rows. Maximum and sum both need `keepdims=True`.",
-    features_attend=FEATURES_ATTEND,
+    features_attend=instead(features_attend)
+    | "The product is xᵀx, one score for each pair of features. x xᵀ has one for each pair of tokens.",
 )
 
 exercise.advice(
