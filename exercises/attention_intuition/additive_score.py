@@ -3,14 +3,13 @@
 import numpy as np
 
 from autograder.declare import Exercise, edit
-from coursekit.generator import Generator
 from exercises.attention_intuition import shared
 from exercises.attention_intuition.shared import additive_scores
 from exercises.drawing import normal
 from exercises.self_attention.shared import BUILT_IN_ATTENTION
 
 
-def _additive(rng: Generator, d_q: int, d_k: int, dtype: str = "float32") -> dict:
+def _additive(rng, d_q: int, d_k: int, dtype: str = "float32") -> dict:
     units = 11
     return {
         "q": normal(rng, 5, d_q, dtype=dtype),

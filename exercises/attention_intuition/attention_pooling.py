@@ -3,13 +3,12 @@
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.attention_intuition.shared import SWAPPED_RESULTS, TYPES, TYPES_ADVICE
 from exercises.drawing import normal
 from exercises.formulas.attention import softmax
 
 
-def _pool(rng: Generator, d: int = 3, m: int = 5, e: int = 2, dtype: str = "float32") -> dict:
+def _pool(rng, d: int = 3, m: int = 5, e: int = 2, dtype: str = "float32") -> dict:
     return {
         "query": normal(rng, d, dtype=dtype),
         "keys": normal(rng, m, d, dtype=dtype),

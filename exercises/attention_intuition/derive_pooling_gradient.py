@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.formulas.attention import softmax
 
@@ -31,7 +30,7 @@ def gradient(query: np.ndarray, keys: np.ndarray, values: np.ndarray, bandwidth:
     return covariance / bandwidth**2
 
 
-def _inputs(rng: Generator, d: int, keys: int, e: int, queries: int = 0, dtype: str = "float32") -> dict:
+def _inputs(rng, d: int, keys: int, e: int, queries: int = 0, dtype: str = "float32") -> dict:
     """Keys around the query or queries, each of which gets a share of the weight."""
     return {
         "query": normal(rng, *((queries,) if queries else ()), d, dtype=dtype),

@@ -1,7 +1,6 @@
 """Lab 01, exercise `find_the_bug`."""
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.formulas.attention import softmax
 
@@ -16,7 +15,7 @@ def pooling_of_many(queries, keys, values, bandwidth=1.0):
     return weights @ values, weights
 
 
-def _inputs(rng: Generator, bandwidth: float, *, queries: int = 3, keys: int = 7, d: int = 2, e: int = 5) -> dict:
+def _inputs(rng, bandwidth: float, *, queries: int = 3, keys: int = 7, d: int = 2, e: int = 5) -> dict:
     return {
         "queries": normal(rng, queries, d),
         "keys": normal(rng, keys, d),

@@ -3,13 +3,12 @@
 import numpy as np
 
 from autograder.declare import Exercise, edit
-from coursekit.generator import Generator
 from exercises.attention_intuition import shared
 from exercises.drawing import normal
 from exercises.self_attention.shared import BUILT_IN_ATTENTION
 
 
-def _general(rng: Generator, d_q: int, d_k: int, dtype: str = "float32") -> dict:
+def _general(rng, d_q: int, d_k: int, dtype: str = "float32") -> dict:
     return {
         "q": normal(rng, 5, d_q, dtype=dtype),
         "k": normal(rng, 3, d_k, dtype=dtype),

@@ -3,11 +3,10 @@
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit, instead
-from coursekit.generator import Generator
 from exercises.drawing import drawn_until
 
 
-def _distribution(rng: Generator, *shape: int, dtype: str = "float32") -> np.ndarray:
+def _distribution(rng, *shape: int, dtype: str = "float32") -> np.ndarray:
     """Random weights whose rows sum to 1, with the largest one below ½ in some rows and above in others."""
 
     def draw() -> np.ndarray:

@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.drawing import drawn_until, normal
 from exercises.formulas.attention import softmax
 
@@ -51,7 +50,7 @@ def score(y: np.ndarray, predicted: np.ndarray) -> float:
     return float(np.mean((predicted - y) ** 2))
 
 
-def _points(rng: Generator, number: int, d: int, bandwidths: list[float]) -> dict[str, np.ndarray]:
+def _points(rng, number: int, d: int, bandwidths: list[float]) -> dict[str, np.ndarray]:
     """Noisy measurements of a curve; the best bandwidth leads by 3 %, and is neither the smallest nor the first."""
 
     def draw() -> dict[str, np.ndarray]:
@@ -92,7 +91,7 @@ def errors(rng):
     yield _case(twin, mode="errors", text="17 points, two of them at the same x")
 
 
-def _twins(rng: Generator, points: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _twins(rng, points: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The same points, one of them moved to the x of another; the values stay."""
 
     def draw() -> dict[str, np.ndarray]:

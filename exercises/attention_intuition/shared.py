@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from autograder.declare import edit
-from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.formulas.attention import masked_softmax
 
@@ -60,17 +59,17 @@ UNSTABLE = (
 )
 
 
-def apart(rng: Generator, rows: int, columns: int, step: float = 2500) -> np.ndarray:
+def apart(rng, rows: int, columns: int, step: float = 2500) -> np.ndarray:
     """Large scores (rows, columns), in each row so far apart that rounding decides nothing, whichever way one sums."""
     levels = step * (np.arange(columns) - columns // 2)
     return (rng.permuted(np.tile(levels, (rows, 1)), axis=1) + rng.normal(size=(rows, columns))).astype("float32")
 
 
-def pairs(rng: Generator, t: int, s: int, d: int, dtype: str = "float32") -> dict:
+def pairs(rng, t: int, s: int, d: int, dtype: str = "float32") -> dict:
     return {"q": normal(rng, t, d, dtype=dtype), "k": normal(rng, s, d, dtype=dtype)}
 
 
-def pair_values(rng: Generator) -> list[dict]:
+def pair_values(rng) -> list[dict]:
     return [pairs(rng, 5, 3, 7), pairs(rng, 2, 11, 3), pairs(rng, 5, 5, 3)]
 
 

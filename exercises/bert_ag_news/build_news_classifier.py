@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit, seen
-from coursekit.generator import Generator
 from coursekit.probes.news_classifier import FROZEN
 from exercises.bert_ag_news.shared import SENTENCES
 from exercises.drawing import normal, one_of
@@ -20,7 +19,7 @@ FIRST_SHOWN = "build_news_classifier(preprocess_handle, encoder_handle)"
 SECOND_SHOWN = "build_news_classifier(…, num_classes={num_classes}, dropout={dropout}, trainable=False)"
 
 
-def _news(rng: Generator, mode: str, sizes: dict, description: str) -> Case:
+def _news(rng, mode: str, sizes: dict, description: str) -> Case:
     width, classes = sizes["width"], sizes["num_classes"]
     weights = {
         "table": normal(rng, 19, width),
@@ -35,7 +34,7 @@ def _news(rng: Generator, mode: str, sizes: dict, description: str) -> Case:
     return Case({**sizes, "texts": texts, **weights}, f"{description} of {shown}", mode=mode)
 
 
-def _both_news(rng: Generator, mode: str, description: str, **drawn: float) -> list[Case]:
+def _both_news(rng, mode: str, description: str, **drawn: float) -> list[Case]:
     # The defaults come last: whoever keeps an argument of an earlier call has another model then.
     return [_news(rng, mode, sizes, description) for sizes in ({**SECOND, **drawn}, FIRST)]
 

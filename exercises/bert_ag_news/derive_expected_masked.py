@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit
-from coursekit.generator import Generator
 from coursekit.probes.bert_ag_news import EXPECTED
 
 exercise = Exercise("derive_expected_masked", own_probe=True, returns=EXPECTED)
@@ -37,7 +36,7 @@ def mean_numbers(lengths: np.ndarray, specials: np.ndarray, vocab_size: int, rat
     return {"masked": found[0], "replaced": found[1], "kept": found[2]}
 
 
-def _rows(rng: Generator, count: int, ordinary: tuple[int, int], mode: str) -> Case:
+def _rows(rng, count: int, ordinary: tuple[int, int], mode: str) -> Case:
     """Rows of two segments and of one, a small vocabulary, and a rate between two hundredths that is not 0.15."""
     specials = rng.permutation(np.arange(count) % 5 + 1)
     lengths = specials + rng.permutation(np.arange(ordinary[0], ordinary[1]))[:count]
@@ -47,7 +46,7 @@ def _rows(rng: Generator, count: int, ordinary: tuple[int, int], mode: str) -> C
     return Case({**inputs, "vocab_size": vocabulary, "rate": rate}, mode=mode)
 
 
-def _edge(rng: Generator, mode: str, rate: float) -> Case:
+def _edge(rng, mode: str, rate: float) -> Case:
     """Rows among which two have no ordinary token."""
     case = _rows(rng, 5, (3, 12), mode)
     lengths = case.inputs["lengths"].copy()

@@ -10,10 +10,9 @@ from coursekit.check.readings.token_masking import (
     never_chosen,
     uniform_over,
 )
-from coursekit.generator import Generator
 
 
-def _large(rng: Generator) -> dict[str, Any]:
+def _large(rng) -> dict[str, Any]:
     """A vocabulary of about a thousand ids; which are special, which is the mask, and which are words is drawn."""
     size = int(rng.integers(1000, 1100))
     ids = [int(id) for id in 1 + rng.permutation(size - 1)]
@@ -21,13 +20,13 @@ def _large(rng: Generator) -> dict[str, Any]:
     return {"vocab_size": size, "special_ids": specials, "mask_id": mask_id, "words": words, "unused": [unused]}
 
 
-def _with_masks(rng: Generator) -> dict[str, Any]:
+def _with_masks(rng) -> dict[str, Any]:
     """Words that nearly all have the mask's id: by the text it is ordinary, for it is not in `special_ids`."""
     vocabulary = _large(rng)
     return {**vocabulary, "words": [vocabulary["mask_id"], *vocabulary["words"][:2]]}
 
 
-def _small(rng: Generator) -> dict[str, Any]:
+def _small(rng) -> dict[str, Any]:
     """A vocabulary of few ids. A part of it that a wrong function leaves out is never equal to another such part."""
     size = int(rng.integers(7, 13))
     mask_id = int(rng.integers(3, size - 2))

@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit, seen
-from coursekit.generator import Generator
 from coursekit.probes.bert_ag_news import each_once, nearest_mean
 from exercises.drawing import drawn_until
 
@@ -59,7 +58,7 @@ def one_fit_each(sizes: list[int]) -> dict[str, str]:
     return {"fits": each_once(sizes)}
 
 
-def _drawn(rng: Generator, texts: int, width: int, sizes: list[int], seeds: int, commonest: int) -> dict:
+def _drawn(rng, texts: int, width: int, sizes: list[int], seeds: int, commonest: int) -> dict:
     """Classes of unequal size whose means are near each other; the commonest one differs in training and test."""
     classes = 3
     y, y_test = (rng.permutation(np.repeat(np.arange(classes), counts)) for counts in _counts(rng, texts, commonest))
@@ -70,7 +69,7 @@ def _drawn(rng: Generator, texts: int, width: int, sizes: list[int], seeds: int,
     return {**inputs, "sizes": sizes, "orders": orders}
 
 
-def _counts(rng: Generator, texts: int, commonest: int) -> tuple[np.ndarray, np.ndarray]:
+def _counts(rng, texts: int, commonest: int) -> tuple[np.ndarray, np.ndarray]:
     """How many texts each class has: the commonest in training, 1 or 2, is not that of the test, nor of both: 0."""
     few = int(rng.integers(7, 13))  # fewer than of the third class, which has 28 less these
     train, test = np.full(3, texts // 3 - 4), np.full(3, 28 - few)
@@ -90,7 +89,7 @@ def _tells_apart(inputs: dict) -> bool:
     return bool(has_range and no_std and skewed and len(np.unique(accuracy)) > accuracy.size // 2)
 
 
-def _case(rng: Generator, texts: int, width: int, sizes: list[int], seeds: int, mode: str) -> Case:
+def _case(rng, texts: int, width: int, sizes: list[int], seeds: int, mode: str) -> Case:
     inputs = drawn_until(
         _tells_apart, lambda: _drawn(rng, texts, width, sizes, seeds, commonest=int(rng.integers(1, 3)))
     )
@@ -98,7 +97,7 @@ def _case(rng: Generator, texts: int, width: int, sizes: list[int], seeds: int, 
     return Case(inputs, shown, mode=mode)
 
 
-def _base_case(rng: Generator, texts: int, sizes: list[int], seeds: int, commonest: int) -> Case:
+def _base_case(rng, texts: int, sizes: list[int], seeds: int, commonest: int) -> Case:
     """Among the first labels, of each order and as they come, the commonest class is that of neither training nor test.
 
     So only the training labels, all of them, give the right base rate.

@@ -3,10 +3,9 @@
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit, seen
-from coursekit.generator import Generator
 
 
-def _packed(rng: Generator, a: int, b: int | None, max_length: int, pad_id: int | None = None) -> Case:
+def _packed(rng, a: int, b: int | None, max_length: int, pad_id: int | None = None) -> Case:
     """Segments of so many ids, all different from one another and from the special ones."""
     drawn = [int(id) for id in rng.choice(np.arange(5, 30_000), size=a + (b or 0) + 3, replace=False)]
     cls_id, sep_id, pad, *ids = drawn

@@ -3,13 +3,12 @@
 import math
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 
 
 def _rates(*steps: tuple[float, float], warmup: tuple[int, int] = (11, 20), whole: bool = True):
     """Steps at these places: from 0 to 1 in the climb, from 1 to 2 in the descent, above 2 beyond the end."""
 
-    def draw(rng: Generator) -> list[Case]:
+    def draw(rng) -> list[Case]:
         cases = []
         for low, high in steps:
             first = int(rng.integers(*warmup))

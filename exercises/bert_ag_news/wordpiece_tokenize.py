@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 
 from autograder.declare import Case, Exercise, edit, instead
-from coursekit.generator import Generator
 
 LETTERS = "abcdefghiklmnoprstuvwz"
 
 
-def _spelling(rng: Generator) -> dict[int, str]:
+def _spelling(rng) -> dict[int, str]:
     """Other letters for a, b, c, …, so that a case is always the same puzzle, spelled differently; 0 gets an accent."""
     chosen = rng.permutation(list(LETTERS))[:12]
     accent = str(rng.choice(list("éüñøā")))
@@ -17,7 +16,7 @@ def _spelling(rng: Generator) -> dict[int, str]:
     return plain | capitals | {ord("0"): accent}
 
 
-def _word(rng: Generator, word: str, pieces: str, container: str = "list", **more) -> Case:
+def _word(rng, word: str, pieces: str, container: str = "list", **more) -> Case:
     table = _spelling(rng)
     vocabulary = [str(piece) for piece in rng.permutation([piece.translate(table) for piece in pieces.split()])]
     word = word.translate(table)

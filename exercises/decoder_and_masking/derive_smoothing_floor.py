@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit
-from coursekit.generator import Generator
 
 exercise = Exercise("derive_smoothing_floor", returns=("floor", "gap"), no_loops=True)
 
@@ -27,11 +26,11 @@ def probabilities(words: np.ndarray, epsilon: np.ndarray) -> tuple[np.ndarray, n
     return 1 - epsilon + epsilon / words, epsilon / words
 
 
-def _words(rng: Generator, low: int, high: int, *shape: int) -> np.ndarray:
+def _words(rng, low: int, high: int, *shape: int) -> np.ndarray:
     return rng.integers(low, high, size=shape).astype("int64")
 
 
-def _rates(rng: Generator, *shape: int) -> np.ndarray:
+def _rates(rng, *shape: int) -> np.ndarray:
     return (0.05 + 0.4 * rng.random(shape)).astype("float32")
 
 

@@ -5,7 +5,6 @@ import math  # noqa: F401 - mistakes use it
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.formulas.attention import softmax  # noqa: F401 - mistakes use it
 from exercises.formulas.losses import log_softmax
 
@@ -47,7 +46,7 @@ def numerical_derivative(logits, targets, pad_id=0, label_smoothing=0.0):
     return {"gradient": gradient}
 
 
-def _loss_inputs(rng: Generator, batch: int = 3, length: int = 5, words: int = 7, scale: float = 2.0) -> dict:
+def _loss_inputs(rng, batch: int = 3, length: int = 5, words: int = 7, scale: float = 2.0) -> dict:
     targets = rng.integers(1, words, size=(batch, length)).astype("int32")
     for row in range(batch):
         targets[row, length - row * (length - 1) // batch :] = 0

@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit
-from coursekit.generator import Generator
 from coursekit.probes.decoder_and_masking import table_writer
 from exercises.drawing import drawn_until
 
@@ -55,7 +54,7 @@ def continued(model, row, targets, positions, token, steps):
     return right
 
 
-def _inputs(rng: Generator, rows: int, length: int, steps: int) -> dict:
+def _inputs(rng, rows: int, length: int, steps: int) -> dict:
     """Sentences of different lengths, with a false token in each at least one place before its end."""
     words = 11
     targets = rng.integers(1, words, size=(rows, length)).astype("int32")
@@ -94,7 +93,7 @@ def _is_clear(inputs: dict) -> bool:
     )
 
 
-def _drawn(rng: Generator, rows: int, length: int, steps: int) -> dict:
+def _drawn(rng, rows: int, length: int, steps: int) -> dict:
     return drawn_until(_is_clear, lambda: _inputs(rng, rows, length, steps))
 
 

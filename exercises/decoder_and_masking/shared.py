@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from autograder.declare import Advice, Case, edit
-from coursekit.generator import Generator
 
 
 def positions(length: int, d_model: int) -> np.ndarray:
@@ -14,7 +13,7 @@ def positions(length: int, d_model: int) -> np.ndarray:
     return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(length, d_model)
 
 
-def draw_ids(rng: Generator, batch: int, length: int, *, words: int = 13, pad: int = 0) -> np.ndarray:
+def draw_ids(rng, batch: int, length: int, *, words: int = 13, pad: int = 0) -> np.ndarray:
     """Token ids with padding: rows end in padding of different lengths, and one row has some in the middle."""
     ids = rng.integers(1, words, size=(batch, length)).astype("int32")
     ids = np.where(ids == pad, words, ids).astype("int32")
@@ -33,20 +32,20 @@ def weights(rng, shapes, scale=0.5, spread=0.5):
     return np.concatenate(pieces).astype("float32")
 
 
-def distribution(rng: Generator, size: int, zeros: int = 0, dtype: str = "float64") -> np.ndarray:
+def distribution(rng, size: int, zeros: int = 0, dtype: str = "float64") -> np.ndarray:
     p = rng.random(size) ** 2 + 0.01
     p[rng.choice(size, size=zeros, replace=False)] = 0
     return (p / p.sum()).astype(dtype)
 
 
 def pairs(*sizes: int):
-    def draw(rng: Generator) -> list[Case]:
+    def draw(rng) -> list[Case]:
         return [Case({"p": distribution(rng, size), "q": distribution(rng, size)}) for size in sizes]
 
     return draw
 
 
-def zeros_in_p(rng: Generator) -> list[Case]:
+def zeros_in_p(rng) -> list[Case]:
     one_hot = np.zeros(7)
     one_hot[int(rng.integers(7))] = 1
     both = distribution(rng, 7, zeros=2)
@@ -57,7 +56,7 @@ def zeros_in_p(rng: Generator) -> list[Case]:
     ]
 
 
-def zeros_in_q(rng: Generator) -> list[Case]:
+def zeros_in_q(rng) -> list[Case]:
     p, q = distribution(rng, 5), distribution(rng, 5, zeros=1)
     second = np.where(np.arange(7) < 2, 0, distribution(rng, 7))
     other = np.where((np.arange(7) > 0) & (np.arange(7) < 5), distribution(rng, 7), 0)
@@ -67,7 +66,7 @@ def zeros_in_q(rng: Generator) -> list[Case]:
     ]
 
 
-def pair_types(rng: Generator) -> list[Case]:
+def pair_types(rng) -> list[Case]:
     return [
         Case(
             {"p": distribution(rng, 7, dtype="float32"), "q": distribution(rng, 7, dtype="float32")},

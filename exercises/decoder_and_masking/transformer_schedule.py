@@ -1,7 +1,6 @@
 """Lab 08, exercise `transformer_schedule`."""
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 
 exercise = Exercise("transformer_schedule")
 
@@ -17,7 +16,7 @@ def transformer_schedule(step: int, d_model: int, warmup_steps: int = 4000) -> f
 def _schedule(*steps: tuple[int, ...]):
     """Small widths and short warm-ups, so that the rates are large beside the rounding."""
 
-    def draw(rng: Generator) -> list[Case]:
+    def draw(rng) -> list[Case]:
         cases = []
         for low, high in steps:
             sizes = {"d_model": int(rng.integers(2, 9)), "warmup_steps": int(rng.integers(11, 20))}

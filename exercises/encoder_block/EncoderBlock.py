@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, Mistake, edit, seen
-from coursekit.generator import Generator
 from exercises.drawing import one_of, partial_mask, size_other_than
 from exercises.encoder_block import shared
 from exercises.encoder_block.shared import (
@@ -28,7 +27,7 @@ from exercises.formulas.encoder_block import unpacked
 
 
 def _values(norm: str | None, description: str):
-    def draw(rng: Generator) -> list[Case]:
+    def draw(rng) -> list[Case]:
         return [
             Case(block_inputs(rng, norm), f"x (2, 7, 15), num_heads=3, d_ff=11, {description}"),
             Case(block_inputs(rng, norm, sizes=(6, 2, 5), batch=3), f"x (3, 7, 6), num_heads=2, d_ff=5, {description}"),

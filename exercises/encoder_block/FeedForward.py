@@ -1,12 +1,11 @@
 """Lab 04, exercise `FeedForward`."""
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.drawing import normal, one_of
 from exercises.encoder_block.shared import HIDDEN, feed_forward
 
 
-def _feed_inputs(rng: Generator, d_model: int, d_ff: int, batch: int = 2, length: int = 5) -> dict:
+def _feed_inputs(rng, d_model: int, d_ff: int, batch: int = 2, length: int = 5) -> dict:
     return {
         "d_model": d_model,
         "d_ff": d_ff,

@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.drawing import drawn_until, normal
 
 exercise = Exercise(
@@ -28,7 +27,7 @@ def gradient(x: np.ndarray, gamma: np.ndarray, upstream: np.ndarray, eps: float 
     return (g - by_mean - by_deviation) / deviation
 
 
-def _inputs(rng: Generator, *shape: int) -> dict[str, np.ndarray]:
+def _inputs(rng, *shape: int) -> dict[str, np.ndarray]:
     """Tokens whose features differ, scales that are not 1, and any upstream gradient."""
 
     def draw() -> dict[str, np.ndarray]:

@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.drawing import normal
 
 exercise = Exercise("find_the_bug", own_probe=True)
@@ -25,7 +24,7 @@ def over_largest(x: np.ndarray, scale: np.ndarray) -> np.ndarray:
     return x * scale / abs(x).max(axis=-1)[..., None]
 
 
-def _inputs(rng: Generator, layers: int, *, batch: int = 2, length: int = 5, width: int = 7) -> dict:
+def _inputs(rng, layers: int, *, batch: int = 2, length: int = 5, width: int = 7) -> dict:
     return {
         "x": 3 * normal(rng, batch, length, width),
         "scales": 1 + 0.3 * normal(rng, layers, width),

@@ -3,13 +3,12 @@
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.drawing import drawn_until
 from exercises.encoder_block.shared import READY_NORMS
 from exercises.formulas.encoder_block import normalised
 
 
-def _norm_inputs(rng: Generator, *shape: int, dtype: str = "float32") -> dict:
+def _norm_inputs(rng, *shape: int, dtype: str = "float32") -> dict:
     width = shape[-1]
     return {
         "x": (2 * rng.normal(size=shape) + 1.5).astype(dtype),
@@ -21,7 +20,7 @@ def _norm_inputs(rng: Generator, *shape: int, dtype: str = "float32") -> dict:
 def _norms(*shapes: tuple[int, ...]):
     """Tokens whose features differ enough for the default `eps` to leave no trace: it has a group of its own."""
 
-    def inputs(rng: Generator, shape: tuple[int, ...]) -> dict:
+    def inputs(rng, shape: tuple[int, ...]) -> dict:
         return drawn_until(lambda drawn: (drawn["x"].var(axis=-1) > 0.5).all(), lambda: _norm_inputs(rng, *shape))
 
     return lambda rng: [Case(inputs(rng, shape)) for shape in shapes]

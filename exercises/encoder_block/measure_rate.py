@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit, seen
-from coursekit.generator import Generator
 from coursekit.probes.encoder_block import each_run_once, named_rate
 from exercises.drawing import drawn_until, one_of
 
@@ -42,7 +41,7 @@ def share_of_seeds(losses: np.ndarray, base_loss: float) -> np.ndarray:
     return learned.mean(axis=1)
 
 
-def _run(rng: Generator, base: float, outcome: str) -> np.ndarray:
+def _run(rng, base: float, outcome: str) -> np.ndarray:
     """Losses of one run: it learned, it stayed, fell below the base and came back, diverged, or ends at the base."""
     low = 0.2 + 0.5 * rng.random()
     stays = np.linspace(START, base + 0.1 + 0.2 * rng.random(), WINDOWS)
@@ -57,7 +56,7 @@ def _run(rng: Generator, base: float, outcome: str) -> np.ndarray:
     return stays
 
 
-def _inputs(rng: Generator, seeds: int, *by_rate: str) -> dict:
+def _inputs(rng, seeds: int, *by_rate: str) -> dict:
     """Runs of rates that double, in any order; `by_rate` says from the smallest rate on what becomes of the seeds."""
     base = round(64 * (1.5 + 0.2 * float(rng.random()))) / 64  # a float of any size holds it
     failures = ("stayed", "came back", "diverged", "at the base")
@@ -83,7 +82,7 @@ def _inputs(rng: Generator, seeds: int, *by_rate: str) -> dict:
     }
 
 
-def _one_that(rng: Generator, separates: tuple[str, ...], seeds: int, *by_rate: str) -> dict:
+def _one_that(rng, separates: tuple[str, ...], seeds: int, *by_rate: str) -> dict:
     """Inputs in whose order, and with whose means, each of these wrong ways finds another rate."""
 
     def is_clear(inputs: dict) -> bool:

@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.encoder_block.shared import READY_NORMS
 
 exercise = Exercise("rms_norm", forbidden=READY_NORMS)
@@ -16,7 +15,7 @@ def rms_norm(x: np.ndarray, gamma: np.ndarray, eps: float = 1e-6) -> np.ndarray:
     return gamma * x / np.sqrt(square + eps)
 
 
-def _inputs(rng: Generator, *shape: int) -> dict:
+def _inputs(rng, *shape: int) -> dict:
     """Tokens whose mean is not 0, and scales that are not 1."""
     return {
         "x": (2 * rng.normal(size=shape) + 1.5).astype("float32"),

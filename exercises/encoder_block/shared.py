@@ -6,7 +6,6 @@ from collections.abc import Callable
 import numpy as np
 
 from autograder.declare import Case, edit
-from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.formulas.encoder_block import Weights, attended, normalised
 from exercises.self_attention.shared import MASK_MISTAKES as ATTENTION_MASK_MISTAKES
@@ -93,7 +92,7 @@ def same_again() -> dict[str, bool]:
     return {"same_again": True}
 
 
-def weights(rng: Generator, blocks: int, sizes: tuple[int, int, int], final: bool, scale: float) -> np.ndarray:
+def weights(rng, blocks: int, sizes: tuple[int, int, int], final: bool, scale: float) -> np.ndarray:
     """Weights of some blocks, end to end: γ around 1, all others around 0."""
     pieces = []
     for _ in range(blocks):
@@ -124,7 +123,7 @@ def coarse(inputs: dict) -> dict:
 
 
 def draw_dropout(blocks: int | None, *norms: str | None):
-    def draw(rng: Generator) -> list[Case]:
+    def draw(rng) -> list[Case]:
         cases = []
         erased = "each dropout set to erase one half of the features"
         for norm in norms:
@@ -155,7 +154,7 @@ def unassigned(inputs: dict) -> dict:
 
 
 def training(blocks: int | None):
-    def draw(rng: Generator) -> list[Case]:
+    def draw(rng) -> list[Case]:
         graph = block_inputs(rng, "pre" if blocks else None, blocks=blocks)
         cases = [Case(graph, "inside tf.function, batch size and length unknown", mode="graph")]
         for norm in ("pre",) if blocks else (None, "pre"):

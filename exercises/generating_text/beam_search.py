@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit, instead
-from coursekit.generator import Generator
 from coursekit.probes.generating_text import table_step
 from exercises.generating_text.shared import finished_apart, greedy, is_finished, lengthened, scoring, search, until
 
@@ -74,7 +73,7 @@ def _ends(inputs: dict, right: tuple[str, float]) -> bool:
     return right[0].endswith(f" {inputs['end_id']}]")
 
 
-def _trap(rng: Generator) -> dict:
+def _trap(rng) -> dict:
     """A table in which the best first token leads nowhere and the second best to a safe sentence."""
     start, lure, good, after, end = (int(token) for token in rng.permutation(5))
     low = rng.uniform(0.42, 0.46)
@@ -86,7 +85,7 @@ def _trap(rng: Generator) -> dict:
     return {"table": np.log(p / p.sum(-1, keepdims=True)), "kind": "last token", **sizes}
 
 
-def _tied(rng: Generator) -> dict:
+def _tied(rng) -> dict:
     """Two first tokens are equally probable; only one of them leads to a good end."""
     start, one, other, end = (int(token) for token in rng.permutation(4))
     p = np.full((4, 4), 0.01)
@@ -98,7 +97,7 @@ def _tied(rng: Generator) -> dict:
     return {"table": np.log(p / p.sum(-1, keepdims=True)), "kind": "last token", **sizes}
 
 
-def _place_taken(rng: Generator) -> dict:
+def _place_taken(rng) -> dict:
     """A finished hypothesis holds a place in the beam of 2 that another one would need to win at the end.
 
     After two rounds the beam is a, b (ln 0.36, divided by 7/6: −0.88) and the end (ln 0.25: −1.39); a, c (−1.47) has
@@ -114,7 +113,7 @@ def _place_taken(rng: Generator) -> dict:
     return {"table": np.log(p), "kind": "last token", **sizes}
 
 
-def _fourth_wins(rng: Generator) -> dict:
+def _fourth_wins(rng) -> dict:
     """Three tokens, and a beam of 9, in which the fourth of the second round wins at the end.
 
     After two rounds a, a (ln 0.146, divided by (7/6)^2.7: −1.27) is behind the end (ln 0.4: −0.92), start, start

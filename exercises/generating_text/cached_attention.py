@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.drawing import drawn_until, is_far_apart, normal
 from exercises.formulas.attention import softmax
 
@@ -47,13 +46,13 @@ def attend_at(place, query, key, value, cache):
     return mixed, (keys, values)
 
 
-def _tokens(rng: Generator, batch: int, heads: int, length: int, width: int, **more) -> dict:
+def _tokens(rng, batch: int, heads: int, length: int, width: int, **more) -> dict:
     """Queries, keys and values (B, H, T, K) of all tokens; the queries are large enough that weights differ."""
     shape = (batch, heads, length, width)
     return {"query": 2 * normal(rng, *shape), "key": normal(rng, *shape), "value": normal(rng, *shape), **more}
 
 
-def _large(rng: Generator) -> dict:
+def _large(rng) -> dict:
     """Scores of thousands, of which the largest that a token sees leads by so much that its weight is 1."""
 
     def draw() -> dict:

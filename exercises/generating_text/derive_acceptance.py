@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.drawing import drawn_until
 from exercises.formulas.attention import softmax
 
@@ -24,7 +23,7 @@ def acceptance(target: np.ndarray, draft: np.ndarray) -> tuple[np.ndarray, np.nd
     return np.asarray(accepted), residual
 
 
-def _pair(rng: Generator, *shape: int) -> dict[str, np.ndarray]:
+def _pair(rng, *shape: int) -> dict[str, np.ndarray]:
     """Two laws (…, V) that differ clearly, each in both directions."""
 
     def draw() -> dict[str, np.ndarray]:
@@ -38,7 +37,7 @@ def _pair(rng: Generator, *shape: int) -> dict[str, np.ndarray]:
     return drawn_until(is_clear, draw)
 
 
-def _in_64ths(rng: Generator, words: int) -> np.ndarray:
+def _in_64ths(rng, words: int) -> np.ndarray:
     """A law of whole 64ths, none of them 0: its sum is exactly 1 in every float type, in whatever order."""
     cuts = np.sort(rng.permutation(63)[: words - 1] + 1)
     return (np.diff(np.concatenate([[0], cuts, [64]])) / 64).astype("float32")

@@ -6,7 +6,6 @@ from functools import partial
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit, seen
-from coursekit.generator import Generator
 from exercises.generating_text.shared import free_places, greedy, greedy_decode, search, until
 
 exercise = Exercise("greedy_decode", own_probe=True, returns=("tokens",))
@@ -75,7 +74,7 @@ def ties(rng):
     yield Case(nearly, "two log-probabilities differ by 0.0001, max_length=6")
 
 
-def _nearly_tied(rng: Generator) -> np.ndarray:
+def _nearly_tied(rng) -> np.ndarray:
     """Of two tokens in every row the one with the higher id is more probable, by little; others are impossible."""
     table = np.full((23, 7), -np.inf)
     for row in table:

@@ -5,7 +5,6 @@ from functools import partial
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit, seen
-from coursekit.generator import Generator
 from coursekit.probes.generating_text import SEEDS_AGAIN, Step, each_seed, table_step
 from exercises.generating_text.shared import is_finished, search, until
 
@@ -54,7 +53,7 @@ def length(tokens: list[int]) -> int:
     return len(tokens) - 1
 
 
-def _written(rng: Generator, inputs: dict) -> list[int]:
+def _written(rng, inputs: dict) -> list[int]:
     """A sentence drawn from the model."""
     step, tokens = table_step(inputs["table"], inputs["kind"]), [inputs["start_id"]]
     while len(tokens) < inputs["max_length"] and not is_finished(tokens, inputs["end_id"]):
@@ -63,7 +62,7 @@ def _written(rng: Generator, inputs: dict) -> list[int]:
     return tokens
 
 
-def _inputs(rng: Generator, names: tuple[str, ...], count: int, **settings) -> dict:
+def _inputs(rng, names: tuple[str, ...], count: int, **settings) -> dict:
     """Drawn sentences, and some to be placed among them, of which at least one is finished."""
     inputs = search(rng, **settings)
     sentences = [_written(rng, inputs) for _ in names]
@@ -94,18 +93,18 @@ def _is_clear(inputs: dict) -> bool:
     )
 
 
-def _drawn(rng: Generator, *names: str, count: int, **settings) -> dict:
+def _drawn(rng, *names: str, count: int, **settings) -> dict:
     return until(partial(_inputs, rng, names, count, **settings), _is_clear)
 
 
-def _with_ties(rng: Generator) -> dict:
+def _with_ties(rng) -> dict:
     """Searched sentences that were drawn as well. Logarithms are whole eighths: sums are exact in every order."""
     inputs = _drawn(rng, "greedy", "beam", count=17, words=5, max_length=7)
     inputs["drawn"][3], inputs["drawn"][8] = inputs["sentences"]
     return inputs | {"table": np.round(8 * inputs["table"]) / 8}
 
 
-def _with_impossible(rng: Generator) -> dict:
+def _with_impossible(rng) -> dict:
     """The first sentence begins with a token that is impossible there; the second one begins otherwise."""
 
     def draw() -> dict:

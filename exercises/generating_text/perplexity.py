@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.formulas.losses import log_softmax
 
@@ -32,7 +31,7 @@ def token_mean(losses: np.ndarray, real: np.ndarray) -> np.ndarray:
     return np.where(real, losses, 0).sum() / real.sum()
 
 
-def _rows(rng: Generator, lengths: tuple[int, ...], width: int, words: int) -> dict:
+def _rows(rng, lengths: tuple[int, ...], width: int, words: int) -> dict:
     """Logits (B, `width`, `words`), and targets (B, `width`): so many in each row, one of them id 1, then padding."""
     targets = rng.integers(2, words, size=(len(lengths), width)).astype("int32")
     targets[np.arange(len(lengths)), rng.integers(min(lengths), size=len(lengths))] = 1
@@ -40,14 +39,14 @@ def _rows(rng: Generator, lengths: tuple[int, ...], width: int, words: int) -> d
     return {"logits": 1.5 * normal(rng, len(lengths), width, words), "targets": targets}
 
 
-def _lifted(rng: Generator) -> dict:
+def _lifted(rng) -> dict:
     """Logits of which every second place is near 1,000 and the others near −1,000: a softmax sees no difference."""
     inputs = _rows(rng, (7, 7), 7, 3)
     far = np.where(np.arange(14).reshape(2, 7, 1) % 2, 1000, -1000)
     return {**inputs, "logits": (inputs["logits"] + far).astype("float32")}
 
 
-def _nearly_impossible(rng: Generator) -> dict:
+def _nearly_impossible(rng) -> dict:
     """Rows of 87 tokens together, one of which has a logit so low that its probability is 0 in every float type."""
     inputs = _rows(rng, (29, 29, 29), 29, 5)
     inputs["logits"][1, 2, inputs["targets"][1, 2]] = -800

@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit, seen
-from coursekit.generator import Generator
 from exercises.drawing import drawn_until, normal
 from exercises.formulas.encoder_block import normalised, unpacked
 from exercises.imdb_classifier.masked_mean import masked_mean
@@ -13,12 +12,12 @@ TINY = {"max_length": 13, "vocab_size": 31, "d_model": 6, "num_heads": 3, "d_ff"
 TINY_SHOWN = "max_length=13, vocab_size=31, d_model=6, num_heads=3, d_ff=11"
 
 
-def _some(rng: Generator, count: int) -> np.ndarray:
+def _some(rng, count: int) -> np.ndarray:
     """Which of `count` reviews something is done to: two at least, and two are left as they are."""
     return drawn_until(lambda drawn: 2 <= drawn.sum() <= count - 2, lambda: rng.random(count) < 0.5)
 
 
-def _reviews_case(rng: Generator, mode: str, description: str, batch: int = 7, *, twins: bool = False, **more) -> Case:
+def _reviews_case(rng, mode: str, description: str, batch: int = 7, *, twins: bool = False, **more) -> Case:
     ids = padded(rng, batch, TINY["max_length"], least=3)
     if twins:  # some reviews are the same as one before
         for place in (np.flatnonzero(_some(rng, batch - 1)) + 1).tolist():
@@ -191,7 +190,7 @@ def learning(rng):
 LARGE, WIDE = 1e7, 300  # so that no epsilon matters, nor a factor before the words; and the block's tokens
 
 
-def _given_numbers(rng: Generator) -> dict:
+def _given_numbers(rng) -> dict:
     """Weights with which the probabilities of nine reviews are far from each other, from 0 and from 1."""
     sizes = {name: TINY[name] for name in ("vocab_size", "d_model", "d_ff")}
     width, inner = TINY["d_model"], TINY["d_ff"]

@@ -4,11 +4,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.imdb_classifier.shared import ACCENTED, WORDS, pick
 
 
-def _counted_texts(rng: Generator, empty: bool = False) -> list[str]:
+def _counted_texts(rng, empty: bool = False) -> list[str]:
     """Standardised texts: one word most often but in one text only, then three, three and two words as often."""
     words = sorted(pick(rng, WORDS, 9)[:7] + pick(rng, ACCENTED, 2))
     top = words.pop(int(rng.integers(len(words))))
@@ -22,7 +21,7 @@ def _counted_texts(rng: Generator, empty: bool = False) -> list[str]:
 
 
 def _vocabularies(*limits: int, empty: bool = False):
-    def draw(rng: Generator) -> list[Case]:
+    def draw(rng) -> list[Case]:
         cases = []
         for limit in limits:
             texts = _counted_texts(rng, empty)

@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.drawing import drawn_until, normal
 from exercises.imdb_classifier.shared import padded, with_one_word
 
@@ -42,7 +41,7 @@ def slope(logits: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return error / logits.size
 
 
-def _inputs(rng: Generator, batch: int, length: int, width: int) -> dict[str, np.ndarray]:
+def _inputs(rng, batch: int, length: int, width: int) -> dict[str, np.ndarray]:
     """Logits that differ clearly from each other and from the labels, which are of both classes."""
 
     def draw() -> dict[str, np.ndarray]:

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.drawing import drawn_until
 
 
-def _results(rng: Generator, tn: int, fp: int, fn: int, tp: int, threshold: float = 0.5) -> dict:
+def _results(rng, tn: int, fp: int, fn: int, tp: int, threshold: float = 0.5) -> dict:
     """Probabilities (n,) and labels (n,) with these counts; the first of each side stands on or near the threshold."""
     n = tn + fp + fn + tp
     labels = np.repeat([0, 0, 1, 1], [tn, fp, fn, tp])
@@ -30,7 +29,7 @@ def _shown(counts: Sequence[int], **others) -> str:
     return ", ".join([f"{sum(counts)} reviews", *(f"{key}={value}" for key, value in others.items())])
 
 
-def _counts(rng: Generator, *around: int) -> tuple[int, int, int, int]:
+def _counts(rng, *around: int) -> tuple[int, int, int, int]:
     """Counts of the four fields near these, all different, so that no two of them can be taken for each other."""
     fields = [count for count in around if count]
     drawn = drawn_until(
@@ -42,7 +41,7 @@ def _counts(rng: Generator, *around: int) -> tuple[int, int, int, int]:
 
 
 def _measured(*around: tuple[int, int, int, int]):
-    def draw(rng: Generator) -> list[Case]:
+    def draw(rng) -> list[Case]:
         counts = [_counts(rng, *fields) for fields in around]
         return [Case(_results(rng, *fields), _shown(fields)) for fields in counts]
 

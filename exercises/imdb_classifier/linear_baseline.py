@@ -6,18 +6,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.imdb_classifier.shared import WORDS, pick
 
 
-def _reviews(rng: Generator, words: list[str], count: int) -> list[str]:
+def _reviews(rng, words: list[str], count: int) -> list[str]:
     return [
         " ".join(words[int(place)] for place in rng.integers(len(words), size=int(rng.integers(4, 9))))
         for _ in range(count)
     ]
 
 
-def _inputs(rng: Generator, count: int, tried: int, words: int = 9) -> dict:
+def _inputs(rng, count: int, tried: int, words: int = 9) -> dict:
     """Training reviews whose labels depend on one word and on one pair of words, and reviews to judge."""
     chosen = pick(rng, WORDS, words)
     train = _reviews(rng, chosen, count)
@@ -26,7 +25,7 @@ def _inputs(rng: Generator, count: int, tried: int, words: int = 9) -> dict:
     return {"train_texts": train, "train_labels": labels, "texts": _reviews(rng, chosen, tried)}
 
 
-def _in_order(rng: Generator) -> dict:
+def _in_order(rng) -> dict:
     """Every review has the same four words; the label is the order of two of them."""
     first, second, *others = pick(rng, WORDS, 6)
     texts, labels = [], []

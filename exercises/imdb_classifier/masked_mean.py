@@ -3,12 +3,11 @@
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit, instead
-from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.imdb_classifier.shared import padded, with_one_word
 
 
-def _mean_case(rng: Generator, ids: np.ndarray, width: int, floats: str = "float32", **settings) -> Case:
+def _mean_case(rng, ids: np.ndarray, width: int, floats: str = "float32", **settings) -> Case:
     x = rng.normal(size=(*ids.shape, width)) + 1.5
     x[ids == 0] *= 20
     return Case({"x": x.astype(floats), "ids": ids}, **settings)

@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.drawing import drawn_until
 
 exercise = Exercise("measure_difference", returns=("difference", "interval", "reviews_alone"))
@@ -37,13 +36,13 @@ def middle(differences: np.ndarray, difference: float) -> np.ndarray:
     return np.percentile(differences, [2.5, 97.5])
 
 
-def _correct(rng: Generator, seeds: int, ease: np.ndarray, shift: float) -> np.ndarray:
+def _correct(rng, seeds: int, ease: np.ndarray, shift: float) -> np.ndarray:
     """Which reviews each of the models classifies correctly: they agree on what is easy; models differ as well."""
     levels = ease + shift + 0.15 * rng.normal(size=(seeds, 1))
     return rng.random((seeds, len(ease))) < levels
 
 
-def _inputs(rng: Generator, seeds_a: int, seeds_b: int, count: int, repeats: int) -> dict[str, np.ndarray]:
+def _inputs(rng, seeds_a: int, seeds_b: int, count: int, repeats: int) -> dict[str, np.ndarray]:
     ease = 0.2 + 0.6 * rng.random(count)
     return {
         "correct_a": _correct(rng, seeds_a, ease, 0.12),
@@ -75,7 +74,7 @@ def _is_unlikely(inputs: dict[str, np.ndarray]) -> bool:
     return bool(np.abs(ends - np.round(ends)).min() > 1e-6)
 
 
-def _case(rng: Generator, seeds_a: int, seeds_b: int, count: int, repeats: int) -> Case:
+def _case(rng, seeds_a: int, seeds_b: int, count: int, repeats: int) -> Case:
     inputs = drawn_until(_is_clear, lambda: _inputs(rng, seeds_a, seeds_b, count, repeats))
     return Case(inputs, f"{seeds_a} and {seeds_b} trained models, {count} reviews, drawn {repeats} times")
 

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from coursekit.generator import Generator
-
 WORDS = (
     "actor",
     "banal",
@@ -36,11 +34,11 @@ WORDS = (
 ACCENTED = ("café", "naïve", "fiancée", "über", "señor", "cliché", "déjà")
 
 
-def pick(rng: Generator, words: Sequence[str], count: int) -> list[str]:
+def pick(rng, words: Sequence[str], count: int) -> list[str]:
     return [str(word) for word in rng.permutation(list(words))[:count]]
 
 
-def padded(rng: Generator, batch: int, length: int, least: int = 1) -> np.ndarray:
+def padded(rng, batch: int, length: int, least: int = 1) -> np.ndarray:
     """Ids (B, T) with words of ids from 1 on, then padding; the rows differ in length, and each has an unknown word."""
     ids = rng.integers(2, 31, size=(batch, length))
     for row, words in enumerate(rng.permutation(np.linspace(max(least, 2), length - 1, batch).astype(int))):
@@ -49,7 +47,7 @@ def padded(rng: Generator, batch: int, length: int, least: int = 1) -> np.ndarra
     return ids
 
 
-def with_one_word(rng: Generator, ids: np.ndarray) -> np.ndarray:
+def with_one_word(rng, ids: np.ndarray) -> np.ndarray:
     """Ids of which one row has its first word only: the smallest number to divide by."""
     ids[int(rng.integers(len(ids))), 1:] = 0
     return ids

@@ -4,7 +4,6 @@ import re
 import string
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.imdb_classifier.shared import ACCENTED, WORDS, pick
 
 OPENINGS = ("Don't", "Isn't", "Can't", "Won't")
@@ -12,7 +11,7 @@ OPENINGS = ("Don't", "Isn't", "Can't", "Won't")
 HYPHENATED = ("well-made", "low-key", "made-up", "half-baked")
 
 
-def _texts_of(rng: Generator, *patterns: str) -> list[Case]:
+def _texts_of(rng, *patterns: str) -> list[Case]:
     """Cases of `standardize`: each pattern filled with fresh words, {0} to {5}."""
     cases = []
     for pattern in patterns:

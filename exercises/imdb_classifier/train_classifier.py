@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograder.declare import Case, Exercise, seen
-from coursekit.generator import Generator
 
 LEAST_ACCURACY = 0.9
 LENGTH = 16  # words of a review
@@ -12,7 +11,7 @@ NOT_KNOWN = dict.fromkeys(("kept", "loss", "stops"), "not known")  # if `val_los
 ALONE = 40  # words that occur in a single review, to see from their vectors who learned from that review
 
 
-def _reviews(rng: Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
+def _reviews(rng, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows of neutral words, with three words of praise or of blame in each; labels 1 and 0."""
     labels = rng.permutation(np.arange(count) % 2)
     ids = rng.integers(NEUTRAL.start, NEUTRAL.stop, size=(count, LENGTH))

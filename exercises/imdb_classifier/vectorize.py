@@ -5,12 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit, seen
-from coursekit.generator import Generator
 from exercises.drawing import one_of
 from exercises.imdb_classifier.shared import WORDS, pick
 
 
-def _ids_case(rng: Generator, lengths: Sequence[int], max_length: int, known: int = 8) -> Case:
+def _ids_case(rng, lengths: Sequence[int], max_length: int, known: int = 8) -> Case:
     """Texts of the given lengths, in words; about a third of the words are not in the vocabulary."""
     words = pick(rng, WORDS, known + 5)
     vocabulary = ["", "[UNK]", *words[:known]]

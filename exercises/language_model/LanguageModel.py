@@ -6,7 +6,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 from coursekit.probes.language_model import model_paths, roles
 from exercises.drawing import normal
 from exercises.language_model.shared import cut_to, logits_and_caches, model_shapes
@@ -72,7 +71,7 @@ def loss_along_directions(
     return {"slopes": np.array(slopes)}
 
 
-def _inputs(rng: Generator, *, batch: int = 2, length: int = 5, cuts: Sequence[int] = (), **other_sizes: int) -> dict:
+def _inputs(rng, *, batch: int = 2, length: int = 5, cuts: Sequence[int] = (), **other_sizes: int) -> dict:
     sizes = {**SIZES, **other_sizes}
     drawn = [
         1 + normal(rng, *shape) / 2

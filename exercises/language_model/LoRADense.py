@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit, seen
-from coursekit.generator import Generator
 from exercises.drawing import normal
 
 exercise = Exercise("LoRADense", own_probe=True)
@@ -24,7 +23,7 @@ def frozen(x: np.ndarray, kernel: np.ndarray, bias: np.ndarray, rank: int, alpha
     return {"start": "as the frozen layer", "b": "zeros", "a": "random", "trainable_parameters": thin}
 
 
-def _inputs(rng: Generator, rank: int, alpha: float, width: int = 7, columns: int = 11) -> dict:
+def _inputs(rng, rank: int, alpha: float, width: int = 7, columns: int = 11) -> dict:
     fixed = {
         "x": normal(rng, 2, 5, width),
         "kernel": normal(rng, width, columns),

@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.drawing import normal
 
 exercise = Exercise("bits_per_byte", returns=("bits",))
@@ -21,7 +20,7 @@ def bits_per_byte(logits: np.ndarray, targets: np.ndarray, token_bytes: np.ndarr
     return np.asarray(nats.sum() / math.log(2) / size.sum())
 
 
-def _inputs(rng: Generator, rows: int, length: int, words: int, scale: float = 2.0) -> dict:
+def _inputs(rng, rows: int, length: int, words: int, scale: float = 2.0) -> dict:
     """Rows of very different sizes in bytes, each with an end, which has none."""
     token_bytes = np.concatenate([rng.permutation(words - 1) + 1, [0]])
     order = np.argsort(token_bytes[:-1], kind="stable")

@@ -1,7 +1,6 @@
 """Lab 10, exercise `bpe_decode`."""
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.language_model.shared import FORBIDDEN_BYTE_PAIRS
 
 exercise = Exercise("bpe_decode", own_probe=True, returns=("text",), forbidden=FORBIDDEN_BYTE_PAIRS)
@@ -17,7 +16,7 @@ def bpe_decode(ids: list[int], merges: list[list[int]]) -> str:
     return b"".join(pieces[number] for number in ids).decode("utf-8", errors="replace")
 
 
-def _spelt(rng: Generator, letters: str, size: int) -> list[int]:
+def _spelt(rng, letters: str, size: int) -> list[int]:
     return [byte for place in rng.integers(len(letters), size=size) for byte in letters[int(place)].encode()]
 
 

@@ -4,7 +4,6 @@ from functools import partial
 from itertools import pairwise
 
 from autograder.declare import Case, Exercise, edit, instead
-from coursekit.generator import Generator
 from exercises.drawing import drawn_until
 from exercises.language_model.shared import FORBIDDEN_BYTE_PAIRS, drawn_chunks, joined, learned
 
@@ -62,7 +61,7 @@ def replaced_once(chunk: str, merges: list[list[int]]) -> dict[str, str]:
     return {"ids": str(ids)}
 
 
-def _inputs(rng: Generator, letters: str, size: int, count: int = 8) -> dict:
+def _inputs(rng, letters: str, size: int, count: int = 8) -> dict:
     """A chunk of these letters, and merges that were learned from others."""
     merges = learned(drawn_chunks(rng, letters, count), 9)
     return {

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit, seen
-from coursekit.generator import Generator
 from coursekit.probes.language_model import WANTED_CALLS, from_one_seed, logits_after
 from exercises.drawing import drawn_until
 from exercises.formulas.attention import softmax
@@ -62,7 +61,7 @@ def cut_as_given(numbers: np.ndarray, p: float) -> np.ndarray:
     return kept / kept.sum()
 
 
-def _greedy(rng: Generator, *, ends: bool, begins: bool = False, only: bool = False, inside: bool = False) -> dict:
+def _greedy(rng, *, ends: bool, begins: bool = False, only: bool = False, inside: bool = False) -> dict:
     """A prompt after which the most probable tokens come to an end in time, or do not."""
 
     def draw() -> dict:
@@ -84,7 +83,7 @@ def _greedy(rng: Generator, *, ends: bool, begins: bool = False, only: bool = Fa
     return drawn_until(fits, draw)
 
 
-def _law(rng: Generator, logits: Sequence[float], temperature: float, p: float) -> dict:
+def _law(rng, logits: Sequence[float], temperature: float, p: float) -> dict:
     """One table row after every prompt; no token is the end."""
     table = np.array(logits)[rng.permutation(len(logits))][None]
     seed = int(rng.integers(10**6))

@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.formulas.attention import softmax
 
 exercise = Exercise("induction_scores", returns=("scores",))
@@ -16,7 +15,7 @@ def induction_scores(weights: np.ndarray, period: int) -> np.ndarray:
     return weights[:, :, second, second - period + 1].mean(axis=(0, 2))
 
 
-def _inputs(rng: Generator, batch: int, heads: int, period: int, length: int) -> dict:
+def _inputs(rng, batch: int, heads: int, period: int, length: int) -> dict:
     scores = np.where(np.tri(length, dtype=bool), 3 * rng.normal(size=(batch, heads, length, length)), -1e9)
     return {"weights": softmax(scores).astype("float32"), "period": period}
 

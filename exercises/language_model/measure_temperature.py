@@ -4,7 +4,6 @@ import numpy as np
 from scipy.stats import t
 
 from autograder.declare import Case, Exercise, edit, seen
-from coursekit.generator import Generator
 from coursekit.probes.language_model import PARSES, wanted_grid
 from exercises.drawing import drawn_until
 
@@ -44,7 +43,7 @@ def quantile_of_students_t(prompts: int) -> float:
     return float(t.ppf(0.975, prompts - 1))
 
 
-def _inputs(rng: Generator, prompts: int, temperatures: list[float], seeds: int) -> dict:
+def _inputs(rng, prompts: int, temperatures: list[float], seeds: int) -> dict:
     """Outcomes of a process: a prompt has a rate of its own, which falls with the temperature."""
     ease = 0.15 + 0.7 * rng.random((prompts, 1))
     rates = ease / (1 + np.array(temperatures))
@@ -58,7 +57,7 @@ def _case(inputs: dict, text: str, mode: str = "call") -> Case:
     return Case({key: value for key, value in inputs.items() if key != "rates"}, text, mode=mode)
 
 
-def _enough(rng: Generator, prompts: int, temperatures: list[float], seeds: int) -> dict:
+def _enough(rng, prompts: int, temperatures: list[float], seeds: int) -> dict:
     """Outcomes, good ones and bad ones at each temperature; prompts differ, and no interval leaves 0 to 1."""
     while True:
         inputs = _inputs(rng, prompts, temperatures, seeds)
@@ -73,7 +72,7 @@ def _enough(rng: Generator, prompts: int, temperatures: list[float], seeds: int)
             return inputs
 
 
-def _beyond(rng: Generator) -> dict:
+def _beyond(rng) -> dict:
     """Outcomes of few bodies, so that the interval of a small share reaches below 0."""
     return drawn_until(
         lambda inputs: bool((shares_with_intervals(inputs["outcomes"], inputs["seeds"])["low"] < -0.05).any()),

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit, instead, seen
-from coursekit.generator import Generator
 
 exercise = Exercise("next_token_windows", own_probe=True)
 
@@ -30,7 +29,7 @@ def within_documents(documents, end_id, length, starts):
     return {name: np.where(np.cumsum(rows == end_id, axis=1) > 0, end_id, rows) for name, rows in right.items()}
 
 
-def _inputs(rng: Generator, count: int, length: int, starts: Sequence[int] | None = None, after: int = 0) -> dict:
+def _inputs(rng, count: int, length: int, starts: Sequence[int] | None = None, after: int = 0) -> dict:
     """Short documents, so that windows cross their ends; the starts are drawn if none are given."""
     end_id = int(rng.integers(300, 400))
     documents = [rng.integers(end_id, size=int(size)).tolist() for size in 2 + rng.permutation(count)]

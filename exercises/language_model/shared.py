@@ -7,7 +7,6 @@ from itertools import pairwise
 import numpy as np
 
 from autograder.declare import edit
-from coursekit.generator import Generator
 from coursekit.probes.language_model import model_paths
 from exercises.formulas.attention import softmax
 
@@ -143,7 +142,7 @@ def learned(chunks: dict[str, int], num_merges: int) -> list[tuple[int, int]]:
     return merges
 
 
-def drawn_chunks(rng: Generator, letters: str, count: int) -> dict[str, int]:
+def drawn_chunks(rng, letters: str, count: int) -> dict[str, int]:
     """Chunks of two to six letters, each with how often it occurs."""
     chunks: dict[str, int] = {}
     while len(chunks) < count:

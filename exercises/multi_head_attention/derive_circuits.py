@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit, instead
-from coursekit.generator import Generator
 from exercises.drawing import normal
 
 exercise = Exercise("derive_circuits", returns=("qk", "ov"))
@@ -55,7 +54,7 @@ def circuits_cut(w_q, w_k, w_v, w_o, num_heads, width):
     return qk, np.stack([w_v[:, block] @ w_o[block] for block in blocks])
 
 
-def _kernels(rng: Generator, width: int, heads: int, key_dim: int, value_dim: int) -> dict:
+def _kernels(rng, width: int, heads: int, key_dim: int, value_dim: int) -> dict:
     return {
         "w_q": normal(rng, width, heads * key_dim),
         "w_k": normal(rng, width, heads * key_dim),

@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.formulas.attention import scaled_dot_product_attention
 from exercises.multi_head_attention.shared import OVER_HEADS
@@ -19,7 +18,7 @@ def heads_beside_tokens(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarr
     return scaled_dot_product_attention(q, k, v)["output"].swapaxes(1, 2)
 
 
-def _inputs(rng: Generator, queries: int, keys: int, *, batch: int = 2, heads: int = 3, size: int = 7) -> dict:
+def _inputs(rng, queries: int, keys: int, *, batch: int = 2, heads: int = 3, size: int = 7) -> dict:
     return {
         "q": normal(rng, batch, queries, heads, size),
         **{name: normal(rng, batch, keys, heads, size) for name in "kv"},

@@ -1,7 +1,6 @@
 """Lab 03, exercise `kv_cache_numbers`."""
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 
 PRIMES = (3, 5, 7, 11, 13, 17, 19)
 
@@ -14,7 +13,7 @@ def kv_cache_numbers(length: int, num_layers: int, num_kv_heads: int, head_dim: 
     return 2 * batch * num_layers * num_kv_heads * head_dim * length
 
 
-def _sizes(rng: Generator, *names: str) -> dict:
+def _sizes(rng, *names: str) -> dict:
     return dict(zip(names, (int(prime) for prime in rng.permutation(PRIMES)), strict=False))
 
 

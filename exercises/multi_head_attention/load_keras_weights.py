@@ -5,14 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.drawing import normal
 
 KERAS_NAMES = ("query", "key", "value", "output")
 
 
 def _keras_weights(*parts: str):
-    def draw(rng: Generator) -> list[Case]:
+    def draw(rng) -> list[Case]:
         heads, size = 3, 5
         width = heads * size
         inputs: dict = {"d_model": width, "num_heads": heads, "parts": list(parts)}

@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit, seen
-from coursekit.generator import Generator
 from coursekit.probes.multi_head_attention import SEVERAL, STAYING, loss_of, one_at_a_time
 from exercises.drawing import drawn_until, normal
 
@@ -44,7 +43,7 @@ def calls_alone(heads: np.ndarray) -> dict[str, str]:
     return {"calls": one_at_a_time(heads.shape[1])}
 
 
-def _drawn(rng: Generator, batch: int, heads: int, length: int, size: int, width: int) -> dict:
+def _drawn(rng, batch: int, heads: int, length: int, size: int, width: int) -> dict:
     """Outputs of heads with a mean, a mean at each position and a part of their own; targets near what they give.
 
     One head is not in the targets, so it is in the way: without it the loss is smaller.
@@ -62,7 +61,7 @@ def _one_is_in_the_way(inputs: dict) -> bool:
     return all(found.min() < -0.05 and found.max() > 0.05 for found in importance(**inputs).values())
 
 
-def _case(rng: Generator, *sizes: int, mode: str = "call") -> Case:
+def _case(rng, *sizes: int, mode: str = "call") -> Case:
     inputs = drawn_until(_one_is_in_the_way, lambda: _drawn(rng, *sizes))
     return Case(inputs, f"heads {inputs['heads'].shape}", mode=mode)
 

@@ -1,7 +1,6 @@
 """Lab 03, exercise `mha_parameter_count`."""
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23)
 
@@ -9,7 +8,7 @@ PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23)
 def _counts(*optional: str, use_bias: bool = True):
     """Two cases for `mha_parameter_count` with the given optional sizes; all sizes differ."""
 
-    def draw(rng: Generator) -> list[Case]:
+    def draw(rng) -> list[Case]:
         cases = []
         for _ in range(2):
             heads, size, *others = (int(prime) for prime in rng.permutation(PRIMES)[:4])

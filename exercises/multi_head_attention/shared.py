@@ -5,7 +5,6 @@ from collections.abc import Callable
 import numpy as np
 
 from autograder.declare import edit
-from coursekit.generator import Generator
 from exercises.drawing import drawn_until, normal, partial_mask
 from exercises.self_attention.shared import large_masks_matter
 
@@ -34,7 +33,7 @@ def attention_arrays(rng, width, kv_width, *, batch, queries, keys):
     return {key: array.astype("float32") for key, array in arrays.items()}
 
 
-def large_and_masked(rng: Generator, draw: Callable[[], dict]) -> dict:
+def large_and_masked(rng, draw: Callable[[], dict]) -> dict:
     """Inputs of a layer with one head and one sentence, with large scores and a mask (T, S) that matters there.
 
     Args:

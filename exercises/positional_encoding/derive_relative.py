@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.positional_encoding.shared import ANGLE_TOLERANCE, HALF_EXPONENT, OTHER_BASE, angular_speeds
 
@@ -25,19 +24,19 @@ def relative_scores(q: np.ndarray, k: np.ndarray, offset: np.ndarray) -> dict[st
     return {"output": scores.astype(q.dtype) if q.dtype.kind == "f" else scores}
 
 
-def _scores(rng: Generator, offset: np.ndarray, *shape: int, description: str = "") -> Case:
+def _scores(rng, offset: np.ndarray, *shape: int, description: str = "") -> Case:
     inputs = {"q": normal(rng, *shape), "k": normal(rng, *shape), "offset": np.asarray(offset).astype("int32")}
     return Case(inputs, description)
 
 
-def _whole(rng: Generator) -> Case:
+def _whole(rng) -> Case:
     """Queries and keys of whole numbers, as in the text: the scores are none."""
     q, k = (rng.integers(-4, 5, size=6).astype("int32") for _ in "qk")
     inputs = {"q": q, "k": k, "offset": _some(rng, 9, 5).astype("int32")}
     return Case(inputs, "q, k (6,) of whole numbers, 5 offsets")
 
 
-def _some(rng: Generator, below: int, count: int) -> np.ndarray:
+def _some(rng, below: int, count: int) -> np.ndarray:
     """Different distances from 1 on, in any order."""
     return 1 + rng.permutation(below)[:count]
 

@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.positional_encoding.rotary import HALF_PAIRS, ROWS_COUNTED, rotary
 from exercises.positional_encoding.shared import ANGLE_TOLERANCE
@@ -26,7 +25,7 @@ KEYS_TURNED = "rotary(k, positions)"
 MIRRORED = "k * np.where(np.arange(k.shape[-1]) % 2, -1, 1).astype(k.dtype)"
 
 
-def _inputs(rng: Generator, *leading: int, positions: object = None, length: int = 5, width: int = 6) -> dict:
+def _inputs(rng, *leading: int, positions: object = None, length: int = 5, width: int = 6) -> dict:
     places = np.arange(length) if positions is None else np.asarray(positions)
     return {**{name: normal(rng, *leading, len(places), width) for name in "qk"}, "positions": places.astype("int32")}
 

@@ -11,7 +11,7 @@ from coursekit.probes.positional_encoding import TOKEN_MAPS, token_map
 from exercises.drawing import drawn_until, normal
 
 
-def cycle(rng: Generator, length: int) -> np.ndarray:
+def cycle(rng, length: int) -> np.ndarray:
     """A permutation made of one cycle through all places: it leaves nothing in place and is not its own inverse."""
     order = rng.permutation(length)
     permutation = np.empty(length, "int64")
@@ -28,7 +28,7 @@ Rows = Callable[[Generator, tuple[int, ...]], np.ndarray]  # draws numbers (B, T
 
 
 def _of_feature(sequence: int, feature: int) -> Rows:
-    def draw(rng: Generator, shape: tuple[int, ...]) -> np.ndarray:
+    def draw(rng, shape: tuple[int, ...]) -> np.ndarray:
         rows = np.zeros(shape)
         rows[sequence, :, feature] = rng.normal(size=shape[1])
         return rows
@@ -37,7 +37,7 @@ def _of_feature(sequence: int, feature: int) -> Rows:
 
 
 def _half(which: tuple[slice | int, ...]) -> Rows:
-    def draw(rng: Generator, shape: tuple[int, ...]) -> np.ndarray:
+    def draw(rng, shape: tuple[int, ...]) -> np.ndarray:
         rows = np.zeros(shape)
         rows[which] = 0.5
         return rows
@@ -66,7 +66,7 @@ ADDED: dict[str, Rows] = {
 
 
 def _judged(
-    rng: Generator,
+    rng,
     fn: str,
     added: str = SAME,
     *,
@@ -100,12 +100,12 @@ def _judged(
     )
 
 
-def _both(rng: Generator, *names: str, **settings) -> list[Case]:
+def _both(rng, *names: str, **settings) -> list[Case]:
     """Each map twice: equivariant, and not."""
     return [_judged(rng, fn, added, **settings) for fn in names for added in (SAME, ROWS)]
 
 
-def _one_sided(rng: Generator) -> list[Case]:
+def _one_sided(rng) -> list[Case]:
     """A map whose two results differ by numbers of one sign, once positive and once negative."""
     cases = [_judged(rng, "the first token's first feature added everywhere", shape=(3, 5, 2)) for _ in range(2)]
     for case, sign in zip(cases, (1, -1), strict=True):
@@ -113,7 +113,7 @@ def _one_sided(rng: Generator) -> list[Case]:
     return cases
 
 
-def _in_any_order(rng: Generator, cases: list[Case]) -> list[Case]:
+def _in_any_order(rng, cases: list[Case]) -> list[Case]:
     """The cases shuffled: the answer is True or False, so which map comes when is drawn."""
     return [cases[at] for at in rng.permutation(len(cases))]
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit, seen
-from coursekit.generator import Generator
 from coursekit.probes.positional_encoding import every_question
 from exercises.drawing import drawn_until
 
@@ -77,7 +76,7 @@ def most_frequent_share(answers: np.ndarray) -> float:
 LETTERS, LENGTH = 4, 13
 
 
-def _asked(rng: Generator, distances: np.ndarray, answers: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+def _asked(rng, distances: np.ndarray, answers: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Questions (n, T) whose letters stand at these distances (n,) before the end, and their answers (n,)."""
     count = len(distances)
     if answers is None:
@@ -90,7 +89,7 @@ def _asked(rng: Generator, distances: np.ndarray, answers: np.ndarray | None = N
     return ids.astype("int32"), answers.astype("int64")
 
 
-def _guesses(rng: Generator, answers: np.ndarray, distances: np.ndarray, right: Sequence[int]) -> np.ndarray:
+def _guesses(rng, answers: np.ndarray, distances: np.ndarray, right: Sequence[int]) -> np.ndarray:
     """Guesses (n,), of which so many are right at each distance; which ones is drawn."""
     is_right = np.zeros(len(answers), bool)
     for distance, number in enumerate(right):
@@ -99,7 +98,7 @@ def _guesses(rng: Generator, answers: np.ndarray, distances: np.ndarray, right: 
     return np.where(is_right, answers, other)
 
 
-def _questions(rng: Generator, windows: list[int], at_each: int, farthest: int, empty: int) -> dict:
+def _questions(rng, windows: list[int], at_each: int, farthest: int, empty: int) -> dict:
     """Questions at all distances but one, and a model that reads up to some distance, and once more beyond it."""
     asked = np.array([d for d in range(farthest + 1) if d != empty])
     after = np.cumsum(np.arange(farthest + 1) != empty)  # distances with questions, counted
@@ -124,7 +123,7 @@ def _inputs(ids: np.ndarray, answers: np.ndarray, distances: np.ndarray, guesses
 FEW = np.array([31, 3, 0, 4, 0, 1, 29, 1])  # questions at the distances from 0 to 7; a number for 0 at 4 is drawn
 
 
-def _few(rng: Generator, windows: list[int]) -> dict:
+def _few(rng, windows: list[int]) -> dict:
     """Three or four questions can be clear and one cannot, whatever its answer: each of them counts like the others.
 
     The three windows end at distance 3, where a limit of 1.96 errors would not, at 0, and at 4, before a single
@@ -150,7 +149,7 @@ def _few_decide(inputs: dict) -> bool:
     return bool(three_is_clear and 1.97 < errors_above < 1.99)
 
 
-def _at_the_limit(rng: Generator, windows: list[int]) -> dict:
+def _at_the_limit(rng, windows: list[int]) -> dict:
     """Half of the answers are one letter, so that four right ones of four are at the limit: ½ + 2·√(¼/4) is 1.
 
     The first window ends before them, at distance 0; the second one reads nothing.
@@ -195,7 +194,7 @@ def _is_clear(inputs: dict) -> bool:
     return bool(all(near) and own_counts_matter and hidden_matter and apart > 0.03 and apart_shares)
 
 
-def _case(rng: Generator, windows: list[int], text: str, mode: str = "call", **sizes: int) -> Case:
+def _case(rng, windows: list[int], text: str, mode: str = "call", **sizes: int) -> Case:
     inputs = drawn_until(_is_clear, lambda: _questions(rng, windows, **sizes))
     return Case(inputs, text, mode=mode)
 

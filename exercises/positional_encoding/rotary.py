@@ -3,12 +3,11 @@
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.positional_encoding.shared import ANGLE_TOLERANCE, PAIR_EXPONENTS, angular_speeds
 
 
-def _rotary(rng: Generator, *leading: int, positions=None, length: int = 5, width: int = 6, **case) -> Case:
+def _rotary(rng, *leading: int, positions=None, length: int = 5, width: int = 6, **case) -> Case:
     dtype = case.pop("float_type", "float32")
     places = np.arange(length) if positions is None else np.asarray(positions)
     inputs = {

@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograder.declare import Case, edit
-from coursekit.generator import Generator
 from exercises.drawing import normal, one_of
 
 # A table computed in float32 is off by the rounding of its largest angle: 600 · 1e-6 for 600 positions.
@@ -80,7 +79,7 @@ HALVES = (
 )
 
 
-def embedding_inputs(rng: Generator, length: int, *, max_length: int, vocab_size: int, width: int) -> dict:
+def embedding_inputs(rng, length: int, *, max_length: int, vocab_size: int, width: int) -> dict:
     """Inputs of both embedding layers, 3 sequences of the given length; ids reach up to the last word."""
     ids = rng.integers(0, vocab_size, size=(3, length)).astype("int32")
     ids[0, 0] = vocab_size - 1
@@ -96,30 +95,30 @@ def embedding_inputs(rng: Generator, length: int, *, max_length: int, vocab_size
 def embeddings(width: int, *, learned: bool):
     """Cases of an embedding layer: `draw(length, …)` makes one; learned positions need a second table."""
 
-    def inputs(rng: Generator, length: int, max_length: int, vocab_size: int) -> dict:
+    def inputs(rng, length: int, max_length: int, vocab_size: int) -> dict:
         made = embedding_inputs(rng, length, max_length=max_length, vocab_size=vocab_size, width=width)
         if learned:
             made["position_embedding.embeddings"] = normal(rng, max_length, width)
         return made
 
-    def values(rng: Generator) -> list[Case]:
+    def values(rng) -> list[Case]:
         return [
             Case(inputs(rng, 13, 13, 23), "ids (3, 13), max_length=13"),
             Case(inputs(rng, 13, 13, 11), "ids (3, 13), max_length=13, 11 words"),
         ]
 
-    def shorter(rng: Generator) -> list[Case]:
+    def shorter(rng) -> list[Case]:
         shown = inputs(rng, 7, 17, 11)
         wide = {**inputs(rng, 5, 13, 29)}
         wide["ids"] = wide["ids"].astype("int64")
         return [Case(shown, "ids (3, 7), max_length=17"), Case(wide, "ids (3, 5) of int64, max_length=13")]
 
-    def parameters(rng: Generator) -> list[Case]:
+    def parameters(rng) -> list[Case]:
         longest, words = one_of(rng, 11, 13, 14), one_of(rng, *range(19, 40))
         description = f"trainable parameters, max_length={longest}, vocab_size={words}, d_model={width}"
         return [Case(inputs(rng, 5, longest, words), description, mode="parameters")]
 
-    def training(rng: Generator) -> list[Case]:
+    def training(rng) -> list[Case]:
         shown = inputs(rng, 5, 7, 11)
         weighted = {**shown, "cotangent.output": normal(rng, 3, 5, width)}
         return [
@@ -127,7 +126,7 @@ def embeddings(width: int, *, learned: bool):
             Case(weighted, "gradients, compared with numerical ones", mode="gradient"),
         ]
 
-    def reload(rng: Generator) -> list[Case]:
+    def reload(rng) -> list[Case]:
         return [Case(inputs(rng, 5, 7, 11), "rebuilt from get_config(), weights copied", mode="reload")]
 
     return {"values": values, "shorter": shorter, "parameters": parameters, "training": training, "reload": reload}

@@ -3,14 +3,13 @@
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.drawing import normal, one_of, partial_mask, size_other_than
 from exercises.formulas.attention import scaled_dot_product_attention
 from exercises.self_attention import shared
 from exercises.self_attention.shared import project_qkv
 
 
-def _layer_inputs(rng: Generator, batch: int = 2, length: int = 5, width: int = 7, d_k: int = 3) -> dict:
+def _layer_inputs(rng, batch: int = 2, length: int = 5, width: int = 7, d_k: int = 3) -> dict:
     d_v = 11
     return {
         "d_k": d_k,

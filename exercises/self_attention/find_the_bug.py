@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit, instead
-from coursekit.generator import Generator
 from exercises.drawing import drawn_until, is_far_apart, normal
 from exercises.formulas.attention import scaled_dot_product_attention, softmax
 from exercises.self_attention import shared
@@ -28,7 +27,7 @@ def normalised_after(x: np.ndarray, w_q: np.ndarray, w_k: np.ndarray, w_v: np.nd
     return {"output": weights / weights.sum(axis=-1, keepdims=True) @ v}
 
 
-def _inputs(rng: Generator, *leading: int, length: int = 5) -> dict:
+def _inputs(rng, *leading: int, length: int = 5) -> dict:
     return {
         "x": normal(rng, *leading, length, 7),
         "w_q": normal(rng, 7, 3),

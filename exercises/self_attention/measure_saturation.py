@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit, seen
-from coursekit.generator import Generator
 from coursekit.probes.self_attention import CHANGED, every_draw
 from exercises.drawing import drawn_until, is_far_apart
 from exercises.formulas.attention import softmax
@@ -73,7 +72,7 @@ def first_above(means: np.ndarray, widths: list[int], threshold: float) -> str:
 QUERIES, KEYS = 5, 7
 
 
-def _inputs(rng: Generator, widths: list[int], seeds: int, growth: float, threshold: float | None = None) -> dict:
+def _inputs(rng, widths: list[int], seeds: int, growth: float, threshold: float | None = None) -> dict:
     """Draws of normal entries, whose deviation grows with the width; a threshold, drawn if none is given."""
     shape = (len(widths), seeds, QUERIES + KEYS, max(widths))
     deviation = np.array([(width / widths[0]) ** growth for width in widths])[:, None, None, None]
@@ -112,7 +111,7 @@ def _clear(rng, widths, seeds, growth=0.0, *, both=False, threshold=None):
     return drawn_until(fits, lambda: _inputs(rng, widths, seeds, growth, threshold))
 
 
-def _saturated(rng: Generator, widths: list[int], seeds: int) -> dict:
+def _saturated(rng, widths: list[int], seeds: int) -> dict:
     """Scores so far apart that every largest weight is exactly 1, and the threshold 1, which no mean is above."""
 
     def draw() -> dict:
@@ -129,7 +128,7 @@ def _saturated(rng: Generator, widths: list[int], seeds: int) -> dict:
     return drawn_until(is_clear, draw)
 
 
-def _up_and_down(rng: Generator, widths: list[int], seeds: int) -> dict:
+def _up_and_down(rng, widths: list[int], seeds: int) -> dict:
     """Means below the threshold, above it, below and above again: both settings pass first at the second width."""
 
     def draw() -> dict:
@@ -145,7 +144,7 @@ def _up_and_down(rng: Generator, widths: list[int], seeds: int) -> dict:
     return drawn_until(fits, draw)
 
 
-def _hardly_above(rng: Generator, widths: list[int], seeds: int) -> dict:
+def _hardly_above(rng, widths: list[int], seeds: int) -> dict:
     """A mean that is above the threshold, and not if it is rounded to three digits or fewer; no other one is near."""
 
     def draw() -> dict:

@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit, instead, seen
-from coursekit.generator import Generator
 from coursekit.probes.blocks import ALL, ALL_KEYS
 from coursekit.probes.self_attention import never_held
 from exercises.drawing import drawn_until, is_far_apart, normal
@@ -53,7 +52,7 @@ def blocks_averaged(q: np.ndarray, k: np.ndarray, v: np.ndarray, block_size: int
     return {"output": np.mean(_outputs_of_blocks(q, k, v, block_size), axis=0)}
 
 
-def _inputs(rng: Generator, queries: int, keys: int, block_size: int, *, d: int = 3, e: int = 2) -> dict:
+def _inputs(rng, queries: int, keys: int, block_size: int, *, d: int = 3, e: int = 2) -> dict:
     """Keys that answer the queries more and more, so that the largest score of a row changes on the way."""
     inputs = {
         "q": normal(rng, queries, d),

@@ -1,13 +1,12 @@
 """Lab 02, exercise `project_qkv`."""
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.self_attention.shared import project_qkv
 
 
 def _projections(*leading: tuple[int, ...], dtype: str = "float32", mode: str = "call"):
-    def draw(rng: Generator) -> list[Case]:
+    def draw(rng) -> list[Case]:
         return [
             Case(
                 {
@@ -24,7 +23,7 @@ def _projections(*leading: tuple[int, ...], dtype: str = "float32", mode: str = 
     return draw
 
 
-def _square_projections(rng: Generator) -> list[Case]:
+def _square_projections(rng) -> list[Case]:
     matrices = {name: normal(rng, 7, 7) for name in ("w_q", "w_k", "w_v")}
     return [Case({"x": normal(rng, 5, 7), **matrices})]
 

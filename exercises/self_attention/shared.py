@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograder.declare import Case, edit
-from coursekit.generator import Generator
 from exercises.drawing import drawn_until, masks_matter, normal
 from exercises.formulas.attention import scaled_dot_product_attention
 
@@ -222,7 +221,7 @@ def large_masks_matter(scores: np.ndarray, mask: np.ndarray) -> bool:
     )
 
 
-def plain_large(rng: Generator) -> list[Case]:
+def plain_large(rng) -> list[Case]:
     """Tokens of one direction and very different lengths, so that the longest wins and no token answers itself."""
     lengths = drawn_until(lambda drawn: drawn[0] < 700, lambda: rng.permutation([100.0, 200.0, 300.0, 400.0, 700.0]))
     x = lengths.astype("float32")[:, None] * (normal(rng, 7) + normal(rng, 5, 7) / 9)

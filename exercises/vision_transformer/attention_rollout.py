@@ -5,12 +5,11 @@ from typing import Any
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit, instead
-from coursekit.generator import Generator
 from exercises.formulas.attention import softmax
 from exercises.vision_transformer.shared import Draw
 
 
-def _attentions(rng: Generator, *shape: int, pruned: bool = False, dtype: str = "float32") -> np.ndarray:
+def _attentions(rng, *shape: int, pruned: bool = False, dtype: str = "float32") -> np.ndarray:
     weights = softmax(2 * rng.normal(size=(*shape, shape[-1])))
     if pruned:
         weights = np.where(weights < np.quantile(weights, 0.6), 0, weights)
@@ -18,7 +17,7 @@ def _attentions(rng: Generator, *shape: int, pruned: bool = False, dtype: str = 
 
 
 def _rollouts(*shapes: tuple[int, ...], pruned: bool = False, floats: str = "float32", **case: Any) -> Draw:
-    def draw(rng: Generator) -> list[Case]:
+    def draw(rng) -> list[Case]:
         cases = []
         for shape in shapes:
             attentions = _attentions(rng, *shape, pruned=pruned, dtype=floats)

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 from coursekit.probes.vision_transformer import by_role, role_shapes
 from coursekit.probes.vit_dropout import NOISE, NOT_GROWN, NOTHING_ELSE, READ_DROPPED
 from exercises.drawing import normal, size_other_than
@@ -39,7 +38,7 @@ SECOND: dict[str, Any] = {
 BATCH = 2
 
 
-def _model_inputs(rng: Generator, sizes: dict, added: float = 0.1) -> dict:
+def _model_inputs(rng, sizes: dict, added: float = 0.1) -> dict:
     """Inputs of build_vit, with weights for every role: γ around 1, all others around 0.
 
     `added` scales what is added to the residual stream: the smaller, the more the norms' epsilon matters. What GELU

@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.drawing import drawn_until
 
 exercise = Exercise("derive_receptive_field", returns=("sizes", "steps"))
@@ -21,7 +20,7 @@ def receptive_field(kernel_sizes, strides, dilations):
     return 1 + np.cumsum(added), steps
 
 
-def _stack(rng: Generator, layers: int, widest: int = 7) -> dict[str, np.ndarray]:
+def _stack(rng, layers: int, widest: int = 7) -> dict[str, np.ndarray]:
     """Layers of which at least two have a stride and at least two a dilation, the first and the last not alone."""
 
     def draw() -> dict[str, np.ndarray]:

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.vision_transformer import shared
 from exercises.vision_transformer.shared import Draw, draw_images, layout_mistakes, patches_of, refusal_mistakes
@@ -14,7 +13,7 @@ from exercises.vision_transformer.shared import Draw, draw_images, layout_mistak
 def _cut(*shapes: tuple[int, tuple[int, int], int, int], **case: Any) -> Draw:
     """Cases of extract_patches: batch, patches down and across, patch size, channels."""
 
-    def draw(rng: Generator) -> list[Case]:
+    def draw(rng) -> list[Case]:
         cases = []
         for shape in shapes:
             images = draw_images(rng, *shape)

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.vision_transformer.shared import LAYOUTS, READY_CUTTERS, Draw, refusal_mistakes
 
@@ -13,7 +12,7 @@ from exercises.vision_transformer.shared import LAYOUTS, READY_CUTTERS, Draw, re
 def _tubes(*shapes: tuple[int, tuple[int, int, int], int, int, int], floats: str = "float32", **case: Any) -> Draw:
     """Cases of extract_tubelets: batch, tubelets in time, down and across, frames of each, patch size, channels."""
 
-    def draw(rng: Generator) -> list[Case]:
+    def draw(rng) -> list[Case]:
         cases = []
         for batch, (times, rows, columns), frames, size, channels in shapes:
             video = normal(rng, batch, times * frames, rows * size, columns * size, channels, dtype=floats)

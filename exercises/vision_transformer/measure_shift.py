@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit, instead, seen
-from coursekit.generator import Generator
 from coursekit.probes.vision_transformer import WHOLE_PATCHES, answers_of, logits_of
 from exercises.drawing import drawn_until, normal
 
@@ -69,7 +68,7 @@ def unpaired(images, labels, shifts, patch_size, weights):
     return {**found, "error": (sum(variances) / len(images)) ** 0.5}
 
 
-def _inputs(rng: Generator, count: int, shape: tuple[int, int, int], patch_size: int, shifts: list[int]) -> dict:
+def _inputs(rng, count: int, shape: tuple[int, int, int], patch_size: int, shifts: list[int]) -> dict:
     """Images of three classes, and a linear model that knows where each of them stands."""
     weights = normal(rng, *shape, 3)
     labels = rng.permutation(np.arange(count) % 3)
@@ -97,7 +96,7 @@ def _is_clear(inputs: dict[str, Any]) -> bool:
     return bool((np.abs(change) > 0.1).all() and len(set(accuracy)) == len(accuracy) and differ.all())
 
 
-def _drawn(rng: Generator, *settings: Any) -> dict[str, Any]:
+def _drawn(rng, *settings: Any) -> dict[str, Any]:
     return drawn_until(_is_clear, lambda: _inputs(rng, *settings))
 
 

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.drawing import normal
 from exercises.vision_transformer.shared import Draw, layout_mistakes
 
@@ -21,7 +20,7 @@ READY_MERGERS = (
 def _joined(*shapes: tuple[int, tuple[int, int], int, int], floats: str = "float32", **case: Any) -> Draw:
     """Cases of merge_patches: batch, patches down and across, patch size, channels."""
 
-    def draw(rng: Generator) -> list[Case]:
+    def draw(rng) -> list[Case]:
         cases = []
         for batch, (rows, columns), size, channels in shapes:
             inputs: dict[str, Any] = {

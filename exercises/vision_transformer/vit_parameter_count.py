@@ -1,14 +1,13 @@
 """Lab 09, exercise `vit_parameter_count`."""
 
 from autograder.declare import Case, Exercise, edit
-from coursekit.generator import Generator
 from exercises.vision_transformer.shared import Draw, vit_size
 
 BASE_16 = {"image_size": 224, "patch_size": 16, "channels": 3, "d_model": 768, "num_layers": 12, "d_ff": 3072}
 
 
 def _counts(*, classes: bool) -> Draw:
-    def draw(rng: Generator) -> list[Case]:
+    def draw(rng) -> list[Case]:
         cases = [dict(BASE_16)]
         for patch, channels in ((5, 1), (7, 4)):
             side = int(rng.integers(3, 9))
