@@ -29,7 +29,7 @@
 # * cut words into pieces, and pack texts into the three rows that BERT reads;
 # * run BERT-base on your texts, from TensorFlow Hub or KerasHub.
 #
-# **You need** [the encoder block](04_encoder_block.ipynb) and lectures [6](06_imdb_classifier.ipynb) and [6b](06b_judging_a_classifier.ipynb). **Time:** about 67 minutes to read and predict (estimated, not measured); the code
+# **You need** [the encoder block](04_encoder_block.ipynb) and lectures [6](06_imdb_classifier.ipynb) and [6b](06b_judging_a_classifier.ipynb). **Time:** about 70 minutes to read and predict (estimated, not measured); the code
 # runs in about two minutes on two CPU cores. Letters: **B** batch, **T** tokens of a row, **D** width, **V** size of the vocabulary.
 #
 # **This page needs two things that do not come with the course:** the published BERT (84 MB: `data.published("minilm")` in a cell fetches it once) and AG News (set `COURSE_SOURCE=real`). Without the first, the live cells of sections 1, 2 and 5 are left out: read their outputs before you run the page. Without the second you get a synthetic sample; the text speaks of the real news, and section 2 has the numbers of both.
@@ -624,7 +624,13 @@ print(f"loss {mlm_loss(logits, true):.2f} nats; an even guess over V pieces: {ml
 # Six of the eight are what stood there. The two misses, *earth*, where it was *Mars*, and *months*, where it was *prison*, are what often stands near the other words. Its loss on these eight words is 1.34; an even guess over all 7,930 pieces has ln 7,930 = 8.98. We chose these eight. On unseen news it finds 21 % of the words that a rule hides; always guessing the commonest of them would find 2 %.
 
 # %% [markdown]
-# Where does it look? Choose a head by a click and a row with the pointer.
+# **Predict.** Some head of the first block looks at the token before, another one at the token after. Is there one in the last block, too? Choose a head by a click and a row with the pointer.
+#
+# <details><summary>Answer</summary>
+#
+# Hardly: there most heads look at `[SEP]`. The text below the figure says which heads look where.
+#
+# </details>
 
 # %%
 live.heads(

@@ -67,7 +67,7 @@ def test_a_lab_is_given_what_its_lecture_ends_with(lab):
     given = [
         alias.name
         for node in ast.walk(ast.parse(first))
-        if isinstance(node, ast.ImportFrom) and node.module.startswith("coursekit.lecture.pages")
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("coursekit.pages")
         for alias in node.names
     ]
     code = "\n".join(cell.source for cell in cells if cell.cell_type == "code").replace(first, "")

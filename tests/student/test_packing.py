@@ -57,7 +57,8 @@ def test_it_says_what_is_unfinished_and_packs_all_the_same(half):
 def test_the_file_is_found_as_a_submission_whatever_it_is_called(half, tmp_path):
     _, packed = half
     archives = {
-        "moodle.zip": ("anna/{}.ipynb", "Bo Li_12_assignsubmission_file_/{}.ipynb"),
+        "students.zip": ("anna/{}.ipynb", "dan/{}.ipynb"),
+        "moodle.zip": ("Bo Li_12_assignsubmission_file_/{}.ipynb", "Cy Oh_13_assignsubmission_file_/{}.ipynb"),
         "canvas.zip": ("lovelaceada_345_678_{}-1.ipynb", "ngbob_777_679_{}.ipynb"),
     }
     for archive, names in archives.items():
@@ -72,7 +73,8 @@ def test_the_file_is_found_as_a_submission_whatever_it_is_called(half, tmp_path)
         for path in (*archives, "eve")
         for submission in find_submissions([tmp_path / path], LAB, known).submissions
     ]
-    assert {submission.student for submission in found} == {"anna", "Bo Li_12", "lovelaceada_345", "ngbob_777", "eve"}
+    students = {"anna", "dan", "Bo Li_12", "Cy Oh_13", "lovelaceada_345", "ngbob_777", "eve"}
+    assert {submission.student for submission in found} == students
     assert all(json.loads(submission.read())["cells"] for submission in found)
 
 
