@@ -277,7 +277,7 @@ def mistakes(page: Page) -> None:
 def given(page: Page) -> None:
     page.given(
         "Somebody has sorted 240 news items into four classes for you.",
-        "about 67 minutes to read and predict (estimated, not measured); the code runs in about two minutes on two CPU "
+        "about 70 minutes to read and predict (estimated, not measured); the code runs in about two minutes on two CPU "
         "cores.",
         "the published BERT (84 MB:",
         "In lecture 6 the encoder began with random numbers, and 22,300 labels had to teach it everything.",
