@@ -213,8 +213,11 @@ class Grading(threading.Thread):
 
 
 @pytest.fixture
-def processes(tmp_path) -> Iterator[Processes]:
-    with Processes(tmp_path / "cluster", settings={"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "5s"}) as started:
+def processes(tmp_path, request) -> Iterator[Processes]:
+    """A scheduler waits five minutes for a worker that is silent, else a slow machine loses workers that are well."""
+    patience = "30s" if "stop_one" in request.node.name else "300s"
+    settings = {"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": patience}
+    with Processes(tmp_path / "cluster", settings=settings) as started:
         yield started
 
 
