@@ -43,6 +43,7 @@ test-notebooks: setup ## run the notebooks whose record is behind, with nbval, a
 	if [ -z "$$which" ]; then echo "Every notebook has run as it is: see tests/notebook_records.jsonl."; exit; fi; \
 	set -x; $(PYTEST) $(NBVAL) $$which
 
+test-long: export HYPOTHESIS_EXAMPLES := 500
 test-long: setup sandbox ## the tests that take minutes each; goes on where it was stopped
 	@mkdir -p build/coverage
 	$(WITH) coverage run -m $(RUN) -p no:nbval --resume -m long tests

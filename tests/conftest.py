@@ -22,7 +22,9 @@ pytest.register_assert_rewrite("lab_matrix")
 import long_runs  # noqa: E402
 from site_building import site as site  # noqa: E402  a fixture
 
-settings.register_profile("course", deadline=None)  # a busy machine is no defect
+# A busy machine is no defect. `make test-long` asks for ten times as many examples.
+EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "50"))
+settings.register_profile("course", deadline=None, max_examples=EXAMPLES)
 settings.load_profile("course")
 
 REQUIRED = os.environ.get("REQUIRE_SANDBOX", "0") not in ("", "0")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -25,7 +25,6 @@ WIRE = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=500)
 @given(WIRE, WIRE, st.sampled_from([0.0, 0.1]), st.sampled_from([None, "float32"]), st.booleans())
 def test_nothing_that_comes_back_stops_the_judge(actual, expected, tolerance, dtype, reveal):
     found = difference("y", actual, expected, tolerance, dtype=dtype, reveal=reveal)

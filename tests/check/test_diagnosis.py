@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from coursekit.check.diagnosis import diagnose, fingerprint
@@ -44,7 +44,6 @@ def agrees_with_all(mistake, cases) -> bool:
     return all((mistake in wrong) == (returned != RIGHT) for returned, wrong in cases) and 4 * unlike <= failing
 
 
-@settings(max_examples=500)
 @given(CASES)
 def test_the_best_explanation_is_found(cases):
     def score(mistake):

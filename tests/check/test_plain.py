@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -122,7 +122,6 @@ ANYTHING = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=300)
 @given(ANYTHING)
 def test_plain_data_crosses_the_walls_unchanged_and_stays_plain(value):
     try:

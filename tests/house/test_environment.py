@@ -3,7 +3,8 @@
 import re
 import subprocess
 import tomllib
-from importlib.metadata import PackageNotFoundError, distribution
+from functools import cache
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,15 @@ def pins(name: str, python: str, platform: str = "linux", machine: str = "x86_64
         canonicalize_name(requirement.name): str(requirement.specifier).removeprefix("==")
         for requirement, _ in entries(name)
         if requirement.marker is None or requirement.marker.evaluate(where)
+    }
+
+
+@cache
+def requirements() -> dict[str, list[Requirement]]:
+    """What each installed package requires."""
+    return {
+        canonicalize_name(package.metadata["Name"]): [Requirement(line) for line in package.requires or []]
+        for package in distributions()
     }
 
 
@@ -127,12 +137,8 @@ def test_the_pip_section_is_complete(python):
     """Whatever an installed package of the lock requires is itself in the lock: nothing is resolved at install time."""
     locked = pins("lock.txt", python)
     where = {"python_version": python, "python_full_version": f"{python}.9", "extra": ""}
-    for package in locked:
-        try:
-            needs = distribution(package).requires or []
-        except PackageNotFoundError:
-            continue
-        for requirement in map(Requirement, needs):
+    for package in locked.keys() & requirements().keys():
+        for requirement in requirements()[package]:
             if requirement.marker is None or requirement.marker.evaluate(where):
                 version = locked.get(canonicalize_name(requirement.name))
                 assert version is not None, f"{package} needs {requirement}"

@@ -7,7 +7,7 @@ import struct
 import msgpack
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -67,7 +67,6 @@ def test_any_bytes_are_a_message_or_an_error(data):
         assert isinstance(protocol.decode(data), dict)
 
 
-@settings(max_examples=300)
 @given(MESSAGES, st.integers(0, 400), st.integers(0, 255), st.integers(0, 10))
 def test_a_damaged_frame_is_a_message_or_an_error(message, position, value, cut):
     damaged = bytearray(body(protocol.encode(message)))
