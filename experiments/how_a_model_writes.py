@@ -1,0 +1,139 @@
+"""SmolLM2 goes on where people began, with each way of choosing the next token; and a draft that is looked up for it.
+
+    python experiments/how_a_model_writes.py --data FOLDER
+
+The beginnings are those of film reviews of IMDb's test split (Maas et al. 2011); what the reviewer wrote
+is measured beside what the model writes. The special tokens are never written, so all texts are equally long. A word is
+known if one of the 25,000 training reviews contains it. "Turns round": the last 16 tokens stand in the text a second
+time. The draft is what followed the last two tokens earlier in the text; the model checks it in one call.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from coursekit import data
+from coursekit.lecture import recorded
+from coursekit.lecture.pages.caption_model import drawn
+from coursekit.lecture.pages.smollm2 import PlainSmolLM2, numbers_and_tokens
+
+NAME = "how_a_model_writes"
+REVIEWS, BEGIN, LENGTH, SPECIAL = 24, 32, 192, 17
+WAYS: dict[str, dict[str, float] | None] = {
+    "greedy": None,
+    "temperature 0.5": {"temperature": 0.5},
+    "temperature 1": {},
+    "temperature 1.5": {"temperature": 1.5},
+    "top-k, k = 40": {"top_k": 40},
+    "top-p, p = 0.9": {"top_p": 0.9},
+}
+DRAFT = 8  # tokens that are looked up at once, at most
+WORD = re.compile(r"[a-z]+")
+
+
+def without_special(log_p: np.ndarray) -> np.ndarray:
+    """log p (n, V) with the special tokens, which come first, taken out."""
+    log_p = log_p.copy()
+    log_p[:, :SPECIAL] = -np.inf
+    return log_p
+
+
+def continued(model: PlainSmolLM2, begun: np.ndarray, settings: dict[str, float] | None) -> np.ndarray:
+    """Beginnings (n, t) and what the model writes after them, (n, LENGTH)."""
+    choose = (lambda log_p: log_p.argmax(axis=-1)) if settings is None else drawn(np.random.default_rng(0), **settings)
+    ids, (log_p, cache) = begun, model(begun)
+    while ids.shape[1] < LENGTH:
+        ids = np.hstack([ids, choose(without_special(log_p[:, -1]))[:, None]])
+        log_p, cache = model(ids[:, -1:], cache)
+    return ids
+
+
+def judged(model: PlainSmolLM2, ids: np.ndarray, decode: Any, known: set[str]) -> dict[str, Any]:
+    """What is measured of texts (n, LENGTH), all behind the beginning."""
+    nats, again, rounds, words, unknown = [], [], [], 0, 0
+    for row in ids:
+        log_p = model(row[None, :-1])[0][0]
+        nats.append(-log_p[np.arange(BEGIN - 1, LENGTH - 1), row[BEGIN:]])
+        strings = [tuple(row[place : place + 4]) for place in range(LENGTH - 3)]
+        again.append([strings[place] in strings[:place] for place in range(BEGIN, LENGTH - 3)])
+        last = tuple(row[-16:])
+        rounds.append(any(tuple(row[place : place + 16]) == last for place in range(LENGTH - 16)))
+        written = WORD.findall(decode(row[BEGIN:].tolist()).lower())
+        words, unknown = words + len(written), unknown + sum(word not in known for word in written)
+    middle = np.array(nats).reshape(len(ids), -1, 16)  # (n, windows, 16)
+    return {
+        "nats a token": round(float(np.mean(nats)), 3),
+        "by text": np.round(np.mean(nats, axis=1), 2).tolist(),
+        "nats by 16 tokens": np.round(middle.mean(axis=(0, 2)), 3).tolist(),
+        "strings of four seen before": round(float(np.mean(again)), 4),
+        "turns round": int(np.sum(rounds)),
+        "words": words,
+        "unknown words": unknown,
+    }
+
+
+def looked_up(row: list[int]) -> list[int]:
+    """What followed the last two tokens the last time that they stood in the text; at most DRAFT tokens."""
+    for place in range(len(row) - 3, -1, -1):
+        if row[place : place + 2] == row[-2:]:
+            return row[place + 2 : place + 2 + DRAFT]
+    return []
+
+
+def calls_with_a_draft(written: np.ndarray) -> list[int]:
+    """How many calls of the model a looked-up draft needs for texts (n, LENGTH) that were written greedily.
+
+    A call checks a draft and adds one token of the model's own, so the text stays the greedy one.
+    """
+    counts = []
+    for row in written.tolist():
+        place, calls = BEGIN + 1, 1  # the first call reads the beginning and gives one token
+        while place < LENGTH:
+            draft, right = looked_up(row[:place]), 0
+            while right < min(len(draft), LENGTH - place) and draft[right] == row[place + right]:
+                right += 1
+            place, calls = place + right + 1, calls + 1
+        counts.append(calls)
+    return counts
+
+
+def main(source: Annotated[Path | None, typer.Option("--data", help="Folder with the course's data.")] = None) -> None:
+    started = time.process_time()
+    (train, _), (test, _) = data.reviews("real", path=source)
+    known = {word for text in train for word in WORD.findall(text.lower())}
+    numbers, tokens = numbers_and_tokens()
+    model = PlainSmolLM2(numbers)
+    order = np.random.default_rng(0).permutation(len(test))
+    rows = (tokens.encode(re.sub(r"\s*<br /><br />\s*", "\n\n", test[number])) for number in order)
+    people = np.array(
+        [row[:LENGTH] for _, row in zip(range(4 * REVIEWS), rows, strict=False) if len(row) >= LENGTH][:REVIEWS]
+    )
+    results: dict[str, Any] = {"begin": BEGIN, "length": LENGTH, "ways": {}}
+    for name, settings in {"people": {}, **WAYS}.items():
+        written = people if name == "people" else continued(model, people[:, :BEGIN], settings)
+        results["ways"][name] = judged(model, written, tokens.decode, known)
+        if name == "greedy":
+            results["calls with a draft"] = calls_with_a_draft(written)
+            results["draft"] = DRAFT
+        print(name, results["ways"][name], tokens.decode(written[0].tolist())[-300:], flush=True)
+    recorded.save(
+        NAME,
+        what="Lecture 8b: SmolLM2 goes on where reviewers began, with six ways of choosing the next token",
+        data=f"{REVIEWS} film reviews of IMDb's test split, their first {BEGIN} tokens given, {LENGTH} in all",
+        device=f"CPU, {platform.machine()}",
+        command=f"python experiments/{NAME}.py --data FOLDER",
+        seed=0,
+        seconds=time.process_time() - started,
+        results=results,
+    )
+
+
+if __name__ == "__main__":
+    typer.run(main)
