@@ -25,7 +25,7 @@ from coursekit.lecture.pages.caption_model import drawn
 from coursekit.lecture.pages.smollm2 import PlainSmolLM2, numbers_and_tokens
 
 NAME = "how_a_model_writes"
-REVIEWS, BEGIN, LENGTH, SPECIAL = 16, 32, 160, 17
+REVIEWS, BEGIN, LENGTH, SPECIAL = 10, 32, 160, 17
 WAYS: dict[str, dict[str, float] | None] = {
     "greedy": None,
     "temperature 1": {},
