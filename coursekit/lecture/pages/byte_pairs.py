@@ -52,6 +52,17 @@ class PlainBytePairs:
         self.end_id = len(self.pieces)
         self.token_bytes = np.array([*map(len, self.pieces), 0])  # (V,): the end has no byte
 
+    @classmethod
+    def of(cls, merges: Iterable[tuple[int, int]]) -> PlainBytePairs:
+        """A tokenizer of merges that were learned elsewhere."""
+        found = cls(["."], 0)
+        for one, two in merges:
+            found.merges.append((one, two))
+            found.pieces.append(found.pieces[one] + found.pieces[two])
+        found.end_id = len(found.pieces)
+        found.token_bytes = np.array([*map(len, found.pieces), 0])
+        return found
+
     def encode(self, texts: Iterable[str]) -> list[list[int]]:
         """The ids of each text, without the end: all merges in the order in which they were learned."""
         cut = [CHUNK.findall(text) for text in texts]

@@ -1,0 +1,454 @@
+"""From a model that continues to one that answers: fine-tuning, rewards that a program gives, preferences, LoRA.
+
+    python experiments/assistant.py start       # train the model that the others begin with, and store it in 8 bits
+    python experiments/assistant.py tuned       # fine-tune it on functions; a control on rows cut anywhere
+    python experiments/assistant.py rewarded    # rewards, without and with a price, each with its hole
+    python experiments/assistant.py sharpened   # one draw against sixteen
+    python experiments/assistant.py preferred   # DPO on pairs of its own answers
+    python experiments/assistant.py lora        # low-rank matrices in attention, or in all seven matrices
+
+Each command adds to `coursekit/lecture/recorded/assistant.json`, which lecture 10b shows. A run that is recorded
+already is not repeated; fine-tuned weights are kept in `build/assistant`.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import json
+import platform
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import keras
+import numpy as np
+import typer
+from library_language_model import text_of
+from library_models import transformer
+
+from coursekit import data
+from coursekit.lecture import recorded
+from coursekit.lecture.pages import assistant
+from coursekit.lecture.pages.answering import log_probabilities, parses, preference_loss, reads_a_parameter
+from coursekit.lecture.pages.assistant import Answer, Functions, History, Writer, plain_body, short_functions
+from coursekit.lecture.pages.language_model import PlainLanguageModel
+from coursekit.lecture.pages.training import held_out_bits, train, windows
+
+NAME = "assistant"
+ROOT = Path(__file__).resolve().parents[1]
+WORK = ROOT / "build" / "assistant"
+START_STEPS, TUNED_STEPS, REWARD_STEPS, PAIR_STEPS = 1960, 160, 80, 100
+TEMPERATURE, TOP_P = 0.7, 0.9  # of the answers that are judged
+WATCHED = 256  # windows of held-out text on which a stored model is judged
+REAL = 240  # real functions whose answers' surprise is measured
+DRAWS, SAMPLED = 16, 90  # one draw against sixteen, for so many first lines with a parameter
+RANK, LORA_RATE = 4, 3e-3
+BETA_PAIRS, PAIR_BATCH, PAIR_PROMPTS = 0.1, 16, 160
+ATTENTION = ("w_q", "w_k", "w_v", "w_o")
+TRIVIAL = {"pass", "...", "return", "return None"}
+
+Out = Annotated[Path, typer.Option(help="Folder of the record to write.")]
+Seeds = Annotated[str, typer.Option(help="The seeds, with commas between them.")]
+app = typer.Typer(add_completion=False, help=__doc__)
+
+
+def half_and_half(prompt: str, body: str) -> float:
+    """Half a point for what parses, half for what reads a parameter."""
+    return 0.5 * parses(prompt, body) + 0.5 * reads_a_parameter(prompt, body)
+
+
+REWARDS: dict[str, dict[str, Any]] = {  # how each training by rewards differs
+    "parses": {"reward": parses},
+    "parses, KL .05": {"reward": parses, "beta": 0.05},
+    "half and half, shared": {"reward": half_and_half, "beta": 0.05, "shared": True},
+    "half and half": {"reward": half_and_half},
+    "reads a parameter": {"reward": reads_a_parameter},
+    "parses, no step without a difference": {"reward": parses, "skip_equal": True},
+}
+
+
+@functools.cache
+def material() -> tuple[Any, PlainLanguageModel, Functions, Functions]:
+    """The tokens, the stored model, short functions to learn from and held-out ones."""
+    pairs, model = assistant.stored_writer()
+    (train_texts, _), (held_out, _) = data.library_functions()
+    return pairs, model, short_functions(train_texts, pairs), short_functions(held_out, pairs)
+
+
+def results_so_far(out: Path) -> dict[str, Any]:
+    """What the record holds, or an empty one."""
+    path = out / f"{NAME}.json"
+    return json.loads(path.read_text("utf-8"))["results"] if path.is_file() else {}
+
+
+def save(results: dict[str, Any], out: Path) -> None:
+    """Write the record; its seconds are those of all parts."""
+    recorded.save(
+        NAME,
+        what="A model of Python source that learns to answer: fine-tuning, rewards, preferences, LoRA",
+        data=f"Functions of the standard library of Python {platform.python_version()} (PSF licence)",
+        device=f"CPU, {platform.machine()}, one thread of two shared cores; seconds are processor seconds",
+        command=f"python experiments/{NAME}.py tuned",
+        seed=1,
+        seconds=sum(run["seconds"] for part in results.values() for run in part.get("runs", [])),
+        results=results,
+        folder=out,
+    )
+
+
+def own_names(prompt: str) -> set[str]:
+    """The parameters of a first line, but self and cls."""
+    function = ast.parse(prompt + " pass").body[0]
+    return {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)} - {"self", "cls"}
+
+
+def reads(body: str, names: set[str]) -> bool:
+    """Whether a body reads one of the names; one that does not parse reads nothing."""
+    if not names or not parses("def f():", body):
+        return False
+    tree = ast.parse("def f():" + body)
+    return any(
+        isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names for node in ast.walk(tree)
+    )
+
+
+def shape_of(body: str) -> str:
+    """A body with x for every name: how it is built, not what it names."""
+    try:
+        tree = ast.parse("def f():" + body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return body
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = "x"
+        elif isinstance(node, ast.Attribute):
+            node.attr = "x"
+    return ast.unparse(tree)
+
+
+def described(answers: Sequence[Answer]) -> dict[str, Any]:
+    """What a set of answers is like, in shares of all of them."""
+    bodies = Counter(plain_body(answer) for answer in answers)
+    shapes = Counter(shape_of(answer.body) for answer in answers)
+    owners = [(answer, names) for answer in answers if (names := own_names(answer.prompt))]
+    others = [names for _, names in owners[1:] + owners[:1]]  # the next first line's
+    fair = [(answer, own, other - own) for (answer, own), other in zip(owners, others, strict=True) if other - own]
+    fine = [answer.ended and bool(parses(answer.prompt, answer.body)) for answer in answers]
+    (body, times), (shape, of_shape) = bodies.most_common(1)[0], shapes.most_common(1)[0]
+    return {
+        "answers": len(answers),
+        "ended": share([answer.ended for answer in answers]),
+        "parse": share(fine),
+        "parse of ended": share([good for good, answer in zip(fine, answers, strict=True) if answer.ended]),
+        "trivial": share([plain_body(answer) in TRIVIAL for answer in answers]),
+        "tokens": round(float(np.mean([len(answer.ids) for answer in answers])), 1),
+        "distinct": round(len(bodies) / len(answers), 3),
+        "commonest": [body[:60], round(times / len(answers), 3)],
+        "commonest shape": [shape[:60], round(of_shape / len(answers), 3)],
+        "with parameters": len(fair),
+        "reads its own": share([answer.ended and reads(answer.body, own) for answer, own, _ in fair]),
+        "reads another's": share([answer.ended and reads(answer.body, other) for answer, _, other in fair]),
+    }
+
+
+def share(values: Sequence[bool]) -> float:
+    """How many are true, as a share."""
+    return round(float(np.mean(values)), 3) if values else 0.0
+
+
+def surprise(model: PlainLanguageModel) -> float:
+    """Nats a token of the answers of held-out functions."""
+    pairs, _, _, held_out = material()
+    rows, mask = assistant.rows_of(held_out, pairs, np.arange(min(REAL, len(held_out.prompts))))
+    total = sum(
+        float(np.sum(np.asarray(log_probabilities(model, rows[i : i + 40])) * mask[i : i + 40]))
+        for i in range(0, len(rows), 40)
+    )
+    return round(-total / float(mask.sum()), 3)
+
+
+def judged(model: PlainLanguageModel, draw: Writer, seed: int) -> tuple[dict[str, Any], list[Answer]]:
+    """What a model writes behind the first lines of held-out functions, and what real ones cost it."""
+    answers = draw(material()[3].prompts, temperature=TEMPERATURE, p=TOP_P, seed=seed)
+    return described(answers) | {"nats an answer token": surprise(model)}, answers
+
+
+def examples(answers: Sequence[Answer]) -> list[str]:
+    """A few of them, as text."""
+    return [answer.prompt + answer.body + ("" if answer.ended else "…") for answer in answers[:8]]
+
+
+def done(part: dict[str, Any], **what: Any) -> bool:
+    """Whether a part has this run."""
+    return any(what.items() <= run.items() for run in part["runs"])
+
+
+@app.command()
+def start(out: Out = recorded.FOLDER) -> None:
+    """Train lecture 10's model for longer, and store it in 8 bits."""
+    results, text = results_so_far(out), text_of()
+    build = functools.partial(transformer, text.vocab_size, "the page's model")
+    model, _, seconds = train(build, text.stream, seed=1, steps=START_STEPS)
+    assistant.store(model, text.pairs)
+    _, stored = assistant.stored_writer()
+    whole = [held_out_bits(each, text.held_out_stream, text.token_bytes) for each in (model, stored)]
+    results["start"] = {
+        "steps": START_STEPS,
+        "tokens": START_STEPS * 8 * 256,
+        "parameters": model.count_params(),
+        "bits a byte, 32 and 8 bits": [round(value, 4) for value in whole],
+        "bytes": assistant.FILE.stat().st_size,
+        "runs": [{"seconds": round(seconds)}],
+    }
+    print(results["start"], flush=True)
+    save(results, out)
+
+
+def tuned_model(seed: int) -> PlainLanguageModel:
+    """The fine-tuned model of a seed, from `build/assistant`."""
+    model = assistant.copied(material()[1])
+    model.load_weights(WORK / f"tuned_{seed}.weights.h5")
+    return model
+
+
+@app.command()
+def tuned(seeds: Seeds = "1,2,3", control_seeds: Seeds = "1", out: Out = recorded.FOLDER) -> None:
+    """Fine-tune on functions; control: as many rows of the same length cut anywhere in the stream."""
+    WORK.mkdir(parents=True, exist_ok=True)
+    results = results_so_far(out)
+    pairs, first, functions, held_out = material()
+    part = results.setdefault("tuned", {"steps": TUNED_STEPS, "runs": []})
+    part["functions"] = [len(functions.prompts), len(held_out.prompts)]
+    for seed in map(int, seeds.split(",")):
+        if not done(part, way="start", seed=seed):
+            began = time.process_time()
+            found, answers = judged(first, Writer(first, pairs), seed)
+            run = {"way": "start", "seed": seed} | found | {"seconds": round(time.process_time() - began)}
+            part["runs"].append(run | {"examples": examples(answers) if seed == 1 else []})
+            print(run, flush=True)
+            save(results, out)
+    plan = [("answers", seed) for seed in seeds.split(",")] + [("anywhere", seed) for seed in control_seeds.split(",")]
+    for way, seed in [(way, int(seed)) for way, seed in plan]:
+        if done(part, way=way, seed=seed):
+            continue
+        began, model = time.process_time(), assistant.copied(first)
+        keras.utils.set_random_seed(seed)
+        batches = assistant.batches_of(functions, pairs, TUNED_STEPS, seed=seed)
+        if way == "anywhere":
+            batches = cut_anywhere(batches, seed)
+        losses: list[float] = []
+        assistant.fine_tune(model, batches, watch=lambda step, loss, losses=losses: losses.append(loss))
+        found, answers = judged(model, Writer(model, pairs), seed)
+        ends = [round(float(np.mean(part_of)), 3) for part_of in (losses[:10], losses[-10:])]
+        run = {"way": way, "seed": seed} | found | {"loss": ends}
+        run |= {"examples": examples(answers) if seed == 1 else [], "seconds": round(time.process_time() - began)}
+        if way == "answers":
+            model.save_weights(WORK / f"tuned_{seed}.weights.h5")
+        part["runs"].append(run)
+        print({key: value for key, value in run.items() if key != "examples"}, flush=True)
+        save(results, out)
+
+
+def cut_anywhere(batches: list, seed: int) -> list:
+    """As many rows of the training text, cut anywhere, each as long as a row's prompt and answer are on average."""
+    text = text_of()
+    rows = []
+    for number, (ids, mask) in enumerate(batches):
+        length = round(float(np.mean([row.nonzero()[0].max() + 1 for row in mask])))
+        starts = np.random.default_rng(1_000 * seed + number).integers(len(text.stream) - length - 1, size=len(ids))
+        cut = text.stream[starts[:, None] + np.arange(length + 1)].astype("int32")
+        rows.append((cut, np.ones((len(ids), length), "float32")))
+    return rows
+
+
+@app.command()
+def rewarded(
+    seeds: Seeds = "1,2,3",
+    ways: str = "parses;half and half, shared;parses, KL .05",
+    steps: int = REWARD_STEPS,
+    out: Out = recorded.FOLDER,
+) -> None:
+    """Train by rewards, from the fine-tuned model of the same seed."""
+    results = results_so_far(out)
+    pairs, _, functions, _ = material()
+    part = results.setdefault("rewarded", {"steps": REWARD_STEPS, "runs": []})
+    for seed in map(int, seeds.split(",")):
+        for way in ways.split(";"):
+            if done(part, way=way, seed=seed):
+                continue
+            model = tuned_model(seed)
+
+            def watch(step: int, history: History, way=way, seed=seed) -> None:
+                if step % 10 == 0:
+                    print(way, seed, step, round(history.parse[-1], 2), history.bodies[-1][:2], flush=True)
+
+            history = assistant.learn_from_reward(
+                model, pairs, functions.prompts, steps=steps, seed=seed, watch=watch, **REWARDS[way]
+            )
+            model.save_weights(WORK / f"{way.replace(' ', '_')}_{seed}.weights.h5")
+            found, answers = judged(model, Writer(model, pairs), seed)
+            run = {"way": way, "seed": seed} | found | {"history": thin(history, long=seed == 1)}
+            run |= {"examples": examples(answers) if seed == 1 else [], "seconds": round(history.seconds)}
+            part["runs"].append(run)
+            print({key: value for key, value in run.items() if key not in ("examples", "history")}, flush=True)
+            save(results, out)
+
+
+def thin(history: History, *, long: bool) -> dict[str, Any]:
+    """A history in few digits; the answers themselves only where it is to be shown step by step."""
+    found: dict[str, Any] = {
+        name: [round(value, 3) for value in getattr(history, name)]
+        for name in ("reward", "parse", "same", "length", "distinct")
+    }
+    found["commonest"] = [[bodies[0][0][:40], bodies[0][1]] for bodies in history.bodies[9::10]]
+    found["share of the commonest"] = [round(bodies[0][1] / 64, 3) for bodies in history.bodies]
+    if long:
+        found["bodies"] = [[[body[:40], times] for body, times in bodies] for bodies in history.bodies]
+    return found
+
+
+@app.command()
+def sharpened(seeds: Seeds = "1,2,3", way: str = "half and half, shared", out: Out = recorded.FOLDER) -> None:
+    """How often one draw reads a parameter of its own first line, and how often one of sixteen does."""
+    results = results_so_far(out)
+    pairs, _, _, held_out = material()
+    part = results.setdefault("sharpened", {"way": way, "draws": DRAWS, "runs": []})
+    asked = [prompt for prompt in held_out.prompts if own_names(prompt)]
+    asked = [asked[place] for place in np.random.default_rng(0).permutation(len(asked))[:SAMPLED]]
+    for seed in map(int, seeds.split(",")):
+        if done(part, seed=seed):
+            continue
+        began, run = time.process_time(), {"seed": seed, "first lines": len(asked)}
+        rewarded_model = assistant.copied(material()[1])
+        rewarded_model.load_weights(WORK / f"{way.replace(' ', '_')}_{seed}.weights.h5")
+        for name, model in (("before", tuned_model(seed)), ("after", rewarded_model)):
+            draw = Writer(model, pairs)
+            hits = np.array([own_read(draw, asked, 100 + number) for number in range(DRAWS)])  # (draws, first lines)
+            run[name] = {"one draw": share(hits.ravel().tolist()), "one of sixteen": share(hits.any(0).tolist())}
+        part["runs"].append(run | {"seconds": round(time.process_time() - began)})
+        print(run, flush=True)
+        save(results, out)
+
+
+def own_read(draw: Writer, asked: Sequence[str], seed: int) -> list[bool]:
+    """For each first line whether its answer reads a parameter."""
+    answers = draw(asked, temperature=TEMPERATURE, p=TOP_P, seed=seed)
+    return [answer.ended and reads(answer.body, own_names(answer.prompt)) for answer in answers]
+
+
+@app.command()
+def preferred(seeds: Seeds = "1,2,3", steps: int = PAIR_STEPS, out: Out = recorded.FOLDER) -> None:
+    """DPO on pairs of the fine-tuned model's own answers: one that parses, one that does not."""
+    results = results_so_far(out)
+    pairs, _, functions, held_out = material()
+    part = results.setdefault("preferred", {"steps": steps, "beta": BETA_PAIRS, "runs": []})
+    for seed in map(int, seeds.split(",")):
+        if done(part, seed=seed):
+            continue
+        began, model, reference = time.process_time(), tuned_model(seed), tuned_model(seed)
+        rng, draw = np.random.default_rng(seed), Writer(model, pairs)
+        found = own_pairs(draw, [functions.prompts[i] for i in rng.permutation(len(functions.prompts))], seed)
+        step = assistant.learner(
+            model.trainable_variables,
+            assistant.RATE,
+            lambda a, b, c, d, model=model, reference=reference: preference_loss(
+                model, reference, (a, b), (c, d), BETA_PAIRS
+            ),
+        )
+        points: list[dict[str, Any]] = []
+        losses: list[float] = []
+        probe = both_sides(found[:64])
+        for number in range(steps + 1):
+            if number % 20 == 0:
+                answers = draw(held_out.prompts[:160], temperature=TEMPERATURE, p=TOP_P, seed=seed)
+                gains = [
+                    round(float(np.mean(np.sum((total(model, rows) - total(reference, rows)) * mask, 1))), 2)
+                    for rows, mask in probe
+                ]
+                points.append(
+                    {"step": number, "loss": round(float(np.mean(losses[-10:])), 3) if losses else 0.693}
+                    | {"chosen, rejected": gains, "parse": described(answers)["parse"]}
+                )
+                print(seed, points[-1], flush=True)
+            chosen = [found[i] for i in rng.choice(len(found), PAIR_BATCH, replace=False)]
+            (a, b), (c, d) = both_sides(chosen)
+            losses.append(step(a, b, c, d))
+        run, answers = judged(model, draw, seed)
+        run = {"seed": seed, "pairs": len(found), "points": points} | run
+        run |= {"examples": examples(answers) if seed == 1 else [], "seconds": round(time.process_time() - began)}
+        part["runs"].append(run)
+        print({key: value for key, value in run.items() if key != "examples"}, flush=True)
+        save(results, out)
+
+
+def total(model: PlainLanguageModel, rows: np.ndarray) -> np.ndarray:
+    """The logarithms of all probabilities of rows."""
+    return np.asarray(log_probabilities(model, rows))
+
+
+def own_pairs(draw: Writer, prompts: Sequence[str], seed: int) -> list[tuple[Answer, Answer]]:
+    """For each first line with both kinds among eight answers: one that parses and one that does not."""
+    found = []
+    for begin in range(0, 8 * PAIR_PROMPTS, PAIR_PROMPTS):
+        asked = prompts[begin : begin + PAIR_PROMPTS]
+        by_prompt: dict[str, tuple[list, list]] = {prompt: ([], []) for prompt in asked}
+        for number in range(4):
+            for answer in draw(asked, seed=10_000 * seed + begin + number):
+                fine = answer.ended and bool(parses(answer.prompt, answer.body))
+                by_prompt[answer.prompt][not fine].append(answer)
+        found += [(good[0], bad[0]) for good, bad in by_prompt.values() if good and bad]
+        if len(found) >= 300:
+            break
+    return found
+
+
+def both_sides(some: Sequence[tuple[Answer, Answer]]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Rows and masks of the chosen answers and of the rejected ones."""
+    pairs = material()[0]
+    prompts = pairs.encode([good.prompt for good, _ in some])
+    return [
+        assistant.in_rows(prompts, [answer.ids for answer in side], pairs.end_id) for side in zip(*some, strict=True)
+    ]
+
+
+@app.command()
+def lora(seeds: Seeds = "1", out: Out = recorded.FOLDER) -> None:
+    """Fine-tune as `tuned` does, but only thin products beside matrices: of attention, or of all seven a block."""
+    results = results_so_far(out)
+    pairs, first, functions, _ = material()
+    text = text_of()
+    part = results.setdefault("lora", {"rank": RANK, "rate": LORA_RATE, "steps": TUNED_STEPS, "runs": []})
+    for seed in map(int, seeds.split(",")):
+        for way in ("attention", "all seven matrices", "all parameters"):
+            if done(part, way=way, seed=seed):
+                continue
+            began, model = time.process_time(), assistant.copied(first)
+            keras.utils.set_random_seed(seed)
+            variables = list(model.trainable_variables)
+            if way != "all parameters":
+                layers = [getattr(block.attention, name) for block in model.blocks for name in ATTENTION]
+                if way != "attention":
+                    layers += [getattr(block, name) for block in model.blocks for name in ("w_gate", "w_up", "w_down")]
+                for layer in layers:
+                    layer.enable_lora(RANK)
+                variables = [each for layer in layers for each in (layer.lora_kernel_a, layer.lora_kernel_b)]
+            if way == "all parameters":
+                model = tuned_model(seed)
+            else:
+                batches = assistant.batches_of(functions, pairs, TUNED_STEPS, seed=seed)
+                assistant.fine_tune(model, batches, variables=variables, rate=LORA_RATE)
+            found, _ = judged(model, Writer(model, pairs), seed)
+            run = {"way": way, "seed": seed, "trained": sum(int(np.prod(each.shape)) for each in variables)} | found
+            run["bits a byte of other text"] = round(
+                held_out_bits(model, text.held_out_stream, text.token_bytes, WATCHED), 4
+            )
+            part["runs"].append(run | {"seconds": round(time.process_time() - began)})
+            print(run, flush=True)
+            save(results, out)
+
+
+if __name__ == "__main__":
+    app()
