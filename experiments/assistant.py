@@ -35,7 +35,7 @@ from coursekit.lecture.pages import assistant
 from coursekit.lecture.pages.answering import log_probabilities, parses, preference_loss, reads_a_parameter
 from coursekit.lecture.pages.assistant import Answer, Functions, History, Writer, plain_body, short_functions
 from coursekit.lecture.pages.language_model import PlainLanguageModel
-from coursekit.lecture.pages.training import held_out_bits, train, windows
+from coursekit.lecture.pages.training import held_out_bits, train
 
 NAME = "assistant"
 ROOT = Path(__file__).resolve().parents[1]
