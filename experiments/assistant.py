@@ -40,7 +40,7 @@ from coursekit.lecture.pages.training import held_out_bits, train
 NAME = "assistant"
 ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / "build" / "assistant"
-START_STEPS, TUNED_STEPS, REWARD_STEPS, PAIR_STEPS = 1960, 160, 80, 100
+START_STEPS, TUNED_STEPS, REWARD_STEPS, PAIR_STEPS = 1280, 160, 60, 100
 TEMPERATURE, TOP_P = 0.7, 0.9  # of the answers that are judged
 WATCHED = 256  # windows of held-out text on which a stored model is judged
 REAL = 240  # real functions whose answers' surprise is measured
