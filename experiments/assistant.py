@@ -230,7 +230,7 @@ def tuned(seeds: Seeds = "1,2,3", control_seeds: Seeds = "1", out: Out = recorde
             part["runs"].append(run | {"examples": examples(answers) if seed == 1 else []})
             print(run, flush=True)
             save(results, out)
-    plan = [("answers", seed) for seed in seeds.split(",")] + [("anywhere", seed) for seed in control_seeds.split(",")]
+    plan = [("answers", seed) for seed in seeds.split(",")] + [("anywhere", seed) for seed in control_seeds.split(",") if seed]
     for way, seed in [(way, int(seed)) for way, seed in plan]:
         if done(part, way=way, seed=seed):
             continue
