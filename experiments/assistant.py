@@ -1,6 +1,6 @@
 """From a model that continues to one that answers: fine-tuning, rewards that a program gives, preferences, LoRA.
 
-    python experiments/assistant.py start       # train the model that the others begin with, and store it in 8 bits
+    python experiments/assistant.py start       # store the model that the others begin with in 8 bits
     python experiments/assistant.py tuned       # fine-tune it on functions; a control on rows cut anywhere
     python experiments/assistant.py rewarded    # rewards, without and with a price, each with its hole
     python experiments/assistant.py sharpened   # one draw against sixteen
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import importlib.util
 import json
 import platform
 import time
@@ -27,20 +28,21 @@ import keras
 import numpy as np
 import typer
 from library_language_model import text_of
-from library_models import transformer
 
 from coursekit import data
 from coursekit.lecture import recorded
 from coursekit.lecture.pages import assistant
 from coursekit.lecture.pages.answering import log_probabilities, parses, preference_loss, reads_a_parameter
 from coursekit.lecture.pages.assistant import Answer, Functions, History, Writer, plain_body, short_functions
+from coursekit.lecture.pages.byte_pairs import PlainBytePairs
 from coursekit.lecture.pages.language_model import PlainLanguageModel
-from coursekit.lecture.pages.training import held_out_bits, train
+from coursekit.lecture.pages.training import held_out_bits
+from coursekit.lecture.pages.windows import BATCH, LENGTH
 
 NAME = "assistant"
 ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / "build" / "assistant"
-START_STEPS, TUNED_STEPS, REWARD_STEPS, PAIR_STEPS = 1280, 160, 60, 100
+TUNED_STEPS, REWARD_STEPS, PAIR_STEPS = 160, 60, 100
 TEMPERATURE, TOP_P = 0.7, 0.9  # of the answers that are judged
 WATCHED = 256  # windows of held-out text on which a stored model is judged
 REAL = 240  # real functions whose answers' surprise is measured
@@ -188,20 +190,23 @@ def done(part: dict[str, Any], **what: Any) -> bool:
 
 @app.command()
 def start(out: Out = recorded.FOLDER) -> None:
-    """Train lecture 10's model for longer, and store it in 8 bits."""
-    results, text = results_so_far(out), text_of()
-    build = functools.partial(transformer, text.vocab_size, "the page's model")
-    model, _, seconds = train(build, text.stream, seed=1, steps=START_STEPS)
-    assistant.store(model, text.pairs)
-    _, stored = assistant.stored_writer()
-    whole = [held_out_bits(each, text.held_out_stream, text.token_bytes) for each in (model, stored)]
+    """Store lecture 10's longer trained model, which the web site has in 16 bits, in 8 bits."""
+    results, text, began = results_so_far(out), text_of(), time.process_time()
+    site = importlib.util.spec_from_file_location("library_model", ROOT / "site" / "library_model.py")
+    module = importlib.util.module_from_spec(site)
+    site.loader.exec_module(module)
+    model, told = module.load()
+    assistant.store(model, PlainBytePairs.of([(int(one), int(two)) for one, two in told["merges"]]))
+    pairs, stored = assistant.stored_writer()
+    stream = pairs.stream(text.held_out)
+    bits = [held_out_bits(each, stream, pairs.token_bytes, WATCHED) for each in (model, stored)]
     results["start"] = {
-        "steps": START_STEPS,
-        "tokens": START_STEPS * 8 * 256,
+        "steps": module.STEPS,
+        "tokens": module.STEPS * BATCH * LENGTH,
         "parameters": model.count_params(),
-        "bits a byte, 32 and 8 bits": [round(value, 4) for value in whole],
+        "bits a byte, 16 and 8 bits": [round(value, 4) for value in bits],
         "bytes": assistant.FILE.stat().st_size,
-        "runs": [{"seconds": round(seconds)}],
+        "runs": [{"seconds": round(time.process_time() - began)}],
     }
     print(results["start"], flush=True)
     save(results, out)
@@ -230,7 +235,9 @@ def tuned(seeds: Seeds = "1,2,3", control_seeds: Seeds = "1", out: Out = recorde
             part["runs"].append(run | {"examples": examples(answers) if seed == 1 else []})
             print(run, flush=True)
             save(results, out)
-    plan = [("answers", seed) for seed in seeds.split(",")] + [("anywhere", seed) for seed in control_seeds.split(",") if seed]
+    plan = [("answers", seed) for seed in seeds.split(",")] + [
+        ("anywhere", seed) for seed in control_seeds.split(",") if seed
+    ]
     for way, seed in [(way, int(seed)) for way, seed in plan]:
         if done(part, way=way, seed=seed):
             continue

@@ -41,7 +41,9 @@ MEASURED = np.random.default_rng(3).uniform(0, 5, size=(2, 40)).round(3)
 HEADS = np.random.default_rng(1).normal(size=(2, 6, 6)).round(4)
 IMAGES = np.random.default_rng(2).random((2, 8, 8))
 MAPS = [softmax(np.random.default_rng(block).normal(size=(2, 4, 17, 17)), axis=-1) for block in range(3)]
+WRITTEN = [[("return x", 30), ("pass", 12), ("return", 5)], [("return", 60), ("pass", 4)]]
 FIGURES = {
+    "answers": lambda: live.answers({"parses": [0.5, 1], "the commonest answer": [0.47, 0.94]}, WRITTEN),
     "bandwidth": lambda: live.bandwidth(*MEASURED, low=0, high=5),
     "beam": lambda: live.beam(TREE),
     "cache": lambda: live.cache(WORDS),
@@ -73,6 +75,21 @@ def numbers(figure: live.LiveFigure, field: str, **values) -> np.ndarray:
 
 def picked(**fields) -> list[dict]:
     return [fields]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("step", [1, 2])
+def test_answers_are_those_of_the_chosen_step(step):
+    shown = [mark[""] for mark in marks(FIGURES["answers"](), step=step)]
+    assert [f"{body}: {count} of 64" for body, count in WRITTEN[step - 1]] == [
+        text for text in shown if " of 64" in text
+    ]
+    assert f"parses: {[0.5, 1][step - 1]:g}" in " ".join(shown)
+
+
+def test_answers_need_curves_of_their_steps():
+    with pytest.raises(ValueError, match="at most three curves of 2 steps each"):
+        live.answers({"parses": [0.5]}, WRITTEN)
 
 
 @pytest.mark.long

@@ -4,6 +4,7 @@ Every function returns a figure that a cell shows as its last line, such as `liv
 shows from the numbers that are stored in it, in the reader's browser.
 """
 
+from coursekit.lecture.live.answers import answers
 from coursekit.lecture.live.bert_heads import heads
 from coursekit.lecture.live.figure import LiveFigure
 from coursekit.lecture.live.formulas import layer_norm, positions, warm_up
@@ -13,6 +14,7 @@ from coursekit.lecture.live.writing import beam, cache, sampling
 
 __all__ = [
     "LiveFigure",
+    "answers",
     "bandwidth",
     "beam",
     "cache",

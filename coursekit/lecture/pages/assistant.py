@@ -1,6 +1,6 @@
 """Lecture 10b's machinery: a small model that is stored with the course, drawing many answers at once, and two loops.
 
-The model is that of lecture 10, trained by `experiments/assistant.py`. The losses and the rewards stand on the page and
+The model is that of lecture 10, stored by `experiments/assistant.py`. The losses and the rewards stand on the page and
 in `coursekit.lecture.pages.answering`.
 """
 
@@ -73,7 +73,7 @@ def store(model: PlainLanguageModel, pairs: PlainBytePairs, path: Path = FILE) -
 
 
 def stored_writer(path: Path = FILE) -> tuple[PlainBytePairs, PlainLanguageModel]:
-    """The tokens and the model that come with the course: lecture 10's, after 1,280 steps on Python 3.11's library."""
+    """The tokens and the model that come with the course: lecture 10's, after 1,960 steps on Python 3.11's library."""
     with np.load(path) as arrays:
         pairs = PlainBytePairs.of([(int(one), int(two)) for one, two in arrays["merges"]])
         model = empty_model(len(pairs.pieces) + 1)
