@@ -42,7 +42,7 @@ from coursekit.lecture.pages.windows import BATCH, LENGTH
 NAME = "assistant"
 ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / "build" / "assistant"
-TUNED_STEPS, REWARD_STEPS, PAIR_STEPS = 160, 60, 100
+TUNED_STEPS, REWARD_STEPS, PAIR_STEPS = 96, 50, 80
 TEMPERATURE, TOP_P = 0.7, 0.9  # of the answers that are judged
 WATCHED = 256  # windows of held-out text on which a stored model is judged
 REAL = 240  # real functions whose answers' surprise is measured

@@ -97,6 +97,14 @@ CHECKS = (
     ),
     Check("library_language_model", ("counted",), r"text|counted/(?!runs)", EXACT, python="3.11.7", seconds=25),
     Check("library_counting", (), r".*", EXACT, python="3.11.7", seconds=137),
+    Check(
+        "assistant",
+        ("tuned", *ONE_SEED),
+        r"tuned/runs/0/(ended|parse|distinct)",
+        TRAINED,
+        until="tuned/runs/0/",
+        python="3.11.7",
+    ),
     Check("two_questions", ("one head",), r"one head/\d+/unexplained", TRAINED, seconds=27),
     Check("date_alignment", ONE_SEED, r"seeds/1/(lines|shares|equal)", TRAINED, seconds=47),
     Check(

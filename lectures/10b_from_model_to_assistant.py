@@ -1,0 +1,566 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 10b · From a model to an assistant
+#
+# **A reward makes likely what it counts, out of what the model could already write: so read the answers, not the reward.**
+#
+# [← 10 · A language model of your own](10_language_model.ipynb) · [Lab 10](../labs/10_language_model/10_language_model.ipynb)
+#
+# You give your model one point for each function that Python accepts, and nothing for any other. It practises for a minute. **What will it write then?** Write down one function body. You will see it in fifteen minutes, and it is not the one most people write.
+#
+# **Afterwards you can**
+#
+# * fine-tune a model on answers, with the loss where it belongs, and say what that teaches;
+# * train it by a reward that a program gives, with the group's mean as baseline;
+# * read a collapse off the answers, and predict the hole of the next reward;
+# * tell a model that has learned something from one that does more often what it could do before.
+#
+# **You need** [lecture 10](10_language_model.ipynb). **Time:** about 50 minutes to read and predict (estimated, not measured); the code runs in about three minutes on two CPU cores. Letters: **B** rows, **T** tokens, **G** answers to one prompt.
+
+# %% jupyter={"source_hidden": true} tags=["course-setup"]
+# Colab: install the course's helper package. Anywhere else this cell says how, where it is missing.
+import sys
+from importlib.util import find_spec
+
+if "google.colab" in sys.modules:
+    from pathlib import Path
+
+    if Path("coursekit.zip").exists():
+        print("Installing the course's helper package …")
+        # %pip install --quiet --no-deps ./coursekit.zip
+    else:
+        print("Upload coursekit.zip, which comes with this course, and run this cell again.")
+        print("To upload it, click the folder on the left and drop the file there.")
+elif find_spec("coursekit") is None:
+    print("The course's helper package is missing here. With coursekit.zip, which comes with this course, beside the notebook, run in a cell:")
+    print('%pip install ./coursekit.zip')
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+import ast
+import warnings
+from itertools import pairwise
+
+from coursekit import data, diagrams, live, plots, quiet, recorded
+
+quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
+
+import keras
+import matplotlib.pyplot as plt
+import numpy as np
+import tensorflow as tf
+from keras import ops
+
+from coursekit.pages import assistant, training
+
+plots.use_course_style()
+tf.get_logger().setLevel("ERROR")  # no advice on retracing
+warnings.simplefilter("ignore", SyntaxWarning)  # what the model writes is parsed, and may hold odd escapes
+results = recorded.load("assistant")["results"]
+
+
+def of(part, **what):
+    """The recorded runs of a part that are like this, by seed."""
+    return sorted((run for run in results[part]["runs"] if what.items() <= run.items()), key=lambda run: run["seed"])
+
+# %% [markdown]
+# <a id="continues"></a>
+#
+# ## 1 · It continues
+#
+# The model is lecture 10's, after START_STEPS steps; it comes with the course. Its **prompts** are the first lines of functions in modules that it has never read. Its **answers** are what it writes behind them, at most 48 tokens.
+
+# %%
+pairs, first = assistant.stored_writer()
+(train_texts, _), (held_out, _) = data.library_functions()
+functions, asked = assistant.short_functions(train_texts, pairs), assistant.short_functions(held_out, pairs)
+print(f"{len(functions.prompts):,} short functions to learn from, {len(asked.prompts)} held-out first lines")
+for answer in assistant.Writer(first, pairs)(asked.prompts[:40:10], temperature=0.7, p=0.9, seed=1):
+    print("-" * 60, answer.prompt + answer.body + ("" if answer.ended else " …"), sep="\n")
+
+# %% [markdown]
+# Nothing here answers your line. The model goes on as the text of a library goes on, and it does not stop: a window of training began anywhere and was cut after 256 tokens, so an end was seldom near. SmolLM2 did the same in lecture 10 when its question came without the template.
+#
+# **A trained model continues its text; answering, and ending, are things that it must be shown.**
+
+# %% [markdown]
+# <a id="fine-tuning"></a>
+#
+# ## 2 · Show it answers
+#
+# **Supervised fine-tuning** (SFT) goes on training, on pairs of prompt and answer. Each row is one pair, with the end behind it. The loss counts the tokens of the answer only, the end included: the **answer mask**.
+
+# %%
+def log_probabilities(model, rows):  # (B, T + 1)
+    """The logarithm of the probability of each token after the first, (B, T)."""
+    logits = model(rows[:, :-1])  # (B, T, V)
+    return -ops.sparse_categorical_crossentropy(rows[:, 1:], logits, from_logits=True)
+
+def answer_loss(model, rows, mask):  # (B, T + 1), (B, T): 1 where a token of the answer or its end is predicted
+    """The mean surprise at the tokens of the answers; what the prompt says is read and costs nothing."""
+    return -ops.sum(log_probabilities(model, rows) * mask) / ops.sum(mask)
+
+# %%
+rows, mask = assistant.rows_of(functions, pairs, np.array([0]))
+for token, counts in zip(rows[0, 1:], mask[0], strict=True):
+    print(repr(pairs.decode([token])) if token != pairs.end_id else "END", "·" if counts else "(read only)", end="  ")
+
+# %% [markdown]
+# **Predict.** In the recorded runs a third of the first model's answers are functions that Python accepts. After TUNED_STEPS steps on 32 pairs each it is much more. What has it learned?
+#
+# - (a) Python's grammar
+# - (b) to end
+# - (c) to do what the first line asks
+#
+# <details><summary>Answer</summary>
+#
+# TUNED_ANSWER
+#
+# </details>
+
+# %%
+tuned = assistant.copied(first)
+step = assistant.learner(tuned.trainable_variables, keras.optimizers.schedules.CosineDecay(1e-3, 60), lambda *both: answer_loss(tuned, *both))
+for number, (rows, mask) in enumerate(assistant.batches_of(functions, pairs, steps=60, seed=1), 1):
+    loss = step(rows, mask)
+    if number % 20 == 0:
+        print(f"step {number}: {loss:.2f} nats an answer token")
+
+
+def described(model, number=200):
+    """Shares of held-out prompts whose answers end, and parse; and the answers."""
+    answers = assistant.Writer(model, pairs)(asked.prompts[:number], temperature=0.7, p=0.9, seed=1)
+    fine = [answer.ended and bool(parses(answer.prompt, answer.body)) for answer in answers]
+    return np.mean([answer.ended for answer in answers]), np.mean(fine), answers
+
+
+# %%
+def parses(prompt, body):
+    """1 if Python accepts prompt and body as one function, else 0. Nothing is run."""
+    try:
+        tree = ast.parse(prompt + body).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return 0.0
+    return float(len(tree) == 1 and isinstance(tree[0], ast.FunctionDef))
+
+for name, model in (("before", first), ("after 60 steps", tuned)):
+    ended, fine, answers = described(model)
+    print(f"{name:15} ended {ended:.0%}, parse {fine:.0%}; of those that ended, parse {fine / ended:.0%}")
+print("\n" + max((answer.prompt + answer.body for answer in answers if answer.ended and parses(answer.prompt, answer.body)), key=len))
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+for way, name in (("start", "before"), ("answers", "fine-tuned"), ("anywhere", "control: rows cut anywhere")):
+    for run in of("tuned", way=way):
+        print(f"{name:27} seed {run['seed']}: ended {run['ended']:.1%}, parse {run['parse']:.1%}, of ended {run['parse of ended']:.1%}, {run['nats an answer token']:.3f} nats an answer token")
+
+# %% [markdown]
+# TUNED_TEXT
+#
+# **Fine-tuning on a few thousand answers taught this model to end, not to write better Python.**
+
+# %% [markdown]
+# <a id="reward"></a>
+#
+# ## 3 · A program gives the points
+#
+# Whether Python accepts an answer can be computed, so nobody has to write answers any more: the model draws its own, and a program judges them. This is a **verifiable reward**. `parses` above is all of it. How does one learn from a number?
+#
+# * Draw G = 8 answers to the same prompt. The mean of their rewards says what this model usually gets for this prompt.
+# * An answer's **advantage** is how far it lies above that mean. Make answers above it more probable, and those below less.
+
+# %%
+def advantages(rewards):  # (prompts, G)
+    """How much better each answer is than its group's mean, in the group's standard deviations."""
+    return (rewards - rewards.mean(1, keepdims=True)) / (rewards.std(1, keepdims=True) + 1e-4)
+
+def policy_loss(model, reference, rows, mask, advantage, beta):  # …, (B,), a number
+    """Make good answers more probable; `beta` is the price of leaving the reference (Shao et al. 2024)."""
+    new = log_probabilities(model, rows)  # (B, T)
+    worth = advantage[:, None] * new
+    if beta:
+        gap = ops.stop_gradient(log_probabilities(reference, rows)) - new
+        worth -= beta * (ops.exp(gap) - gap - 1)  # its mean over draws is the KL divergence (Schulman 2020)
+    return -ops.sum(worth * mask) / ops.sum(mask)
+
+# %% [markdown]
+# **By hand.** Of eight answers two parse. What is the advantage of each of them, and of the others? And if all eight parse?
+#
+# <details><summary>Answer</summary>
+#
+# The mean is 0.25, the standard deviation $\sqrt{0.25 \cdot 0.75} = 0.433$. So 0.75/0.433 = 1.73 for the two, and −0.25/0.433 = −0.58 for the six. If all eight parse, every advantage is 0: this prompt teaches nothing any more.
+#
+# </details>
+
+# %% [markdown]
+# That is the core of **GRPO** (Shao et al. 2024), with which DeepSeek-R1 learned to reason (Guo et al. 2025): no second network, the group is the baseline. Here we take one step a batch, so the ratio of new to old probabilities and its clipping drop out.
+
+# %% [markdown]
+# **Predict.** Fifty steps of 8 prompts and 8 answers each. What will most answers be?
+#
+# - (a) longer functions, since these earn the point as well
+# - (b) `pass`, the commonest body of the library
+# - (c) something else, and nearly always the same
+#
+# <details><summary>Answer</summary>
+#
+# REWARD_ANSWER
+#
+# </details>
+
+# %%
+def practise(reward, steps=50, beta=0.0, shared=False):
+    """Train a copy of the fine-tuned model; its answers at each step."""
+    model = assistant.copied(tuned)
+    history = assistant.learn_from_reward(model, pairs, functions.prompts, reward, steps=steps, beta=beta, shared=shared, seed=1)
+    print(f"parse, first and last step: {history.parse[0]:.0%}, {history.parse[-1]:.0%}; different answers in the last: {history.distinct[-1]:.0%}")
+    for body, count in history.bodies[-1][:3]:
+        print(f"   {count:2} of 64: {body}")
+    return model, history
+
+
+collapsed, history = practise(parses)
+
+# %%
+live.answers({"parse": history.parse, "the commonest answer": [some[0][1] / 64 for some in history.bodies], "groups without a difference": history.same}, history.bodies)
+
+# %% [markdown]
+# REWARD_TEXT
+#
+# **The reward was met to the last point, and the text is gone: it never said that an answer should say something.**
+
+# %% [markdown]
+# <a id="next-reward"></a>
+#
+# ## 4 · The next reward
+#
+# So mend it: half a point if the answer parses, half if the body *reads a parameter*. What it returns must now have to do with what came in.
+
+# %%
+def reads_a_parameter(prompt, body):
+    """1 if it parses and the body reads one of the function's parameters, else 0."""
+    if not parses(prompt, body):
+        return 0.0
+    (function,) = ast.parse(prompt + body).body
+    own = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
+    names = [node for line in function.body for node in ast.walk(line) if isinstance(node, ast.Name)]
+    return float(any(name.id in own and isinstance(name.ctx, ast.Load) for name in names))
+
+# %% [markdown]
+# **Predict.** What is the shortest body that earns the whole point? Write it down for `def close(self):`.
+#
+# <details><summary>Answer</summary>
+#
+# HALF_ANSWER
+#
+# </details>
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+for way in ("parses", "half and half", "reads a parameter", "half and half, shared"):
+    for run in of("rewarded", way=way):
+        body, share = run["commonest"]
+        print(f"{way:24} seed {run['seed']}: parse {run['parse']:.1%}, {run['tokens']:.0f} tokens, {run['distinct']:.0%} distinct, commonest {share:.0%}: {body}")
+
+# %% [markdown]
+# Every mended reward has its hole, and the model finds the nearest one: it does not look for what you meant. Try one that needs no new idea of what is good: **divide the points by how often this answer stands in the batch.** What everybody writes is worth little. And let it pay a small price, 0.05 nats a nat, for leaving the fine-tuned model (section 5).
+
+# %%
+def half_and_half(prompt, body):
+    return 0.5 * parses(prompt, body) + 0.5 * reads_a_parameter(prompt, body)
+
+
+held, history_held = practise(half_and_half, beta=0.05, shared=True)
+
+# %%
+live.answers({"parse": history_held.parse, "the commonest answer": [some[0][1] / 64 for some in history_held.bodies], "different answers": history_held.distinct}, history_held.bodies)
+
+# %%
+for name, model in (("points for parsing", collapsed), ("shared points", held)):
+    print(f"— {name}")
+    for answer in described(model, 40)[2][:40:10]:
+        print(answer.prompt + answer.body.rstrip())
+
+# %% [markdown]
+# HELD_TEXT
+#
+# **A penalty for repeats stops the collapse; what fills the room is still the cheapest text that earns the points.**
+
+# %% [markdown]
+# <a id="price"></a>
+#
+# ## 5 · A price for leaving
+#
+# The usual brake is the **KL divergence** from the model before, the reference: `policy_loss` charges `beta` for it, token by token. It is small where the new model says what the old one would have said.
+
+# %% [markdown]
+# PRICE_TEXT
+#
+# **The KL is a price, not a cure: it says how far the model may go, not where.**
+
+# %% [markdown]
+# <a id="sharpened"></a>
+#
+# ## 6 · Taught, or sharpened?
+#
+# After the shared points the answers read a parameter of their own first line far more often. Has the model learned it, or does it do more often what it could do before? Two controls. The first: let each model draw **sixteen** answers and ask whether one of them reads a parameter.
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+for run in of("sharpened"):
+    before, after = run["before"], run["after"]
+    print(f"seed {run['seed']}, {run['first lines']} first lines: one draw {before['one draw']:.3f} → {after['one draw']:.3f}, one of sixteen {before['one of sixteen']:.3f} → {after['one of sixteen']:.3f}")
+names = ("reads its own", "reads another's")
+for part, way, name in (("tuned", "answers", "fine-tuned"), ("rewarded", "half and half, shared", "shared points")):
+    for run in of(part, way=way):
+        print(f"{name:14} seed {run['seed']}: reads a parameter of its own first line {run[names[0]]:.3f}, of another first line {run[names[1]]:.3f}")
+
+# %% [markdown]
+# SHARP_TEXT
+#
+# **A reward sharpens: it makes frequent what the model could do before.**
+
+# %% [markdown]
+# <a id="preferences"></a>
+#
+# ## 7 · When no program can judge: preferences
+#
+# Nobody can write `parses` for “helpful”. People can say which of two answers they like better. The first assistants learned a *reward model* from such pairs, and then practised on it (Ouyang et al. 2022). **DPO** (Rafailov et al. 2023) shows that one loss on the pairs does both:
+
+# %%
+def preference_loss(model, reference, chosen, rejected, beta):  # two pairs of rows and mask
+    """DPO (Rafailov et al. 2023): the chosen answer gains on the rejected one, both counted from the reference."""
+
+    def gain(rows, mask):  # (B,)
+        new, old = (ops.sum(log_probabilities(each, rows) * mask, axis=1) for each in (model, reference))
+        return new - ops.stop_gradient(old)
+
+    return -ops.mean(ops.log_sigmoid(beta * (gain(*chosen) - gain(*rejected))))
+
+# %% [markdown]
+# The bracket is how much the chosen answer has gained on the rejected one since the start. At the start it is 0, and the loss is ln 2 = 0.69. We made pairs of the fine-tuned model's own answers to one prompt, one that parses and one that does not, and trained for a hundred steps (β = 0.1).
+
+# %% [markdown]
+# **Predict.** The loss falls. What happens to the probability of the *chosen* answers?
+#
+# - (a) it rises, that is what the loss wants
+# - (b) it falls, and that of the rejected ones falls more
+#
+# <details><summary>Answer</summary>
+#
+# DPO_ANSWER
+#
+# </details>
+
+# %% jupyter={"source_hidden": true} tags=["drawing"]
+figure, axes = plt.subplots(1, 3, figsize=(10.5, 3.1))
+runs = of("preferred")
+steps = [point["step"] for point in runs[0]["points"]]
+for run in runs:
+    line = {**plots.LINES[0], "label": None}
+    axes[0].plot(steps, [point["loss"] for point in run["points"]], **line)
+    axes[2].plot(steps, [point["parse"] for point in run["points"]], **line)
+    for number, kind in enumerate(("chosen", "rejected")):
+        gains = [point["chosen, rejected"][number] for point in run["points"]]
+        axes[1].plot(steps, gains, **plots.LINES[number], label=kind if run is runs[0] else None)
+axes[0].set(xlabel="step", ylabel="loss", title="the loss falls …")
+axes[1].set(xlabel="step", ylabel="nats gained since the start", title="… by what is lost …")
+axes[2].set(xlabel="step", ylabel="share that parses", title="… and what we want?", ylim=(0.5, 1.02))
+axes[1].axhline(0, color=plots.LINES[5]["color"], linewidth=1)
+axes[1].legend()
+figure.tight_layout()
+plots.show(
+    figure,
+    alt="""DPO_ALT""",
+)
+
+# %% [markdown]
+# DPO_TEXT
+#
+# **DPO's loss counts a difference; so watch the answers, and the probability of the chosen ones.**
+
+# %% [markdown]
+# <a id="lora"></a>
+#
+# ## 8 · Learn less: LoRA on all seven matrices
+#
+# Fine-tuning moved all 857,216 numbers. LoRA (lecture 10) trains a thin product beside frozen matrices. Which ones? Often attention's four; but the gated network has three more, and two thirds of the numbers of a block.
+
+# %%
+thin = assistant.copied(first)
+four, three = ("w_q", "w_k", "w_v", "w_o"), ("w_gate", "w_up", "w_down")
+dense = [getattr(block.attention, name) for block in thin.blocks for name in four]
+dense += [getattr(block, name) for block in thin.blocks for name in three]
+for layer in dense:
+    layer.enable_lora(4)  # Keras freezes the matrix and adds A (D, 4) and B (4, D)
+trained = sum(int(np.prod(weight.shape)) for layer in dense for weight in (layer.lora_kernel_a, layer.lora_kernel_b))
+print(f"{trained:,} of {first.count_params():,} numbers learn, in {len(dense)} matrices")
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+for run in results["lora"]["runs"]:
+    print(f"{run['way']:18} seed {run['seed']}: {run['trained']:7,} trained, parse {run['parse']:.1%}, {run['nats an answer token']:.3f} nats an answer token, {run['bits a byte of other text']:.3f} bits a byte of other text")
+
+# %% [markdown]
+# LORA_TEXT
+#
+# **With LoRA put a thin product beside every matrix, not only beside attention's.**
+
+# %% [markdown]
+# <a id="makers"></a>
+#
+# ## 9 · What SmolLM2's makers did
+#
+# The model that answered you in lecture 10 went the same way, without the reward:
+#
+# | stage | text | our page |
+# |---|---|---|
+# | pre-training | 2 trillion tokens: web pages chosen for teaching, code, mathematics | 2.6 million tokens of Python's library |
+# | fine-tuning (SFT) | 460,341 conversations, many written by larger models; two epochs | FUNCTIONS short functions; two epochs |
+# | preferences (DPO) | about 61,000 pairs (UltraFeedback), judged by a larger model; two epochs, β = 0.5 | 300 pairs of its own answers |
+#
+# ([Model card](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct), [conversations](https://huggingface.co/datasets/HuggingFaceTB/smol-smoltalk), [settings](https://github.com/huggingface/alignment-handbook/tree/main/recipes/smollm2); Ben Allal et al. 2025.) Their [record of DPO](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct/commit/c369d07e8e4c5b825466d13a28b6d8800656c343) says how little it is: on new pairs the loss went from ln 2 = 0.69 to 0.674, the preferred answer of a pair got the larger gain in 61.5 % of the cases, and the chosen answers lost as well.
+#
+# **An assistant is a continuation model that was shown conversations, then nudged by comparisons.**
+
+# %% [markdown]
+# <a id="two-more"></a>
+#
+# ## 10 · Two words of every model card
+#
+# **Quantisation** stores a number in fewer bits. Here are our model's matrices as whole numbers with a scale, one scale a row or one for each 32 numbers, at several sizes:
+
+# %%
+def rounded(matrix, bits, size):
+    """A matrix (…, D) as whole numbers of some bits, with a scale and a least value for each `size` numbers."""
+    blocks = matrix.reshape(-1, size) if size else matrix
+    low, high = blocks.min(1, keepdims=True), blocks.max(1, keepdims=True)
+    scale = np.maximum(high - low, 1e-12) / (2**bits - 1)
+    return (np.round((blocks - low) / scale) * scale + low).reshape(matrix.shape)
+
+
+stream, cost = pairs.stream(held_out), {}
+for size in (0, 32):
+    for bits in (8, 5, 4, 3, 2):
+        small = assistant.copied(first)
+        small.set_weights([rounded(array, bits, size) if array.ndim == 2 and array.size % 32 == 0 else array for array in first.get_weights()])
+        cost[size, bits] = training.held_out_bits(small, stream, pairs.token_bytes, most=32)
+cost["as stored"] = training.held_out_bits(first, stream, pairs.token_bytes, most=32)
+
+# %% jupyter={"source_hidden": true} tags=["drawing"]
+figure, axes = plt.subplots(1, 2, figsize=(10, 3.2))
+for line, (size, label) in enumerate(((0, "one scale a row"), (32, "one scale for 32 numbers"))):
+    axes[0].plot((8, 5, 4, 3, 2), [cost[size, bits] for bits in (8, 5, 4, 3, 2)], **plots.LINES[line], label=label)
+axes[0].axhline(cost["as stored"], color=plots.LINES[5]["color"], linewidth=1)
+axes[0].set(xlabel="bits a number", ylabel="bits a byte, held out", ylim=(1.5, 4), title="quantisation, measured here")
+axes[0].legend()
+names, whole, active = ("Mixtral 8x7B", "DeepSeek-V3"), (47, 671), (13, 37)  # billions, as published
+axes[1].barh(names, whole, color=diagrams.PALETTE["neutral"], edgecolor=diagrams.PALETTE["ink"], label="stored")
+axes[1].barh(names, active, color=diagrams.PALETTE["query"], label="used for a token")
+axes[1].set(xlabel="billion parameters", title="mixtures of experts, published")
+axes[1].legend()
+figure.tight_layout()
+print(", ".join(f"{bits} bits: {cost[0, bits]:.2f} a row, {cost[32, bits]:.2f} in 32s" for bits in (8, 5, 4, 3, 2)), f"; as stored: {cost['as stored']:.2f}")
+plots.show(
+    figure,
+    alt="""QUANT_ALT""",
+)
+
+# %% [markdown]
+# QUANT_TEXT A **mixture of experts** has many gated networks in each block, and a small layer that sends each token to a few of them (Shazeer et al. 2017): Mixtral stores 47 billion parameters and uses 13 for a token (Jiang et al. 2024), DeepSeek-V3 671 and 37 (DeepSeek-AI 2024). It buys knowledge with memory, not with time.
+#
+# **Four bits and a scale for each few numbers keep most of a model; experts make it larger without making a token dearer.**
+
+# %% [markdown]
+# ## Two mistakes
+#
+# **1 · The end is not in the mask.** Then nothing teaches the model to stop:
+
+# %%
+def without_end(rows, mask):
+    return rows, mask * (rows[:, 1:] != pairs.end_id)
+
+
+endless = assistant.copied(first)
+assistant.fine_tune(endless, [without_end(*batch) for batch in assistant.batches_of(functions, pairs, steps=30, seed=1)])
+ended, fine, _ = described(endless)
+print(f"after 30 steps: ended {ended:.0%}, parse {fine:.0%}")
+
+# %% [markdown]
+# **2 · No ε below the line.** A group whose answers all earn the same has no standard deviation. Without the small number, one such group turns every weight of the model into NaN:
+
+# %%
+with np.errstate(invalid="ignore"):
+    equal = np.ones((1, 8))
+    print("without:", (equal - equal.mean()) / equal.std())
+print("with:   ", advantages(equal))
+
+# %% [markdown]
+# ## Four questions
+#
+# <details><summary>1. Why does the group's mean stand in the advantage, and not 0.5?</summary>
+#
+# A prompt to which nearly everything parses would push all its answers up by half, and a hard one all of them down. The mean asks which answer was better *for this prompt*.
+#
+# </details>
+#
+# <details><summary>2. All groups earn full points. Does the model stand still?</summary>
+#
+# The gradient is 0, but Adam goes on for a while from its memory of earlier gradients.
+#
+# </details>
+#
+# <details><summary>3. “After RL it solves twice as many tasks in one try.” What do you ask?</summary>
+#
+# How many did it solve in sixteen tries before? And were the new answers read?
+#
+# </details>
+#
+# <details><summary>4. The loss of DPO falls from step 60 to step 100. Is the model better at step 100?</summary>
+#
+# The loss cannot say so: it falls whenever the rejected answer loses more than the chosen one. Draw answers and judge them.
+#
+# </details>
+#
+# <details><summary><b>What this page does not show</b></summary>
+#
+# * That the code works: nothing that the model writes is run. That it follows instructions: a first line is no instruction, and bodies here are at most 47 tokens long.
+# * Which of the three methods is better: each has one setting, chosen beforehand, for a model of 857,216 numbers.
+# * SEEDS_CAVEAT
+# * The recorded runs fine-tune for TUNED_STEPS steps and practise for REWARD_STEPS; the page does 60 and 50. Shares are over PROMPTS held-out first lines (on the page 200), so their standard error is about two points (three).
+# * A reward model learned from people, and models large enough to find new ways: there rewards do more than sharpen, some say; that is open.
+#
+# </details>
+#
+# ## Summary
+#
+# SUMMARY
+#
+# **A reward makes likely what it counts, out of what the model could already write: so read the answers, not the reward.**
+#
+# ## References
+#
+# - L. Ben Allal et al. 2025, *SmolLM2: when Smol goes big*, arXiv 2502.02737
+# - DeepSeek-AI 2024, *DeepSeek-V3 technical report*, arXiv 2412.19437; D. Guo et al. 2025, *DeepSeek-R1*, arXiv 2501.12948
+# - E. Hu et al. 2022, *LoRA: low-rank adaptation of large language models*, arXiv 2106.09685
+# - A. Jiang et al. 2024, *Mixtral of experts*, arXiv 2401.04088
+# - L. Ouyang et al. 2022, *Training language models to follow instructions with human feedback*, arXiv 2203.02155
+# - R. Rafailov et al. 2023, *Direct preference optimization*, arXiv 2305.18290
+# - J. Schulman 2020, *Approximating KL divergence*, joschu.net
+# - Z. Shao et al. 2024, *DeepSeekMath*, arXiv 2402.03300 (GRPO)
+# - N. Shazeer et al. 2017, *Outrageously large neural networks: the sparsely-gated mixture-of-experts layer*, arXiv 1701.06538
+# - Y. Yue et al. 2025, *Does reinforcement learning really incentivize reasoning capacity in LLMs beyond the base model?*, arXiv 2504.13837
+#
+# <details><summary>If something looks wrong, runs slowly, or you want more</summary>
+#
+# Your Python's library differs from ours, and so do your answers; the collapse comes all the same. Slow machine: `steps=25` in `practise`, and the recorded runs need nothing. With more time: `steps=80`, and a reward of your own; read the answers. Further reading: the fifth assignment of Stanford's CS336, Raschka's *Build a Reasoning Model (From Scratch)*, Karpathy's *nanochat*.
+#
+# </details>
