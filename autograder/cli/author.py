@@ -5,27 +5,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 from rich.syntax import Syntax
 from rich.table import Table
+
+from autograder.cli.console import Lab, out, say
+from autograder.course.settings import CourseError, load_course
 
 if TYPE_CHECKING:
     from autograder.declare.exercise import Exercise
 
 COLUMNS = ("exercise", "made", "equivalent", "killed", "left")
 
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-    help="Show what a mistake changes in a formula, and try wrong solutions.\n\n"
-    "The output of both commands holds the answer: it is for instructors.",
-)
+app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
+
+
+@app.callback()
+def author() -> None:
+    """Show what a mistake changes in a formula, and try wrong solutions.
+
+    The output of both commands holds the answer: it is for instructors.
+    """
 
 
 @app.command()
 def mistake(
-    lab: Annotated[str, typer.Argument(help="The lab, such as 02_self_attention.")],
+    lab: Lab,
     exercise: Annotated[str, typer.Argument(help="The exercise.")],
     id: Annotated[str | None, typer.Argument(metavar="[ID]", help="The mistake; all of them by default.")] = None,
 ) -> None:
@@ -34,22 +38,20 @@ def mistake(
     course author mistake 02_self_attention scaled_dot_product_attention unscaled
     """
     from autograder.author.mistake_text import described
-    from autograder.course.settings import CourseError, load_course
     from autograder.declare.course_exercises import declared_exercises
     from autograder.declare.exercise import Exercise
 
     course = load_course()
     declared = declared_exercises(course, course.lab(lab).name)
-    found = declared.get(exercise)
-    if not isinstance(found, Exercise):
+    known = declared.get(exercise)
+    if not isinstance(known, Exercise):
         raise CourseError(f"{lab}: {exercise} names no mistakes; there are exercises {', '.join(declared)}")
-    if id is not None and id not in found.named_mistakes:
-        raise CourseError(f"{exercise}: no mistake {id}; there are {', '.join(found.named_mistakes)}")
-    console = Console()
-    for name in [id] if id else found.named_mistakes:
-        console.print(f"[bold]{name}[/]", highlight=False)
-        text = described(found, name)
-        console.print(Syntax(text, "diff", background_color="default") if console.is_terminal else text, markup=False)
+    if id is not None and id not in known.named_mistakes:
+        raise CourseError(f"{exercise}: no mistake {id}; there are {', '.join(known.named_mistakes)}")
+    for name in [id] if id else known.named_mistakes:
+        say(name, "[bold]")
+        text = described(known, name)
+        out.print(Syntax(text, "diff", background_color="default") if out.is_terminal else text, markup=False)
 
 
 @app.command()
@@ -69,14 +71,12 @@ def mutants(
     It takes minutes for a lab.
     """
     from autograder.author.solution_mutants import measure, summary
-    from autograder.course.settings import CourseError, load_course
     from autograder.course.text_pairs import read_pair
     from autograder.declare.course_exercises import declared_exercises
     from autograder.declare.exercise import Exercise
     from autograder.grade.preloading import start_sandbox
 
     course = load_course()
-    console = Console()
     for name in [course.lab(lab).name] if lab else [declared_lab.name for declared_lab in course.labs]:
         declared = declared_exercises(course, name)
         if exercise is not None and not isinstance(declared.get(exercise), Exercise):
@@ -90,13 +90,13 @@ def mutants(
         table = Table(*COLUMNS, title=name)
         with start_sandbox(course, name) as starting:
             sandbox = starting.result()
-            found = {tried.name: measure(name, tried, solution, sandbox, seed=seed, most=most) for tried in chosen}
-        for row in [*found.values(), summary(found)]:
+            counts = {tried.name: measure(name, tried, solution, sandbox, seed=seed, most=most) for tried in chosen}
+        for row in [*counts.values(), summary(counts)]:
             table.add_row(row.exercise, *map(str, (row.made, row.equivalent, row.killed, len(row.left))))
-        console.print(table)
-        for row in found.values():
+        out.print(table)
+        for row in counts.values():
             for label in row.left:
-                console.print(f"left in {row.exercise}: {escape(label)}", highlight=False, soft_wrap=True)
+                say(f"left in {row.exercise}: {label}")
 
 
 def _is_tried(exercise: Exercise) -> bool:

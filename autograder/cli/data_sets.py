@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
-from autograder.course.printable import printable
+from autograder.cli.console import out, say, stop
 from autograder.course.settings import load_course
-
-out = Console()
-err = Console(stderr=True)
 
 
 def data(
@@ -69,9 +64,9 @@ def data(
         return
     known = {data_set.name: data_set for data_set in SETS}
     if unknown := [name for name in names or () if name not in {"samples", *known, *PUBLISHED}]:
-        _stop(f"no data set {', '.join(unknown)}; there are samples, {', '.join([*known, *PUBLISHED])}", 2)
+        stop(f"no data set {', '.join(unknown)}; there are samples, {', '.join([*known, *PUBLISHED])}", 2)
     if path is not None and not names:
-        _stop("--path needs the name of a set, such as: course data imdb --path DIR", 2)
+        stop("--path needs the name of a set, such as: course data imdb --path DIR", 2)
     if not names:
         _show_sets()
         return
@@ -79,23 +74,23 @@ def data(
         if name == "samples":
             written = write_samples(load_course().root / "data" / "samples")
             for file in written:
-                out.print(f"wrote  data/samples/{file.name}  {digest(file.read_text('utf-8'))[:12]}…", highlight=False)
+                say(f"wrote  data/samples/{file.name}  {digest(file.read_text('utf-8'))[:12]}…")
             if not written:
-                out.print("The samples are up to date.")
+                say("The samples are up to date.")
             else:
-                out.print("Their checksums are in data/README.md: update that file.")
+                say("Their checksums are in data/README.md: update that file.")
         elif name in PUBLISHED:
             try:
-                out.print(f"{name}: {escape(str(published(name, path)))}", highlight=False, soft_wrap=True)
+                say(f"{name}: {published(name, path)}")
             except DataError as error:
-                _stop(str(error))
+                stop(str(error))
         elif (load := known[name].load) is None:
-            out.print(f"{name}: nothing to fetch, it is {known[name].where()}", highlight=False)
+            say(f"{name}: nothing to fetch, it is {known[name].where()}")
         else:
             try:
                 load(path)
             except DataError as error:
-                _stop(str(error))
+                stop(str(error))
 
 
 def _build_set(names: list[str], archive: Path, path: Path | None, whole: bool) -> None:
@@ -103,16 +98,16 @@ def _build_set(names: list[str], archive: Path, path: Path | None, whole: bool) 
     from coursekit.data.archives import BUILDERS, build
 
     if len(names) != 1 or names[0] not in BUILDERS:
-        _stop(f"--from needs the name of one set, of {', '.join(BUILDERS)}: course data imdb --from ARCHIVE", 2)
+        stop(f"--from needs the name of one set, of {', '.join(BUILDERS)}: course data imdb --from ARCHIVE", 2)
     if path is None:
-        _stop("--from needs a folder to write into: course data imdb --from ARCHIVE --path DIR", 2)
+        stop("--from needs a folder to write into: course data imdb --from ARCHIVE --path DIR", 2)
     try:
         built = build(names[0], archive, path, whole=whole)
     except DataError as error:
-        _stop(str(error))
+        stop(str(error))
     for file, compared in built:
         verdict = "as in the course's records" if compared else "checksum not checked: none is known"
-        out.print(f"wrote  {escape(str(file))}  {verdict}", highlight=False, soft_wrap=True)
+        say(f"wrote  {file}  {verdict}")
 
 
 def _show_sets() -> None:
@@ -131,15 +126,9 @@ def _show_sets() -> None:
     out.print(table)
     for model in PUBLISHED.values():
         where = "here" if is_here(model.name) else f"absent ({model.megabytes} MB)"
-        out.print(f"{model.name}: {escape(model.title)}: {where}", highlight=False, soft_wrap=True)
+        say(f"{model.name}: {model.title}: {where}")
     for library, (word, home) in HOMES.items():
-        out.print(f"{word}: kept by {library} in {escape(str(home()))}", highlight=False)
+        say(f"{word}: kept by {library} in {home()}")
     folder = os.environ.get(FOLDER_VARIABLE)
-    said = escape(folder) if folder else "not set; it can name a folder of local files"
-    out.print(f"folder: {FOLDER_VARIABLE} is {said}", highlight=False)
-    out.print("\ncourse data NAME fetches a set. data/README.md says where each comes from.", highlight=False)
-
-
-def _stop(message: str, code: int = 1) -> NoReturn:
-    err.print(f"[bold red]course:[/] {escape(printable(message))}", highlight=False)
-    raise SystemExit(code)
+    say(f"folder: {FOLDER_VARIABLE} is {folder or 'not set; it can name a folder of local files'}")
+    say("\ncourse data NAME fetches a set. data/README.md says where each comes from.")

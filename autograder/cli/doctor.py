@@ -1,4 +1,4 @@
-"""What `course doctor` looks at: Python, TensorFlow, data, the walls of the sandbox, nbgrader, the released labs."""
+"""`course doctor`: looks at Python, TensorFlow, data, the walls of the sandbox, nbgrader, the released labs."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import typer
 from packaging.requirements import Requirement
+from rich.markup import escape
+from rich.table import Table
 
-from autograder.course.settings import FILE_NAME, Course
+from autograder.cli.console import out
+from autograder.course.settings import FILE_NAME, Course, load_course
 from autograder.grade.database import shown_url
 
 _COUNTING = "memory and CPU time"
@@ -27,6 +31,22 @@ class Finding:
     text: str
     remedy: str = ""
     needed: bool = True
+
+
+def doctor() -> None:
+    """Say what works on this machine, and how to repair the rest. Exit 1 when grading would refuse to run."""
+    fine = True
+    table = Table("", "what", show_lines=False)
+    for heading in ("finding", "what to do"):
+        table.add_column(heading, overflow="fold")  # a command to type is shown whole
+    with out.status("Looking …"):
+        for finding in findings(load_course()):
+            fine = fine and (finding.works or not finding.needed)
+            sign = "[green]✓[/]" if finding.works else "[red]✗[/]" if finding.needed else "[yellow]–[/]"
+            table.add_row(sign, finding.name, escape(finding.text), escape(finding.remedy))
+    out.print(table)
+    if not fine:
+        raise typer.Exit(1)
 
 
 def findings(course: Course) -> Iterator[Finding]:

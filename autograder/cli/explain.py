@@ -6,24 +6,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
+from autograder.cli.console import Database, Lab, Student, say
 from autograder.course.near import did_you_mean
-from autograder.course.printable import printable
+from autograder.course.settings import Course, CourseError, load_course
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from autograder.course.settings import Course
     from autograder.grade.explaining import Explanation, FailedCase
     from autograder.grade.marks import Mark
     from autograder.grade.results import ExerciseResult
 
 
 def explain(
-    lab: Annotated[str, typer.Argument(help="The lab, such as 02_self_attention.")],
-    student: Annotated[str, typer.Argument(help="The student's id, as in grades.csv.")],
+    lab: Lab,
+    student: Student,
     exercise: Annotated[
         str | None, typer.Argument(metavar="[EXERCISE]", help="Only this exercise; all that lost points by default.")
     ] = None,
@@ -35,7 +33,7 @@ def explain(
         Path | None, typer.Option(metavar="FILE.npz", help="Write the inputs of the failed cases here.")
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the hidden cases, if grading was given one.")] = None,
-    db: Annotated[str | None, typer.Option(metavar="URL", help="Gradebook; the course's own by default.")] = None,
+    db: Database = None,
     unsafe: Annotated[
         bool, typer.Option("--unsafe", help="Run without the sandbox where it cannot be built. Only for trusted code.")
     ] = False,
@@ -54,11 +52,9 @@ def explain(
 
     The work is looked for in submitted/, then in autograded/. Where it is gone, name it with --from.
     """
-    from autograder.course.settings import CourseError, load_course
-
     course = load_course()
     lab = course.lab(lab).name
-    mark = _recorded(course, lab, student, course.gradebook_at(db))
+    mark = _read_mark(course, lab, student, course.gradebook_at(db))
     _check_exercise(course, mark, exercise)
 
     from autograder.grade.preloading import start_sandbox  # slow to import: what is misspelt is told before
@@ -77,28 +73,26 @@ def explain(
         raise CourseError(f"{error}\n`course doctor` explains; --unsafe runs it without the sandbox") from error
     except (WorkerLost, ReaderLost) as error:
         raise CourseError(f"nothing can be said, by no fault of the submission: {error}. Try again") from error
-    out = Console()
     if work.note:
-        _say(out, f"note:  {work.note}")
+        say(f"note:  {work.note}")
     if mark.result.grader_version != grader.version:
-        _say(out, "note:  graded with another state of lab, grader or seed; the hidden cases may be others now")
+        say("note:  graded with another state of lab, grader or seed; the hidden cases may be others now")
     recorded = {result.exercise: result for result in mark.result.exercises}
     chosen = [
         explanation
         for name, explanation in explained.items()
-        if name == exercise or (exercise is None and _lost(explanation))
+        if name == exercise or (exercise is None and _loses_points(explanation))
     ]
     if save is not None:
         number = explaining.save_inputs(save, chosen)
-        _say(out, f"{save}: {number} inputs of failed cases, named EXERCISE/CASE/INPUT")
+        say(f"{save}: {number} inputs of failed cases, named EXERCISE/CASE/INPUT")
     for explanation in chosen:
-        _show(explanation, recorded.get(explanation.result.exercise), out)
+        _show(explanation, recorded.get(explanation.result.exercise))
     if not chosen:
-        _say(out, f"{student} loses no points in {lab} when the work runs again; name an exercise to see its groups")
+        say(f"{student} loses no points in {lab} when the work runs again; name an exercise to see its groups")
 
 
-def _recorded(course: Course, lab: str, student: str, url: str) -> Mark:
-    from autograder.course.settings import CourseError
+def _read_mark(course: Course, lab: str, student: str, url: str) -> Mark:
     from autograder.grade.gradebook import recorded_marks
 
     marks = {mark.student: mark for mark in recorded_marks(course, url, lab)}
@@ -112,7 +106,6 @@ def _check_exercise(course: Course, mark: Mark, exercise: str | None) -> None:
     """Raise CourseError unless the lab, as it is released now, has this exercise."""
     from autograder.course.cells import answers_in_words, points
     from autograder.course.released import read_released
-    from autograder.course.settings import CourseError
 
     released = read_released(course, mark.lab)
     words = answers_in_words(released)
@@ -127,52 +120,47 @@ def _check_exercise(course: Course, mark: Mark, exercise: str | None) -> None:
     raise CourseError(f"{mark.lab} has no exercise {exercise}; {there}")
 
 
-def _lost(explained: Explanation) -> bool:
+def _loses_points(explained: Explanation) -> bool:
     return bool(explained.failed) or not explained.result.passed
 
 
-def _show(explained: Explanation, recorded: ExerciseResult | None, out: Console) -> None:
+def _show(explained: Explanation, recorded: ExerciseResult | None) -> None:
     result = explained.result
-    _say(out, "")
-    _say(out, f"{result.exercise}: {result.score:g} of {result.max_score:g} points ({result.status})")
+    say("")
+    say(f"{result.exercise}: {result.score:g} of {result.max_score:g} points ({result.status})")
     if recorded is None:
-        _say(out, "  no mark for it yet: the lab got this exercise after the work was graded; grade it again")
+        say("  no mark for it yet: the lab got this exercise after the work was graded; grade it again")
     elif (recorded.score, recorded.max_score) != (result.score, result.max_score):
         graded = f"{recorded.score:g} of {recorded.max_score:g}"
-        _say(out, f"  graded with {graded} points: this run differs from the recorded one")
+        say(f"  graded with {graded} points: this run differs from the recorded one")
     for sentence in (*result.sentences, result.message):
         if sentence:
-            _say(out, f"  {sentence}")
+            say(f"  {sentence}")
     for group in result.groups:
         worth = result.points_of(group)
-        _say(
-            out, f"  {'passed' if group.passed else 'failed'}  {group.title}: {worth * group.passed:.4g} of {worth:.4g}"
-        )
+        verdict = "passed" if group.passed else "failed"
+        say(f"  {verdict}  {group.title}: {worth * group.passed:.4g} of {worth:.4g}")
     for failed in explained.failed:
-        _show_case(failed, explained.cases, out)
+        _show_case(failed, explained.cases)
 
 
-def _show_case(failed: FailedCase, cases: int, out: Console) -> None:
+def _show_case(failed: FailedCase, cases: int) -> None:
     case, came = failed.case, failed.attempt.outputs
-    _say(out, "")
-    _say(out, f"  case {failed.number} of {cases} ({case.group}, mode {case.mode}): {case.description}")
-    _say(out, f"    {failed.problem}")
-    _show_values(out, "input", case.inputs)
-    _show_values(out, "came", came or {})
-    _show_values(out, "expected", case.expected)
+    say("")
+    say(f"  case {failed.number} of {cases} ({case.group}, mode {case.mode}): {case.description}")
+    say(f"    {failed.problem}")
+    _show_values("input", case.inputs)
+    _show_values("came", came or {})
+    _show_values("expected", case.expected)
     for name in case.expected:
-        _say(out, f"    bound      {name}: ± {case.tolerance.get(name, 0.0):.3g}")
+        say(f"    bound      {name}: ± {case.tolerance.get(name, 0.0):.3g}")
     if case.property:
-        _say(out, f"    property   {case.property}")
+        say(f"    property   {case.property}")
 
 
-def _show_values(out: Console, heading: str, values: Mapping[str, Any]) -> None:
+def _show_values(heading: str, values: Mapping[str, Any]) -> None:
     from autograder.grade.explaining import shown
 
     for name, value in values.items():
         text = shown(value).replace("\n", "\n" + " " * 15)
-        _say(out, f"    {heading:10} {name}: {text}")
-
-
-def _say(out: Console, text: str) -> None:
-    out.print(escape(printable(text)), highlight=False, soft_wrap=True)
+        say(f"    {heading:10} {name}: {text}")

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from autograder.cli.console import GRADES, Database, Decided, Lab, ToUpdate, out, say
+from autograder.course.near import did_you_mean
 from autograder.course.printable import printable
+from autograder.course.settings import Course, CourseError, load_course
 from autograder.course.times import shown_time
 
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-    from autograder.course.settings import Course
     from autograder.grade.answers import QuestionInWords
     from autograder.grade.course_tables import MarkChange
     from autograder.grade.marks import Mark
@@ -30,7 +31,7 @@ LONGEST_COMMENT = 60  # in the table; the log below it has all
 
 
 def mark(
-    lab: Annotated[str, typer.Argument(help="The lab, such as 02_self_attention.")],
+    lab: Lab,
     student: Annotated[
         str | None, typer.Argument(metavar="[STUDENT]", help="The student's id, as in grades.csv.")
     ] = None,
@@ -53,13 +54,9 @@ def mark(
     because: Annotated[
         str | None, typer.Option(metavar="TEXT", help="The reason; the student reads it.", show_default=False)
     ] = None,
-    by: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who decided. [default: the account that types]")
-    ] = None,
-    folder: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Tables and feedback pages to bring up to date.")
-    ] = Path("grades"),
-    db: Annotated[str | None, typer.Option(metavar="URL", help="Gradebook; the course's own by default.")] = None,
+    by: Decided = None,
+    folder: ToUpdate = GRADES,
+    db: Database = None,
 ) -> None:
     """Set a mark by hand, show what counts, or list the answers in words that wait.
 
@@ -89,9 +86,6 @@ def mark(
     Formgrader does the same: points and comment that are typed there are logged, count and reach the student's
     page. The command brings tables and page up to date at once; course export and course report do so as well.
     """
-    from autograder.course.near import did_you_mean
-    from autograder.course.settings import CourseError, load_course
-
     course = load_course()
     lab = course.lab(lab).name  # a misspelt one is told before what is slow to import
 
@@ -102,16 +96,15 @@ def mark(
     from autograder.pages.feedback import feedback_path
 
     url = course.gradebook_at(db)
-    out = Console()
     notes = unknown_names(course, url)
     if not recorded_marks(course, url, lab):
         raise CourseError(f"the gradebook {shown_url(url)} holds no marks of {lab} yet; run: course grade {lab} PATH")
     if answers:
-        _show_answers(course, lab, recorded_marks(course, url, lab), folder, out)
+        _show_answers(course, lab, recorded_marks(course, url, lab), folder)
         return
     given, told = None, because or ""
     if student is not None and exercise is not None:
-        given, told = _given(course, lab, exercise, points, item or [], told)
+        given, told = _read_points(course, lab, exercise, points, item or [], told)
     with GradebookWriter(url, course) as gradebook:
         if student is not None and exercise is not None:
             gradebook.mark_by_hand(lab, student, exercise, given, told, by)
@@ -120,40 +113,37 @@ def mark(
             gradebook.settle(lab)
             marks = gradebook.marks(lab)
         log = gradebook.changes(lab, student)
-    found = [mark for mark in marks if (mark.student, mark.lab) == (student, lab)]
-    if student is not None and not found:
+    own = [mark for mark in marks if (mark.student, mark.lab) == (student, lab)]
+    if student is not None and not own:
         meant = did_you_mean(student, [mark.student for mark in marks if mark.lab == lab])
         raise CourseError(
             f"{lab}: no submission of {student} is graded{meant or f'; course mark {lab} shows the log of the lab'}"
         )
     for sentence in notes:
-        out.print(f"note:  {escape(sentence)}", highlight=False, soft_wrap=True)
-    for mark in found:
-        _show(mark, out)
-    _show_log(log[-1:] if exercise else log, lab, student, course.zone_of(lab), out)
-    for mark in found if exercise else ():
+        say(f"note:  {sentence}")
+    for mark in own:
+        _show(mark)
+    _show_log(log[-1:] if exercise else log, lab, student, course.zone_of(lab))
+    for mark in own if exercise else ():
         page = feedback_path(folder / "feedback", mark)
         there = f"The page says so: {page}" if page.exists() else f"There is no page {page}; name its folder with --out"
-        out.print(escape(there), highlight=False, soft_wrap=True)
+        say(there)
 
 
-def _show_answers(course: Course, lab: str, marks: list[Mark], folder: Path, out: Console) -> None:
+def _show_answers(course: Course, lab: str, marks: list[Mark], folder: Path) -> None:
     from autograder.course.files import write_atomically
     from autograder.grade.answers import questions
     from autograder.pages.answers import answers_page
 
-    found = questions(course, lab, marks)
-    for question in found:
-        _show_question(question, lab, out)
+    asked = questions(course, lab, marks)
+    for question in asked:
+        _show_question(question, lab)
     page = folder / "answers" / f"{lab}.html"
-    write_atomically(page, answers_page(course, lab, found))
-    out.print(escape(f"{page}: the answers side by side, for you only"), highlight=False, soft_wrap=True)
+    write_atomically(page, answers_page(course, lab, asked))
+    say(f"{page}: the answers side by side, for you only")
 
 
-def _show_question(question: QuestionInWords, lab: str, out: Console) -> None:
-    def say(text: str) -> None:
-        out.print(escape(text), highlight=False, soft_wrap=True)
-
+def _show_question(question: QuestionInWords, lab: str) -> None:
     waiting = question.waiting
     say(f"{question.part}: {len(waiting)} of {len(question.answers)} wait")
     if question.rubric and waiting:
@@ -168,13 +158,12 @@ def _show_question(question: QuestionInWords, lab: str, out: Console) -> None:
         say(f"  … and {len(waiting) - SAID_IN_TERMINAL} more, on the page")
 
 
-def _given(
+def _read_points(
     course: Course, lab: str, part: str, points: str | None, items: list[int], because: str
 ) -> tuple[float | None, str]:
     """The points, None for the automatic ones, and what the student reads."""
     from autograder.course.cells import answers_in_words, details
     from autograder.course.released import read_released
-    from autograder.course.settings import CourseError
     from autograder.declare.rubrics import check_items, rubric_file, rubrics
 
     released = read_released(course, lab)
@@ -200,15 +189,13 @@ def _given(
 
 
 def _number(text: str) -> float:
-    from autograder.course.settings import CourseError
-
     try:
         return float(text.replace(",", "."))
     except ValueError:
         raise CourseError(f"{text!r} is no number of points; write a number, or the word {AUTOMATIC}") from None
 
 
-def _show(mark: Mark, out: Console) -> None:
+def _show(mark: Mark) -> None:
     table = Table(box=SIMPLE_HEAD, title=f"{mark.student} · {mark.lab}", title_justify="left", pad_edge=False)
     longest = max((len(part.name) for part in mark.parts), default=0)  # names are typed again: they are never cut
     for heading in ("part", "counts", "of", "automatic", "by hand", "comment"):
@@ -230,21 +217,15 @@ def _show(mark: Mark, out: Console) -> None:
     out.print(table)
     late = f", {mark.penalty:g} of {mark.earned:g} lost by lateness" if mark.penalty else ""
     state = "" if mark.state == "graded" else f" ({mark.state})"
-    out.print(f"counts: {mark.score:g} of {mark.max_score:g}{late}{state}", highlight=False)
+    say(f"counts: {mark.score:g} of {mark.max_score:g}{late}{state}")
 
 
-def _show_log(log: list[MarkChange], lab: str, student: str | None, zone: tzinfo, out: Console) -> None:
+def _show_log(log: list[MarkChange], lab: str, student: str | None, zone: tzinfo) -> None:
     if not log:
-        out.print(f"Nothing was changed by hand{'' if student else f' in {lab}'}.", highlight=False)
+        say(f"Nothing was changed by hand{'' if student else f' in {lab}'}.")
     for entry in log:
-        out.print(
-            escape(
-                f"{shown_time(entry.changed_at, zone)}  {entry.by}: {_what(entry)}, because: "
-                f"{entry.because.replace(chr(10), '; ') or 'no reason was given'}"
-            ),
-            highlight=False,
-            soft_wrap=True,
-        )
+        because = entry.because.replace("\n", "; ") or "no reason was given"
+        say(f"{shown_time(entry.changed_at, zone)}  {entry.by}: {_what(entry)}, because: {because}")
 
 
 def _what(change: MarkChange) -> str:

@@ -3,45 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
+from autograder.cli.console import GRADES, Database, Decided, Lab, Student, ToUpdate, say
+from autograder.course.near import did_you_mean
 from autograder.course.printable import printable
+from autograder.course.settings import Course, CourseError, load_course
 
-if TYPE_CHECKING:
-    from autograder.course.settings import Course
+app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-    help="Remove what was graded by mistake, or a student who has left the course.\n\n"
-    "The commands remove marks and comments from the gradebook, and the pages and the copies that grading made. They "
-    "leave alone what was handed in, and everybody else's marks, and they bring the tables up to date. The log of the "
-    "lab keeps who removed what, and why: see **course mark LAB**. Grading leaves out what was removed; **course "
-    "remove undo** takes it back.",
-)
-
-GRADES = Path("grades")
-Student = Annotated[str, typer.Argument(help="The student's id, as in grades.csv.")]
 Because = Annotated[str, typer.Option(metavar="TEXT", help="The reason, for the log.", show_default=False)]
-By = Annotated[str | None, typer.Option(metavar="NAME", help="Who decided. [default: the account that types]")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask first.")]
-Folder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Tables and feedback pages to bring up to date.")]
-Database = Annotated[str | None, typer.Option(metavar="URL", help="Gradebook; the course's own by default.")]
+
+
+@app.callback()
+def remove() -> None:
+    """Remove what was graded by mistake, or a student who has left the course.
+
+    The commands remove marks and comments from the gradebook, and the pages and the copies that grading made. They
+    leave alone what was handed in, and everybody else's marks, and they bring the tables up to date. The log of the lab
+    keeps who removed what, and why: see **course mark LAB**. Grading leaves out what was removed; **course remove
+    undo** takes it back.
+    """
 
 
 @app.command()
 def attempt(
-    lab: Annotated[str, typer.Argument(help="The lab, such as 02_self_attention.")],
+    lab: Lab,
     student: Student,
     because: Because = "",
-    by: By = None,
+    by: Decided = None,
     yes: Yes = False,
-    folder: Folder = GRADES,
+    folder: ToUpdate = GRADES,
     db: Database = None,
 ) -> None:
     """Remove what is graded of one student in one lab, such as the wrong file, or a submission under a wrong name.
@@ -58,9 +55,9 @@ def attempt(
 def student_(
     student: Student,
     because: Because = "",
-    by: By = None,
+    by: Decided = None,
     yes: Yes = False,
-    folder: Folder = GRADES,
+    folder: ToUpdate = GRADES,
     db: Database = None,
 ) -> None:
     """Remove a student with everything that is graded of them. Grading leaves out their work from now on.
@@ -84,8 +81,6 @@ def undo(
 
     course remove undo ada_1815 02_self_attention
     """
-    from autograder.course.settings import CourseError, load_course
-
     course = load_course()
     name = course.lab(lab).name if lab is not None else None
 
@@ -94,19 +89,19 @@ def undo(
     with GradebookWriter(course.gradebook_at(db), course) as gradebook:
         if not gradebook.take_back(student, name):
             raise CourseError(f"nothing of {student} was removed{f' from {name} alone' if name else ''}")
-    _say(f"taken back  {student}: grade the work again, with course grade {name or 'LAB'} PATH")
+    say(f"taken back  {student}: grade the work again, with course grade {name or 'LAB'} PATH")
 
 
+@dataclass(frozen=True)
 class _Asked:
     """What is wanted: the reason, who decides, and whether to ask before."""
 
-    def __init__(self, because: str, by: str | None, yes: bool):
-        self.because, self.by, self.yes = because, by, yes
+    because: str
+    by: str | None
+    yes: bool
 
 
 def _remove(student: str, lab: str | None, asked: _Asked, folder: Path, db: str | None) -> None:
-    from autograder.course.near import did_you_mean
-    from autograder.course.settings import CourseError, load_course
     from autograder.grade.autograded_notebook import remove_files
     from autograder.grade.database import shown_url
     from autograder.grade.gradebook import GradebookWriter, known_students
@@ -131,10 +126,10 @@ def _remove(student: str, lab: str | None, asked: _Asked, folder: Path, db: str 
         gradebook.remove(student, labs, because=asked.because, by=asked.by, everything=name is None)
         if tables is not None:
             bring_up_to_date(course, gradebook, tables)
-    _say(f"removed  {student}{'' if name is None else f' from {name}'}: {_number(len(labs))}")
+    say(f"removed  {student}{'' if name is None else f' from {name}'}: {_count(len(labs))}")
     for own in (course.submitted / student / lab for lab in labs):
         if own.is_dir():
-            _say(f"note:  what was handed in is still in {own}; delete it too, unless it is to be graded again")
+            say(f"note:  what was handed in is still in {own}; delete it too, unless it is to be graded again")
     if name is None:
         _say_what_course_toml_has(course, student)
 
@@ -142,20 +137,16 @@ def _remove(student: str, lab: str | None, asked: _Asked, folder: Path, db: str 
 def _ask(scores: dict[str, float], labs: Sequence[str], student: str, *, everything: bool) -> None:
     for lab in labs:
         worth = f", which has {scores[lab]:g} points" if lab in scores else ""
-        _say(f"the submission of {student} in {lab}{worth}")
-    what = f"the student {student} and {_number(len(labs))}" if everything else "it"
+        say(f"the submission of {student} in {lab}{worth}")
+    what = f"the student {student} and {_count(len(labs))}" if everything else "it"
     typer.confirm(printable(f"Remove {what}? Marks and comments by hand go with it"), abort=True)
 
 
 def _say_what_course_toml_has(course: Course, student: str) -> None:
     named = {student for student, _, _ in course.lateness.extensions} | {who for who, _ in course.lateness.excused}
     if student in named:
-        _say(f"note:  course.toml has an extension or an excuse for {student}; delete it, for nobody has this id now")
+        say(f"note:  course.toml has an extension or an excuse for {student}; delete it, for nobody has this id now")
 
 
-def _number(submissions: int) -> str:
+def _count(submissions: int) -> str:
     return "1 submission" if submissions == 1 else f"{submissions} submissions"
-
-
-def _say(text: str) -> None:
-    Console().print(escape(printable(text)), highlight=False, soft_wrap=True)

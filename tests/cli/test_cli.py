@@ -19,6 +19,7 @@ from rich.console import Console
 from tiny_course import LAB, TOML, released
 
 from autograder.cli import app as cli
+from autograder.cli import console
 from autograder.course.files import write_atomically
 from autograder.marking.run import Marking
 from autograder.sandbox import SandboxUnavailable
@@ -55,7 +56,7 @@ def run(monkeypatch, capsys):
     def typed(*words: str) -> tuple[int, str]:
         said = io.StringIO()
         for name in ("out", "err"):
-            monkeypatch.setattr(cli, name, Console(file=said, width=10_000))
+            monkeypatch.setattr(console, name, Console(file=said, width=10_000))
         monkeypatch.setattr(sys, "argv", ["course", *words])
         code = 0
         try:

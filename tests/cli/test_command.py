@@ -24,6 +24,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from autograder.cli import app as cli
+from autograder.cli import grading
 from autograder.course.settings import CourseError, load_course
 from autograder.declare import Case, Exercise
 from autograder.grade.case_digest import digest
@@ -103,8 +104,8 @@ def test_a_second_lab_and_a_late_submission_leave_the_tables_whole(course):
 
 def test_the_terminal_the_page_and_the_table_show_the_same_percent(course, monkeypatch):
     shown = io.StringIO()
-    monkeypatch.setattr(cli, "out", Console(file=shown, width=100))
-    cli._show(mark(course, LAB, "ada"))
+    monkeypatch.setattr(grading, "out", Console(file=shown, width=100))
+    grading._show(mark(course, LAB, "ada"))
     assert ["ada", "2/9", "22.22"] in [line.split()[:3] for line in shown.getvalue().splitlines()]
     assert "(22.22 %)" in Path(f"grades/feedback/ada/{LAB}.html").read_text("utf-8")
     assert "22.22" in Path("grades/grades.csv").read_text("utf-8")

@@ -112,8 +112,8 @@ def test_after_a_change_of_the_lab_a_case_that_fails_is_shown_and_what_differs_i
     gone = ExerciseResult("gone", 1, 3, "graded")
     with GradebookWriter(tiny.db_url, tiny) as gradebook:
         gradebook.record([graded])
-    recorded = explain_command._recorded
-    monkeypatch.setattr(explain_command, "_recorded", lambda *of: _with(recorded(*of), gone))
+    recorded = explain_command._read_mark
+    monkeypatch.setattr(explain_command, "_read_mark", lambda *of: _with(recorded(*of), gone))
     path = tiny.release_notebook(LAB)
     path.chmod(0o644)
     path.write_text(path.read_text().replace('"grade_id": "square"', '"grade_id": "cube"'))

@@ -26,7 +26,7 @@ Anything()
 def test_a_lost_interrupt_comes_again(losing, waiting):
     program = f"""
 import signal, threading, time, weakref
-from autograder.cli.interrupting import send_again_what_is_lost
+from autograder.cli.app import send_again_what_is_lost
 signal.signal(signal.SIGINT, signal.default_int_handler)
 send_again_what_is_lost()
 try:
@@ -41,7 +41,7 @@ except KeyboardInterrupt:
 
 def test_other_errors_that_nobody_can_catch_are_still_reported():
     program = """
-from autograder.cli.interrupting import send_again_what_is_lost
+from autograder.cli.app import send_again_what_is_lost
 send_again_what_is_lost()
 class Anything:
     def __del__(self):

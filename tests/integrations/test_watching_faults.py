@@ -9,7 +9,7 @@ from test_watcher import School
 from tiny_course import LAB
 from typer.testing import CliRunner
 
-from autograder.cli import watching
+from autograder.cli import grading
 from autograder.cli.app import app
 from autograder.integrations.watching import watcher as watcher_module
 from autograder.integrations.watching.watcher import Round
@@ -92,8 +92,8 @@ def test_rounds_that_fail_whatever_the_reason_are_told_and_come_slower(school, m
     pauses = list[float]()
     stop = SimpleNamespace(is_set=lambda: len(pauses) == 6, wait=pauses.append, set=lambda: None)
     monkeypatch.setattr(watcher_module, "Watcher", Rounds)
-    monkeypatch.setattr(watching, "threading", SimpleNamespace(Event=lambda: stop))
-    monkeypatch.setattr(watching.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(grading, "threading", SimpleNamespace(Event=lambda: stop))
+    monkeypatch.setattr(grading.signal, "signal", lambda *_: None)
     done = CliRunner(env={"COLUMNS": "200"}).invoke(app, ["watch"])
     assert done.exit_code == 0 and done.output.count("this round stopped ValueError: surrogates not allowed") == 6
     assert pauses == [10, 20, 40, 60, 60, 60]

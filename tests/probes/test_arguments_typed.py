@@ -11,7 +11,7 @@ import pytest
 from tiny_course import LAB, released
 
 from autograder.cli import app as cli
-from autograder.cli.arguments import no_text
+from autograder.cli.app import find_no_text
 
 
 @pytest.fixture
@@ -53,9 +53,9 @@ def test_a_name_that_is_there_and_cannot_be_written_is_told(course, monkeypatch,
 
 def test_text_in_any_language_is_taken_and_so_is_what_is_there(course, monkeypatch):
     because = "شما می\u200cتوانید\n\tبهتر 👩\u200d💻 Zoë e\u0301"
-    assert no_text(["mark", LAB, "--because", because, "--out", "a b"]) is None
+    assert find_no_text(["mark", LAB, "--because", because, "--out", "a b"]) is None
     monkeypatch.chdir(course)
     odd = os.fsdecode(b"inbox-\xff.ipynb")
-    assert no_text([odd]) == odd
+    assert find_no_text([odd]) == odd
     Path(odd).touch()
-    assert no_text([odd]) is None
+    assert find_no_text([odd]) is None

@@ -1,4 +1,4 @@
-"""`course export canvas`, `moodle`, `csv` and `term`: what is typed, and what is said afterwards."""
+"""`course export canvas`, `moodle`, `csv`, `term`, `gradescope`: what is typed, and what is said afterwards."""
 
 from __future__ import annotations
 
@@ -8,22 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.markup import escape
+
+from autograder.cli.console import GRADES, Database, Lab, Seed, say
+from autograder.course.files import write_atomically
+from autograder.course.roster import Roster, read_roster
+from autograder.course.settings import CourseError, load_course
 
 if TYPE_CHECKING:
-    from autograder.course.roster import Roster
-    from autograder.course.settings import Course
     from autograder.grade.marks import Mark
     from autograder.integrations.exporting.tables import Row, Table
 
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-    help="Write what another system imports: tables of marks, archives of feedback.\n\n"
-    "The marks are those of the gradebook. They include marks given by hand, extensions, and penalties for late work. "
-    "If a student is not in the roster, or is in it twice, nothing is written, and a sentence names each such student.",
-)
+app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 
 Labs = Annotated[list[str], typer.Argument(metavar="LAB…", help="The labs, such as 02_self_attention.")]
 RosterPath = Annotated[
@@ -41,8 +36,7 @@ Zeros = Annotated[
 Columns = Annotated[
     list[str] | None, typer.Option("--column", metavar="LAB=HEADING", help="The lab's column on the platform.")
 ]
-Database = Annotated[str | None, typer.Option(metavar="URL", help="Gradebook to read; the course's own by default.")]
-PAGES = Path("grades/feedback")
+PAGES = GRADES / "feedback"
 Pages = Annotated[Path, typer.Option(metavar="DIR", help="Feedback pages, as course grade writes them.")]
 FeedbackArchive = Annotated[
     Path | None,
@@ -50,11 +44,20 @@ FeedbackArchive = Annotated[
 ]
 
 
+@app.callback()
+def export() -> None:
+    """Write what another system imports: tables of marks, archives of feedback.
+
+    The marks are those of the gradebook. They include marks given by hand, extensions, and penalties for late work. If
+    a student is not in the roster, or is in it twice, nothing is written, and a sentence names each such student.
+    """
+
+
 @app.command()
 def canvas(
     labs: Labs,
     roster: RosterPath,
-    out: Annotated[Path, typer.Option(metavar="CSV", help="The table to write.")] = Path("grades/canvas.csv"),
+    out: Annotated[Path, typer.Option(metavar="CSV", help="The table to write.")] = GRADES / "canvas.csv",
     column: Columns = None,
     zeros: Zeros = False,
     without: Without = None,
@@ -79,8 +82,6 @@ def canvas(
 
       course export canvas 02_self_attention --roster Grades.csv --feedback pages.zip --download submissions.zip
     """
-    from autograder.course.settings import CourseError
-
     if feedback and download is None:
         raise CourseError(
             "--feedback needs --download with the archive of submissions from Canvas, because Canvas matches pages by "
@@ -103,7 +104,7 @@ def canvas(
 def moodle(
     labs: Labs,
     roster: RosterPath,
-    out: Annotated[Path, typer.Option(metavar="CSV", help="The table to write.")] = Path("grades/moodle.csv"),
+    out: Annotated[Path, typer.Option(metavar="CSV", help="The table to write.")] = GRADES / "moodle.csv",
     column: Columns = None,
     zeros: Zeros = False,
     without: Without = None,
@@ -145,7 +146,7 @@ def csv_(
     roster: Annotated[
         Path | None, typer.Option("--roster", metavar="CSV", help="A list of people, to write before the marks.")
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="CSV", help="The table to write.")] = Path("grades/export.csv"),
+    out: Annotated[Path, typer.Option(metavar="CSV", help="The table to write.")] = GRADES / "export.csv",
     zeros: Zeros = False,
     without: Without = None,
     only_roster: OnlyRoster = False,
@@ -178,7 +179,7 @@ def term(
         list[str] | None, typer.Option(metavar="LAB=NUMBER", help="A weight other than the one in course.toml.")
     ] = None,
     drop: Annotated[int, typer.Option(min=0, metavar="K", help="Drop the K labs with the lowest percents.")] = 0,
-    out: Annotated[Path, typer.Option(metavar="CSV", help="The table to write.")] = Path("grades/term.csv"),
+    out: Annotated[Path, typer.Option(metavar="CSV", help="The table to write.")] = GRADES / "term.csv",
     without: Without = None,
     only_roster: OnlyRoster = False,
     db: Database = None,
@@ -212,16 +213,14 @@ def term(
 
 @app.command()
 def gradescope(
-    lab: Annotated[str, typer.Argument(help="The lab, such as 02_self_attention.")],
+    lab: Lab,
     out: Annotated[
         Path | None, typer.Option(metavar="ZIP", help="The archive to write. [default: grades/gradescope-LAB.zip]")
     ] = None,
     show: Annotated[
         str, typer.Option(metavar="WHEN", help="When students see the tests: visible, after_due_date, after_published.")
     ] = "visible",
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed of the hidden cases. [default: the course's secret seed]")
-    ] = None,
+    seed: Seed = None,
 ) -> None:
     """Make an autograder for Gradescope, where students hand in and see their marks.
 
@@ -236,20 +235,15 @@ def gradescope(
     more. The walls around student code are weaker on Gradescope: read SECURITY.md, "On Gradescope", first. The archive
     holds the hidden cases and, for exercises of your own, the solution: give it to nobody else.
     """
-    from autograder.course.files import write_atomically
-    from autograder.course.settings import CourseError, load_course
     from autograder.integrations.exporting.gradescope import autograder_archive
     from autograder.integrations.gradescope.results import VISIBILITIES
 
     if show not in VISIBILITIES:
         raise CourseError(f"--show {show} is unknown to Gradescope; choose one of {', '.join(VISIBILITIES)}")
-    target = out or Path("grades") / f"gradescope-{lab}.zip"
+    target = out or GRADES / f"gradescope-{lab}.zip"
     content = autograder_archive(load_course(), lab, show=show, seed=seed)
     write_atomically(target, content)
-    size = f"{len(content) / 2**20:.1f} MB"
-    Console().print(
-        f"wrote  {escape(str(target))}: {size}; upload it as the autograder", highlight=False, soft_wrap=True
-    )
+    say(f"wrote  {target}: {len(content) / 2**20:.1f} MB; upload it as the autograder")
 
 
 @dataclass(frozen=True)
@@ -273,10 +267,7 @@ class _Export:
         db: str | None,
         pages: Path,
     ):
-        from autograder.course.roster import read_roster
-        from autograder.course.settings import CourseError, load_course
-
-        self.course: Course = load_course()
+        self.course = load_course()
         self.headings = dict(column.partition("=")[::2] for column in columns or ())
         for lab in (*labs, *self.headings):
             self.course.lab(lab)  # a misspelt one is told before what is slow to import
@@ -342,8 +333,6 @@ class _Export:
         return make(self.course, self.roster, self.marks, self.people, headings=self.headings, cell=self.cell)
 
     def only_lab(self) -> str:
-        from autograder.course.settings import CourseError
-
         if len(self.marks) != 1:
             raise CourseError("--feedback packs the pages of one assignment: name one lab only")
         return next(iter(self.marks))
@@ -356,33 +345,24 @@ class _Export:
     def write(
         self, table: Table, target: Path, archive: tuple[bytes, int] | None = None, feedback: Path | None = None
     ) -> None:
-        from autograder.course.files import write_atomically
         from autograder.grade.case_states import sentences_on_cases
         from autograder.grade.marks import sentences_on_waiting
         from autograder.integrations.exporting.term import NOT_DUE
 
-        out = Console()
         write_atomically(target, table.as_csv())
         count = len({student for of_lab in self.marks.values() for student in of_lab})
         whose = "1 student" if count == 1 else f"{count} students"
-        out.print(f"wrote  {escape(str(target))}: marks of {whose}", highlight=False, soft_wrap=True)
+        say(f"wrote  {target}: marks of {whose}")
         if archive and feedback:
             write_atomically(feedback, archive[0])
-            out.print(f"wrote  {escape(str(feedback))}: {archive[1]} pages", highlight=False, soft_wrap=True)
-        for note in (*self.notes, *table.notes):
-            out.print(f"note:  {escape(note)}", highlight=False, soft_wrap=True)
+            say(f"wrote  {feedback}: {archive[1]} pages")
         marks = [mark for of_lab in self.marks.values() for mark in of_lab.values()]
-        for sentence in sentences_on_waiting(marks):
-            out.print(f"note:  {escape(sentence)}; the cell is empty", highlight=False, soft_wrap=True)
-        for sentence in sentences_on_cases(marks):
-            out.print(f"note:  {escape(sentence)}", highlight=False, soft_wrap=True)
+        waiting = [f"{sentence}; the cell is empty" for sentence in sentences_on_waiting(marks)]
+        for note in (*self.notes, *table.notes, *waiting, *sentences_on_cases(marks)):
+            say(f"note:  {note}")
         for lab, of_lab in self.marks.items():
             later = sum(row.get(f"{lab} counts") == NOT_DUE for row in table.rows)
             if self.own_roster and (absent := self.own_roster.people - len(of_lab) - later) > 0:
                 written = "0" if self.cell.zeros else "nothing"
                 people = "1 person of the roster has" if absent == 1 else f"{absent} people of the roster have"
-                out.print(
-                    f"note:  {lab}: {people} no mark; {written} is written there",
-                    highlight=False,
-                    soft_wrap=True,
-                )
+                say(f"note:  {lab}: {people} no mark; {written} is written there")
