@@ -1,6 +1,7 @@
 """The corpus of hostile and damaged submissions, graded by `course grade` beside an honest victim.
 
-Every sixteenth submission is graded by `make test`, all the others by `make test-long`, each part in a run of its own.
+Every sixteenth submission and every fourth damaged file or odd name are graded by `make test`, all the others by
+`make test-long`, each part in a run of its own.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -33,7 +35,15 @@ from autograder.grade.lab_grader import LabGrader
 from autograder.grade.preloading import start_sandbox
 from autograder.read import FoundSubmission
 
-PARTS = {"a sixteenth": CORPUS[::16], "the rest": tuple(hostile for at, hostile in enumerate(CORPUS) if at % 16)}
+SIXTEENTH, REST = "a sixteenth", "the rest"
+
+
+def divide(everything: Sequence, into: int = 16) -> dict[str, tuple]:
+    """The one of so many that each change is tried with, and all the others."""
+    return {SIXTEENTH: tuple(everything[::into]), REST: tuple(each for at, each in enumerate(everything) if at % into)}
+
+
+PARTS, FILES_OF, NAMES_OF = divide(CORPUS), divide(FILES, 4), divide(NAMES, 4)
 LIMITS = {"cpu_seconds": 3, "wall_seconds": 10, "memory_mb": 4096}
 
 pytestmark = [
@@ -73,7 +83,7 @@ def of_each_part(*names: str, cases=lambda part: [()]):
             pytest.param(
                 part,
                 *case,
-                marks=() if part == "a sixteenth" else pytest.mark.long,
+                marks=() if part == SIXTEENTH else pytest.mark.long,
                 id=case[0].name if case else part,
             )
             for part in PARTS
@@ -120,10 +130,10 @@ def graded(request, tmp_path_factory) -> Graded:
             _put(handed_in / name, as_bytes(answered()))
         for hostile in PARTS[request.param]:
             _put(handed_in / hostile.name, hostile.make(scene))
-        for damaged in FILES:
+        for damaged in FILES_OF[request.param]:
             (handed_in / f"file-{damaged.name}").mkdir()
             damaged.put(handed_in / f"file-{damaged.name}" / f"{LAB}.ipynb")
-        for name in NAMES:
+        for name in NAMES_OF[request.param]:
             _put(handed_in / name, as_bytes(answered()))
         tricky_archive(root / "archive.zip")
         before = set(psutil.pids())
@@ -194,7 +204,7 @@ def test_the_corpus_gets_its_verdicts(graded, hostile):
     assert not hostile.silent or hostile.silent not in page
 
 
-@of_each_part("damaged", cases=lambda part: [(damaged,) for damaged in FILES])
+@of_each_part("damaged", cases=lambda part: [(damaged,) for damaged in FILES_OF[part]])
 def test_damaged_files_get_a_verdict_with_a_reason(graded, damaged):
     name = f"file-{damaged.name}"
     assert (float(graded.grades[name]["score"]), graded.grades[name]["state"]) == (damaged.score, damaged.state)
@@ -210,11 +220,11 @@ def test_the_rest_of_an_archive_is_graded(graded):
 @of_each_part()
 def test_odd_names_stay_in_their_cell_and_in_their_folder(graded):
     found = {name.removeprefix("'"): float(row["score"]) for name, row in graded.grades.items()}
-    for name in NAMES:
+    for name in NAMES_OF[graded.part]:
         assert found[student_id(name)] == FULL
     for line in (graded.root / "grades" / "grades.csv").read_text("utf-8").splitlines():
         assert not line.startswith(("=", "+", "-", "@", "\t"))
-    for name in NAMES:
+    for name in NAMES_OF[graded.part]:
         assert "<script>alert" not in graded.page(student_id(name))
 
 
@@ -228,11 +238,11 @@ def test_the_honest_among_them_lose_nothing(graded):
 def test_everybody_has_a_verdict_on_every_exercise(graded):
     students = {
         *(hostile.name for hostile in PARTS[graded.part]),
-        *(f"file-{damaged.name}" for damaged in FILES),
+        *(f"file-{damaged.name}" for damaged in FILES_OF[graded.part]),
         *ARCHIVED,
     }
     assert students <= graded.grades.keys()
-    assert len(graded.grades) == len(students) + len(NAMES) + 3
+    assert len(graded.grades) == len(students) + len(NAMES_OF[graded.part]) + 3
     assert len(graded.results) == len(graded.grades) * len(POINTS)
 
 
