@@ -83,7 +83,12 @@ def faults(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("what", "told"),
-    [("burn", "more than 3 seconds of computing"), ("swallow", "more memory"), ("crash", "ended"), ("leave", "ended")],
+    [
+        pytest.param("burn", "more than 3 seconds of computing", marks=pytest.mark.long),
+        ("swallow", "more memory"),
+        ("crash", "ended"),
+        pytest.param("leave", "ended", marks=pytest.mark.long),
+    ],
 )
 def test_the_end_of_a_child_is_the_submissions_sentence(faults, what, told):
     with pytest.raises(Unreadable, match=told):
@@ -91,18 +96,21 @@ def test_the_end_of_a_child_is_the_submissions_sentence(faults, what, told):
     assert faults.ask("fine") == "read"  # the next one
 
 
+@pytest.mark.long
 def test_what_finding_took_is_taken_from_the_time_for_reading(faults):
     assert faults.ask("compute", 2.1) == "read"
     with pytest.raises(Unreadable, match="more than 3 seconds"):
         faults.ask("compute", 2.1, spent=2.9)
 
 
+@pytest.mark.long
 def test_an_error_of_ours_is_no_verdict(faults):
     with pytest.raises(RuntimeError, match="KeyError") as error:
         faults.ask("stumble")
     assert "no sentence" in error.value.__notes__[0]
 
 
+@pytest.mark.long
 def test_a_child_that_somebody_kills_is_replaced_once(faults, tmp_path):
     assert faults.ask("killed", 1) == "read"
     (tmp_path / "marks").unlink()
@@ -110,6 +118,7 @@ def test_a_child_that_somebody_kills_is_replaced_once(faults, tmp_path):
         faults.ask("killed", 2)
 
 
+@pytest.mark.long
 def test_a_child_that_held_much_is_not_kept(faults):
     before = ids()
     faults.ask("wide")
@@ -132,6 +141,7 @@ def is_over(pid: int) -> bool:
         return True
 
 
+@pytest.mark.long
 def test_children_end_with_their_owner(faults):
     program = (
         "import os; from autograder.read import Children\n"
@@ -158,6 +168,7 @@ def test_what_stopped_a_class_ends_with_the_submission(children):
         assert children.ask("read", as_bytes(notebook)).plan.exercises == POINTS
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("megabytes", [60, 120])
 def test_json_that_is_larger_to_hold_than_to_write_is_refused_before_it_is_parsed(megabytes):
     cost = cost_of(

@@ -342,6 +342,7 @@ def test_a_students_archive_has_limits_of_its_own(tmp_path, monkeypatch):
     assert "too many files" in found["eve"].problem
 
 
+@pytest.mark.long
 def test_a_list_of_two_hundred_thousand_files_is_refused_before_it_is_read(tmp_path):
     inner = {zipfile.ZipInfo("eve/work.zip"): endless_directory(200_000), f"ada/{LAB}.ipynb": "ada"}  # not packed
     write(tmp_path, {"all.zip": pack(inner)})

@@ -162,6 +162,7 @@ def archive_of(files: dict[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
+@pytest.mark.long
 def test_archives_in_an_archive_are_counted_together(tmp_path):
     """Thirty archives of ninety thousand files each, in less than three megabytes."""
     from hostile.heavy import endless_directory
@@ -173,6 +174,7 @@ def test_archives_in_an_archive_are_counted_together(tmp_path):
     assert spent.seconds < 5 and spent.megabytes < 400
 
 
+@pytest.mark.long
 def test_archives_full_of_zeros_are_not_unpacked(tmp_path):
     zeros = archive_of({"a.zip": bytes(60 << 20)})
     many = {f"{n}.zip": zeros for n in range(40)} | {f"z{n}.zip": bytes(60 << 20) for n in range(4)}
@@ -181,6 +183,7 @@ def test_archives_full_of_zeros_are_not_unpacked(tmp_path):
     assert spent.said == ["ada", "eve"] and spent.seconds < 5
 
 
+@pytest.mark.long
 def test_names_by_the_thousand_are_a_sentence(tmp_path):
     deep = "/".join(f"d{n}" for n in range(30))
     files = {f"{deep}/{n}/x{n}.ipynb": b"" for n in range(3_000)}
@@ -189,6 +192,7 @@ def test_names_by_the_thousand_are_a_sentence(tmp_path):
     assert spent.said == ["ada", "eve"] and spent.seconds < 10
 
 
+@pytest.mark.long
 def test_folders_in_folders_fill_no_memory(tmp_path):
     """Thirty-eight new folders for each file; the list of names is repetitive, and packs to little."""
     inner = archive_of({"/".join([f"{n:05}" + "d" * 20] * 38) + "/x.ipynb": b"" for n in range(1_500)})
@@ -198,6 +202,7 @@ def test_folders_in_folders_fill_no_memory(tmp_path):
     assert "too many files" in find(tmp_path / "in")["eve"].problem
 
 
+@pytest.mark.long
 def test_ten_thousand_names_like_the_labs_are_looked_at_in_little_time(tmp_path):
     files = {f"{LAB}{'_1' * 100}_{n}.ipynb": b"" for n in range(10_000)}
     write(tmp_path / "in", {f"ada/{LAB}.ipynb": "ada", "eve.zip": archive_of(files)})

@@ -193,6 +193,7 @@ def test_note_a_student_writes_into_the_file_is_no_repair():
     assert LAB in read_notebook(GOOD).cells[2].source
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "source", [" " * 900_000 + "%", "a" * 900_000 + "?!", "x = [" + "1," * 450_000 + "]", "x=" + "-" * 900_000 + "1"]
 )
@@ -202,6 +203,7 @@ def test_hostile_sources_are_looked_through_in_no_time(source):
         skeleton.only_checks(source)
 
 
+@pytest.mark.long
 def test_a_notebook_with_much_output_is_read():
     notebook = json.loads(GOOD)
     table = {"data": [{"x": number, "y": [number, "text"]} for number in range(200_000)]}
@@ -210,6 +212,7 @@ def test_a_notebook_with_much_output_is_read():
     assert len(data) > 5_000_000 and read_notebook(data) == read_notebook(GOOD)
 
 
+@pytest.mark.long
 def test_latin_1_throughout_is_read_in_no_time():
     with takes_at_most(10):
         assert "not a notebook" in reason_for(b"\xe9" * 20_000_000)
@@ -225,6 +228,7 @@ def test_more_code_than_can_be_read_is_not_run():
     assert cell_of(read, "softmax-code").source == ANSWERS["softmax"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("magic", ["time", "timeit", "capture", "prun", "debug"])
 def test_options_of_a_magic_are_read_once(magic):
     """Each option could be split in two ways, and 40 pairs of them took years."""

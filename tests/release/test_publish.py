@@ -282,6 +282,7 @@ def set_up(course, folder: Path, place: str) -> str:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=True).stdout
 
 
+@pytest.mark.long
 def test_without_an_address_colab_installs_an_archive_that_is_uploaded(course, tmp_path):
     """Before the archive is there the set-up cell says what to do, then it installs."""
     archive = coursekit_archive(student_files(course))

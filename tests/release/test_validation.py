@@ -81,6 +81,7 @@ def test_the_first_entry_and_the_first_printed_line_are_the_points_of_the_last_r
 TRIED = (("one", True, 4), ("two", False, 5.5), ("three", False, 5.5))
 
 
+@pytest.mark.long
 def test_where_all_passes_the_points_come_first_too(notebook):
     path = notebook(graded("check('one', True, (4, 4))", "one"))
     (only,) = validator(handlers).validate(path)["failed"]
@@ -91,6 +92,7 @@ def test_where_all_passes_the_points_come_first_too(notebook):
 SUCCESS = "Success! Your notebook passes all the tests."
 
 
+@pytest.mark.long
 def test_where_no_check_reports_all_is_as_nbgrader_has_it(notebook):
     assert validator(handlers).validate(notebook(graded("assert True", "one"))) == {}
     path = notebook(graded("raise ValueError('no')", "one"))
@@ -99,6 +101,7 @@ def test_where_no_check_reports_all_is_as_nbgrader_has_it(notebook):
     assert printed(path)[0].startswith("VALIDATION FAILED ON 1 CELL")
 
 
+@pytest.mark.long
 def test_what_a_notebook_prints_is_never_html_in_the_dialog(notebook):
     """The dialog shows sources as text and errors as HTML."""
     hostile = "<img/src/onerror=x()>"
@@ -130,6 +133,7 @@ def test_a_validation_that_breaks_off_leaves_no_variable_behind(notebook, monkey
     assert not set(RAISING) & set(os.environ)
 
 
+@pytest.mark.long
 def test_a_changed_test_is_still_told(notebook):
     changed = graded("check('one', False, (0, 4))", "one")
     changed.metadata.nbgrader["checksum"] = "0" * 32

@@ -16,30 +16,42 @@ from autograder.sandbox.meter import ProcessTree
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
 
+ENDLESS = [
+    "while True: pass",
+    "import time; time.sleep(10 ** 6)",
+    "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
+    "import threading; threading.Thread(target=lambda: [0 for _ in iter(int, 1)]).start(); input_ = 1\n"
+    "while True: pass",
+    "import signal\nfor s in range(1, 65):\n    try: signal.signal(s, signal.SIG_IGN)\n"
+    "    except (OSError, ValueError): pass\nwhile True: pass",
+    "import re; re.match('(a*)*b', 'a' * 40)",
+    "import os\nfor _ in range(4): os.fork()\nwhile True: pass",
+    "import os\nwhile True:\n    if os.fork() == 0: sum(range(10 ** 6)); os._exit(0)\n    os.wait()",
+    "import os\nwhile True:\n    if os.fork() == 0:\n        if os.fork(): os._exit(0)\n"
+    "        sum(range(10 ** 6)); os._exit(0)\n    os.wait(); os.wait()",
+]
+CRASHING = [
+    "import os; os._exit(0)",
+    "import os; os.abort()",
+    "import ctypes; ctypes.string_at(0)",
+    "import os; os.closerange(0, 100)",
+    "import resource, sys; sys.setrecursionlimit(10 ** 9)\n"
+    "class A:\n    def __repr__(self): return repr(self)\n"
+    "def f(): return f()\nimport ctypes; ctypes.memset(0, 1, 10)",
+]
+
+
 @pytest.mark.parametrize(
     ("reason", "source"),
     [
-        ("timeout", "while True: pass"),
-        ("timeout", "import time; time.sleep(10 ** 6)"),
-        ("timeout", "while True:\n    try:\n        while True: pass\n    except BaseException: pass"),
-        ("timeout", "import threading; threading.Thread(target=lambda: [0 for _ in iter(int, 1)]).start(); input_ = 1\n"
-                    "while True: pass"),
-        ("timeout", "import signal\nfor s in range(1, 65):\n    try: signal.signal(s, signal.SIG_IGN)\n"
-                    "    except (OSError, ValueError): pass\nwhile True: pass"),
-        ("timeout", "import re; re.match('(a*)*b', 'a' * 40)"),
-        ("timeout", "import os\nfor _ in range(4): os.fork()\nwhile True: pass"),
-        ("timeout", "import os\nwhile True:\n    if os.fork() == 0: sum(range(10 ** 6)); os._exit(0)\n    os.wait()"),
-        ("timeout", "import os\nwhile True:\n    if os.fork() == 0:\n        if os.fork(): os._exit(0)\n"
-                    "        sum(range(10 ** 6)); os._exit(0)\n    os.wait(); os.wait()"),
-        ("crashed", "import os; os._exit(0)"),
-        ("crashed", "import os; os.abort()"),
-        ("crashed", "import ctypes; ctypes.string_at(0)"),
-        ("crashed", "import os; os.closerange(0, 100)"),
-        ("crashed", "import resource, sys; sys.setrecursionlimit(10 ** 9)\n"
-                    "class A:\n    def __repr__(self): return repr(self)\n"
-                    "def f(): return f()\nimport ctypes; ctypes.memset(0, 1, 10)"),
+        # each takes a second and more of a processor
+        *(
+            pytest.param("timeout", source, marks=[pytest.mark.long] * (at % 4 > 0))
+            for at, source in enumerate(ENDLESS)
+        ),
+        *(("crashed", source) for source in CRASHING),
     ],
-)  # fmt: skip
+)
 def test_a_process_that_does_not_come_back_is_lost(session, reason, source):
     with pytest.raises(SessionLost) as lost:
         session.run_cell(source)
