@@ -29,47 +29,15 @@ from coursekit.check.lab import run_cases
 ROOT = Path(__file__).resolve().parents[1]
 LABS = sorted(path.name for path in (ROOT / "solutions").glob("*/") if (path / f"{path.name}.ipynb").exists())
 SEED = 40723
-# Each took 15 to 73 CPU seconds, in which whole models are built or trained, or much is drawn. `make test` leaves them
-# out; what is declared for the same exercises, every mistake, is tried there all the same.
-LONG = {
-    "test_correct_variants_score_full_marks": (
-        "Encoder",
-        "EncoderBlock",
-        "DecoderBlock",
-        "Transformer",
-        "build_classifier",
-        "train_classifier",
-        "build_news_classifier",
-        "build_vit",
-        "train_vit",
-        "GroupedAttention",
-        "generate",
-        "LanguageModel",
-    ),
-    "test_wrong_variants_fail_and_are_named": (
-        "measure_bandwidth",
-        "MultiHeadAttention",
-        "GroupedQueryAttention",
-        "Encoder",
-        "EncoderBlock",
-        "linear_baseline",
-        "build_classifier",
-        "train_classifier",
-        "DecoderBlock",
-        "Transformer",
-        "build_news_classifier",
-        "mask_tokens",  # tests/probes/test_bert_ag_news.py tries each with one of six seeds
-        "PatchEmbedding",
-        "build_vit",
-        "train_vit",
-        "GroupedAttention",
-        "LanguageModel",
-        "generate",
-    ),
+# Answers to these build or train models, or draw much, and layers do so, too. `make test` tries every mistake that is
+# declared for them, by its formula; `make test-long` tries the right and wrong answers of the corpus.
+HEAVY = {"generate", "linear_baseline", "load_keras_weights", "mask_tokens", "measure_bandwidth"}
+# Of these there are 18 to 85 wrong answers, a sixth of the time of all long tests: `make test-long` tries every third,
+# `make test-exhaustive` all.
+BY_THIRDS = {
+    *("Encoder", "EncoderBlock", "DecoderBlock", "Transformer", "GroupedAttention", "LanguageModel"),
+    *("build_classifier", "train_classifier", "build_vit", "generate"),
 }
-# Of these exercises there are 18 to 85 wrong variants, each of which builds or trains models: together a sixth of the
-# time of all long tests. Continuous integration tries every third of them, `make test-exhaustive` all.
-BY_THIRDS = {*LONG["test_correct_variants_score_full_marks"]} - {"build_news_classifier", "train_vit"}
 PRELUDE = "import keras\nimport numpy as np\nimport tensorflow as tf\nfrom keras import ops\n"
 
 
@@ -78,8 +46,18 @@ def variants(lab: str, name: str) -> ModuleType:
     return importlib.import_module(f"corpus.{lab.partition('_')[2]}.{name}")
 
 
+def exercise_names(lab: str) -> list[str]:
+    """The lab's exercises, as the corpus has them: nothing that declares them is loaded. See `test_every_lab.py`."""
+    files = (ROOT / "corpus" / lab.partition("_")[2]).glob("*.py")
+    return sorted(path.stem for path in files if path.stem not in ("__init__", "shared"))
+
+
+def is_heavy(name: str) -> bool:
+    return name[0].isupper() or name.startswith(("build_", "train_")) or name in HEAVY
+
+
 def exercises() -> list[tuple[str, str]]:
-    return [(lab, name) for lab in LABS for name in exercises_of(lab)]
+    return [(lab, name) for lab in LABS for name in exercise_names(lab)]
 
 
 @cache
@@ -201,30 +179,23 @@ class LabTests:
     lab: str
 
     def pytest_generate_tests(self, metafunc):
+        names = exercise_names(self.lab)
+        of_corpus = "variants" in metafunc.function.__name__
+        long = {name: pytest.mark.long if of_corpus and is_heavy(name) else () for name in names}
         if "every" in metafunc.fixturenames:
-            long = LONG[metafunc.function.__name__]
-            each = [(name, 3 if name in BY_THIRDS else 1) for name in exercises_of(self.lab)]
+            each = {name: 3 if name in BY_THIRDS else 1 for name in names}
             some = [
-                pytest.param(
-                    name,
-                    every,
-                    marks=pytest.mark.long if name in long else (),
-                    id=name if every == 1 else f"{name}-every third",
-                )
-                for name, every in each
+                pytest.param(name, each[name], marks=long[name], id=name if each[name] == 1 else f"{name}-every third")
+                for name in names
             ]
             whole = [
                 pytest.param(name, 1, marks=pytest.mark.exhaustive, id=f"{name}-all")
-                for name, every in each
-                if every > 1
+                for name in names
+                if each[name] > 1
             ]
             metafunc.parametrize(("name", "every"), [*some, *whole])
         elif "name" in metafunc.fixturenames:
-            long = LONG.get(metafunc.function.__name__, ())
-            names = [
-                pytest.param(name, marks=pytest.mark.long) if name in long else name for name in exercises_of(self.lab)
-            ]
-            metafunc.parametrize("name", names)
+            metafunc.parametrize("name", [pytest.param(name, marks=long[name]) for name in names])
 
     def test_solution_passes_and_stub_earns_nothing(self):
         names = namespace(solution_sources(self.lab))

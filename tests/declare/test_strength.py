@@ -18,7 +18,6 @@ pytestmark = pytest.mark.long
 
 LABS = [lab.name for lab in load_course(ROOT).labs]
 SEED = 40723
-LARGE = ("08_decoder_and_masking", "08b_generating_text", "09_vision_transformer", "10_language_model")
 INPUTS = 60  # fresh ones; `course author mutants` and the exhaustive test take more
 MANY_INPUTS = 200
 TOO_SLOW = {"linear_baseline"}  # a regression to the last digit, a tenth of a second for each input
@@ -66,7 +65,7 @@ def measured(lab: str, inputs: int) -> tuple[int, list[str]]:
     return different, unexplained
 
 
-@pytest.mark.parametrize("lab", [pytest.param(lab, marks=[pytest.mark.long] * (lab in LARGE)) for lab in LABS])
+@pytest.mark.parametrize("lab", LABS)
 def test_wrong_formulas_fail_a_group(lab):
     different, unexplained = measured(lab, INPUTS)
     assert different > 100 and not unexplained, "\n".join(unexplained)

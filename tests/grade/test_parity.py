@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 
 import pytest
-from lab_matrix import LABS, PRELUDE, broken_rules, solution_sources, variants
+from lab_matrix import PRELUDE, broken_rules, exercises, solution_sources, variants
 from this_course import exercises_of
 
 from autograder.grade.submission_run import attempt_of
@@ -171,7 +171,7 @@ def forms(number: int, of: int) -> list[str]:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(("lab", "name"), [(lab, name) for lab in LABS for name in exercises_of(lab)])
+@pytest.mark.parametrize(("lab", "name"), exercises())
 def test_check_and_grader_agree_on_every_variant(sandbox, lab, name):
     sources = sources_of(lab, name)
     differing = []

@@ -14,13 +14,6 @@ class TestAttentionIntuition(LabTests):
     lab = LAB
 
 
-@pytest.mark.parametrize("name", ["derive_pooling_gradient", "measure_bandwidth"])
-def test_a_mistake_fails_with_every_seed(name):
-    for mistake in exercises_of(LAB)[name].named_mistakes:
-        for seed in range(8):
-            assert any(mistake in case.wrong for case in expectations(LAB, name, seed)), f"{mistake}, seed {seed}"
-
-
 def pooling(query, keys, values, bandwidth=1.0):
     """The text of exercise 2: weights in proportion to exp(−‖q − k‖² / 2σ²), and the mean of the values."""
     return softmax(-((query - keys) ** 2).sum(axis=-1) / (2 * bandwidth**2)) @ values

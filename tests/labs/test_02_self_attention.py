@@ -14,13 +14,6 @@ class TestSelfAttention(LabTests):
     lab = LAB
 
 
-@pytest.mark.parametrize("name", ["derive_softmax_jacobian", "measure_saturation"])
-def test_a_mistake_fails_with_every_seed(name):
-    for mistake in exercises_of(LAB)[name].named_mistakes:
-        for seed in range(8):
-            assert any(mistake in case.wrong for case in expectations(LAB, name, seed)), f"{mistake}, seed {seed}"
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_the_derived_jacobian_agrees_with_difference_quotients(seed):
     scores, step = Generator([seed]).normal(size=7), 1e-5

@@ -14,13 +14,6 @@ class TestEncoderBlock(LabTests):
     lab = LAB
 
 
-@pytest.mark.parametrize("name", ["derive_layer_norm_gradient", "measure_rate"])
-def test_a_mistake_fails_with_every_seed(name):
-    for mistake in exercises_of(LAB)[name].named_mistakes:
-        for seed in range(8):
-            assert any(mistake in case.wrong for case in expectations(LAB, name, seed)), f"{mistake}, seed {seed}"
-
-
 @pytest.mark.parametrize("eps", [1e-6, 0.5])
 def test_the_derived_gradient_is_that_of_finite_differences(eps):
     x, upstream = np.random.default_rng(4).normal(size=(2, 3, 7))

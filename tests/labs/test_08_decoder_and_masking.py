@@ -14,13 +14,6 @@ class TestDecoderAndMasking(LabTests):
     lab = LAB
 
 
-@pytest.mark.parametrize("name", ["derive_smoothing_floor", "measure_exposure"])
-def test_a_mistake_fails_with_every_seed(name):
-    for mistake in exercises_of(LAB)[name].named_mistakes:
-        for seed in range(8):
-            assert any(mistake in case.wrong for case in expectations(LAB, name, seed)), f"{mistake}, seed {seed}"
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_no_logits_have_a_smaller_smoothed_loss_than_the_derived_floor(seed):
     """The loss is the lab's own and Keras's; it is minimised over all logits, from a random start."""

@@ -16,13 +16,6 @@ class TestGeneratingText(LabTests):
     lab = LAB
 
 
-@pytest.mark.parametrize("name", ["derive_acceptance", "measure_typical"])
-def test_a_mistake_fails_with_every_seed(name):
-    for mistake in exercises_of(LAB)[name].named_mistakes:
-        for seed in range(8):
-            assert any(mistake in case.wrong for case in expectations(LAB, name, seed)), f"{mistake}, seed {seed}"
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_what_is_accepted_or_drawn_from_the_residual_has_the_law_of_the_target(seed):
     """40,000 tokens, proposed and judged as the text says; each share within five standard errors."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from this_course import ROOT, exercises_of
@@ -17,7 +18,6 @@ from coursekit.check.reference import load_reference
 
 LAB = "02_self_attention"
 COURSE = replace(load_course(ROOT), site="https://course.org/here", jupyterlab="https://hub.org/lab/tree/c")
-UNSCALED = exercises_of(LAB)["self_attention_matrix"].spec.sentences["unscaled"]
 
 
 def exercise(name: str, score: float, *mistakes: str, status: str = "graded") -> ExerciseResult:
@@ -30,25 +30,30 @@ def of(*exercises: ExerciseResult) -> Mark:
     return automatic_mark(LabResult("ada", LAB, exercises))
 
 
-WORK = of(
-    exercise("online_attention", 0, status="missing"),
-    exercise("project_qkv", 3),
-    exercise("self_attention_loops", 4),
-    exercise("self_attention_matrix", 2, "unscaled"),
-    exercise("scaled_dot_product_attention", 2.5, "unscaled"),
-    exercise("attention_cost", 1.5, status="error"),
-)
+@cache
+def work() -> Mark:
+    return of(
+        exercise("online_attention", 0, status="missing"),
+        exercise("project_qkv", 3),
+        exercise("self_attention_loops", 4),
+        exercise("self_attention_matrix", 2, "unscaled"),
+        exercise("scaled_dot_product_attention", 2.5, "unscaled"),
+        exercise("attention_cost", 1.5, status="error"),
+    )
 
 
 def test_one_mistake_in_two_exercises_is_one_thing_and_what_costs_most_comes_first():
-    found = to_mend(COURSE, WORK)
+    found = to_mend(COURSE, work())
     assert [(mend.exercises, mend.points) for mend in found] == [
         (("self_attention_matrix", "scaled_dot_product_attention"), 3.5),
         (("attention_cost",), 2.5),
         (("project_qkv",), 1),
         (("online_attention",), 4),
     ]
-    assert found[0].what == UNSCALED and found[2].what == "`project_qkv` fails: right values"
+    assert (
+        found[0].what == exercises_of(LAB)["self_attention_matrix"].spec.sentences["unscaled"]
+        and found[2].what == "`project_qkv` fails: right values"
+    )
     assert found[1].what == "`attention_cost`: your code raises an error"
     ((section, address),) = found[0].sections
     assert section == load_reference(LAB).specs["self_attention_matrix"].sections["unscaled"]
@@ -63,22 +68,22 @@ def test_one_mistake_in_two_exercises_is_one_thing_and_what_costs_most_comes_fir
     ],
 )
 def test_without_a_site_a_section_is_read_in_jupyterlab_or_named_only(course, address, tmp_path):
-    ((section, found),) = to_mend(course, WORK)[0].sections
+    ((section, found),) = to_mend(course, work())[0].sections
     assert found == address
-    page = write_feedback(course, WORK, tmp_path).read_text("utf-8")
+    page = write_feedback(course, work(), tmp_path).read_text("utf-8")
     assert section.title in page and ('<a href="http' in page) == bool(address)
 
 
 def test_what_a_person_marked_and_what_is_to_be_graded_again_is_not_told():
-    first, *others = WORK.parts
-    assert not to_mend(COURSE, replace(WORK, parts=(replace(WORK.parts[3], by_hand=1.0),)))
-    assert not to_mend(COURSE, replace(WORK, parts=(replace(WORK.parts[3], waits="grader"),)))
+    first, *others = work().parts
+    assert not to_mend(COURSE, replace(work(), parts=(replace(work().parts[3], by_hand=1.0),)))
+    assert not to_mend(COURSE, replace(work(), parts=(replace(work().parts[3], waits="grader"),)))
     assert not to_mend(COURSE, of(exercise("project_qkv", 4)))
-    assert len(others) == 5 and to_mend(COURSE, replace(WORK, parts=(first,)))
+    assert len(others) == 5 and to_mend(COURSE, replace(work(), parts=(first,)))
 
 
 def test_the_page_opens_with_three_of_them_and_folds_the_rest(tmp_path):
-    page = write_feedback(COURSE, WORK, tmp_path).read_text("utf-8")
+    page = write_feedback(COURSE, work(), tmp_path).read_text("utf-8")
     start, _, rest = page.partition("<section")
     things = re.findall(r"<li>.*?</li>", start.partition("Mend these first")[2], re.DOTALL)
     assert ["3.5 points" in things[0], "2.5 points" in things[1], "1 point<" in things[2]] == [True] * 3
@@ -89,8 +94,8 @@ def test_the_page_opens_with_three_of_them_and_folds_the_rest(tmp_path):
 
 
 def test_what_a_person_wrote_is_not_folded(tmp_path):
-    parts = (replace(WORK.parts[3], by_hand=1.0, comment="Look again."), *WORK.parts[4:])
-    page = write_feedback(COURSE, replace(WORK, parts=parts), tmp_path).read_text("utf-8")
+    parts = (replace(work().parts[3], by_hand=1.0, comment="Look again."), *work().parts[4:])
+    page = write_feedback(COURSE, replace(work(), parts=parts), tmp_path).read_text("utf-8")
     assert re.findall(r"<section class=\"\w+\">\n<details(.*?)>", page) == [" open", "", ""]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lab_matrix import LABS, expectations, namespace, solution_sources
+from lab_matrix import exercises, expectations, namespace, solution_sources
 from this_course import exercises_of
 
 from coursekit.check.diagnosis import agrees
@@ -16,7 +16,7 @@ from coursekit.probes.sharing import LayerCache, sharing
 
 pytestmark = pytest.mark.long
 
-LAYERS = [(lab, name) for lab in LABS for name in exercises_of(lab) if name[0].isupper()]
+LAYERS = [(lab, name) for lab, name in exercises() if name[0].isupper()]
 PRELUDE = "import keras\nfrom keras import ops\nbuilt = []\n"
 SCALE = """
 class Scale(keras.Layer):
@@ -54,13 +54,7 @@ def right(case: dict) -> np.ndarray:
     return case["factor"] * case["x"] @ case["dense.kernel"]
 
 
-@pytest.mark.parametrize(
-    ("lab", "name"),
-    [
-        pytest.param(*layer, marks=pytest.mark.long if layer[1] in ("Encoder", "Transformer") else ())
-        for layer in LAYERS
-    ],
-)
+@pytest.mark.parametrize(("lab", "name"), LAYERS)
 def test_sharing_changes_no_result_of_a_solution(lab, name):
     names = namespace(solution_sources(lab))
     cases = expectations(lab, name)
