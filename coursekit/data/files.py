@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import hashlib
 import os
@@ -14,6 +15,8 @@ from pathlib import Path
 
 SOURCES = ("sample", "real")
 SOURCE_VARIABLE, FOLDER_VARIABLE = "COURSE_SOURCE", "COURSE_DATA"
+SAMPLES = Path(__file__).parent / "samples"
+SAMPLE_ORIGIN = "sample (synthetic, this project's grammar)"
 SHUFFLE_SEED = 2017  # of sets whose files are sorted by class
 
 # SHA-256 of files of the real sets, by their place in a folder of local files. "unpacked:" marks those of what a packed
@@ -67,6 +70,20 @@ def check_request(source: str, path: str | os.PathLike | None) -> None:
         raise ValueError(f'source is "{source}"; it has to be "sample" or "real"')
     if path is not None and source != "real":
         raise ValueError(f'path={path} is for the real data: say source="real", or leave path out')
+
+
+def read_sample(name: str) -> tuple[list[str], list[str]]:
+    """The two columns of a file of samples, such as "reviews_train", without their headings."""
+    with (SAMPLES / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        _, *rows = csv.reader(file)
+    first, second = zip(*rows, strict=True)
+    return list(first), list(second)
+
+
+def sample_texts(name: str) -> list[tuple[list[str], list[int]]]:
+    """Texts and labels of a sample's parts "train" and "test"."""
+    columns = [read_sample(f"{name}_{part}") for part in ("train", "test")]
+    return [(texts, [int(label) for label in labels]) for labels, texts in columns]
 
 
 def local_files(names: Sequence[str], path: str | os.PathLike | None, *, sample: str) -> list[Path] | None:

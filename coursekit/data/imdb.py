@@ -9,8 +9,16 @@ from pathlib import Path
 
 import numpy as np
 
-from coursekit.data.files import FOLDER_VARIABLE, SHUFFLE_SEED, announce, check_request, fetching, local_files
-from coursekit.data.samples.reviews import sample_reviews
+from coursekit.data.files import (
+    FOLDER_VARIABLE,
+    SAMPLE_ORIGIN,
+    SHUFFLE_SEED,
+    announce,
+    check_request,
+    fetching,
+    local_files,
+    sample_texts,
+)
 from coursekit.data.tfds_sets import tfds_parts
 
 
@@ -52,8 +60,7 @@ def reviews(source: str = "sample", path: str | os.PathLike | None = None) -> tu
     """
     check_request(source, path)
     if source == "sample":
-        parts: tuple[tuple[list[str], list[int]], ...] = sample_reviews("train"), sample_reviews("test")
-        origin = "sample (synthetic, this project's grammar)"
+        parts, origin = tuple(sample_texts("reviews")), SAMPLE_ORIGIN
     elif (files := local_files(_names(path), path, sample=SAMPLE)) is not None:
         parts = tuple(_read(file) for file in files)
         origin = "real (IMDB, local files)"

@@ -6,8 +6,15 @@ import gzip
 import os
 from pathlib import Path
 
-from coursekit.data.files import CHECKSUMS, announce, check_request, fetching, local_files
-from coursekit.data.samples.pairs import sample_pairs
+from coursekit.data.files import (
+    CHECKSUMS,
+    SAMPLE_ORIGIN,
+    announce,
+    check_request,
+    fetching,
+    local_files,
+    read_sample,
+)
 
 # The repository as of the commit whose files the checksums are from.
 COMMIT = "a3d2e0d26b56f3846f66a952536ffed4e401d05a"
@@ -49,8 +56,8 @@ def sentence_pairs(
     if language not in LANGUAGES or (source == "sample" and language != "de"):
         raise ValueError(f'language is "{language}"; it has to be "de", or "fr" with source="real"')
     if source == "sample":
-        parts = tuple(sample_pairs(part) for part in ("train", "validation", "test"))
-        origin = "sample (synthetic, this project's grammar)"
+        parts = tuple(read_sample(f"sentence_pairs_{part}") for part in ("train", "validation", "test"))
+        origin = SAMPLE_ORIGIN
     else:
         files = local_files(files_of(language), path, sample=SAMPLE)
         origin = "real (Multi30k, local files)" if files else "real (Multi30k, downloaded)"

@@ -61,7 +61,7 @@ def sentences() -> list[str]:
     """Forty titles and beginnings of reviews of the samples, and ten that are hard to cut."""
     found = []
     for name in ("news_test", "reviews_test"):
-        with (COURSE / "data" / "samples" / f"{name}.csv").open(newline="", encoding="utf-8") as file:
+        with (COURSE / "coursekit" / "data" / "samples" / f"{name}.csv").open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))[:20]
         found += [max(row.values(), key=len)[:90] for row in rows]
     return found + STRANGE

@@ -224,7 +224,7 @@ CALLS = {
     "check: cells": (lambda: put("x.ipynb", '{"cells": ["a"]}'), ("check", "x.ipynb"), "x.ipynb is not a notebook"),
     "check: no lab": (lambda: put("x.ipynb", '{"cells": []}'), ("check", "x.ipynb"), "x.ipynb starts no lab"),
     "pack: text": (lambda: put("x.ipynb", "hello"), ("pack", "x.ipynb"), "x.ipynb is not a notebook"),
-    "data: unknown": (NOTHING, ("data", "mnist"), "no data set mnist; there are samples"),
+    "data: unknown": (NOTHING, ("data", "mnist"), "no data set mnist; there are reviews"),
     "data: path alone": (NOTHING, ("data", "--path", "x"), "--path needs the name of a set"),
     "data: no such folder": (NOTHING, ("data", "imdb", "--path", "nowhere"), "nowhere"),
     "data: an empty folder": (lambda: Path("e").mkdir(), ("data", "imdb", "--path", "e"), "imdb"),

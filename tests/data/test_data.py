@@ -350,21 +350,15 @@ class TestCommand:
         monkeypatch.setenv("COURSE_DATA", str(FOLDER))
         assert {data_set.where() for data_set in SETS} == {"yes", "folder"}
 
-    def test_rebuilding_the_samples(self, monkeypatch, tmp_path):
-        (tmp_path / "course.toml").write_bytes((ROOT / "course.toml").read_bytes())
-        monkeypatch.setenv("COURSE_ROOT", str(tmp_path))
-        assert "wrote  data/samples/reviews_train.csv" in course("data", "samples")
-        assert "up to date" in course("data", "samples")
-        assert "nothing to fetch" in course("data", "digits")
+    def test_what_is_here_is_not_fetched(self):
+        assert "nothing to fetch" in course("data", "digits") and "nothing to fetch" in course("data", "reviews")
 
     def test_errors_say_what_to_do(self, tmp_path):
-        assert "there are samples, reviews" in course("data", "imbd", code=2)
+        assert "there are reviews, news" in course("data", "imbd", code=2)
         assert "course data imdb --path" in course("data", "--path", str(tmp_path), code=2)
         said = " ".join(course("data", "imdb", "--path", str(tmp_path), code=1).split())
         assert "does not hold imdb/imdb_train.csv.gz" in said and "Traceback" not in said
 
     def test_help_teaches(self):
         said = course("data", "--help")
-        assert all(
-            words in said for words in ("course data imdb", "course data samples", "COURSE_SOURCE=real", "COURSE_DATA")
-        )
+        assert all(words in said for words in ("course data imdb", "COURSE_SOURCE=real", "COURSE_DATA"))

@@ -24,7 +24,6 @@ from autograder.release.student_project import LOCK
 USER = 64_111  # whom student code runs as in the container
 _TIME = (1980, 1, 1, 0, 0, 0)
 _NOT_NEEDED = {"samples", *(f"integrations/{name}" for name in ("scaffold", "similarity", "exporting"))}
-_DATA = ("data/samples", "data/README.md")
 
 
 def autograder_archive(course: Course, lab: str, *, show: str = "visible", seed: int | None = None) -> bytes:
@@ -74,9 +73,6 @@ def _files(course: Course, lab: str) -> Iterator[tuple[str, Path]]:
         for path in _in(root):
             if package is coursekit or not any(path.is_relative_to(root / name) for name in _NOT_NEEDED):
                 yield f"grader/{root.name}/{path.relative_to(root)}", path
-    home = Path(coursekit.__path__[0]).parent
-    for name in _DATA:
-        yield from ((f"grader/{path.relative_to(home)}", path) for path in _in(home / name))
     wanted = [*_in(course.releases / lab), *course_files(course)]
     if own_exercises(declared_exercises(course, lab)):  # their references are the solution's results
         wanted += _in(course.solutions / lab)

@@ -23,6 +23,5 @@ fi
 # What stands beside student code, for everybody to read; all the rest is for root alone.
 mkdir -p "$home/packages" "$home/home"
 cp -r "$source/grader/coursekit" "$source/grader/autograder/worker" "$home/packages/"
-if [ -d "$source/grader/data" ]; then cp -r "$source/grader/data" "$home/packages/"; fi
 chmod -R a+rX,go-w "$home"
 chmod -R go-rwx "$source"
