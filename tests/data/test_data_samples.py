@@ -78,7 +78,7 @@ class TestReviews:
         for part in loaded["reviews"]:
             for text, label in zip(*part, strict=True):
                 opening = re.split(r"\.(?: |$)", text)[0] if kind != "reference" else text
-                if re.search(CONSTRUCTIONS[kind], opening):
+                if re.search(CONSTRUCTIONS[kind], opening, re.IGNORECASE):
                     texts[int(label)].append(opening)
         assert min(map(len, texts.values())) > 300
         shares = {label: Counter(word for text in each for word in set(words(text))) for label, each in texts.items()}
