@@ -50,17 +50,22 @@ class Timing:
         return (self.many - self.one) / (self.count - 1)
 
 
+def submission(number: int) -> str:
+    """The text of an honest notebook: one of several kinds in turn, different from those of all other numbers."""
+    sample = ROOT / "exercises" / "samples" / LAB / SAMPLES[number % len(SAMPLES)] / f"{LAB}.ipynb"
+    notebook = json.loads(sample.read_text("utf-8"))
+    notebook["cells"].append({"cell_type": "markdown", "metadata": {}, "source": f"Submission {number}."})
+    if notebook["nbformat_minor"] >= 5:
+        notebook["cells"][-1]["id"] = f"number-{number}"
+    return json.dumps(notebook)
+
+
 def hand_in(folder: Path, count: int) -> Path:
-    """Write `count` different submissions, honest ones of several kinds in turn, as <student>/<lab>/<lab>.ipynb."""
+    """Write `count` different submissions as <student>/<lab>/<lab>.ipynb."""
     for number in range(count):
-        sample = ROOT / "exercises" / "samples" / LAB / SAMPLES[number % len(SAMPLES)] / f"{LAB}.ipynb"
-        notebook = json.loads(sample.read_text("utf-8"))
-        notebook["cells"].append({"cell_type": "markdown", "metadata": {}, "source": f"Submission {number}."})
-        if notebook["nbformat_minor"] >= 5:
-            notebook["cells"][-1]["id"] = f"number-{number}"
         path = folder / f"student-{number:04}" / LAB / f"{LAB}.ipynb"
         path.parent.mkdir(parents=True)
-        path.write_text(json.dumps(notebook), "utf-8")
+        path.write_text(submission(number), "utf-8")
     return folder
 
 

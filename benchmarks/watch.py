@@ -20,7 +20,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from grading import LAB, ROOT, SAMPLES
+from grading import LAB, ROOT, submission
 from nbgrader.utils import notebook_hash
 
 
@@ -37,17 +37,11 @@ def copy_of_the_course(folder: Path) -> Path:
 
 def hand_in(inbound: Path, number: int) -> Path:
     """Put one submission into the exchange as nbgrader does; return where its feedback will be."""
-    notebook = json.loads(
-        (ROOT / "exercises/samples" / LAB / SAMPLES[number % len(SAMPLES)] / f"{LAB}.ipynb").read_text()
-    )
-    notebook["cells"].append({"cell_type": "markdown", "metadata": {}, "source": f"Submission {number}."})
-    if notebook["nbformat_minor"] >= 5:
-        notebook["cells"][-1]["id"] = f"number-{number}"
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f UTC")
     secret = f"secret-{number}"
     coming = inbound.parent / f"coming-{number}"
     coming.mkdir()
-    (coming / f"{LAB}.ipynb").write_text(json.dumps(notebook))
+    (coming / f"{LAB}.ipynb").write_text(submission(number))
     (coming / "timestamp.txt").write_text(now)
     (coming / "submission_secret.txt").write_text(secret)
     coming.rename(inbound / f"student{number:04d}+{LAB}+{now}+{number}")
