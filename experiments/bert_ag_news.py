@@ -12,9 +12,6 @@ LSA (Deerwester et al. 1990), sees them in the same way: its vectors come from a
 
 from __future__ import annotations
 
-import json
-import os
-import platform
 import time
 from pathlib import Path
 from typing import Annotated
@@ -25,10 +22,10 @@ import tensorflow_hub as hub
 import tensorflow_text  # noqa: F401  the preprocessing needs its operations
 import tf_keras
 import typer
+from records import DataOrFetched, Minutes, Out, Record
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import confusion_matrix
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
@@ -135,28 +132,14 @@ def trained(kind: str, x, y: np.ndarray, *, peak: float, epochs: int, batch: int
     return model, round(history["accuracy"][-1], 4)
 
 
-def measured(probabilities: np.ndarray, labels: np.ndarray, *, whole: bool) -> dict:
-    """Accuracy, loss and calibration; with `whole` the confusion matrix and the bars of the reliability diagram."""
-    said, sure = probabilities.argmax(1), probabilities.max(1)
-    right = said == labels
-    place = np.minimum((sure * 10).astype(int), 9)  # ten groups by confidence
-    groups = [
-        {
-            "count": int(inside.sum()),
-            "sure": round(float(sure[inside].mean()), 4),
-            "right": round(right[inside].mean(), 4),
-        }
-        for inside in (place == group for group in range(10))
-        if inside.any()
-    ]
-    found = {
-        "test": round(float(right.mean()), 4),
-        "loss": round(float(-np.log(np.maximum(probabilities[np.arange(len(labels)), labels], 1e-12)).mean()), 4),
-        "calibration_error": round(
-            float(sum(each["count"] * abs(each["sure"] - each["right"]) for each in groups)) / len(labels), 4
-        ),
-    }
-    return found | ({"groups": groups, "confusion": confusion_matrix(labels, said).tolist()} if whole else {})
+def measured(probabilities: np.ndarray, labels: np.ndarray) -> dict:
+    """Accuracy, and the calibration error over ten groups by confidence."""
+    sure, right = probabilities.max(1), probabilities.argmax(1) == labels
+    place = np.minimum((sure * 10).astype(int), 9)
+    off = 0.0
+    for inside in (place == group for group in np.unique(place)):
+        off += inside.sum() * abs(round(float(sure[inside].mean()), 4) - round(right[inside].mean(), 4))
+    return {"test": round(float(right.mean()), 4), "calibration_error": round(float(off) / len(labels), 4)}
 
 
 def linear(train: np.ndarray, y: np.ndarray):
@@ -181,35 +164,28 @@ class Study:
     """The record, and what is left to do for it."""
 
     def __init__(self, texts: Texts, folder: Path, length: int, minutes: float):
-        self.texts, self.folder, self.length = texts, folder, length
-        self.until = time.monotonic() + 60 * minutes
-        file = folder / f"{NAME}.json"
-        self.results = json.loads(file.read_text())["results"] if file.exists() else {"runs": [], "length": length}
+        self.texts, self.length = texts, length
+        self.record = Record(
+            NAME,
+            "AG News with the course's small BERT: fine-tuned, frozen, from scratch, and two linear models, by "
+            "number of training texts",
+            f"AG News (Zhang et al., 2015): {len(texts.y):,} of the 120,000 training texts, all 7,600 test texts",
+            folder,
+            empty={"runs": [], "length": length},
+            command=f"python experiments/{NAME}.py --data FOLDER",
+        ).limited(minutes)
 
     def _keep(self, run: dict) -> None:
-        print({name: value for name, value in run.items() if name not in ("groups", "confusion")}, flush=True)
-        self.results["runs"].append(run)
-        recorded.save(
-            NAME,
-            what="AG News with the course's small BERT: fine-tuned, frozen, from scratch, and two linear models, by "
-            "number of training texts",
-            data=f"AG News (Zhang et al., 2015): {len(self.texts.y):,} of the 120,000 training texts, all 7,600 test "
-            "texts",
-            device=f"CPU ({platform.machine()}), {os.cpu_count()} cores shared with other work; CPU seconds",
-            command=f"python experiments/{NAME}.py --data FOLDER",
-            seed=0,
-            seconds=sum(run["cpu_seconds"] for run in self.results["runs"]),
-            results=self.results,
-            folder=self.folder,
-        )
+        print(run, flush=True)
+        self.record.results["runs"].append(run)
+        self.record.save(sum(run["cpu_seconds"] for run in self.record.results["runs"]))
 
     def run(self, kind: str, size: int, seed: int) -> None:
         """Train one model on `size` texts, other texts for each seed, and measure it on the test texts."""
         case = {"model": kind, "texts": size, "seed": seed}
-        if any(case.items() <= run.items() for run in self.results["runs"]):
+        if self.record.has(**case):
             return
-        if time.monotonic() > self.until:
-            raise typer.Exit(75)
+        self.record.go_on()
         texts, (epochs, batch, _) = self.texts, PLAN[size]
         rows = np.random.default_rng(seed).permutation(len(texts.y))[:size]
         x, x_test = {
@@ -231,18 +207,14 @@ class Study:
             probabilities = model.predict_proba(x_test)
         else:
             probabilities = model.predict(x_test, batch_size=200, verbose=0)
-        outcome = measured(probabilities, texts.y_test, whole=seed == 0)
+        outcome = measured(probabilities, texts.y_test)
         self._keep(case | {"rate": RATES[kind], "training": training, "cpu_seconds": spent} | outcome)
 
 
 def main(
-    folder: Annotated[
-        Path | None, typer.Option("--data", help="Folder of local files; without it they are fetched.")
-    ] = None,
-    out: Annotated[
-        Path, typer.Option(help="Folder in which the results are written and taken up again.")
-    ] = recorded.FOLDER,
-    minutes: Annotated[float, typer.Option(help="Start nothing new after so many minutes.")] = 1e9,
+    folder: DataOrFetched = None,
+    out: Out = recorded.FOLDER,
+    minutes: Minutes = 1e9,
     length: Annotated[int, typer.Option(help="Word pieces of a text that are read; 128 is the handle's own.")] = 64,
     models: Annotated[str, typer.Option(help="Which to train, with commas.")] = ",".join(MODELS),
 ) -> None:

@@ -11,15 +11,12 @@ likely as the other. Lecture 9b compares the accuracies with `coursekit/lecture/
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Annotated
 
-import keras
 import numpy as np
-import tensorflow as tf
 import typer
 import vit_against_convnet as plain
+from records import DataOrFetched, Out, numbers
 
 from coursekit import data
 from coursekit.lecture import recorded
@@ -52,50 +49,24 @@ def cases(sizes: list[int]) -> list[dict]:
     ]
 
 
-def keep(results: dict, folder: Path) -> None:
-    """Write what is known so far."""
-    recorded.save(
-        NAME,
-        what="A ConvNet on images with patches and pixels in another order: test accuracy by number of labelled images",
-        data=plain.DATA_SETS[DATASET],
-        device="GPU" if tf.config.list_physical_devices("GPU") else "CPU, two cores",
-        command=f"python experiments/{NAME}.py --data FOLDER",
-        seed=0,
-        seconds=sum(run["cpu_seconds"] for run in results["runs"]),
-        results=results,
-        folder=folder,
-    )
-
-
 def main(
-    data_folder: Annotated[
-        Path | None, typer.Option("--data", help="Folder of local files; without it the data is fetched")
-    ] = None,
+    data_folder: DataOrFetched = None,
     sizes: Annotated[str, typer.Option(help="Numbers of labelled images, with commas")] = ",".join(map(str, SIZES)),
-    out: Annotated[
-        Path, typer.Option(help="Folder in which the results are written and taken up again")
-    ] = recorded.FOLDER,
+    out: Out = recorded.FOLDER,
 ) -> None:
     """Train every model that has no result yet; one seed of all sizes before the next seed."""
     (x, y), (x_test, y_test) = data.images(DATASET, source="real", path=data_folder)
-    file = out / f"{NAME}.json"
-    results = json.loads(file.read_text())["results"] if file.exists() else {"parameters": {}, "runs": []}
-    seen, tested = scrambled(x, PATCH), scrambled(x_test, PATCH)
-    for case in cases([int(size) for size in sizes.split(",")]):
-        if any(case.items() <= run.items() for run in results["runs"]):
-            continue
-        size, seed = case["images"], case["seed"]
-        keras.utils.set_random_seed(seed)
+    seen, read = scrambled(x, PATCH), scrambled(x_test, PATCH)
+
+    def run(case: dict, chosen: np.ndarray) -> tuple:
         # built in the order of the run without the change, so that both begin with the same numbers
         model = plain.small_convnet(x.shape[1:], plain.small_vit(x.shape[1:], PATCH).count_params())
-        chosen = np.arange(seed * size, (seed + 1) * size) % len(x)  # the images of the run without the change
-        epochs, batch = plain.PLAN[size]
+        epochs, batch = plain.PLAN[case["images"]]
         outcome = plain.train_once(model, seen[chosen], y[chosen], epochs=epochs, batch=batch, augment=False)
-        outcome["test"] = round(float(model.evaluate(tested, y_test, batch_size=500, verbose=0)[1]), 4)
-        print(case, outcome, flush=True)
-        results["runs"].append(case | outcome)
-        results["parameters"][case["model"]] = model.count_params()
-        keep(results, out)
+        return model, MODEL, outcome | {"test": plain.tested(model, read, y_test)}
+
+    what = "A ConvNet on images with patches and pixels in another order: test accuracy by number of labelled images"
+    plain.run_cases(plain.record_of(NAME, what, out), cases(numbers(sizes)), len(x), run)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,6 @@ summed over the pieces of a French word, averaged over the pieces of an English 
 from __future__ import annotations
 
 import itertools
-import os
-import platform
 import time
 from pathlib import Path
 from typing import Annotated
@@ -21,6 +19,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 import typer
+from records import DEVICE, DataOrFetched, Out, Record
 from recurrent_translation import RATES, Trainer, looks, mean_loss
 from sentence_pieces import Pieces, batches, prepared
 from sentence_recurrence import greedy
@@ -64,9 +63,9 @@ def looked_at(model, pieces: Pieces, french: str, english: str) -> dict:
 
 
 def main(
-    data_folder: Annotated[Path | None, typer.Option("--data", help="Folder of local files; else fetched.")] = None,
+    data_folder: DataOrFetched = None,
     work: Annotated[Path, typer.Option(help="Where the vocabulary is kept.")] = Path(f"data/real/{NAME}_run"),
-    out: Annotated[Path, typer.Option(help="Folder of the record to write.")] = recorded.FOLDER,
+    out: Out = recorded.FOLDER,
     seed: Annotated[int, typer.Option(help="The seed.")] = 1,
     steps: Annotated[int, typer.Option(help="Training steps, of 64 pairs.", min=1)] = 250,
 ) -> None:
@@ -83,26 +82,25 @@ def main(
     trainer.run_steps(seed, RATES[1], steps, training)
     seconds = time.process_time() - begun
     english, french = (texts[LINE - 1] for texts in splits[1])
-    file = recorded.save(
+    record = Record(
         NAME,
-        what="French to English with additive attention: the weights between the words of the course's running "
+        "French to English with additive attention: the weights between the words of the course's running "
         "sentence and of its twin, while the true English words are predicted; one seed",
-        data="Multi30k (Elliott et al., 2016; French: Elliott et al., 2017): 29,000 pairs to train on; the sentence is "
+        "Multi30k (Elliott et al., 2016; French: Elliott et al., 2017): 29,000 pairs to train on; the sentence is "
         f"line {LINE} of the validation set, as it stands; the twin is ours",
-        device=f"CPU, {platform.machine()}, one thread, {os.cpu_count()} cores shared with other work; CPU seconds",
+        out,
+        device=f"{DEVICE}, one thread",
         command=f"python experiments/{NAME}.py --data FOLDER --steps {steps}",
         seed=seed,
-        seconds=seconds,
-        folder=out,
-        results={
-            "steps": steps,
-            "passes": round(steps / int(training.cardinality()), 2),
-            "validation loss": round(mean_loss(trainer.model, validation), 4),
-            "caption": looked_at(trainer.model, pieces, french, english),
-            "twin": looked_at(trainer.model, pieces, *TWIN),
-        },
     )
-    print(f"written: {file.name}")
+    record.results = {
+        "steps": steps,
+        "passes": round(steps / int(training.cardinality()), 2),
+        "validation loss": round(mean_loss(trainer.model, validation), 4),
+        "caption": looked_at(trainer.model, pieces, french, english),
+        "twin": looked_at(trainer.model, pieces, *TWIN),
+    }
+    print(f"written: {record.save(seconds).name}")
 
 
 app = typer.Typer(add_completion=False)

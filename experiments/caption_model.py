@@ -10,9 +10,7 @@ weights in float16, as they are shipped.
 from __future__ import annotations
 
 import collections
-import platform
 import time
-from pathlib import Path
 from typing import Annotated
 
 import keras
@@ -20,6 +18,7 @@ import numpy as np
 import typer
 from keras import layers, ops
 from language_model import batches, loss_of, words_of
+from records import DataOrFetched, Out, Record, numbers
 
 from coursekit import data
 from coursekit.lecture import captions, recorded
@@ -166,10 +165,10 @@ def rounded(value):
 
 @app.command(help=__doc__)
 def main(
-    data_folder: Annotated[Path | None, typer.Option("--data", help="Folder of local files.")] = None,
+    data_folder: DataOrFetched = None,
     epochs: Annotated[int, typer.Option(help="Passes over the 29,000 captions.")] = 2,
     seeds: Annotated[str, typer.Option(help="The seeds; the first one's weights are kept.")] = "1,2,3",
-    out: Annotated[Path, typer.Option(help="Folder of the record and the weights to write.")] = recorded.FOLDER,
+    out: Out = recorded.FOLDER,
 ) -> None:
     began = time.process_time()
     texts = [english for english, _ in data.sentence_pairs(source="real", path=data_folder)]
@@ -193,7 +192,15 @@ def main(
         "captions": [" ".join(words[word] for word in plain(row)) for row in unseen[:20]],
         "seeds": {},
     }
-    for seed in map(int, seeds.split(",")):
+    record = Record(
+        NAME,
+        "A decoder-only model of English captions, and what each way of choosing the next word writes",
+        "English captions of Multi30k (Elliott et al., 2016): 29,000 to train on, test_2016_flickr unseen",
+        out,
+        command=f"python experiments/{NAME}.py --data FOLDER",
+        seed=1,
+    )
+    for seed in numbers(seeds):
         network, losses = trained(train, len(words), epochs, seed)
         weights = network.exported()
         model = PlainCaptionModel(captions.with_constants(weights))
@@ -204,17 +211,8 @@ def main(
             results["log p of the unseen captions"] = log_p_of(model, unseen).round(1).tolist()
         results["seeds"][str(seed)] = {"training loss": losses} | measured(model, unseen, known, words)
         print(seed, rounded(results["seeds"][str(seed)]), f"{time.process_time() - began:.0f} s", flush=True)
-        recorded.save(
-            NAME,
-            what="A decoder-only model of English captions, and what each way of choosing the next word writes",
-            data="English captions of Multi30k (Elliott et al., 2016): 29,000 to train on, test_2016_flickr unseen",
-            device=f"CPU, {platform.machine()}, two cores; seconds are processor seconds",
-            command="python experiments/caption_model.py --data FOLDER",
-            seed=1,
-            seconds=time.process_time() - began,
-            folder=out,
-            results=rounded(results),
-        )
+        record.results = rounded(results)
+        record.save(time.process_time() - began)
 
 
 if __name__ == "__main__":

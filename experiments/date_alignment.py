@@ -9,15 +9,14 @@ put there. It writes `coursekit/lecture/recorded/date_alignment.json`, which lec
 
 from __future__ import annotations
 
-import platform
 import time
-from typing import Annotated
 
 import keras
 import numpy as np
 import typer
+from records import Record, Seeds, numbers
 
-from coursekit.lecture import date_translator, dates, recorded
+from coursekit.lecture import date_translator, dates
 from coursekit.lecture.date_translator import START, V
 from coursekit.lecture.pages.decoder_and_masking import PlainDecoderBlock, plain_transformer
 
@@ -84,22 +83,20 @@ def run(seed: int) -> dict[str, object]:
 
 
 @app.command(help=__doc__)
-def main(seeds: Annotated[str, typer.Option(help="The seeds; those of the record stay in it.")] = "8,1,2") -> None:
-    before = recorded.load(NAME) if NAME in recorded.names() else {"results": {"seeds": {}}, "seconds": 0.0}
-    began, found = time.process_time() - before["seconds"], before["results"]["seeds"]
-    for seed in map(int, seeds.split(",")):
-        found[str(seed)] = run(seed)
-        print(seed, found[str(seed)]["equal"], flush=True)
-        recorded.save(
-            NAME,
-            what="Cross-attention of a Transformer that writes dates: weight by part of the source",
-            data="coursekit.lecture.dates, one date a line; days that no training line has shown",
-            device=f"CPU, {platform.machine()}, two cores; seconds are processor seconds",
-            command="python experiments/date_alignment.py --seeds 8,1,2",
-            seed=8,
-            seconds=time.process_time() - began,
-            results={"parts": list(PARTS), "fields": list(FIELDS), "seeds": found},
-        )
+def main(seeds: Seeds = "8,1,2") -> None:
+    record = Record(
+        NAME,
+        "Cross-attention of a Transformer that writes dates: weight by part of the source",
+        "coursekit.lecture.dates, one date a line; days that no training line has shown",
+        empty={"parts": list(PARTS), "fields": list(FIELDS), "seeds": {}},
+        command=f"python experiments/{NAME}.py --seeds 8,1,2",
+        seed=8,
+    )
+    for seed in numbers(seeds):
+        began, found = time.process_time(), run(seed)
+        record.results["seeds"][str(seed)] = found
+        print(seed, found["equal"], flush=True)
+        record.add(time.process_time() - began)
 
 
 if __name__ == "__main__":

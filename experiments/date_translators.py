@@ -8,14 +8,11 @@ Lecture 1 shows the record.
 
 from __future__ import annotations
 
-import os
-import platform
 import time
-from pathlib import Path
-from typing import Annotated
 
 import keras
 import typer
+from records import DEVICE, Out, Record
 
 from coursekit.lecture import date_translators, recorded
 
@@ -38,24 +35,22 @@ def run(attention: bool, epochs: int, seed: int) -> dict:
     return found
 
 
-def main(out: Annotated[Path, typer.Option(help="Folder of the record to write.")] = recorded.FOLDER) -> None:
+def main(out: Out = recorded.FOLDER) -> None:
     results: dict[str, list[dict]] = {}
-    begun = time.monotonic()
+    record = Record(
+        NAME,
+        "Translators of dates without and with attention: the share of test dates written correctly, by their position "
+        "in the line",
+        "4,000 lines of one to three dates of `lecture.dates`; 200 test lines of each number of dates",
+        out,
+        device=DEVICE.replace("processor", "wall clock"),
+        seed=1,
+    )
+    record.results, begun = results, time.monotonic()
     for name, attention, epochs, seed in RUNS:
         results.setdefault(name, []).append(run(attention, epochs, seed))
         print(name, seed, results[name][-1]["correct"], f"{time.monotonic() - begun:.0f} s", flush=True)
-        recorded.save(
-            NAME,
-            what="Translators of dates without and with attention: the share of test dates written correctly, by "
-            "their position in the line",
-            data="4,000 lines of one to three dates of `lecture.dates`; 200 test lines of each number of dates",
-            device=f"CPU, {platform.machine()}, {os.cpu_count()} cores shared with other work",
-            command=f"python experiments/{NAME}.py",
-            seed=1,
-            seconds=time.monotonic() - begun,
-            folder=out,
-            results=results,
-        )
+        record.save(time.monotonic() - begun)
 
 
 if __name__ == "__main__":

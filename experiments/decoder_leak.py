@@ -16,8 +16,9 @@ from typing import Annotated
 import keras
 import numpy as np
 import typer
+from records import Record, Seeds, rounded
 
-from coursekit.lecture import date_translator, recorded
+from coursekit.lecture import date_translator
 from coursekit.lecture.date_translator import START, TARGET_LENGTH, Pairs, V
 from coursekit.lecture.pages.decoder_and_masking import plain_transformer, write_greedily
 
@@ -99,39 +100,19 @@ def run(name: str, seed: int) -> dict[str, object]:
     return result
 
 
-def rounded(value: object) -> object:
-    """The same dicts and lists with floats of four digits."""
-    if isinstance(value, dict):
-        return {name: rounded(part) for name, part in value.items()}
-    if isinstance(value, list):
-        return [rounded(part) for part in value]
-    return round(value, 4) if isinstance(value, float) else value
-
-
 @app.command(help=__doc__)
 def main(
-    seeds: Annotated[str, typer.Option(help="The seeds, with commas between them.")] = "8,1,2",
+    seeds: Seeds = "8,1,2",
     only: Annotated[str, typer.Option(help="Train this one of the three and add it to the record.")] = "",
 ) -> None:
+    what = "The date translator of lecture 8 with its mask, without it and with corrupted prefixes"
+    record = Record(NAME, what, "dates, made by coursekit.lecture.dates; 3,000 days held back")
     for seed, name in itertools.product(seeds.split(","), [only] if only else RUNS):
         started = time.process_time()
-        result = rounded(run(name, int(seed)))
+        record.results.setdefault(seed, {})[name] = rounded(run(name, int(seed)))
         spent = time.process_time() - started
-        try:
-            old = recorded.load(NAME)
-        except FileNotFoundError:
-            old = {"results": {}, "seconds": 0.0}
-        old["results"].setdefault(seed, {})[name] = result
-        recorded.save(
-            NAME,
-            what="The date translator of lecture 8 with its mask, without it and with corrupted prefixes",
-            data="dates, made by coursekit.lecture.dates; 3,000 days held back",
-            device="CPU, two cores",
-            command=f"python experiments/{NAME}.py --seeds {','.join(old['results'])}",
-            seed=int(seed),
-            seconds=old["seconds"] + spent,
-            results=old["results"],
-        )
+        command = f"python experiments/{NAME}.py --seeds {','.join(record.results)}"
+        record.add(spent, seed=int(seed), command=command)
         print(f"seed {seed}, {name}: recorded after {spent:.0f} CPU seconds", flush=True)
 
 

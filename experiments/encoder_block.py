@@ -15,8 +15,9 @@ from typing import Annotated, Any
 import keras
 import typer
 from keras import layers
+from records import Record
 
-from coursekit.lecture import recorded, sorting
+from coursekit.lecture import sorting
 
 NAME = "encoder_block"
 WIDTH, HEADS, BLOCKS, STEPS = 32, 4, 12, 250
@@ -127,23 +128,13 @@ def main(names: Annotated[list[str], typer.Argument(help=f"Some of {', '.join(ME
     for name in names:
         if name not in MEASURED:
             raise typer.BadParameter(f"choose among {', '.join(MEASURED)}", param_hint="NAMES")
+    what = "Lecture 4: the sorting model without its parts, and by rate and warm-up; three seeds"
+    command = f"python experiments/{NAME}.py {' '.join(MEASURED)}"
+    record = Record(NAME, what, "random digits", seed=SEEDS[0], command=command)
     for name in names:
         started = time.process_time()
-        measured = MEASURED[name]()
-        try:
-            old = recorded.load(NAME)
-        except FileNotFoundError:
-            old = {"results": {}, "seconds": 0.0}
-        recorded.save(
-            NAME,
-            what="Lecture 4: the sorting model without its parts, and by rate and warm-up; three seeds",
-            data="random digits",
-            device="CPU, two cores",
-            command=f"python experiments/{NAME}.py {' '.join(MEASURED)}",
-            seed=SEEDS[0],
-            seconds=old["seconds"] + time.process_time() - started,
-            results=old["results"] | {name: measured},
-        )
+        record.results[name] = MEASURED[name]()
+        record.add(time.process_time() - started)
 
 
 if __name__ == "__main__":

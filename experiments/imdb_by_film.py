@@ -10,9 +10,6 @@ which only one of them is right. A run that is recorded is not repeated: the sam
 
 from __future__ import annotations
 
-import json
-import os
-import platform
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -27,8 +24,9 @@ import scipy.sparse as sparse
 import tensorflow as tf
 import typer
 from imdb_classifier import film_titles
-from imdb_models import VOCABULARY, WIDTH, Settings, fit, plain
+from imdb_models import VOCABULARY, WIDTH, Settings, fit
 from keras import layers
+from records import Data, Minutes, Out, Record
 from scipy.stats import binomtest
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.linear_model import LogisticRegression
@@ -37,6 +35,7 @@ from sklearn.svm import LinearSVC
 
 from coursekit import data
 from coursekit.lecture import recorded
+from coursekit.lecture.reviews import plain
 
 NAME = "imdb_by_film"
 SEEDS = (0, 1, 2)
@@ -88,27 +87,37 @@ COMPARED = (  # McNemar's test, seed by seed: two models, each with the group of
 )
 
 
-class Runs:
+class Runs(Record):
     """The record, and beside it each run's probabilities, which are too many for it."""
 
     def __init__(self, folder: Path, answers: Path, reviews: str):
-        self.folder, self.answers, self.reviews = folder, answers, reviews
+        super().__init__(
+            NAME,
+            "Film reviews, positive or negative, judged on films that training has not seen: a search of "
+            "settings, a ladder of models, maximum pooling with 600 words, accuracy by the number of labels.",
+            f"Maas et al. (2011), a copy with {reviews} reviews, and the film of each. Repeated texts, "
+            "texts of the test split and films of the test split are left out of training.",
+            folder,
+            command=f"python experiments/{NAME}.py --data FOLDER",
+            seed=SEEDS[0],
+        )
+        self.answers = answers
         answers.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{NAME}.json"
-        self.results = json.loads(path.read_text(encoding="utf-8"))["results"] if path.exists() else {}
 
-    def get(self, group: str, name: str, compute: Callable[[], tuple[dict, dict[str, np.ndarray]]]) -> None:
+    def answered(self, group: str, name: str, compute: Callable[[], tuple[dict, dict[str, np.ndarray]]]) -> None:
         """Runs `compute` unless it is recorded: what it measured, and its answers by the part of the data."""
-        found = self.results.setdefault(group, {})
-        if name not in found or not self._file(group, name).exists():
-            typer.echo(f"{time.strftime('%H:%M')} {group}: {name}")
+        if not self._file(group, name).exists():
+            self.results.get(group, {}).pop(name, None)
+
+        def timed() -> dict:
             begun = time.perf_counter(), time.process_time()
             run, answers = compute()
             run["seconds"] = round(time.perf_counter() - begun[0], 1)
             run["cpu_seconds"] = round(time.process_time() - begun[1], 1)
             np.savez(self._file(group, name), **{part: p.astype("float16") for part, p in answers.items()})
-            found[name] = run
-            self.save()
+            return run
+
+        self.get(group, name, timed)
 
     def right(self, group: str, name: str, seed: int, part: str, labels: np.ndarray) -> np.ndarray | None:
         """Which reviews of a part a run got right; None where it has not run or has not read that part."""
@@ -120,21 +129,6 @@ class Runs:
 
     def _file(self, group: str, name: str) -> Path:
         return self.answers / f"{group}, {name}.npz"
-
-    def save(self) -> None:
-        recorded.save(
-            NAME,
-            what="Film reviews, positive or negative, judged on films that training has not seen: a search of "
-            "settings, a ladder of models, maximum pooling with 600 words, accuracy by the number of labels.",
-            data=f"Maas et al. (2011), a copy with {self.reviews} reviews, and the film of each. Repeated texts, "
-            "texts of the test split and films of the test split are left out of training.",
-            device=f"CPU ({platform.machine()}), {os.cpu_count()} cores; seconds are processor seconds",
-            command=f"python experiments/{NAME}.py --data FOLDER",
-            seed=SEEDS[0],
-            seconds=sum(run.get("cpu_seconds", 0) for group in self.results.values() for run in group.values()),
-            results=self.results,
-            folder=self.folder,
-        )
 
 
 class Split:
@@ -284,20 +278,20 @@ def compared(runs: Runs, split: Split) -> Iterator[tuple[str, dict]]:
 
 
 def main(
-    data_folder: Annotated[Path, typer.Option("--data", help="Folder that holds imdb/ with the real reviews.")],
-    out: Annotated[Path, typer.Option(help="Folder of the record; runs already in it are skipped.")] = recorded.FOLDER,
+    data_folder: Data,
+    out: Out = recorded.FOLDER,
     answers: Annotated[Path, typer.Option(help="Folder for the models' answers to every review.")] = Path("build/imdb"),
-    minutes: Annotated[float, typer.Option(help="Start no run after so many minutes.")] = 1e6,
+    minutes: Minutes = 1e9,
 ) -> None:
     """Every run that is not recorded yet, then the comparisons."""
-    split, until = Split(data_folder), time.monotonic() + 60 * minutes
-    runs = Runs(out, answers, split.reviews)
+    split = Split(data_folder)
+    runs = Runs(out, answers, split.reviews).limited(minutes)
     runs.results["split"] = {"by title": split.described}
     for group, name, compute in planned(split):
-        if time.monotonic() < until:
-            runs.get(group, name, compute)
+        if time.monotonic() < runs.until:
+            runs.answered(group, name, compute)
     runs.results["McNemar"] = dict(compared(runs, split))
-    runs.save()
+    runs.save(runs.seconds)
 
 
 def planned(split: Split) -> Iterator[tuple[str, str, Callable]]:

@@ -4,19 +4,14 @@ Settings are tried on 5,000 reviews held back from the training split, first wit
 split is read once for each final model. This is done twice. The first time the reviews held back are drawn at random,
 so that most of their films occur in training too. The second time they are the first by the numbers of their files.
 That was meant to keep films apart and does not: positive and negative files are numbered separately. `films_shared`
-measures it. A short control then holds reviews back by the title of their film, and changes one thing at a time.
-`imdb_by_film.py` does the search again in this way.
+measures it. `imdb_by_film.py` does the search again with reviews held back by the title of their film.
 """
 
 from __future__ import annotations
 
 import csv
 import gzip
-import json
-import os
-import platform
 import time
-from collections import Counter
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
@@ -25,14 +20,16 @@ import keras
 import numpy as np
 import tensorflow as tf
 import typer
-from imdb_models import VOCABULARY, Settings, batches, fit, plain
+from imdb_models import VOCABULARY, Settings, batches, fit
 from keras import layers
+from records import Data, Minutes, Out, Record
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from coursekit import data
 from coursekit.data import imdb
 from coursekit.lecture import recorded
+from coursekit.lecture.reviews import plain
 
 VALIDATION = 5_000
 STEADY = {"end": "first", "word_dropout": 0.3, "learning_rate": 2e-3, "decay_epochs": 4}
@@ -61,47 +58,20 @@ TRIED = {  # with 200 words, by how the validation reviews are drawn
         {},
     ),
 }
-CONTROLS = (  # the settings chosen by file number, and one change at a time; validation reviews of other films
-    {**ENDING, "word_dropout": 0.3},
-    {**ENDING, "word_dropout": 0.3, "end": "first"},
-    {**ENDING, "word_dropout": 0.3, "block": False},
-    {**ENDING, "word_dropout": 0.3, "positions": False},
-)
 LONG = 600  # words: the best of the above reads so many in the end
 
 
-class Record:
-    """The JSON file: what is in it is not run again, so the same command goes on where it was stopped."""
-
-    def __init__(self, folder: Path, minutes: float, reviews: str):
-        self.folder, self.until, self.reviews = folder, time.monotonic() + 60 * minutes, reviews
-        path = folder / "imdb_classifier.json"
-        self.results = json.loads(path.read_text(encoding="utf-8"))["results"] if path.exists() else {}
-
-    def get(self, group: str, name: str, compute) -> dict:
-        found = self.results.setdefault(group, {})
-        if name not in found:
-            if time.monotonic() > self.until:
-                raise typer.Exit(75)
-            typer.echo(f"{group}: {name}")
-            found[name] = compute()
-            self._save()
-        return found[name]
-
-    def _save(self) -> None:
-        recorded.save(
-            "imdb_classifier",
-            what="Film reviews, positive or negative: a Transformer of 657,737 parameters, an LSTM of the same size "
-            "and linear models. Settings are chosen on 5,000 training reviews held back.",
-            data=f"Maas et al. (2011), a copy with {self.reviews} reviews; repeated texts and texts of the test split "
-            "are left out of training",
-            device=f"CPU ({platform.machine()}), {os.cpu_count()} cores shared with other work; CPU seconds",
-            command="python experiments/imdb_classifier.py --data FOLDER",
-            seed=0,
-            seconds=sum(run["cpu_seconds"] for group in self.results.values() for run in group.values()),
-            results=self.results,
-            folder=self.folder,
-        )
+def record_of(reviews: str, folder: Path) -> Record:
+    """The record, of a copy with so many reviews."""
+    return Record(
+        "imdb_classifier",
+        "Film reviews, positive or negative: a Transformer of 657,737 parameters, an LSTM of the same size "
+        "and linear models. Settings are chosen on 5,000 training reviews held back.",
+        f"Maas et al. (2011), a copy with {reviews} reviews; repeated texts and texts of the test split "
+        "are left out of training",
+        folder,
+        command="python experiments/imdb_classifier.py --data FOLDER",
+    )
 
 
 def name_of(settings: Settings) -> str:
@@ -223,22 +193,6 @@ def film_numbers(folder: Path) -> dict[str, int]:
         return {row["text"]: int(row["file"].split("/")[1].split("_")[0]) for row in csv.DictReader(file)}
 
 
-def rare_words_shared(texts: list[str], labels, numbers: list[int]) -> dict:
-    """How often positive reviews whose files are neighbours, or far apart, share a word of 2 to 30 reviews."""
-    begun = time.process_time()
-    bags = [set(text.decode().split()) for text in plain(tf.constant(texts)).numpy()]
-    found_in = Counter(word for bag in bags for word in bag)
-    rare = [{word for word in bag if 2 <= found_in[word] <= 30} for bag in bags]
-    line = sorted((place for place in range(len(texts)) if labels[place]), key=lambda place: numbers[place])
-    share = {
-        f"{apart} apart": round(
-            float(np.mean([bool(rare[a] & rare[b]) for a, b in zip(line, line[apart:], strict=False)])), 4
-        )
-        for apart in (1, 2, 5, 10, 20, 50, 1000)
-    }
-    return {**share, "cpu_seconds": round(time.process_time() - begun, 1)}
-
-
 class Study:
     """One way to hold back validation reviews: the first of the training texts, in the order given."""
 
@@ -278,15 +232,6 @@ class Study:
 
         self.record.get(f"{settings.model}, {settings.max_length} words, {self.split}", f"seed {seed}", compute)
 
-    def controlled(self, settings: Settings, seed: int) -> None:
-        """Trained without the reviews held back; measured on these and on the test split. Nothing is chosen by it."""
-
-        def compute() -> dict:
-            model, run = fit(settings, seed, self.training, settings.decay_epochs, self.validation, None)
-            return {**run, "test_accuracy": self.tested(model, settings)}
-
-        self.record.get(f"control, {self.split}", f"{name_of(settings)}; seed {seed}", compute)
-
     def lengthened(self, settings: Settings) -> None:
         """With more words, watched on validation; tested if that is better there."""
 
@@ -299,17 +244,15 @@ class Study:
 
 
 def main(
-    data_folder: Annotated[Path, typer.Option("--data", help="Folder that holds imdb/ with the real reviews.")],
-    out: Annotated[Path, typer.Option(help="Folder of the record; runs already in it are skipped.")] = recorded.FOLDER,
+    data_folder: Data,
+    out: Out = recorded.FOLDER,
     epochs: Annotated[int, typer.Option(help="At most so many epochs where the learning rate stays.")] = 5,
     seeds: Annotated[int, typer.Option(help="Seeds of each final Transformer.")] = 3,
-    minutes: Annotated[
-        float, typer.Option(help="Start no run after so many minutes; the command goes on later.")
-    ] = 1e6,
+    minutes: Minutes = 1e9,
 ) -> None:
     """Search on validation, then train and test the final models; an hour of CPU, resumable after every run."""
     (texts, labels), (test_texts, test_labels) = data.reviews(source="real", path=data_folder)
-    record = Record(out, minutes, f"{len(texts):,} + {len(test_texts):,}")
+    record = record_of(f"{len(texts):,} + {len(test_texts):,}", out).limited(minutes)
     labels, test_labels = np.asarray(labels), np.asarray(test_labels)
     in_test = set(test_texts)
     places = sorted({text: place for place, text in reversed(list(enumerate(texts))) if text not in in_test}.values())
@@ -318,11 +261,8 @@ def main(
         "at random": np.random.default_rng(0).permutation(places),
         "by file number": sorted(places, key=lambda place: number_of[texts[place]]),
     }
-    listed = [texts[place] for place in places]
-    numbers = [number_of[text] for text in listed]
-    record.get("films", "rare words shared", lambda: rare_words_shared(listed, labels[places], numbers))
     title_of = film_titles(data_folder)
-    cut_by_title = by_title(places, [title_of[text] for text in listed], np.random.default_rng(0))
+    cut_by_title = by_title(places, [title_of[texts[place]] for place in places], np.random.default_rng(0))
     cleaned = dict(zip(texts, (text.decode() for text in plain(tf.constant(texts)).numpy()), strict=True))
     tested = [text.decode() for text in plain(tf.constant(test_texts)).numpy()], test_labels
     for split, order in {**orders, "by title": cut_by_title}.items():
@@ -349,11 +289,6 @@ def main(
         record.get("linear", name, compute)
     study.final(replace(best, max_length=LONG), seed=0)
     study.final(replace(best, model="lstm"), seed=0)
-    own_texts, own_labels = [texts[place] for place in cut_by_title], labels[np.asarray(cut_by_title)]
-    control = Study(record, "by title", own_texts, own_labels, test_texts, test_labels, epochs)
-    for seed in range(2):
-        for changes in CONTROLS:
-            control.controlled(Settings(**changes), seed)
     for seed in range(1, seeds):
         study.final(best, seed)
         study.final(replace(best, max_length=LONG), seed)

@@ -10,21 +10,16 @@ goes on where it was stopped.
 from __future__ import annotations
 
 import base64
-import json
-import os
-import platform
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 import tensorflow as tf
 import typer
 from imdb_by_film import BASE, ENCODER, LADDER, SEARCH, SEEDS, Split, predicted
 from imdb_models import Settings, fit
+from records import Data, Out, Record
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
@@ -39,39 +34,6 @@ SHUFFLED = "last 200 words"  # read a second time with the words of each review 
 COUNTED = {"words": (1, 3.0), "words and pairs": (2, 30.0), "words and pairs, C = 1": (2, 1.0)}  # longest, C
 FEWER, WATCHED, LONGEST = 3_000, 2_000, 6  # training reviews, held-back reviews and epochs, for the brakes
 FREE = replace(BASE, word_dropout=0.0, dropout=0.0, learning_rate=1e-3, decay_epochs=0)
-
-
-class Record:
-    """What is measured so far, written after every run."""
-
-    def __init__(self, folder: Path):
-        self.folder, path = folder, folder / f"{NAME}.json"
-        self.results = json.loads(path.read_text(encoding="utf-8"))["results"] if path.exists() else {}
-
-    def get(self, group: str, name: str, compute: Callable[[], dict]) -> None:
-        """Runs `compute` unless its result is recorded."""
-        found = self.results.setdefault(group, {})
-        if name in found:
-            return
-        typer.echo(f"{time.strftime('%H:%M')} {group}: {name}")
-        begun = time.process_time()
-        found[name] = compute() | {"cpu_seconds": round(time.process_time() - begun, 1)}
-        self.save()
-
-    def save(self) -> None:
-        runs = [run for name in ("answers", "brakes") for run in self.results.get(name, {}).values()]
-        recorded.save(
-            NAME,
-            what="Film reviews: brakes against epochs; each model's answers to reviews of films that training has not "
-            "seen, in order and shuffled.",
-            data="Maas et al. (2011), cut as in imdb_by_film.py",
-            device=f"CPU ({platform.machine()}), {os.cpu_count()} cores; seconds are processor seconds",
-            command=f"python experiments/{NAME}.py --data FOLDER",
-            seed=SEEDS[0],
-            seconds=sum(run["cpu_seconds"] for run in runs),
-            results=self.results,
-            folder=self.folder,
-        )
 
 
 class Reviews(Split):
@@ -142,19 +104,33 @@ def surest(split: Reviews, answers: dict[str, dict], count: int = 8) -> list[dic
     ]
 
 
-def main(
-    folder: Annotated[Path, typer.Option("--data", help="Folder that holds imdb/ with the real reviews.")],
-    out: Annotated[Path, typer.Option(help="Folder of the record; runs already in it are skipped.")] = recorded.FOLDER,
-) -> None:
+def main(folder: Data, out: Out = recorded.FOLDER) -> None:
     """Every run that is not recorded yet."""
-    record, split = Record(out), Reviews(folder)
+    what = "Film reviews: brakes against epochs; each model's answers to reviews of films that training has not seen, "
+    record = Record(
+        NAME,
+        what + "in order and shuffled.",
+        "Maas et al. (2011), cut as in imdb_by_film.py",
+        out,
+        command=f"python experiments/{NAME}.py --data FOLDER",
+        seed=SEEDS[0],
+    )
+    split = Reviews(folder)
+
+    def get(group: str, name: str, compute, *given) -> None:
+        def timed() -> dict:
+            begun = time.process_time()
+            return compute(split, *given) | {"cpu_seconds": round(time.process_time() - begun, 1)}
+
+        record.get(group, name, timed)
+
     record.results["split"] = split.described
     record.results["held back"] = split.described_once()
     for name, (longest, c) in COUNTED.items():
-        record.get("answers", name, lambda longest=longest, c=c: counted(split, longest, c))
+        get("answers", name, counted, longest, c)
     for seed in SEEDS:
         for name in ANSWERED:
-            record.get("answers", f"{name}; seed {seed}", lambda name=name, seed=seed: answered(split, name, seed))
+            get("answers", f"{name}; seed {seed}", answered, name, seed)
     record.results["surest errors"] = surest(split, record.results["answers"])
     for seed in SEEDS:
         for name, settings, epochs in (
@@ -162,8 +138,7 @@ def main(
             ("brakes, 2 epochs", BASE, BASE.decay_epochs),
             ("brakes, 6 epochs", replace(BASE, decay_epochs=LONGEST), LONGEST),
         ):
-            run = lambda s=settings, epochs=epochs, seed=seed: braked(split, s, epochs, seed)  # noqa: E731
-            record.get("brakes", f"{name}; seed {seed}", run)
+            get("brakes", f"{name}; seed {seed}", braked, settings, epochs, seed)
 
 
 if __name__ == "__main__":

@@ -30,9 +30,7 @@ class Settings:
     batch_size: int = 64
     positions: bool = True
     block: bool = True  # False: the head reads the mean of the embeddings
-    decay_epochs: int = (
-        0  # the learning rate falls linearly to 0 in so many epochs; 0: it stays, and training is stopped
-    )
+    decay_epochs: int = 0  # in so many epochs the learning rate falls linearly to 0; 0: it stays, training is stopped
 
 
 class TokenAndPositionEmbedding(keras.Layer):
@@ -83,44 +81,45 @@ def pooled(settings, x):
     return MaskedMax()(x) if settings.pooling == "max" else layers.GlobalAveragePooling1D()(x)
 
 
-def transformer(settings: Settings) -> keras.Model:
+def encoded(settings: Settings, x, mask=None):
     """One encoder block, post-norm, as in the published example; masks travel with the tensors (not through `+`)."""
+    attended = layers.MultiHeadAttention(HEADS, key_dim=WIDTH)(query=x, value=x, attention_mask=mask)
+    x = layers.LayerNormalization(epsilon=1e-6)(layers.Add()([x, layers.Dropout(settings.dropout)(attended)]))
+    hidden = layers.Dense(WIDTH)(layers.Dense(HIDDEN, activation="relu")(x))
+    return layers.LayerNormalization(epsilon=1e-6)(layers.Add()([x, layers.Dropout(settings.dropout)(hidden)]))
+
+
+def answered(settings: Settings, ids, x) -> keras.Model:
+    """The model from ids to a probability, with the head on features (B, D)."""
+    x = layers.Dropout(settings.dropout)(layers.Dense(HEAD_UNITS, activation="relu")(x))
+    return keras.Model(ids, layers.Dense(1, activation="sigmoid", dtype="float32")(x))
+
+
+def transformer(settings: Settings) -> keras.Model:
+    """The words, their positions, and one encoder block, each as the settings say."""
     ids = keras.Input((None,), dtype="int32")  # (B, T)
     if settings.positions:
         embedding = TokenAndPositionEmbedding(settings.max_length)
     else:
         embedding = layers.Embedding(VOCABULARY, WIDTH, mask_zero=True)
     x = embedding(WordDropout(settings.word_dropout)(ids))  # (B, T, D)
-    if settings.block:
-        attended = layers.MultiHeadAttention(HEADS, key_dim=WIDTH)(query=x, value=x)
-        x = layers.LayerNormalization(epsilon=1e-6)(layers.Add()([x, layers.Dropout(settings.dropout)(attended)]))
-        hidden = layers.Dense(WIDTH)(layers.Dense(HIDDEN, activation="relu")(x))
-        x = layers.LayerNormalization(epsilon=1e-6)(layers.Add()([x, layers.Dropout(settings.dropout)(hidden)]))
-    x = layers.Dropout(settings.dropout)(pooled(settings, x))  # (B, D)
-    x = layers.Dropout(settings.dropout)(layers.Dense(HEAD_UNITS, activation="relu")(x))
-    return keras.Model(ids, layers.Dense(1, activation="sigmoid", dtype="float32")(x))
+    x = encoded(settings, x) if settings.block else x
+    return answered(settings, ids, layers.Dropout(settings.dropout)(pooled(settings, x)))
 
 
 def published(settings: Settings) -> keras.Model:
     """The same network without any mask, for input padded in front, as in the published example (with one output)."""
     ids = keras.Input((settings.max_length,), dtype="int32")  # (B, T)
     x = TokenAndPositionEmbedding(settings.max_length, masked=False)(ids)  # (B, T, D)
-    attended = layers.MultiHeadAttention(HEADS, key_dim=WIDTH)(query=x, value=x)
-    x = layers.LayerNormalization(epsilon=1e-6)(x + layers.Dropout(settings.dropout)(attended))
-    hidden = layers.Dense(WIDTH)(layers.Dense(HIDDEN, activation="relu")(x))
-    x = layers.LayerNormalization(epsilon=1e-6)(x + layers.Dropout(settings.dropout)(hidden))
-    x = layers.Dropout(settings.dropout)(layers.GlobalAveragePooling1D()(x))
-    x = layers.Dropout(settings.dropout)(layers.Dense(HEAD_UNITS, activation="relu")(x))
-    return keras.Model(ids, layers.Dense(1, activation="sigmoid", dtype="float32")(x))
+    x = encoded(settings, x)
+    return answered(settings, ids, layers.Dropout(settings.dropout)(layers.GlobalAveragePooling1D()(x)))
 
 
 def lstm(settings: Settings) -> keras.Model:
     """Word vectors, one LSTM whose last state is read, and the same head."""
     ids = keras.Input((None,), dtype="int32")  # (B, T)
     x = layers.Embedding(VOCABULARY, WIDTH, mask_zero=True)(WordDropout(settings.word_dropout)(ids))  # (B, T, D)
-    x = layers.Dropout(settings.dropout)(layers.LSTM(LSTM_UNITS)(x))
-    x = layers.Dropout(settings.dropout)(layers.Dense(HEAD_UNITS, activation="relu")(x))
-    return keras.Model(ids, layers.Dense(1, activation="sigmoid", dtype="float32")(x))
+    return answered(settings, ids, layers.Dropout(settings.dropout)(layers.LSTM(LSTM_UNITS)(x)))
 
 
 class IsWord(keras.Layer):
@@ -137,9 +136,7 @@ def conv(settings: Settings) -> keras.Model:
     is_word = IsWord()(seen)  # (B, T)
     x = layers.Embedding(VOCABULARY, WIDTH)(seen) * ops.cast(is_word[..., None], "float32")  # (B, T, D)
     x = layers.Conv1D(WIDTH, 5, padding="same", activation="relu")(x)  # (B, T, D)
-    x = layers.Dropout(settings.dropout)(MaskedMax()(x, mask=is_word))  # (B, D)
-    x = layers.Dropout(settings.dropout)(layers.Dense(HEAD_UNITS, activation="relu")(x))
-    return keras.Model(ids, layers.Dense(1, activation="sigmoid", dtype="float32")(x))
+    return answered(settings, ids, layers.Dropout(settings.dropout)(MaskedMax()(x, mask=is_word)))
 
 
 class KeyMask(keras.Layer):
@@ -170,11 +167,7 @@ def max_pooling(settings: Settings) -> keras.Model:
     if settings.pooling == "max with padding":
         seen = OnePlaceMore()(seen)
     x = layers.Embedding(VOCABULARY, WIDTH)(seen)  # (B, T, D)
-    attended = layers.MultiHeadAttention(HEADS, key_dim=WIDTH)(query=x, value=x, attention_mask=KeyMask()(seen))
-    x = layers.LayerNormalization(epsilon=1e-6)(layers.Add()([x, layers.Dropout(settings.dropout)(attended)]))
-    hidden = layers.Dense(WIDTH)(layers.Dense(HIDDEN, activation="relu")(x))
-    x = layers.LayerNormalization(epsilon=1e-6)(layers.Add()([x, layers.Dropout(settings.dropout)(hidden)]))
-    return keras.Model(ids, _largest(settings, x, seen))
+    return keras.Model(ids, _largest(settings, encoded(settings, x, KeyMask()(seen)), seen))
 
 
 def lstm_twin(settings: Settings) -> keras.Model:
@@ -201,12 +194,6 @@ BUILDERS = {
     "max pooling": max_pooling,
     "lstm twin": lstm_twin,
 }
-
-
-def plain(texts):
-    """Lower case, HTML line breaks to spaces, no punctuation; string tensors of any shape."""
-    texts = tf.strings.regex_replace(tf.strings.lower(texts), r"<br\s*/?>", " ")
-    return tf.strings.regex_replace(texts, "[[:punct:]]", "")
 
 
 def batches(rows: tf.RaggedTensor, labels, settings: Settings, shuffle: bool) -> tf.data.Dataset:

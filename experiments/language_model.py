@@ -9,11 +9,9 @@ compared. It writes `coursekit/lecture/recorded/language_model.json`, which lect
 from __future__ import annotations
 
 import collections
-import platform
 import re
 import time
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Annotated
 
 import keras
@@ -21,6 +19,7 @@ import numpy as np
 import tensorflow as tf
 import typer
 from keras import layers, ops
+from records import DataOrFetched, Out, Record, Seeds, numbers
 
 from coursekit import data
 from coursekit.lecture import recorded
@@ -238,10 +237,10 @@ def trained(rows: list[list[int]], watch: list[list[int]], size: int, epochs: in
 
 @app.command(help=__doc__)
 def main(
-    data_folder: Annotated[Path | None, typer.Option("--data", help="Folder of local files.")] = None,
+    data_folder: DataOrFetched = None,
     epochs: Annotated[int, typer.Option(help="Passes over the 29,000 captions.")] = 8,
-    seeds: Annotated[str, typer.Option(help="The seeds, with commas between them.")] = "1,2,3",
-    out: Annotated[Path, typer.Option(help="Folder of the record to write.")] = recorded.FOLDER,
+    seeds: Seeds = "1,2,3",
+    out: Out = recorded.FOLDER,
 ) -> None:
     began = time.process_time()
     texts = [english for english, _ in data.sentence_pairs(source="real", path=data_folder)]
@@ -258,7 +257,14 @@ def main(
         grams[str(order)] = round(KneserNey(train, order, len(vocabulary)).perplexity(test), 2)
         print(f"{order}-gram: test perplexity {grams[str(order)]}", flush=True)
     unknown = sum(row.count(UNK) for row in test) / sum(len(row) - 1 for row in test)
-    results = {
+    record = Record(
+        "language_model",
+        "A decoder-only language model of English captions beside n-gram models: perplexity, samples, cache",
+        "English captions of Multi30k (Elliott et al., 2016): 29,000 to train on, 1,014 and 1,000 held out",
+        out,
+        command="python experiments/language_model.py --data FOLDER",
+    )
+    results = record.results = {
         "model": {"D": D, "H": H, "F": F, "blocks": BLOCKS, "dropout": DROPOUT, "epochs": epochs},
         "vocabulary": len(vocabulary),
         "training tokens": tokens,
@@ -267,29 +273,15 @@ def main(
         "runs": {},
     }
 
-    def save(seed: int) -> None:
-        recorded.save(
-            "language_model",
-            what="A decoder-only language model of English captions beside n-gram models: perplexity, samples, cache",
-            data="English captions of Multi30k (Elliott et al., 2016): 29,000 to train on, 1,014 and 1,000 held out",
-            device=f"CPU, {platform.machine()}, two cores; seconds are processor seconds",
-            command="python experiments/language_model.py --data FOLDER",
-            seed=seed,
-            seconds=time.process_time() - began,
-            folder=out,
-            results=results,
-        )
-
-    all_seeds = [int(seed) for seed in seeds.split(",")]
-    save(all_seeds[0])  # the n-grams alone
-    for seed in all_seeds:
+    record.save(time.process_time() - began, seed=numbers(seeds)[0])  # the n-grams alone
+    for seed in numbers(seeds):
         model, log, seconds = trained(train, watch, len(vocabulary), epochs, seed)
         run = {"epochs": log, "test perplexity": round(perplexity(model, test), 2), "seconds": round(seconds)}
         print(f"seed {seed}: test perplexity {run['test perplexity']}", flush=True)
         if not results["runs"]:
             results |= written_by(model, test[0], vocabulary)
         results["runs"][str(seed)] = run
-        save(seed)
+        record.save(time.process_time() - began, seed=seed)
 
 
 def written_by(model: LanguageModel, row: list[int], vocabulary: list[str]) -> dict:

@@ -19,8 +19,7 @@ import matplotlib as mpl
 import nbformat
 import numpy as np
 import typer
-
-from coursekit.lecture import recorded
+from records import Record, Seeds, numbers
 
 LECTURES = Path(__file__).resolve().parents[1] / "lectures"
 NAME = "lecture_seeds"
@@ -97,8 +96,8 @@ def run(lecture: str, seed: int, rate: float | None = None) -> dict[str, Any]:
         if rate is not None:
             source = source.replace(measured.rate, f"rate={rate:g}")
         exec(compile(source, cell.id, "exec"), names)
-    numbers = measured.numbers if rate is None else measured.at_rate
-    return {name: _plain(eval(text, names)) for name, text in numbers.items()}
+    wanted = measured.numbers if rate is None else measured.at_rate
+    return {name: _plain(eval(text, names)) for name, text in wanted.items()}
 
 
 def _plain(value: Any) -> Any:
@@ -112,7 +111,7 @@ def _plain(value: Any) -> Any:
 @app.command(help=__doc__)
 def main(
     lecture: Annotated[str, typer.Argument(help="The lecture, by its file's name: 09b_many_images_and_video.")],
-    seeds: Annotated[str, typer.Option(help="The seeds, with commas between them.")] = "1,2,3,4",
+    seeds: Seeds = "1,2,3,4",
     rate: Annotated[float | None, typer.Option(help="A learning rate in place of the lecture's.")] = None,
 ) -> None:
     if lecture not in MEASURED:
@@ -121,28 +120,21 @@ def main(
         raise typer.BadParameter(f"no rate is replaced in {lecture}", param_hint="--rate")
     key = lecture if rate is None else f"{lecture} --rate {rate:g}"
     mpl.use("Agg")
-    for seed in map(int, seeds.split(",")):
+    record = Record(
+        NAME,
+        "Lectures 9 and 9b with other seeds: the numbers that their texts compare",
+        "made or shipped with the course, as in the lectures",
+    )
+    for seed in numbers(seeds):
         started = time.process_time()
-        numbers = run(lecture, seed, rate)
+        found = run(lecture, seed, rate)
         spent = time.process_time() - started
-        try:
-            old = recorded.load(NAME)
-        except FileNotFoundError:
-            old = {"results": {}, "seconds": 0.0}
-        old["results"].setdefault(key, {})[str(seed)] = numbers
-        recorded.save(
-            NAME,
-            what="Lectures 9 and 9b with other seeds: the numbers that their texts compare",
-            data="made or shipped with the course, as in the lectures",
-            device="CPU, two cores",
-            command=" and ".join(
-                f"python experiments/{NAME}.py {name} --seeds {','.join(sorted(runs))}"
-                for name, runs in sorted(old["results"].items())
-            ),
-            seed=seed,
-            seconds=old["seconds"] + spent,
-            results=old["results"],
-        )
+        record.results.setdefault(key, {})[str(seed)] = found
+        commands = [
+            f"python experiments/{NAME}.py {name} --seeds {','.join(sorted(runs))}"
+            for name, runs in sorted(record.results.items())
+        ]
+        record.add(spent, seed=seed, command=" and ".join(commands))
         print(f"{key}, seed {seed}: recorded after {spent:.0f} CPU seconds", flush=True)
 
 

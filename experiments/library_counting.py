@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import platform
 import time
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import typer
 from library_copying import CONSONANTS, LETTERS, VOWELS, with_names
 from library_language_model import Text, text_of
+from records import Out, Record
 
 from coursekit.lecture import recorded
 from coursekit.lecture.pages.counted import KneserNey, WittenBell
@@ -27,8 +27,6 @@ LONGEST = 6  # and of those that Kneser–Ney counts
 AMOUNTS = tuple(steps * BATCH * LENGTH for steps in (80, 160, 320, 640))  # as many tokens as a network has then read
 WINDOWS = 256  # of held-out text, the part that the page judges on
 STRING = 8  # tokens of the strings that are looked for in the training text
-
-Out = Annotated[Path, typer.Option(help="Folder of the record to write.")]
 
 
 def counted(text: Text, stream: np.ndarray) -> dict[str, Any]:
@@ -103,7 +101,14 @@ def names(text: Text) -> dict[str, float]:
 def main(out: Out = recorded.FOLDER) -> None:
     """Count, judge, and write the record."""
     began, text = time.process_time(), text_of()
-    results: dict[str, Any] = {"names": names(text), "all text": counted(text, text.stream), "less text": []}
+    record = Record(
+        NAME,
+        "Counted models of Python source on less text and beside neighbours; what a made-up name costs",
+        f"Functions of the standard library of Python {platform.python_version()} (PSF licence)",
+        out,
+        seed=1,
+    )
+    results = record.results = {"names": names(text), "all text": counted(text, text.stream), "less text": []}
     print(results, flush=True)
     for seed in (1, 2, 3):
         stream = in_order(text, seed)
@@ -114,17 +119,7 @@ def main(out: Out = recorded.FOLDER) -> None:
     for seed in (1, 2, 3):
         results["neighbours"].append(neighbours(text, seed))
         print(results["neighbours"][-1], flush=True)
-    recorded.save(
-        NAME,
-        what="Counted models of Python source on less text and beside neighbours; what a made-up name costs",
-        data=f"Functions of the standard library of Python {platform.python_version()} (PSF licence)",
-        device=f"CPU, {platform.machine()}; seconds are processor seconds",
-        command=f"python experiments/{NAME}.py",
-        seed=1,
-        seconds=time.process_time() - began,
-        results=results,
-        folder=out,
-    )
+    record.save(time.process_time() - began)
 
 
 if __name__ == "__main__":

@@ -14,12 +14,11 @@ recorded already is not repeated; the trained weights are kept in `build/library
 from __future__ import annotations
 
 import functools
-import json
 import platform
 import subprocess
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import keras
 import numpy as np
@@ -27,6 +26,7 @@ import typer
 from library_copying import copy_losses, induction, name_costs, name_looks, repeated_rows, with_names, without_head
 from library_models import LSTM_WIDTH, SIZES, RecurrentModel, operations, transformer
 from library_writing import Sample, prompts_of, summary, write
+from records import Out, Record, Seeds, numbers
 
 from coursekit import data
 from coursekit.lecture import recorded
@@ -52,8 +52,6 @@ FUNCTIONS = 400  # held-out functions in which names are changed at a checkpoint
 MODULE, RANK, FIT_STEPS = "tarfile", 4, 48
 FITS = {"none": (0.0,), "low rank": (3e-3, 1e-2), "full": (3e-4, 1e-3)}  # what is trained, and at which rates
 
-Out = Annotated[Path, typer.Option(help="Folder of the record to write.")]
-Seeds = Annotated[str, typer.Option(help="The seeds, with commas between them.")]
 app = typer.Typer(add_completion=False, help=__doc__)
 
 
@@ -74,28 +72,35 @@ def text_of(merges: int = MERGES) -> Text:
     return Text(merges)
 
 
-def results_so_far(out: Path) -> dict[str, Any]:
-    """What the record holds, or an empty one."""
-    path = out / f"{NAME}.json"
-    return json.loads(path.read_text("utf-8"))["results"] if path.is_file() else {}
+class Parts(Record):
+    """The record, whose parts are filled by commands of their own; its seconds are those of all parts."""
+
+    def __init__(self, folder: Path):
+        super().__init__(
+            NAME,
+            "Language models of Python source: a Transformer, an LSTM, counted models; what they write, copy and cost",
+            f"Functions of the standard library of Python {platform.python_version()} (PSF licence)",
+            folder,
+            command=f"python experiments/{NAME}.py table",
+            seed=1,
+        )
+
+    def part(self, name: str, **empty: Any) -> dict[str, Any]:
+        return self.results.setdefault(name, {**empty, "runs": []})
+
+    def write(self) -> None:
+        commit = ["git", "rev-parse", "--short", "HEAD"]
+        self.results["commit"] = subprocess.run(commit, cwd=ROOT, capture_output=True, text=True).stdout.strip()
+        parts = [part for part in self.results.values() if isinstance(part, dict)]
+        self.save(sum(run["seconds"] for part in parts for run in part.get("runs", [])))
 
 
-def save(results: dict[str, Any], out: Path) -> None:
-    """Write the record; its seconds are those of all parts."""
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout
-    results["commit"] = commit.strip()
-    seconds = [run["seconds"] for part in results.values() if isinstance(part, dict) for run in part.get("runs", [])]
-    recorded.save(
-        NAME,
-        what="Language models of Python source: a Transformer, an LSTM, counted models; what they write, copy and cost",
-        data=f"Functions of the standard library of Python {platform.python_version()} (PSF licence)",
-        device=f"CPU, {platform.machine()}, two shared cores; seconds are processor seconds",
-        command=f"python experiments/{NAME}.py table",
-        seed=1,
-        seconds=sum(seconds),
-        results=results,
-        folder=out,
-    )
+def loaded(size: str, text: Text, seed: int, trained: str = "") -> PlainLanguageModel:
+    """The model of a size with the weights of a training, the one of the table if it is not named."""
+    model = transformer(text.vocab_size, size)
+    model(np.zeros((1, 2), "int32"))
+    model.load_weights(weights_of(trained or size, seed))
+    return model
 
 
 def weights_of(model: str, seed: int) -> Path:
@@ -114,11 +119,11 @@ def table(
 ) -> None:
     """Models of the table at equal tokens, and the LSTM at equal processor time."""
     WORK.mkdir(parents=True, exist_ok=True)
-    results = results_so_far(out)
-    part = results.setdefault("table", {"steps": STEPS, "windows a step": BATCH, "window": LENGTH, "runs": []})
+    record = Parts(out)
+    part = record.part("table", steps=STEPS, **{"windows a step": BATCH, "window": LENGTH})
     for name in models.split(","):
         steps = EQUAL_TIME_STEPS if name == EQUAL_TIME else STEPS
-        for seed in map(int, seeds.split(",")):
+        for seed in numbers(seeds):
             if any((run["model"], run["seed"]) == (name, seed) for run in part["runs"]):
                 continue
             text = text_of(0 if name == BYTES else MERGES)
@@ -142,15 +147,15 @@ def table(
                 }
             )
             print(name, seed, round(bits, 3), round(seconds), "processor seconds", flush=True)
-            save(results, out)
+            record.write()
 
 
 @app.command()
 def counted(out: Out = recorded.FOLDER) -> None:
     """The counted models, zlib, and the sizes of the text."""
-    results, text, began = results_so_far(out), text_of(), time.process_time()
+    record, text, began = Parts(out), text_of(), time.process_time()
     bits = WittenBell(text.stream, ORDER, text.vocab_size).bits_per_byte(text.held_out_stream, text.token_bytes)
-    results["text"] = {
+    record.results["text"] = {
         "training functions": len(text.train),
         "held-out functions": len(text.held_out),
         "training bytes": sum(map(len, text.train)),
@@ -161,33 +166,31 @@ def counted(out: Out = recorded.FOLDER) -> None:
         "training tokens": len(text.stream),
         "vocabulary": text.vocab_size,
     }
-    results["counted"] = {
+    record.results["counted"] = {
         "held-out bits a byte": {str(order): round(value, 4) for order, value in enumerate(bits, 1)},
         "zlib": round(zlib_bits(text.train, text.held_out), 4),
         "runs": [{"seconds": round(time.process_time() - began)}],
     }
-    print(results["text"], results["counted"], flush=True)
-    save(results, out)
+    print(record.results["text"], record.results["counted"], flush=True)
+    record.write()
 
 
 @app.command()
 def written(seeds: Seeds = "1,2,3", models: str = f"{PAGE},{SMALL}", out: Out = recorded.FOLDER) -> None:
     """What the models of the table write for the first lines of unseen functions."""
-    results, text = results_so_far(out), text_of()
+    record, text = Parts(out), text_of()
     prompts = prompts_of(text.held_out, PROMPTS, seed=0)
     real = {first: body for first, newline, body in (each.partition("\n") for each in text.held_out)}
-    part = results.setdefault("written", {"prompts": PROMPTS, "runs": []})
+    part = record.part("written", prompts=PROMPTS)
     part["real"] = summary([Sample(prompt, "\n" + real[prompt], True, ()) for prompt in prompts])
     seen = _strings(text.stream)
     for name in models.split(","):
-        for seed in map(int, seeds.split(",")):
+        for seed in numbers(seeds):
             for temperature, p in SETTINGS if name == PAGE else SETTINGS[1:2]:
                 setting = {"model": name, "seed": seed, "temperature": temperature, "top-p": p}
                 if not weights_of(name, seed).is_file() or any(setting.items() <= run.items() for run in part["runs"]):
                     continue
-                began, model = time.process_time(), transformer(text.vocab_size, name)
-                model(np.zeros((1, 2), "int32"))
-                model.load_weights(weights_of(name, seed))
+                began, model = time.process_time(), loaded(name, text, seed)
                 samples = write(model, text.pairs, prompts, temperature, p, seed)
                 strings = set().union(*(_strings(np.array(sample.ids, "int64")) for sample in samples))
                 run = (
@@ -196,7 +199,7 @@ def written(seeds: Seeds = "1,2,3", models: str = f"{PAGE},{SMALL}", out: Out = 
                 run["examples"] = [sample.prompt + sample.body for sample in samples[:EXAMPLES]] if seed == 1 else []
                 part["runs"].append(run | {"seconds": round(time.process_time() - began)})
                 print({key: run[key] for key in (*setting, "ended", "parse", "bound", "used")}, flush=True)
-                save(results, out)
+                record.write()
 
 
 def _strings(stream: np.ndarray, length: int = 8) -> set[bytes]:
@@ -221,16 +224,14 @@ def copying_of(model: PlainLanguageModel, text: Text, functions: int | None = No
 @app.command()
 def copying(seeds: Seeds = "1,2,3", out: Out = recorded.FOLDER) -> None:
     """Whether the page's model copies, with its strongest induction head and with another one switched off."""
-    results, text = results_so_far(out), text_of()
+    record, text = Parts(out), text_of()
     rows = repeated_rows(text.vocab_size, PERIOD, ROWS, seed=0)
     base = float(np.mean(1 / (np.arange(PERIOD, 2 * PERIOD) + 1)))
-    part = results.setdefault("copying", {"period": PERIOD, "rows": ROWS, "base rate": round(base, 4), "runs": []})
-    for seed in map(int, seeds.split(",")):
+    part = record.part("copying", period=PERIOD, rows=ROWS, **{"base rate": round(base, 4)})
+    for seed in numbers(seeds):
         if any(run["seed"] == seed for run in part["runs"]):
             continue
-        began, model = time.process_time(), transformer(text.vocab_size, PAGE)
-        model(np.zeros((1, 2), "int32"))
-        model.load_weights(weights_of(PAGE, seed))
+        began, model = time.process_time(), loaded(PAGE, text, seed)
         run = {"seed": seed} | copying_of(model, text)
         scores = np.array(run["induction by block and head"])
         best = np.unravel_index(scores.argmax(), scores.shape)
@@ -245,19 +246,19 @@ def copying(seeds: Seeds = "1,2,3", out: Out = recorded.FOLDER) -> None:
             }
         part["runs"].append(run | {"seconds": round(time.process_time() - began)})
         print(run, flush=True)
-        save(results, out)
+        record.write()
 
 
 @app.command()
 def longer(seeds: Seeds = "1", steps: int = 1960, out: Out = recorded.FOLDER) -> None:
     """The page's model for more steps, with checkpoints."""
     WORK.mkdir(parents=True, exist_ok=True)
-    results, text = results_so_far(out), text_of()
-    part = results.setdefault("longer", {"windows at a checkpoint": WATCHED, "runs": []})
+    record, text = Parts(out), text_of()
+    part = record.part("longer", **{"windows at a checkpoint": WATCHED})
     marks = [
         mark for mark in (40, 80, 160, 320, 640, 960, 1280, 1600, 1960, 2560, 3840, 5120, 6400, 7680) if mark < steps
     ]
-    for seed in map(int, seeds.split(",")):
+    for seed in numbers(seeds):
         if any((run["seed"], run["steps"]) == (seed, steps) for run in part["runs"]):
             continue
         checkpoints: list[dict[str, Any]] = []
@@ -276,7 +277,7 @@ def longer(seeds: Seeds = "1", steps: int = 1960, out: Out = recorded.FOLDER) ->
         run = {"seed": seed, "steps": steps, "checkpoints": checkpoints, "training nats a token": thinned(losses)}
         run["held-out bits a byte"] = round(held_out_bits(model, text.held_out_stream, text.token_bytes), 4)
         part["runs"].append(run | {"seconds": round(seconds)})
-        save(results, out)
+        record.write()
 
 
 @app.command()
@@ -286,16 +287,14 @@ def heads(seeds: Seeds = "1,2,3", steps: int = 7840, out: Out = recorded.FOLDER)
     Each cost stands for the even and for the odd functions, where the name is new and where it has stood before: the
     head that matters most is found on the even ones and judged on the odd ones.
     """
-    results, text = results_so_far(out), text_of()
-    part, end_id = results.setdefault("heads", {"runs": []}), text.pairs.end_id
+    record, text = Parts(out), text_of()
+    part, end_id = record.part("heads"), text.pairs.end_id
     even, odd = halves = [with_names(text.pairs, text.held_out[half::2], seed=0) for half in (0, 1)]
     part["functions"] = [len(half["same"].rows) for half in (even, odd)]
-    for seed in map(int, seeds.split(",")):
+    for seed in numbers(seeds):
         if any((run["seed"], run["steps"]) == (seed, steps) for run in part["runs"]):
             continue
-        began, model = time.process_time(), transformer(text.vocab_size, PAGE)
-        model(np.zeros((1, 2), "int32"))
-        model.load_weights(weights_of(f"{PAGE} {steps} steps", seed))
+        began, model = time.process_time(), loaded(PAGE, text, seed, f"{PAGE} {steps} steps")
 
         def nats(model=model) -> list[list[float]]:
             costs = [name_costs(model, end_id, half) for half in halves]
@@ -310,17 +309,17 @@ def heads(seeds: Seeds = "1,2,3", steps: int = 7840, out: Out = recorded.FOLDER)
         run |= {"weight on what followed, odd functions": np.round(looks, 4).tolist(), "base rate": round(base, 4)}
         part["runs"].append(run | {"seconds": round(time.process_time() - began)})
         print(run, flush=True)
-        save(results, out)
+        record.write()
 
 
 @app.command()
 def scale(seeds: Seeds = "1", sizes: str = SCALED, amounts: str = "40,80,160,320", out: Out = recorded.FOLDER) -> None:
     """Models of several sizes, each trained on several amounts of text, each with a schedule of its own."""
-    results, text = results_so_far(out), text_of()
-    part = results.setdefault("scale", {"runs": []})
-    for seed in map(int, seeds.split(",")):
+    record, text = Parts(out), text_of()
+    part = record.part("scale")
+    for seed in numbers(seeds):
         for size in reversed(sizes.split(",")):
-            for steps in map(int, amounts.split(",")):
+            for steps in numbers(amounts):
                 if any((run["size"], run["steps"], run["seed"]) == (size, steps, seed) for run in part["runs"]):
                     continue
                 build = functools.partial(transformer, text.vocab_size, size)
@@ -332,7 +331,7 @@ def scale(seeds: Seeds = "1", sizes: str = SCALED, amounts: str = "40,80,160,320
                 run |= {"held-out bits a byte": round(bits, 4), "seconds": round(seconds)}
                 part["runs"].append(run)
                 print(run, flush=True)
-                save(results, out)
+                record.write()
 
 
 def fitted(
@@ -361,29 +360,27 @@ def fitted(
 @app.command()
 def lora(seeds: Seeds = "1,2,3", out: Out = recorded.FOLDER) -> None:
     """The page's model fitted to one unseen module: not at all, by matrices of rank 4, and as a whole."""
-    results, text = results_so_far(out), text_of()
+    record, text = Parts(out), text_of()
     texts = [each for each, module in zip(text.held_out, text.held_out_modules, strict=True) if module == MODULE]
     order = np.random.default_rng(0).permutation(len(texts))
     cut = len(texts) * 3 // 4
     fit, test = (text.pairs.stream([texts[place] for place in part]) for part in (order[:cut], order[cut:]))
-    part = results.setdefault("lora", {"module": MODULE, "steps": FIT_STEPS, "rank": RANK, "runs": []})
+    part = record.part("lora", module=MODULE, steps=FIT_STEPS, rank=RANK)
     part |= {"functions": [cut, len(texts) - cut], "tokens": [len(fit), len(test)]}
-    for seed in map(int, seeds.split(",")):
+    for seed in numbers(seeds):
         if any(run["seed"] == seed for run in part["runs"]):
             continue
         began, run = time.process_time(), {"seed": seed}
         for way, rates in FITS.items():
             for rate in rates:
-                model = transformer(text.vocab_size, PAGE)
-                model(np.zeros((1, 2), "int32"))
-                model.load_weights(weights_of(PAGE, seed))
+                model = loaded(PAGE, text, seed)
                 trained = fitted(model, fit, way, rate=rate, steps=FIT_STEPS, rank=RANK, seed=seed)
                 bits = held_out_bits(model, test, text.token_bytes)
                 other = held_out_bits(model, text.held_out_stream, text.token_bytes, WATCHED)
                 run[f"{way}, {rate:g}"] = {"trained": trained, "bits": round(bits, 4), "all modules": round(other, 4)}
                 print(seed, way, rate, run[f"{way}, {rate:g}"], flush=True)
         part["runs"].append(run | {"seconds": round(time.process_time() - began)})
-        save(results, out)
+        record.write()
 
 
 if __name__ == "__main__":

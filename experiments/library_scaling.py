@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import json
 import time
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -23,6 +22,7 @@ import numpy as np
 import typer
 from keras import ops
 from library_models import SIZES, operations, transformer
+from records import Out, Record
 
 from coursekit.lecture import recorded
 from coursekit.lecture.pages.windows import BATCH, LENGTH, PEAK_RATE, WARMUP, side_by_side, starts
@@ -37,7 +37,6 @@ LONGEST = 80_000  # steps: what would take more is left out
 SEEDS = (1, 2, 3)
 RATES = (PEAK_RATE / 2, PEAK_RATE, PEAK_RATE * 2)
 CHUNK = 40  # steps in one call
-Out = Annotated[Path, typer.Option(help="Folder of the record to write.")]
 app = typer.Typer(add_completion=False, help=__doc__)
 
 
@@ -182,8 +181,17 @@ def train(
 
     began = time.monotonic()
     tokens = dict(np.load(TEXT))
-    path = out / f"{NAME}.json"
-    results = json.loads(path.read_text("utf-8"))["results"] if path.is_file() else {"runs": []}
+    record = Record(
+        NAME,
+        "Language models of Python source: loss by size, text, operations and learning rate",
+        "Functions of the standard library of Python 3.11.7 (PSF licence)",
+        out,
+        empty={"runs": []},
+        device=f"{jax.devices()[0].device_kind}, TF32; seconds are those of a clock, with the compiler's",
+        command=f"KERAS_BACKEND=jax python experiments/{NAME}.py train",
+        seed=SEEDS[0],
+    )
+    results = record.results
     results |= {"jax": jax.__version__, "training tokens": len(tokens["train"])}
     trainer_of = functools.cache(functools.partial(Trainer, tokens=tokens))
     vocab_size = len(tokens["token_bytes"])
@@ -214,17 +222,7 @@ def train(
             }
         )
         print(training, np.round(bits, 3).tolist(), seconds, "s", flush=True)
-        recorded.save(
-            NAME,
-            what="Language models of Python source: loss by size, text, operations and learning rate",
-            data="Functions of the standard library of Python 3.11.7 (PSF licence)",
-            device=f"{jax.devices()[0].device_kind}, TF32; seconds are those of a clock, with the compiler's",
-            command=f"KERAS_BACKEND=jax python experiments/{NAME}.py train",
-            seed=SEEDS[0],
-            seconds=sum(run["seconds"] for run in results["runs"]),
-            results=results,
-            folder=out,
-        )
+        record.save(sum(run["seconds"] for run in results["runs"]))
 
 
 def rounded(value: float) -> float | None:

@@ -8,15 +8,12 @@ vectors are fitted differ.
 
 from __future__ import annotations
 
-import os
-import platform
 import time
-from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 import typer
 from bert_ag_news import LSA_WIDTH, on_vectors
+from records import Data, Out, Record
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
@@ -38,10 +35,7 @@ def labelled_only(train: np.ndarray, labels: np.ndarray, test: list[str], test_l
     return round(float(model.score(lsa.transform(test), test_labels)), 4)
 
 
-def main(
-    folder: Annotated[Path, typer.Option("--data", help="Folder of local files, see data/README.md.")],
-    out: Annotated[Path, typer.Option(help="Folder of the record.")] = recorded.FOLDER,
-) -> None:
+def main(folder: Data, out: Out = recorded.FOLDER) -> None:
     """Three sizes, three seeds; other labelled texts for each seed."""
     (texts, labels), (test, test_labels) = data.news(source="real", path=folder)
     texts, begun, results = np.array(texts, dtype=object), time.process_time(), {}
@@ -49,17 +43,15 @@ def main(
         chosen = [np.random.default_rng(seed).permutation(len(labels))[:size] for seed in SEEDS]
         results[str(size)] = [labelled_only(texts[rows], labels[rows], test, test_labels) for rows in chosen]
         print(size, results[str(size)], flush=True)
-    recorded.save(
+    record = Record(
         NAME,
-        what="LSA on AG News, its vectors fitted on the labelled texts alone, by number of labels",
-        data=f"AG News (Zhang et al., 2015): {len(labels):,} of the 120,000 training texts, all 7,600 test texts",
-        device=f"CPU ({platform.machine()}), {os.cpu_count()} cores shared with other work; CPU seconds",
+        "LSA on AG News, its vectors fitted on the labelled texts alone, by number of labels",
+        f"AG News (Zhang et al., 2015): {len(labels):,} of the 120,000 training texts, all 7,600 test texts",
+        out,
         command=f"python experiments/{NAME}.py --data FOLDER",
-        seed=SEEDS[0],
-        seconds=time.process_time() - begun,
-        results=results,
-        folder=out,
     )
+    record.results = results
+    record.save(time.process_time() - begun)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,6 @@ this seed's part of `coursekit/lecture/recorded/multi30k.json`, which lecture 8b
 from __future__ import annotations
 
 import csv
-import json
-import platform
 import time
 from pathlib import Path
 from typing import Annotated
@@ -20,6 +18,7 @@ from typing import Annotated
 import keras
 import typer
 from keras import ops
+from records import DataOrFetched, Minutes, Out, Record
 from sentence_pieces import BATCH, PAD, batches, prepared, smoothed_loss
 from sentence_transformer import BLOCKS, D, F, H, build, translate
 
@@ -29,7 +28,6 @@ PEAK_RATE, WARMUP = 2.5e-3, 500
 BEAM, SHOWN = 4, 5
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
-Data = Annotated[Path | None, typer.Option("--data", help="Folder of local files; without it the data is fetched.")]
 Work = Annotated[Path, typer.Option(help="Where each seed's vocabulary, weights and translations are kept.")]
 Epochs = Annotated[int, typer.Option(help="Passes over the 29,000 training pairs.")]
 Seed = Annotated[int, typer.Option(help="Seed of the weights, the dropout and the order of the batches.")]
@@ -72,10 +70,10 @@ class Clock(keras.callbacks.Callback):
 
 @app.command()
 def train(
-    data_folder: Data = None,
+    data_folder: DataOrFetched = None,
     work: Work = Path("data/real/multi30k_run"),
     epochs: Epochs = 12,
-    minutes: Annotated[float, typer.Option(help="Stop when the next epoch would pass this many minutes.")] = 1e9,
+    minutes: Minutes = 1e9,
     vocabulary_size: Annotated[int, typer.Option(help="Pieces to learn, about.")] = 6000,
     seed: Seed = 1,
 ) -> None:
@@ -109,9 +107,9 @@ def train(
 
 @app.command()
 def score(
-    data_folder: Data = None,
+    data_folder: DataOrFetched = None,
     work: Work = Path("data/real/multi30k_run"),
-    out: Annotated[Path, typer.Option(help="Folder of the record to write.")] = recorded.FOLDER,
+    out: Out = recorded.FOLDER,
     seed: Seed = 1,
 ) -> None:
     """Translate test_2016_flickr and write this seed's part of the record."""
@@ -150,26 +148,23 @@ def score(
             for i in shown
         ],
     }
-    kept = out / "multi30k.json"
-    seeds = json.loads(kept.read_text())["results"]["seeds"] if kept.exists() else {}
-    seeds = dict(sorted({**seeds, str(seed): outcome}.items()))
-    file = recorded.save(
+    record = Record(
         "multi30k",
-        what="A small Transformer, English to German, BLEU on test_2016_flickr",
-        data="Multi30k (Elliott et al., 2016): 29,000 pairs to train on, 1,014 to validate, 1,000 in test_2016_flickr",
-        device=f"CPU, {platform.machine()}, two cores; seconds are processor seconds",
+        "A small Transformer, English to German, BLEU on test_2016_flickr",
+        "Multi30k (Elliott et al., 2016): 29,000 pairs to train on, 1,014 to validate, 1,000 in test_2016_flickr",
+        out,
+        empty={"seeds": {}},
         command="python experiments/multi30k.py train --data FOLDER --seed SEED, then score --data FOLDER --seed SEED",
-        seed=min(map(int, seeds)),
-        seconds=sum(run["cpu_seconds"] for run in seeds.values()),
-        folder=out,
-        results={
-            "signature": signature["greedy"],
-            "parameters": model.count_params(),
-            "model": {"D": D, "H": H, "F": F, "blocks": BLOCKS, "vocabulary": len(pieces.vocabulary)},
-            "rule": f"sentences number {', '.join(str(i + 1) for i in shown)} of test_2016_flickr",
-            "seeds": seeds,
-        },
     )
+    seeds = dict(sorted({**record.results["seeds"], str(seed): outcome}.items()))
+    record.results = {
+        "signature": signature["greedy"],
+        "parameters": model.count_params(),
+        "model": {"D": D, "H": H, "F": F, "blocks": BLOCKS, "vocabulary": len(pieces.vocabulary)},
+        "rule": f"sentences number {', '.join(str(i + 1) for i in shown)} of test_2016_flickr",
+        "seeds": seeds,
+    }
+    file = record.save(sum(run["cpu_seconds"] for run in seeds.values()), seed=min(map(int, seeds)))
     print(f"{signature['greedy']}\nwritten: {file.name}")
 
 

@@ -9,10 +9,7 @@ rate of LoRA is chosen on training texts that are in none of the runs; the other
 
 from __future__ import annotations
 
-import os
-import platform
 import time
-from pathlib import Path
 from typing import Annotated
 
 import numpy as np
@@ -33,6 +30,7 @@ from bert_ag_news import (
     network,
     on_vectors,
 )
+from records import DataOrFetched, Out, Record
 from tf_keras import layers
 
 from coursekit.lecture import bert, recorded
@@ -135,8 +133,8 @@ def rows_of_seed(texts: Texts, seed: int) -> np.ndarray:
 
 
 def main(
-    folder: Annotated[Path | None, typer.Option("--data", help="Folder of local files, see data/README.md.")] = None,
-    out: Annotated[Path, typer.Option(help="Folder of the record.")] = recorded.FOLDER,
+    folder: DataOrFetched = None,
+    out: Out = recorded.FOLDER,
     kinds: Annotated[str, typer.Option(help="The models, with commas between them.")] = ",".join(KINDS),
 ) -> None:
     """Train every model with three seeds, other texts for each, and compare the answers to all test texts in pairs."""
@@ -163,36 +161,26 @@ def main(
         one, two = np.array(correct[first]), np.array(correct[second])
         difference, low, high = (round(float(each), 4) for each in difference_interval(one, two, items, draws=1_000))
         counts = [[int((a & ~b).sum()), int((~a & b).sum())] for a, b in zip(one, two, strict=True)]
-        pairs.append(
-            {
-                "first": first,
-                "second": second,
-                "difference": difference,
-                "low": low,
-                "high": high,
-                "only one correct": counts,
-            }
-        )
-    recorded.save(
+        pair = {"first": first, "second": second, "difference": difference, "low": low, "high": high}
+        pairs.append(pair | {"only one correct": counts})
+    record = Record(
         NAME,
-        what=f"AG News with {LABELS} labels: fine-tuned (warm-up, none, LoRA), frozen, from scratch, two linear models",
-        data=f"AG News (Zhang et al., 2015): {LABELS} of {len(texts.y):,} training texts, others for each seed; "
+        f"AG News with {LABELS} labels: fine-tuned (warm-up, none, LoRA), frozen, from scratch, two linear models",
+        f"AG News (Zhang et al., 2015): {LABELS} of {len(texts.y):,} training texts, others for each seed; "
         "all 7,600 test texts",
-        device=f"CPU ({platform.machine()}), {os.cpu_count()} cores shared with other work; CPU seconds",
+        out,
         command=f"python experiments/{NAME}.py --data FOLDER",
-        seed=SEEDS[0],
-        seconds=time.process_time() - begun,
-        results={
-            "labels": LABELS,
-            "test": {kind: [round(float(run.mean()), 4) for run in runs] for kind, runs in correct.items()},
-            "learned": learned,
-            "rates": rates,
-            "rank": RANK,
-            "LoRA's rates, accuracy on 1,000 other training texts": searched,
-            "pairs": pairs,
-        },
-        folder=out,
     )
+    record.results = {
+        "labels": LABELS,
+        "test": {kind: [round(float(run.mean()), 4) for run in runs] for kind, runs in correct.items()},
+        "learned": learned,
+        "rates": rates,
+        "rank": RANK,
+        "LoRA's rates, accuracy on 1,000 other training texts": searched,
+        "pairs": pairs,
+    }
+    record.save(time.process_time() - begun)
 
 
 if __name__ == "__main__":

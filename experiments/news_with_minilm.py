@@ -11,19 +11,17 @@ run can be broken off and taken up with the same command. Each kind that is done
 
 from __future__ import annotations
 
-import json
-import os
-import platform
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import keras
 import numpy as np
 import tensorflow as tf
 import typer
 from bert_ag_news import on_vectors
+from records import DataOrFetched, Out, Record
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -35,7 +33,6 @@ from coursekit.lecture import recorded
 from coursekit.lecture.pages.difference_interval import difference_interval
 from coursekit.lecture.pages.news_classifier import (
     PlainBertBlock,
-    PlainLowRank,
     PlainNewsBert,
     fine_tune,
     in_batches,
@@ -45,13 +42,11 @@ from coursekit.published import load_published
 
 NAME = "news_with_minilm"
 LABELS, MANY, TESTS, LONGEST, DRAWS = 240, 10_000, 3_000, 128, 10
-RANK = 4
 CHEAP = ("words", "words and pairs", "table", "frozen")
 # Networks that train on one draw: largest rate, epochs.
 TRAINED = {
-    "fine-tuned": (1e-4, 8), "LoRA": (2e-3, 8), "scratch": (3e-4, 12), "scratch on the table": (3e-4, 12),
+    "fine-tuned": (1e-4, 8), "scratch": (3e-4, 12), "scratch on the table": (3e-4, 12),
 }  # fmt: skip
-MANY_PLAN = (1e-4, 1)
 KINDS = (
     "counted",
     "table",
@@ -60,12 +55,10 @@ KINDS = (
     *TRAINED,
     "many",
     "many frozen",
-    "many fine-tuned",
-    "prompted",
 )
 PAIRS = (
     ("frozen", "words"), ("frozen", "words and pairs"), ("table", "words"), ("frozen", "table"),
-    ("fine-tuned", "frozen"), ("LoRA", "frozen"), ("words", "scratch"), ("scratch on the table", "scratch"),
+    ("fine-tuned", "frozen"), ("words", "scratch"), ("scratch on the table", "scratch"),
     ("fine-tuned", "scratch on the table"), ("frozen", "shuffled"),
 )  # fmt: skip
 
@@ -97,37 +90,24 @@ def begin_again(model: PlainNewsBert, seed: int, *, keeps_table: bool) -> None:
             weight.assign(0.02 * np.clip(rng.normal(size=weight.shape), -2, 2))
 
 
-def adapt_by_low_rank(model: PlainNewsBert, rank: int) -> None:
-    """Queries and values learn by low-rank products, and the head learns; all else stays.
-
-    Keras's own `enable_lora` does not do this to a layer of several heads: it splits the width of a head, and its A has
-    H times as many numbers.
-    """
-    for weight in model.weights:
-        weight.trainable = False
-    model.head.trainable = True
-    for weight in model.head.weights:
-        weight.trainable = True
-    for block in model.blocks:
-        attention = block.attention
-        attention._tracker.unlock()  # as Keras does for its own
-        for part in ("_query_dense", "_value_dense"):
-            setattr(attention, part, PlainLowRank(getattr(attention, part), rank))
-        attention._tracker.lock()
-
-
 class Study:
     """The texts, what MiniLM reads of them, and the record."""
 
     def __init__(self, source: str, folder: Path | None, out: Path, work: Path):
-        self.source, self.out, self.work = source, out, work
+        self.source, self.work = source, work
         (train, self.y), (test, y_test) = data.news(source=source, path=folder)
         self.train, self.test, self.y_test = np.array(train, object), np.array(test[:TESTS], object), y_test[:TESTS]
         self.whole = len(train)
-        file = out / f"{NAME}.json"
-        self.record: dict[str, Any] = json.loads(file.read_text("utf-8"))["results"] if file.exists() else {}
-        self.results = self.record.setdefault(source, {})
-        self.before = self.record.get("processor seconds", 0.0)
+        self.record = Record(
+            NAME,
+            "News with MiniLM: frozen, its word table alone, shuffled, fine-tuned and from scratch; counted words",
+            f"AG News (Zhang et al., 2015): {LABELS} of 10,000 training texts in each draw, the first {TESTS:,} "
+            "test texts; the course's sample",
+            out,
+            command=f"python experiments/{NAME}.py --data FOLDER",
+        )
+        self.results = self.record.results.setdefault(source, {})
+        self.before = self.record.seconds
         encoder = load_published(PlainBertBlock, "minilm")
         self.pieces, self.model = encoder.pieces, PlainNewsBert(encoder)
         self.model(np.ones((1, 2), "int32"))  # now its head has weights
@@ -186,8 +166,6 @@ class Study:
         model(np.ones((1, 2), "int32"))
         if kind.startswith("scratch"):
             begin_again(model, draw, keeps_table="table" in kind)
-        if kind == "LoRA":
-            adapt_by_low_rank(model, RANK)
         rows, begun = self.rows(draw), time.process_time()
         cut = self.cut(self.train[rows])
         fine_tune(model, cut, self.y[rows], rate, epochs, seed=draw)
@@ -228,19 +206,8 @@ class Study:
             if moved in found
         }
         self.results |= {"labels": LABELS, "tests": len(self.y_test), "longest": LONGEST}
-        self.record["processor seconds"] = round(self.before + time.process_time(), 1)
-        recorded.save(
-            NAME,
-            what="News with MiniLM: frozen, its word table alone, shuffled, fine-tuned and from scratch; counted words",
-            data=f"AG News (Zhang et al., 2015): {LABELS} of 10,000 training texts in each draw, the first {TESTS:,} "
-            "test texts; the course's sample",
-            device=f"CPU ({platform.machine()}), {os.cpu_count()} cores shared with other work; CPU seconds",
-            command=f"python experiments/{NAME}.py --data FOLDER",
-            seed=0,
-            seconds=self.record["processor seconds"],
-            results=self.record,
-            folder=self.out,
-        )
+        self.record.results["processor seconds"] = round(self.before + time.process_time(), 1)
+        self.record.save(self.record.results["processor seconds"])
 
     def many(self, kinds: tuple[str, ...]) -> None:
         """10,000 labels: counting, the table's means, the frozen vectors (four minutes); one fit each."""
@@ -255,43 +222,14 @@ class Study:
             found[kind] = round(float(np.mean(said == self.y_test)), 4)
             print(kind, found[kind], flush=True)
 
-    def tune_many(self, seed: int) -> None:
-        """Fine-tuning on 10,000 labels: about a quarter of an hour for each epoch."""
-        rate, epochs = MANY_PLAN
-        keras.utils.set_random_seed(seed)
-        model = PlainNewsBert(load_published(PlainBertBlock, "minilm"))
-        model(np.ones((1, 2), "int32"))
-        rows = np.random.default_rng(seed).permutation(self.whole)[:MANY]
-        fine_tune(model, self.cut(self.train[rows]), self.y[rows], rate, epochs, 32, seed)
-        read = tf.function(model, input_signature=[tf.TensorSpec((None, None), tf.int32)])
-        right = np.mean(in_batches(read, self.cut(self.test)).argmax(1) == self.y_test)
-        self.results.setdefault("fine-tuned on 10,000", []).append(round(float(right), 4))
-
-    def prompt(self, tests: int) -> None:
-        """SmolLM2 reads some labelled texts in its prompt and continues with a class: the most probable of the four."""
-        import smollm2_in_numpy
-
-        rows = self.rows(0)
-        chosen = np.concatenate([rows[self.y[rows] == label][:4] for label in range(4)])
-        shown = [(self.train[row], data.NEWS_CLASSES[self.y[row]]) for row in np.sort(chosen)]
-        said = smollm2_in_numpy.classify(shown, self.test[:tests].tolist(), data.NEWS_CLASSES)
-        right = [round(float(np.mean(answers == self.y_test[:tests])), 4) for answers in said]
-        self.results["prompted"] = {
-            "shown": len(shown),
-            "tests": tests,
-            "no text shown": right[0],
-            "shown texts": right[1],
-        }
-
 
 def main(
-    folder: Annotated[Path | None, typer.Option("--data", help="Folder of local files, see data/README.md.")] = None,
-    out: Annotated[Path, typer.Option(help="Folder of the record.")] = recorded.FOLDER,
+    folder: DataOrFetched = None,
+    out: Out = recorded.FOLDER,
     work: Annotated[Path, typer.Option(help="Folder of vectors and answers.")] = Path("build") / NAME,
     source: Annotated[str, typer.Option(help="real or sample")] = "real",
     kinds: Annotated[str, typer.Option(help="What is run, with commas between.")] = ",".join(KINDS),
     draws: Annotated[int, typer.Option(help="Draws on which networks train.")] = 1,
-    prompts: Annotated[int, typer.Option(help="Test texts for SmolLM2.")] = 400,
 ) -> None:
     """Run the kinds that are named, and write the record after each."""
     study = Study(source, folder, out, work)
@@ -304,11 +242,6 @@ def main(
             study.many(("words", "table"))
         elif kind == "many frozen":
             study.many(("frozen",))
-        elif kind == "many fine-tuned":
-            for seed in range(draws):
-                study.tune_many(seed)
-        elif kind == "prompted":
-            study.prompt(prompts)
         else:
             for each in ("words", "words and pairs") if kind == "counted" else (kind,):
                 for draw, said in enumerate(study.answers(each, DRAWS)):

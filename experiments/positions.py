@@ -9,13 +9,13 @@ them, and with interpolated positions. The results go to `coursekit/lecture/reco
 from __future__ import annotations
 
 import time
-from typing import Annotated
 
 import keras
 import numpy as np
 import typer
+from records import Record, Seeds, numbers
 
-from coursekit.lecture import memory_task, recorded
+from coursekit.lecture import memory_task
 
 NAME = "positions"
 ALL: dict[str, dict[str, float]] = {"all keys": {}}
@@ -38,8 +38,10 @@ def views_of(method: str, reader: keras.Model) -> dict[str, list[float]]:
     return shares
 
 
-def main(seeds: Annotated[str, typer.Option(help="The seeds, with commas between them.")] = "0,1,2") -> None:
-    for seed in map(int, seeds.split(",")):
+def main(seeds: Seeds = "0,1,2") -> None:
+    what = "Lecture 5: the last letter seen, trained on 32 tokens and read on 160; five kinds of positions"
+    record = Record(NAME, what, "random letters")
+    for seed in numbers(seeds):
         started = time.process_time()
         measured = {}
         for method in memory_task.METHODS:
@@ -47,21 +49,9 @@ def main(seeds: Annotated[str, typer.Option(help="The seeds, with commas between
             by_position = memory_task.correct_by_position(reader).reshape(-1, 8).mean(axis=1)  # (T/8,)
             measured[method] = {"by 8 positions": np.round(by_position, 4).tolist(), "views": views_of(method, reader)}
             print(seed, method, measured[method]["views"], flush=True)
-        try:
-            old = recorded.load(NAME)
-        except FileNotFoundError:
-            old = {"results": {}, "seconds": 0.0}
-        results = dict(sorted((old["results"] | {str(seed): measured}).items()))
-        recorded.save(
-            NAME,
-            what="Lecture 5: the last letter seen, trained on 32 tokens and read on 160; five kinds of positions",
-            data="random letters",
-            device="CPU, two cores",
-            command=f"python experiments/{NAME}.py --seeds {','.join(results)}",
-            seed=seed,
-            seconds=old["seconds"] + time.process_time() - started,
-            results=results,
-        )
+        record.results = dict(sorted((record.results | {str(seed): measured}).items()))
+        command = f"python experiments/{NAME}.py --seeds {','.join(record.results)}"
+        record.add(time.process_time() - started, seed=seed, command=command)
 
 
 if __name__ == "__main__":

@@ -9,14 +9,12 @@ order of the batches. `coursekit/lecture/recorded/reader_design.json` is written
 
 from __future__ import annotations
 
-import os
-import platform
 import time
-from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import typer
+from records import Out, Record
 
 from coursekit.lecture import clauses, readers, recorded
 
@@ -30,7 +28,7 @@ def sharpness(weights: np.ndarray) -> dict[str, float]:
     return {"largest weight": round(float(weights.max(axis=-1).mean()), 3), "Jacobian": round(float(norms.mean()), 3)}
 
 
-def numbers(corpus: clauses.Corpus, run: readers.Run) -> dict:
+def measured(corpus: clauses.Corpus, run: readers.Run) -> dict:
     """What is kept of a run."""
     queries = corpus.labels[corpus.test] >= 0  # (N, T)
     on_clue, equal = readers.weight_on_clue(corpus, run)
@@ -47,7 +45,7 @@ def numbers(corpus: clauses.Corpus, run: readers.Run) -> dict:
 
 
 def main(
-    out: Annotated[Path, typer.Option(help="Folder of the record to write.")] = recorded.FOLDER,
+    out: Out = recorded.FOLDER,
     seeds: Annotated[int, typer.Option(help="How many seeds.")] = 3,
     epochs: Annotated[int, typer.Option(help="Epochs of each run.")] = 40,
 ) -> None:
@@ -55,21 +53,18 @@ def main(
     runs: dict[str, list[dict]] = {}
     for (start, step), (q, k) in readers.DESIGN.items():
         name = f"{start} start, {step} steps"
-        runs[name] = [numbers(corpus, readers.trained(corpus, q, k, seed, epochs)) for seed in range(seeds)]
+        runs[name] = [measured(corpus, readers.trained(corpus, q, k, seed, epochs)) for seed in range(seeds)]
         print(name, [run["accuracy"] for run in runs[name]], flush=True)
-    file = recorded.save(
+    record = Record(
         NAME,
-        what="One attention layer that reads ambiguous words: a soft or a sharp start, small or large steps, "
+        "One attention layer that reads ambiguous words: a soft or a sharp start, small or large steps, "
         f"{seeds} seeds of each, {epochs} epochs",
-        data="3,500 artificial sentences of coursekit/lecture/clauses.py, 3,000 to train on and 500 to test",
-        device=f"CPU, {platform.machine()}, {os.cpu_count()} cores shared with other work; CPU seconds",
+        "3,500 artificial sentences of coursekit/lecture/clauses.py, 3,000 to train on and 500 to test",
+        out,
         command=f"python experiments/{NAME}.py --seeds {seeds} --epochs {epochs}",
-        seed=0,
-        seconds=time.process_time() - begun,
-        folder=out,
-        results={"epochs": epochs, "runs": runs},
     )
-    print(f"written: {file.name}")
+    record.results = {"epochs": epochs, "runs": runs}
+    print(f"written: {record.save(time.process_time() - begun).name}")
 
 
 if __name__ == "__main__":

@@ -18,8 +18,6 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import os
-import platform
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -31,6 +29,8 @@ import sentence_transformer
 import tensorflow as tf
 import typer
 from corpus_bleu import bleu, overlaps, paired_difference
+from records import DEVICE, DataOrFetched, Minutes, Out, Record, Seeds
+from records import numbers as listed
 from sentence_pieces import BATCH, PAD, START, Pieces, batches, prepared, smoothed_loss
 from sentence_recurrence import SCORES, Translator, built, greedy
 
@@ -42,8 +42,6 @@ UNITS = {"Bahdanau": 109, "Luong, dot": 137, "Luong, general": 129, "Luong, addi
 KINDS = (*SCORES, TRANSFORMER)
 RATES = (2e-3, 4e-3)
 RATE_OF = {"Luong, dot": "Luong, general", "Luong, additive": "Luong, general"}  # tried for the other one
-MOST_WORDS = (9, 12, 15, 99)  # of a French sentence, for BLEU by length
-SHOWN = 5
 COLOURS = {
     french + ending: english
     for french, english, endings in (
@@ -191,14 +189,12 @@ def kept(file: Path, compute: Callable[[], dict]) -> dict:
 
 
 def judged(runs: dict[str, list[dict]], test: Sentences) -> dict:
-    """BLEU of every run, by sacreBLEU and by length, and the paired differences from Bahdanau's decoder."""
+    """BLEU of every run, by sacreBLEU, and the paired differences from Bahdanau's decoder."""
     from sacrebleu.metrics import BLEU
     from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
     metric, unsmoothed, cut = BLEU(), BLEU(smooth_method="none"), Tokenizer13a()
     true = [cut(text).split() for text in test.english]
-    words = np.array([len(text.split()) for text in test.french])
-    groups = {f"to {most}": (words > least) & (words <= most) for least, most in itertools.pairwise((0, *MOST_WORDS))}
     tables: dict[str, list[np.ndarray]] = {}
     scored = []
     for kind, each in runs.items():
@@ -209,13 +205,11 @@ def judged(runs: dict[str, list[dict]], test: Sentences) -> dict:
         for run, table in zip(each, tables[kind], strict=True):
             value, same = (one.corpus_score(run["texts"], [test.english]).score for one in (metric, unsmoothed))
             assert abs(same - bleu(table)) < 0.01, f"sacreBLEU says {same}, corpus_bleu.py says {bleu(table)}"
-            lengths = {name: round(bleu(table[rows]), 2) for name, rows in groups.items()}
             numbers = {key: value for key, value in run.items() if key not in ("texts", "alignment")}
-            scored.append({"kind": kind} | numbers | {"BLEU": round(value, 2), "by length": lengths})
+            scored.append({"kind": kind} | numbers | {"BLEU": round(value, 2)})
     first, *others = runs
     return {
         "signature": str(metric.get_signature()),
-        "sentences by words of the French": {name: int(rows.sum()) for name, rows in groups.items()},
         "runs": scored,
         "mean BLEU": {kind: round(float(np.mean([bleu(table) for table in tables[kind]])), 2) for kind in runs},
         f"{first} less": {
@@ -225,12 +219,10 @@ def judged(runs: dict[str, list[dict]], test: Sentences) -> dict:
 
 
 def shown(runs: dict[str, list[dict]], test: Sentences) -> dict:
-    """What a page shows of the first seed: alignments of a sentence, and translations chosen by a rule."""
+    """What a page shows of the first seed: alignments of a sentence, and the weight on colours."""
     aligned = {kind: each for kind, each in runs.items() if kind in SCORES}
     source, target = test.names(test.sources[test.shown]), test.names(test.targets[test.shown])
     places = [(there, len(test.sources[i])) for i, (there, _) in test.colours.items()]
-    step = len(test.french) // SHOWN
-    chosen = range(0, step * SHOWN, step)
     return {
         "alignment": {
             "rule": "the first test sentence of 8 to 12 words with exactly one colour",
@@ -244,30 +236,20 @@ def shown(runs: dict[str, list[dict]], test: Sentences) -> dict:
             "equal weights": round(float(np.mean([1 / length for _, length in places])), 3),
             "weight": {kind: [round(run["alignment"]["colour"], 3) for run in each] for kind, each in aligned.items()},
         },
-        "rule": f"sentences number {', '.join(str(i + 1) for i in chosen)} of test_2016_flickr, first seed",
-        "examples": [
-            {"French": test.french[i], "English": test.english[i]}
-            | {kind: each[0]["texts"][i] for kind, each in runs.items()}
-            for i in chosen
-        ],
     }
 
 
 def main(
-    data_folder: Annotated[
-        Path | None, typer.Option("--data", help="Folder of local files; without it the data is fetched.")
-    ] = None,
+    data_folder: DataOrFetched = None,
     work: Annotated[Path, typer.Option(help="Where the vocabulary and every finished run are kept.")] = Path(
         f"data/real/{NAME}_run"
     ),
-    out: Annotated[Path, typer.Option(help="Folder of the record to write.")] = recorded.FOLDER,
-    seeds: Annotated[str, typer.Option(help="The seeds, with commas between them.")] = "1,2,3",
+    out: Out = recorded.FOLDER,
+    seeds: Seeds = "1,2,3",
     seconds: Annotated[float, typer.Option(help="Processor seconds of training for each run.")] = 40,
     models: Annotated[str, typer.Option(help="The models, with semicolons between them.")] = "; ".join(KINDS),
     vocabulary_size: Annotated[int, typer.Option(help="Pieces to learn, about.")] = 3000,
-    minutes: Annotated[
-        float, typer.Option(help="Start no run after so many minutes; the command goes on later.")
-    ] = 1e9,
+    minutes: Minutes = 1e9,
 ) -> None:
     tf.config.threading.set_intra_op_parallelism_threads(1)
     tf.config.threading.set_inter_op_parallelism_threads(1)
@@ -278,7 +260,7 @@ def main(
         for (english, french), shuffle in zip(splits[:2], (True, False), strict=True)
     )
     test, size, folder = Sentences(pieces, *splits[2]), len(pieces.vocabulary), work / f"{seconds:g} seconds"
-    numbers, kinds = [int(seed) for seed in seeds.split(",")], [kind.strip() for kind in models.split(";")]
+    numbers, kinds = listed(seeds), [kind.strip() for kind in models.split(";")]
     trainers: dict[str, Trainer] = {}
     parameters = {kind: model_of(kind, size).count_params() for kind in kinds}
     print(f"{parameters}, {size:,} pieces, {len(test.colours)} test sentences with one colour", flush=True)
@@ -310,30 +292,30 @@ def main(
         rate = best[RATE_OF.get(kind, kind)]
         compute = lambda kind=kind, seed=seed, rate=rate: ran(kind, seed, rate, seconds, final=True)  # noqa: E731
         runs[kind].append(kept(folder / f"seed {seed}, {kind}.json", compute))
-    file = recorded.save(
+    record = Record(
         NAME,
-        what="French to English with recurrent attention and with a Transformer, equal in parameters and in seconds: "
+        "French to English with recurrent attention and with a Transformer, equal in parameters and in seconds: "
         f"BLEU on test_2016_flickr. {len(numbers)} seeds of each of {len(kinds)} models, all far from "
         f"trained to the end: {seconds:g} processor seconds each",
-        data="Multi30k (Elliott et al., 2016; French: Elliott et al., 2017): 29,000 pairs to train on, 1,014 to "
+        "Multi30k (Elliott et al., 2016; French: Elliott et al., 2017): 29,000 pairs to train on, 1,014 to "
         "validate, 1,000 in test_2016_flickr; upper and lower case as it is written",
-        device=f"CPU, {platform.machine()}, one thread, {os.cpu_count()} cores shared with other work; CPU seconds",
+        out,
+        device=f"{DEVICE}, one thread",
         command=f"python experiments/{NAME}.py --data FOLDER --seconds {seconds:g} --seeds {seeds}"
         + ("" if kinds == list(KINDS) else f' --models "{models}"'),
         seed=numbers[0],
-        seconds=seconds * (len(numbers) * len(kinds) + len(tried) * len(RATES) / 2),
-        folder=out,
-        results={
-            "seconds of a run": seconds,
-            "pieces": size,
-            "batch": BATCH,
-            "units": {kind: UNITS[kind] for kind in kinds if kind in UNITS} | {"blocks of the Transformer": BLOCKS},
-            "parameters": parameters,
-            "rates tried": {kind: {f"{rate:g}": loss for rate, loss in each.items()} for kind, each in tried.items()},
-        }
-        | judged(runs, test)
-        | shown(runs, test),
     )
+    record.results = {
+        "seconds of a run": seconds,
+        "pieces": size,
+        "batch": BATCH,
+        "units": {kind: UNITS[kind] for kind in kinds if kind in UNITS} | {"blocks of the Transformer": BLOCKS},
+        "parameters": parameters,
+        "rates tried": {kind: {f"{rate:g}": loss for rate, loss in each.items()} for kind, each in tried.items()},
+        **judged(runs, test),
+        **shown(runs, test),
+    }
+    file = record.save(seconds * (len(numbers) * len(kinds) + len(tried) * len(RATES) / 2))
     print(f"written: {file.name}")
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import itertools
 import time
-from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import keras
@@ -20,6 +19,7 @@ import tensorflow as tf
 import typer
 from corpus_bleu import bleu, overlaps
 from keras import layers, ops
+from records import Out, Record, Seeds, numbers
 from scipy.stats import binomtest
 from sklearn.datasets import load_digits
 
@@ -271,15 +271,22 @@ def shown(model: Captioner, test: Scenes, first: int = 3) -> list[dict]:
 
 @app.command(help=__doc__)
 def main(
-    seeds: Annotated[str, typer.Option(help="The seeds, with commas between them.")] = "1,2,3",
+    seeds: Seeds = "1,2,3",
     steps: Annotated[int, typer.Option(help=f"Batches of {BATCH} scenes.")] = STEPS,
-    out: Annotated[Path, typer.Option(help="Folder of the record to write.")] = recorded.FOLDER,
+    out: Out = recorded.FOLDER,
 ) -> None:
     began = time.process_time()
     order = np.random.default_rng(0).permutation(len(load_digits().images))
     pool, test_pool = order[:1_300], order[1_300:]  # no drawing is in both
     test = scenes(TEST, test_pool, np.random.default_rng(1))
-    results: dict = {
+    record = Record(
+        NAME,
+        "Captions of scenes of digits with soft and hard attention: exact captions, BLEU, maps of each word",
+        "Synthetic scenes and captions; the digits are scikit-learn's (Alpaydin and Kaynak, 1998), real",
+        out,
+        seed=numbers(seeds)[0],
+    )
+    results = record.results = {
         "drawings": [len(pool), len(test_pool)],
         "steps": steps,
         "scenes": {"images": np.round(test.images[:3, ..., 0] * 16).astype(int).tolist(), "true": test.captions[:3]},
@@ -287,7 +294,7 @@ def main(
         "runs": [],
         "first test scenes": {},
     }
-    for seed, kind in itertools.product(map(int, seeds.split(",")), KINDS):
+    for seed, kind in itertools.product(numbers(seeds), KINDS):
         started = time.process_time()
         model = trained(kind, seed, pool, steps)
         seconds = round(time.process_time() - started, 1)
@@ -298,17 +305,7 @@ def main(
         if kind in ("soft", "hard") and kind not in results["first test scenes"]:
             results["first test scenes"][kind] = shown(model, test)
         print(results["runs"][-1], flush=True)
-    recorded.save(
-        NAME,
-        what="Captions of scenes of digits with soft and hard attention: exact captions, BLEU, maps of each word",
-        data="Synthetic scenes and captions; the digits are scikit-learn's (Alpaydin and Kaynak, 1998), real",
-        device="CPU, two cores; seconds are processor seconds",
-        command=f"python experiments/{NAME}.py",
-        seed=int(seeds.split(",")[0]),
-        seconds=time.process_time() - began,
-        results=results,
-        folder=out,
-    )
+    record.save(time.process_time() - began)
 
 
 if __name__ == "__main__":

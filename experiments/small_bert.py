@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import platform
 import shutil
 import time
 from pathlib import Path
@@ -25,6 +23,7 @@ import tensorflow as tf
 import tensorflow_text as text
 import tf_keras
 import typer
+from records import Data, Out, Record
 from small_bert_texts import CLS, PAD, SEP, SPECIAL, TOKENS, UNK, Corpus, D, reviews, start_table, training_news
 from tensorflow_text.tools.wordpiece_vocab import bert_vocab_from_dataset
 from tf_keras import layers
@@ -47,7 +46,7 @@ WORK = Path("data/real/small_bert_run")
 
 @app.command()
 def prepare(
-    folder: Annotated[Path, typer.Option("--data", help="Folder of the local files.")],
+    folder: Data,
     work: Work = WORK,
     size: Annotated[int, typer.Option(help="Word pieces to learn, about.")] = 8_000,
     vocabulary_reviews: Annotated[int, typer.Option(help="Reviews that the word pieces are learned from.")] = 5_000,
@@ -353,7 +352,7 @@ def reusable(model: tf_keras.Model) -> tf.train.Checkpoint:
 def export(
     work: Work = WORK,
     out: Annotated[Path, typer.Option(help="Folder that the two models are written into.")] = bert.FOLDER,
-    record: Annotated[Path, typer.Option(help="Folder of the record to write.")] = recorded.FOLDER,
+    record: Out = recorded.FOLDER,
     seed: Annotated[int, typer.Option(help="The seed of the training.")] = 0,
     trained: Annotated[str, typer.Option(help="How it was trained, as commands, for the record.")] = "train",
 ) -> None:
@@ -379,26 +378,25 @@ def export(
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     epochs = figures(work)
     news = len(np.load(work / "news.npz")["lengths"])
-    recorded.save(
+    written = Record(
         "small_bert",
-        what="Pre-training of the small BERT that comes with the course: masked words, and whether a passage follows",
-        data=f"IMDB (Maas et al., 2011), train and unlabelled; {news:,} training texts of AG News (Zhang et al., 2015)",
-        device=f"CPU ({platform.machine()}), {os.cpu_count()} cores shared with other work; CPU seconds",
+        "Pre-training of the small BERT that comes with the course: masked words, and whether a passage follows",
+        f"IMDB (Maas et al., 2011), train and unlabelled; {news:,} training texts of AG News (Zhang et al., 2015)",
+        record,
         command=f"python experiments/small_bert.py prepare --data FOLDER, then {trained}, then export",
         seed=seed,
-        seconds=sum(epoch["cpu_seconds"] for epoch in epochs),
-        folder=record,
-        results={
-            "parameters": encoder.count_params(),
-            "bytes": size,
-            "pieces": corpus.vocabulary,
-            "model": {"D": D, "H": H, "F": F, "blocks": BLOCKS, "length": LENGTH},
-            "tokens": epochs[-1]["epoch"] * EPOCH * TOKENS,
-            "batches": epochs[-1]["epoch"] * EPOCH,
-            "epochs": epochs,
-            "held_out": held_out(corpus, trained_model, seed),
-        },
     )
+    written.results = {
+        "parameters": encoder.count_params(),
+        "bytes": size,
+        "pieces": corpus.vocabulary,
+        "model": {"D": D, "H": H, "F": F, "blocks": BLOCKS, "length": LENGTH},
+        "tokens": epochs[-1]["epoch"] * EPOCH * TOKENS,
+        "batches": epochs[-1]["epoch"] * EPOCH,
+        "epochs": epochs,
+        "held_out": held_out(corpus, trained_model, seed),
+    }
+    written.save(sum(epoch["cpu_seconds"] for epoch in epochs))
     print(f"{encoder.count_params():,} parameters, {size / 1e6:.1f} MB in {out}")
 
 

@@ -11,9 +11,7 @@ nothing: a model whose rate is worse than one before it on the held-back images 
 
 from __future__ import annotations
 
-import json
 import time
-from pathlib import Path
 from typing import Annotated
 
 import keras
@@ -21,6 +19,7 @@ import numpy as np
 import tensorflow as tf
 import typer
 import vit_against_convnet as plain
+from records import DataOrFetched, Out, numbers
 
 from coursekit import data
 from coursekit.lecture import recorded
@@ -103,58 +102,39 @@ def stages(sizes: list[int]) -> list[tuple[int, str, int, float | None]]:
     return [each for each in planned if each[0] in sizes]
 
 
-def keep(results: dict, folder: Path) -> None:
-    """Write what is known so far."""
-    recorded.save(
-        NAME,
-        what="A small Vision Transformer and a ConvNet, each at its own learning rate, until it stops improving",
-        data=plain.DATA_SETS[DATASET],
-        device="GPU" if tf.config.list_physical_devices("GPU") else "CPU, two cores",
-        command=f"python experiments/{NAME}.py --data FOLDER",
-        seed=0,
-        seconds=sum(run["cpu_seconds"] for run in results["runs"]),
-        results=results,
-        folder=folder,
-    )
-
-
 def main(
-    data_folder: Annotated[
-        Path | None, typer.Option("--data", help="Folder of local files; without it the data is fetched")
-    ] = None,
+    data_folder: DataOrFetched = None,
     sizes: Annotated[str, typer.Option(help="Numbers of labelled images, with commas")] = "500,2000,8000",
-    out: Annotated[
-        Path, typer.Option(help="Folder in which the results are written and taken up again")
-    ] = recorded.FOLDER,
+    out: Out = recorded.FOLDER,
 ) -> None:
     """Train every model that has no result yet: three rates with seed 0, then the other seeds at the best rate."""
-    (x, y), (x_test, y_test) = data.images(DATASET, source="real", path=data_folder)
-    file = out / f"{NAME}.json"
-    results = json.loads(file.read_text())["results"] if file.exists() else {"rates": {}, "parameters": {}, "runs": []}
-    for size, kind, seed, rate in stages([int(size) for size in sizes.split(",")]):
-        rate = rate or best_rate(results["runs"], kind, size)
+    (x, y), test = data.images(DATASET, source="real", path=data_folder)
+    what = "A small Vision Transformer and a ConvNet, each at its own learning rate, until it stops improving"
+    record = plain.record_of(NAME, what, out, rates={})
+    runs = record.results["runs"]
+    for size, kind, seed, rate in stages(numbers(sizes)):
+        rate = rate or best_rate(runs, kind, size)
         case = {"dataset": DATASET, "model": kind, "images": size, "rate": rate, "seed": seed}
-        if rate is None or any(case.items() <= run.items() for run in results["runs"]):
+        if rate is None or record.has(**case):
             continue
         keras.utils.set_random_seed(seed)
         model = plain.small_vit(x.shape[1:], plain.PATCH[DATASET])
         if kind == "convnet":
             model = plain.small_convnet(x.shape[1:], model.count_params())
-        chosen = np.arange(seed * size, (seed + 1) * size) % len(x)  # the images of `vit_against_convnet.py`
+        chosen = plain.images_of(seed, size, len(x))
         outcome = train_once(model, x[chosen], y[chosen], rate=rate, batch=BATCH[size], patience=PATIENCE[size])
-        results["runs"].append(case | outcome)
-        if rate == best_rate(results["runs"], kind, size, whole=False):
-            outcome["test"] = round(float(model.evaluate(x_test, y_test, batch_size=500, verbose=0)[1]), 4)
-            results["runs"][-1] |= {"test": outcome["test"]}
-        print(case, outcome, flush=True)
-        results["parameters"][kind] = model.count_params()
-        results["rates"] = {
+        runs.append(case | outcome)
+        if rate == best_rate(runs, kind, size, whole=False):
+            runs[-1]["test"] = plain.tested(model, *test)
+        print(runs[-1], flush=True)
+        record.results["parameters"][kind] = model.count_params()
+        record.results["rates"] = {
             f"{each}, {images}": found
             for each in RATES
             for images in SEARCHED
-            if (found := best_rate(results["runs"], each, images))
+            if (found := best_rate(runs, each, images))
         }
-        keep(results, out)
+        record.save(plain.seconds_of(record.results))
 
 
 if __name__ == "__main__":

@@ -13,9 +13,9 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from records import Record
 from scipy.linalg import block_diag
 
-from coursekit.lecture import recorded
 from coursekit.lecture import two_questions as task
 
 NAME = "two_questions"
@@ -81,27 +81,16 @@ app = typer.Typer(add_completion=False, help=__doc__)
 @app.command(help=__doc__)
 def main(versions: Annotated[list[str] | None, typer.Argument(help=f"Some of {', '.join(VERSIONS)}.")] = None) -> None:
     test = task.tables(1_000, seed=1)
+    what = "Lecture 3: two questions per token, five versions, five seeds; heads switched off and read"
+    record = Record(NAME, what, "random tables")
     for version in versions or VERSIONS:
         if version not in VERSIONS:
             raise typer.BadParameter(f"choose among {', '.join(VERSIONS)}", param_hint="VERSIONS")
         started = time.process_time()
-        runs = [measured(version, seed, test) for seed in SEEDS]
-        try:
-            old = recorded.load(NAME)
-        except FileNotFoundError:
-            old = {"results": {}, "seconds": 0.0}
-        results = old["results"] | {version: runs}
-        recorded.save(
-            NAME,
-            what="Lecture 3: two questions per token, five versions, five seeds; heads switched off and read",
-            data="random tables",
-            device="CPU, two cores",
-            command=f"python experiments/{NAME}.py",
-            seed=0,
-            seconds=old["seconds"] + time.process_time() - started,
-            results={name: results[name] for name in VERSIONS if name in results},
-        )
-        print(version, [run["unexplained"] for run in runs], flush=True)
+        results = record.results | {version: [measured(version, seed, test) for seed in SEEDS]}
+        record.results = {name: results[name] for name in VERSIONS if name in results}
+        record.add(time.process_time() - started)
+        print(version, [run["unexplained"] for run in results[version]], flush=True)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ up again with the same command.
 
 from __future__ import annotations
 
-import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +19,7 @@ import numpy as np
 import tensorflow as tf
 import typer
 from keras import layers, ops
+from records import DEVICE, DataOrFetched, Minutes, Out, Record, numbers
 
 from coursekit import data
 from coursekit.lecture import recorded
@@ -152,60 +153,76 @@ def command_of(results: dict) -> str:
     )
 
 
-def keep(results: dict, folder: Path) -> None:
-    """Write what is known so far."""
-    recorded.save(
-        NAME,
-        what="A small Vision Transformer and a ConvNet of the same size: test accuracy by number of labelled images",
-        data=data_of(results),
-        device="GPU" if tf.config.list_physical_devices("GPU") else "CPU, two cores",
-        command=command_of(results),
-        seed=0,
-        seconds=sum(run["cpu_seconds"] for run in results["runs"]),
-        results=results,
-        folder=folder,
+def record_of(name: str, what: str, folder: Path, dataset: str = "cifar10", **empty: dict) -> Record:
+    """The record of a program that trains these models; it starts with lists of parameters and runs."""
+    device = "GPU" if tf.config.list_physical_devices("GPU") else DEVICE
+    command = f"python experiments/{name}.py --data FOLDER"
+    return Record(
+        name,
+        what,
+        DATA_SETS[dataset],
+        folder,
+        empty=empty | {"parameters": {}, "runs": []},
+        device=device,
+        command=command,
     )
+
+
+def seconds_of(results: dict) -> float:
+    return sum(run["cpu_seconds"] for run in results["runs"])
+
+
+def images_of(seed: int, size: int, count: int) -> np.ndarray:
+    """The numbers of the images that a seed is trained on: others for each seed, as far as they go."""
+    return np.arange(seed * size, (seed + 1) * size) % count
+
+
+def tested(model: keras.Model, x: np.ndarray, y: np.ndarray) -> float:
+    return round(float(model.evaluate(x, y, batch_size=500, verbose=0)[1]), 4)
+
+
+def run_cases(record: Record, cases: list[dict], count: int, run: Callable[[dict, np.ndarray], tuple]) -> None:
+    """Train, test and record every case that has no result yet; `run` returns the model, its name and the outcome."""
+    for case in cases:
+        if record.has(**case):
+            continue
+        if time.monotonic() > record.until:
+            break
+        keras.utils.set_random_seed(case["seed"])
+        model, name, outcome = run(case, images_of(case["seed"], case["images"], count))
+        print(case, outcome, flush=True)
+        record.results["runs"].append(case | outcome)
+        record.results["parameters"][name] = model.count_params()
+        record.save(seconds_of(record.results))
 
 
 def main(
     dataset: Annotated[str, typer.Option(help="fashion_mnist or cifar10")] = "fashion_mnist",
-    data_folder: Annotated[
-        Path | None, typer.Option("--data", help="Folder of local files; without it the data is fetched")
-    ] = None,
-    minutes: Annotated[float, typer.Option(help="Start no further model after so many minutes")] = 1e9,
+    data_folder: DataOrFetched = None,
+    minutes: Minutes = 1e9,
     sizes: Annotated[str, typer.Option(help="Numbers of labelled images, with commas")] = "500,2000,8000,32000",
-    out: Annotated[
-        Path, typer.Option(help="Folder in which the results are written and taken up again")
-    ] = recorded.FOLDER,
+    out: Out = recorded.FOLDER,
 ) -> None:
     """Train every model of the plan that has no result yet; one seed for all sizes before the next seed.
 
     Fashion-MNIST takes about half an hour of CPU, CIFAR-10 about an hour and a half. A run that
     is broken off, or ended by --minutes, goes on where it stopped.
     """
-    deadline = time.monotonic() + 60 * minutes
     (x, y), (x_test, y_test) = data.images(dataset, source="real", path=data_folder)
-    file = out / f"{NAME}.json"
-    results = json.loads(file.read_text())["results"] if file.exists() else {"parameters": {}, "runs": []}
-    for case in cases(dataset, [int(size) for size in sizes.split(",")]):
-        if any(case.items() <= run.items() for run in results["runs"]):
-            continue
-        if time.monotonic() > deadline:
-            break
-        size, seed = case["images"], case["seed"]
-        keras.utils.set_random_seed(seed)
+    what = "A small Vision Transformer and a ConvNet of the same size: test accuracy by number of labelled images"
+    record = record_of(NAME, what, out).limited(minutes)
+
+    def run(case: dict, chosen: np.ndarray) -> tuple:
         model = small_vit(x.shape[1:], PATCH[dataset])
         if case["model"] == "convnet":
             model = small_convnet(x.shape[1:], model.count_params())
-        print(f"\n{case}: {model.count_params():,} parameters", flush=True)
-        chosen = np.arange(seed * size, (seed + 1) * size) % len(x)  # other images for each seed, as far as they go
-        epochs, batch = PLAN[size]
+        epochs, batch = PLAN[case["images"]]
         outcome = train_once(model, x[chosen], y[chosen], epochs=epochs, batch=batch, augment=case["augmentation"])
-        outcome["test"] = round(float(model.evaluate(x_test, y_test, batch_size=500, verbose=0)[1]), 4)
-        print(outcome, flush=True)
-        results["runs"].append(case | outcome)
-        results["parameters"][f"{dataset} {case['model']}"] = model.count_params()
-        keep(results, out)
+        return model, f"{dataset} {case['model']}", outcome | {"test": tested(model, x_test, y_test)}
+
+    done = {"runs": [*record.results["runs"], {"dataset": dataset}]}
+    record.conditions |= {"data": data_of(done), "command": command_of(done)}
+    run_cases(record, cases(dataset, numbers(sizes)), len(x), run)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ import keras
 import numpy as np
 import typer
 from keras import layers, ops
+from records import Data, Out, Record, Seeds, numbers
 from scipy.stats import binomtest, norm, rankdata
 
 from coursekit.lecture import recorded
@@ -242,11 +243,11 @@ def loaded(folder: Path) -> tuple[Arrays, Arrays, Arrays]:
 
 
 def main(
-    data_folder: Annotated[Path, typer.Option("--data", help="Folder of local files")],
+    data_folder: Data,
     weights: Annotated[str, typer.Option(help="Of the VGG-16 that is counted: none, or imagenet, fetched")] = "none",
-    seeds: Annotated[str, typer.Option(help="The seeds, with commas between them")] = "1,2,3,4,5",
+    seeds: Seeds = "1,2,3,4,5",
     epochs: Annotated[int, typer.Option(help="Passes over the images")] = EPOCHS,
-    out: Annotated[Path, typer.Option(help="Folder of the record to write")] = recorded.FOLDER,
+    out: Out = recorded.FOLDER,
 ) -> None:
     """Count VGG-16 with attention, train four small networks with each seed, compare them, and test the maps."""
     began = time.process_time()
@@ -256,9 +257,18 @@ def main(
     print(vgg16, flush=True)
     keras.backend.clear_session()
     logits: dict[str, list] = {kind: [] for kind in KINDS}
-    results: dict = {"VGG-16": vgg16, "parameters": {}, "runs": [], "maps": []}
+    record = Record(
+        NAME,
+        "A small VGG with and without two attention modules on chest X-rays: accuracy, AUC, maps, deletion",
+        f"PneumoniaMNIST (Yang et al., 2023), 28 x 28, a balanced part: {len(train[0]):,} images to train on, "
+        f"{len(watch[0])} to watch, {len(test[0])} to test",
+        out,
+        command=f"python experiments/{NAME}.py --data FOLDER",
+        seed=numbers(seeds)[0],
+    )
+    results = record.results = {"VGG-16": vgg16, "parameters": {}, "runs": [], "maps": []}
     seen: dict[str, list] = {"a1": [], "a2": []}
-    for seed, kind in itertools.product(map(int, seeds.split(",")), KINDS):
+    for seed, kind in itertools.product(numbers(seeds), KINDS):
         started = time.process_time()
         model, inside = trained(kind, seed, train, epochs)
         seconds = time.process_time() - started
@@ -294,18 +304,7 @@ def main(
         for label, value in (("normal", 0), ("pneumonia", 1))
     }
     print(results["attention minus"], results["correlation of maps between seeds"])
-    recorded.save(
-        NAME,
-        what="A small VGG with and without two attention modules on chest X-rays: accuracy, AUC, maps, deletion",
-        data=f"PneumoniaMNIST (Yang et al., 2023), 28 x 28, a balanced part: {len(train[0]):,} images to train on, "
-        f"{len(watch[0])} to watch, {len(test[0])} to test",
-        device="CPU, two cores; seconds are processor seconds",
-        command=f"python experiments/{NAME}.py --data FOLDER",
-        seed=int(seeds.split(",")[0]),
-        seconds=time.process_time() - began,
-        results=results,
-        folder=out,
-    )
+    record.save(time.process_time() - began)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import json
 from pathlib import Path
 
@@ -16,10 +16,9 @@ ROWS = [[2, 4, 5, 6, 3], [2, 4, 5, 7, 3], [2, 4, 6, 3], [2, 7, 7, 5, 6, 3]]
 
 @pytest.fixture(scope="module")
 def experiment():
-    spec = importlib.util.spec_from_file_location("language_model", FILE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(FILE.parent)
+        return importlib.import_module("language_model")
 
 
 @pytest.fixture(scope="module")

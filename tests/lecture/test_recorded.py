@@ -107,9 +107,10 @@ def test_the_commit_of_a_record_has_its_program_and_the_numbers(name):
         pytest.skip("needs the history of the repository")
     assert commit in history()
     needed, missing = imported(f"experiments/{name}.py", python_files(commit))
-    assert "coursekit/lecture/recorded/__init__.py" in needed and missing == set()
+    (place,) = {"coursekit/recorded", "coursekit/lecture/recorded"} & {str(Path(each).parent) for each in needed}
+    assert missing == set()
     if is_from_history(record):
-        path = f"coursekit/lecture/recorded/{name}.json"
+        path = f"{place}/{name}.json"
         assert without_run(json.loads(git("show", f"{commit}:{path}"))) == without_run(record)
         before = git("show", f"{commit}^:{path}") if git("ls-tree", f"{commit}^", path) else "{}"
         assert json.loads(before).get("results") != record["results"], "an earlier commit has these numbers"
@@ -172,9 +173,14 @@ def imported(program, texts):
             if module.partition(".")[0] in LIBRARIES:
                 continue
             place = module.replace(".", "/")
-            places = {f"experiments/{place}.py", f"{place}.py", f"{place}/__init__.py"} & texts.keys()
+            short = place.replace(
+                "coursekit/", "coursekit/lecture/", 1
+            )  # the name without the folder, as notebooks say
+            files = {f"{each}{end}" for each in (place, short) for end in (".py", "/__init__.py")}
+            places = {f"experiments/{place}.py", *files} & texts.keys()
             waiting += places - needed
-            if is_surely_one and not places:
+            package, _, name = module.rpartition(".")
+            if is_surely_one and not places and name not in texts.get(f"{package}/__init__.py", ""):
                 missing.add(module)
     return needed, missing
 
@@ -195,24 +201,49 @@ def test_a_record_says_how_many_reviews_were_read(program, monkeypatch, tmp_path
     monkeypatch.syspath_prepend(ROOT / "experiments")
     experiment = importlib.import_module(program)
     if program == "imdb_classifier":
-        record = experiment.Record(tmp_path, 1, "25,000 + 25,000")
+        record = experiment.record_of("25,000 + 25,000", tmp_path)
         record.get("search", "one", lambda: {"cpu_seconds": 1})
     else:
         record = experiment.Runs(tmp_path, tmp_path, "25,000 + 25,000")
-        record.get("search", "one", lambda: ({}, {}))
+        record.answered("search", "one", lambda: ({}, {}))
     assert "25,000 + 25,000 reviews" in json.loads((tmp_path / f"{program}.json").read_text("utf-8"))["data"]
 
 
 def test_every_program_writes_its_record_with_its_run():
-    """There is one way to write a record, `recorded.save`, which adds the run; and no program is without a record."""
+    """There is one way to write a record, `Record`, which adds the run; and no program is without a record."""
     saving = []
     for path in sorted((ROOT / "experiments").glob("*.py")):
         program = path.read_text(encoding="utf-8")
+        assert ("recorded.save(" in program) == (path.stem == "records")
         constant = re.search(r'^NAME\b.*?= "(\w+)"', program, re.MULTILINE)
-        for written in re.findall(r'recorded\.save\(\s*(NAME|"\w+")', program):
+        for written in re.findall(r'(?:\bRecord|super\(\)\.__init__|\brecord_of)\(\s*(NAME|"\w+")', program):
             assert (constant[1] if written == "NAME" else written.strip('"')) == path.stem
             saving.append(path.stem)
     assert saving == recorded.names()
+
+
+def test_a_record_is_taken_up_where_it_stopped(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(ROOT / "experiments")
+    records = importlib.import_module("records")
+
+    def record():
+        return records.Record("tiny", "a test", "none", tmp_path, empty={"runs": []})
+
+    first = record()
+    assert first.results == {"runs": []} and not first.has(seed=1)
+    first.results["runs"].append({"seed": 1, "test": 0.5})
+    first.add(2.0)
+    first.add(3.0, seed=4)
+    second = record()
+    assert second.has(seed=1) and not second.has(seed=2) and second.seconds == 5.0
+    assert second.get("a", "b", lambda: {"cpu_seconds": 7}) == {"cpu_seconds": 7}
+    assert record().get("a", "b", None) == {"cpu_seconds": 7}, "it is not computed again"
+    saved = json.loads((tmp_path / "tiny.json").read_text("utf-8"))
+    assert saved["seconds"] == 7 and saved["command"] == "python experiments/tiny.py"
+    with pytest.raises(records.typer.Exit) as ended:
+        record().limited(-1).get("a", "c", dict)
+    assert ended.value.exit_code == 75
+    assert records.rounded({"x": [0.123456, "y", 1]}) == {"x": [0.1235, "y", 1]}
 
 
 def test_the_experiments_page_has_every_record_with_its_minutes_and_its_lectures():

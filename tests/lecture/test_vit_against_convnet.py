@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import json
 from pathlib import Path
 
@@ -19,10 +19,9 @@ FILE = Path(__file__).resolve().parents[2] / "experiments" / "vit_against_convne
 
 @pytest.fixture(scope="module")
 def experiment():
-    spec = importlib.util.spec_from_file_location("vit_against_convnet", FILE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(FILE.parent)
+        return importlib.import_module("vit_against_convnet")
 
 
 @pytest.mark.parametrize(("shape", "patch"), [((28, 28, 1), 7), ((32, 32, 3), 4)])
@@ -85,7 +84,9 @@ def test_a_run_goes_on_where_it_stopped(experiment, monkeypatch, tmp_path):
     experiment.main(minutes=0, sizes="10", out=tmp_path)
     assert not trained
     first = [case | {"cpu_seconds": 1.0} for case in experiment.cases("fashion_mnist", [10]) if case["seed"] == 0]
-    experiment.keep({"parameters": {}, "runs": first}, tmp_path)
+    record = experiment.record_of(experiment.NAME, "", tmp_path, "fashion_mnist")
+    record.results["runs"] = first
+    record.save(4.0)
     experiment.main(sizes="10", out=tmp_path)
     assert [name for name, _ in trained] == ["vit", "convnet"] * 2  # the second seed alone
     assert all(np.array_equal(images, x[10:20]) for _, images in trained)  # on other images
