@@ -24,14 +24,12 @@ def encode_job(grader: LabGrader) -> bytes:
     """All that a worker needs besides the installed package, as msgpack of plain types; no name of a student.
 
     The files are those that a grader reads: the released notebooks, by which a notebook of another lab is told, the
-    lab's own data and reference, the declared exercises, and what the grader took from the solution.
+    lab's own data, the declared exercises, and what the grader took from the solution.
     """
     course, lab = grader.course, grader.lab
     paths = [*course.releases.glob("*/*.ipynb"), *course_files(course)]
     files = {path.relative_to(course.root).as_posix(): path.read_bytes() for path in paths}
     files |= {f"labs/{lab}/{name}": content for name, content in grader.files.items()}
-    for path in (folder / f"{lab}.json" for folder in course.reference(lab)):
-        files |= {f"labs/{lab}/reference/{lab}.json": path.read_bytes()} if path.is_file() else {}
     files[earlier_file(course, lab).relative_to(course.root).as_posix()] = json.dumps(grader.earlier).encode()
     if grader.solution is not None:
         files[f"solutions/{lab}/{lab}.ipynb"] = nbformat.writes(grader.solution).encode()
