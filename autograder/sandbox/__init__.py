@@ -1,9 +1,8 @@
 """The trusted side of the sandbox: starts warm workers behind walls, measures, and kills."""
 
-from autograder.sandbox.doctor import check_walls
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.session import CellError, CellReply, Failure, ProbeReply, Session, SessionLost, WorkerLost
-from autograder.sandbox.warm import PRELOAD, Sandbox, SandboxUnavailable
+from autograder.sandbox.warm import PRELOAD, Sandbox, SandboxUnavailable, check_walls
 from autograder.worker.walls import WallReport
 
 __all__ = [

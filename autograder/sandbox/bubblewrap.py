@@ -1,4 +1,7 @@
-"""The outer wall: the bubblewrap command that shows a worker a system, a Python and two packages, and nothing else."""
+"""The outer wall: the bubblewrap command that shows a worker a system, a Python and two packages, and nothing else.
+
+Where a container holds one submission and allows no namespaces, student code is another user instead.
+"""
 
 from __future__ import annotations
 
@@ -54,6 +57,32 @@ class Variant:
     def become(self) -> int | None:
         """The user that the worker must become by itself."""
         return None if self.user_namespace else UNPRIVILEGED
+
+
+@dataclass(frozen=True)
+class OtherUser:
+    """Who student code runs as. The grader is root, and keeps its own files where only root may go.
+
+    Weaker than bubblewrap, see SECURITY.md: right only where a container serves one submission and is then thrown away.
+
+    Attributes:
+        user: number of the user, who owns nothing else and runs nothing else.
+        packages: folder with `coursekit` and `worker`, which everybody may read and only root may write.
+        home: the only folder that is the user's; emptied before each process. Only root may write beside it.
+    """
+
+    user: int
+    packages: Path
+    home: Path
+
+    def environment(self) -> dict[str, str]:
+        """What differs from the environment behind bubblewrap: where files go."""
+        return {
+            "HOME": f"{self.home}/home",
+            "IPYTHONDIR": f"{self.home}/home/.ipython",
+            "MPLCONFIGDIR": f"{self.home}/home/.matplotlib",
+            "TMPDIR": f"{self.home}/tmp",
+        }
 
 
 def environment() -> dict[str, str]:

@@ -50,7 +50,7 @@ class ProcessTree:
         if memory_bytes is not None and isinstance(parent := groups.find(), Path):
             with contextlib.suppress(OSError):
                 self._group = groups.ControlGroup(parent, pid, memory_bytes)
-        self._schedule = _schedule(pid, pid)[1:]
+        self._schedule = _schedule(f"/proc/{pid}/task/{pid}")[1:]
         self._kernel_before = _kernel_bytes()
 
     def cpu_seconds(self) -> float:
@@ -80,12 +80,11 @@ class ProcessTree:
         One that has stepped back, to a lower priority than the first process began with, waits by its own choice.
         """
         for process in self._processes():
-            with contextlib.suppress(OSError):
-                for thread in map(int, os.listdir(f"/proc/{process.pid}/task")):
-                    with contextlib.suppress(OSError):
-                        state, nice, policy = _schedule(process.pid, thread)
-                        if state == "R" and nice <= self._schedule[0] and policy == self._schedule[1]:
-                            return True
+            for thread in _threads(process.pid):
+                with contextlib.suppress(OSError):
+                    state, nice, policy = _schedule(thread)
+                    if state == "R" and nice <= self._schedule[0] and policy == self._schedule[1]:
+                        return True
         return False
 
     def ends_within(self, seconds: float) -> bool:
@@ -142,18 +141,14 @@ class ProcessTree:
 
     def kill(self) -> bool:
         """End every process of the tree; return whether all of it is gone."""
-        processes = self._processes()
+        processes, gone = self._processes(), True
         if self.descriptor is not None:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self.descriptor, signal.SIGKILL)
-            death = select.poll()
-            death.register(self.descriptor, select.POLLIN)
-            gone = bool(death.poll(DEATH_SECONDS * 1000))
+            gone = self.ends_within(DEATH_SECONDS)
             os.close(self.descriptor)
             self.descriptor = None
             processes = processes[1:]
-        else:
-            gone = True
         for process in processes:
             with contextlib.suppress(psutil.Error):
                 process.kill()
@@ -176,15 +171,13 @@ class ProcessTree:
 
 def _held_at_most(process: psutil.Process) -> int:
     """Return the bytes that one process holds, including those that it shares with others."""
-    if sys.platform != "linux":
-        try:
-            return process.memory_info().rss
-        except psutil.Error:
-            return 0
     for thread in _threads(process.pid):  # the first may have ended and left the memory to the others
         fields = _sizes(f"{thread}/status")
         if "VmRSS" in fields:
             return sum(fields.get(name, 0) for name in ("RssAnon", "RssShmem", "VmSwap", "VmPTE"))
+    if sys.platform != "linux":
+        with contextlib.suppress(psutil.Error):
+            return process.memory_info().rss
     return 0
 
 
@@ -244,10 +237,10 @@ def _socket_buffer() -> int:
         return 2 * 212992
 
 
-def _schedule(pid: int, thread: int) -> tuple[str, int, int]:
+def _schedule(thread: str) -> tuple[str, int, int]:
     """Return a thread's state, its nice value and its scheduling policy; see proc_pid_stat(5)."""
     try:
-        with open(f"/proc/{pid}/task/{thread}/stat", "rb") as file:
+        with open(f"{thread}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
     except FileNotFoundError:
         return "X", 0, 0
@@ -259,9 +252,8 @@ _KERNEL_LISTS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists(
 
 def _children(pid: int) -> list[int]:
     """Children of one process, without reading every process of the machine."""
-    found: list[int] = []
-    with contextlib.suppress(OSError):
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
-                found += map(int, file.read().split())
-    return found
+    children: list[int] = []
+    for thread in _threads(pid):
+        with contextlib.suppress(OSError), open(f"{thread}/children", "rb") as file:
+            children += map(int, file.read().split())
+    return children

@@ -149,18 +149,15 @@ class Session:
             WorkerLost: no greeting comes.
         """
         deadline = time.monotonic() + HELLO_SECONDS
+
+        def read(count: int) -> bytes:
+            self._connection.settimeout(max(deadline - time.monotonic(), 0.01))
+            return self._connection.recv(count)
+
         try:
             self._connection.settimeout(HELLO_SECONDS)
             head, pid = _receive_with_sender(self._connection)
-            body = bytearray()
-            length = protocol.body_length(head)
-            while len(body) < length:
-                self._connection.settimeout(max(deadline - time.monotonic(), 0.01))
-                part = self._connection.recv(length - len(body))
-                if not part:
-                    raise EOFError
-                body += part
-            hello: dict[str, Any] = protocol.decode(bytes(body))
+            hello: dict[str, Any] = protocol.decode(protocol.read_exactly(read, protocol.body_length(head)))
             self.walls = [WallReport(**wall) for wall in hello["walls"]]
             self._tree = ProcessTree(
                 pid if pid else hello["pid"], memory_bytes=self._limits.memory_bytes + self._limits.tmp_bytes

@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,9 @@ from weakref import WeakSet
 import psutil
 
 from autograder.sandbox import bubblewrap
+from autograder.sandbox.bubblewrap import OtherUser
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.other_user import OtherUser
-from autograder.sandbox.session import Session, WorkerLost, large_for, pair
+from autograder.sandbox.session import Session, SessionLost, WorkerLost, large_for, pair
 from autograder.worker import protocol
 from autograder.worker.walls import WallReport
 
@@ -42,6 +43,10 @@ _START_SECONDS = 600.0  # it loads TensorFlow, on a machine that may be busy; on
 _ANSWER_SECONDS = 120.0
 _STOP_SECONDS = 60.0
 _MEMORY_SECONDS = 60.0  # that a submission waits for memory of the machine
+_REMEDIES = {
+    "system-call filter": "Type: apt-get install libseccomp2 && pip install pyseccomp",
+    "namespaces": "Raise the limit: sysctl -w user.max_user_namespaces=10000",
+}
 _PAUSES = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)  # seconds, before a process is asked for again
 
 
@@ -214,14 +219,13 @@ class _Worker:
             words = bubblewrap.interpreter("from worker.zygote import main; main(sys.argv[1])", settings)
             command, way = [*bubblewrap.arguments(variant), *words], bubblewrap.identity(variant)
         elif isinstance(variant, OtherUser):
-            program = f"import sys; sys.path.insert(0, {str(variant.packages)!r}); "
-            program += "from worker.zygote import main; main(sys.argv[1])"
-            command = [sys.executable, "-I", "-c", program, settings]
+            command = _start(variant.packages, "worker.zygote", settings)
             way = {"env": bubblewrap.environment() | variant.environment(), "cwd": "/"}
         else:
             self._folder = tempfile.TemporaryDirectory(prefix="unsafe-")
             home = {"HOME": self._folder.name, "TMPDIR": self._folder.name}
-            command, way = _without_walls(settings), {"env": bubblewrap.environment() | home, "cwd": self._folder.name}
+            command = _start(Path(__file__).resolve().parents[2], "autograder.worker.zygote", settings)
+            way = {"env": bubblewrap.environment() | home, "cwd": self._folder.name}
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115  closed by `stop`
         with theirs:
             self.process = subprocess.Popen(
@@ -261,15 +265,7 @@ class _Worker:
             ours, theirs = pair()
         except OSError as error:
             raise WorkerLost(f"no connection to a process can be made: {error}") from error
-        wanted = {
-            "memory_bytes": limits.memory_bytes,
-            "processes": limits.processes,
-            "file_bytes": limits.file_bytes,
-            "tmp_bytes": limits.tmp_bytes,
-            "reply_bytes": limits.reply_bytes,
-            "cpu_seconds": int(limits.cpu_seconds_per_process) + 1,
-            "probes": probes,
-        }
+        wanted = {**asdict(limits), "cpu_seconds": int(limits.cpu_seconds_per_process) + 1, "probes": probes}
         try:
             with theirs:
                 answer = self._ask({"op": "fork", "limits": wanted}, theirs.fileno())
@@ -318,6 +314,25 @@ class _Worker:
                 raise WorkerLost("the warm worker ended") from error
 
 
+def check_walls() -> list[WallReport]:
+    """Build every wall around a small process, and report on each. Takes about a second; never raises."""
+    outer = outer_wall(bubblewrap.working_variant())
+    if not outer.stands:
+        return [outer]
+    sandbox = Sandbox(unsafe=True, preload=())
+    try:
+        sandbox.start()
+        walls = sandbox.walls
+    except (SandboxUnavailable, SessionLost, OSError) as error:
+        return [outer, WallReport("worker", stands=False, why=str(error))]
+    finally:
+        sandbox.close()
+    return [
+        WallReport(wall.name, wall.stands, wall.why, "" if wall.stands else _REMEDIES.get(wall.name, ""), wall.required)
+        for wall in walls
+    ]
+
+
 def outer_wall(variant: bubblewrap.Variant | OtherUser | str) -> WallReport:
     """Return the report on bubblewrap, or on the wall used in its place: that it works, or why not and what to type."""
     if isinstance(variant, OtherUser):
@@ -351,9 +366,7 @@ def _in_container() -> bool:
     return any(Path(mark).exists() for mark in _CONTAINER_MARKS)
 
 
-def _without_walls(settings: str) -> list[str]:
-    root = Path(__file__).resolve().parents[2]
-    program = (
-        f"import sys; sys.path.insert(0, {str(root)!r}); from autograder.worker.zygote import main; main(sys.argv[1])"
-    )
+def _start(packages: Path, module: str, settings: str) -> list[str]:
+    """Return the command that starts a worker from the packages in a folder, without the outer wall."""
+    program = f"import sys; sys.path.insert(0, {str(packages)!r}); from {module} import main; main(sys.argv[1])"
     return [sys.executable, "-I", "-c", program, settings]

@@ -120,11 +120,12 @@ def receive(read: Callable[[int], bytes], *, limit: int = FRAME_BYTES) -> dict[s
         EOFError: nothing more comes.
         ProtocolError: what comes is no frame.
     """
-    head = _exactly(read, LENGTH_BYTES)
-    return decode(_exactly(read, body_length(head, limit=limit)))
+    head = read_exactly(read, LENGTH_BYTES)
+    return decode(read_exactly(read, body_length(head, limit=limit)))
 
 
-def _exactly(read: Callable[[int], bytes], count: int) -> bytes:
+def read_exactly(read: Callable[[int], bytes], count: int) -> bytes:
+    """Return so many bytes, read part by part. Raises EOFError where there are fewer."""
     collected = bytearray()
     while len(collected) < count:
         part = read(min(count - len(collected), MEBIBYTE))

@@ -15,6 +15,7 @@ import socket
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Any
 
@@ -113,11 +114,11 @@ def serve(
         sys.path.insert(0, "")  # as in a kernel: what a notebook writes with %%writefile can be imported
     send(encode({"op": "hello", "pid": os.getpid(), "walls": [dict(vars(wall)) for wall in walls]}))
     undo_hooks = _Hooks(shell).undo
-    cells, probes = _Cells(shell), _Probes(shell, limits["probes"])
+    run, probes = partial(_run_cell, shell), _Probes(shell, limits["probes"])
 
     def run_cell(request: Mapping[str, Any]) -> dict[str, Any]:
         probes.forget()
-        return cells(request)
+        return run(request)
 
     answers: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {"cell": run_cell, "probe": probes}
     try:
@@ -159,27 +160,22 @@ class _Hooks:
             setattr(owner, name, list(original))
 
 
-class _Cells:
-    """Answers ``cell`` requests: runs the source as a notebook cell."""
-
-    def __init__(self, shell: InteractiveShell):
-        self.shell = shell
-
-    def __call__(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        kept = _Excerpt()
-        sys.stdout = io.TextIOWrapper(kept, encoding="utf-8", errors="replace", write_through=True)
-        sys.stderr = io.TextIOWrapper(_Excerpt(), encoding="utf-8", errors="replace", write_through=True)
-        error: BaseException | None = None
-        try:
-            result = self.shell.run_cell(request["source"], store_history=False, silent=False)
-            error = result.error_before_exec or result.error_in_exec
-        except BaseException as raised:  # patched hooks and event callbacks raise outside of IPython's own guard
-            error = raised
-        return {
-            "op": "cell_done",
-            "error": None if error is None else _describe(error),
-            "stdout": bytes(kept.kept).decode("utf-8", "replace"),
-        }
+def _run_cell(shell: InteractiveShell, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Answer a ``cell`` request: run the source as a notebook cell."""
+    kept = _Excerpt()
+    sys.stdout = io.TextIOWrapper(kept, encoding="utf-8", errors="replace", write_through=True)
+    sys.stderr = io.TextIOWrapper(_Excerpt(), encoding="utf-8", errors="replace", write_through=True)
+    error: BaseException | None = None
+    try:
+        result = shell.run_cell(request["source"], store_history=False, silent=False)
+        error = result.error_before_exec or result.error_in_exec
+    except BaseException as raised:  # patched hooks and event callbacks raise outside of IPython's own guard
+        error = raised
+    return {
+        "op": "cell_done",
+        "error": None if error is None else _describe(error),
+        "stdout": bytes(kept.kept).decode("utf-8", "replace"),
+    }
 
 
 class _Probes:

@@ -303,7 +303,9 @@ _UNKNOWN_CALL = -1
 
 
 def system_call_filter() -> Any:
-    """Return the filter that `filter_system_calls` loads; built once, in the parent.
+    """Return the filter that refuses, once its `load` is called, the system calls that homework does not need.
+
+    It is built once, in the parent, and loaded in each child.
 
     Raises:
         ImportError: pyseccomp or the library libseccomp is not there, or the library is too old for a rule.
@@ -361,8 +363,3 @@ def _add(rules: Any, action: int, name: str, *conditions: Any) -> None:
     if number == _UNKNOWN_CALL:
         raise ImportError(f"this libseccomp is too old: it does not know the system call {name}")
     rules.add_rule(action, number, *conditions)
-
-
-def filter_system_calls(rules: Any) -> None:
-    """Refuse, from here on, the system calls that homework does not need and escapes do."""
-    rules.load()

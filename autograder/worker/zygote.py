@@ -168,7 +168,7 @@ class _Warm:
     def _filter(self) -> None:
         if self.rules is None:
             raise ImportError(self.no_rules)
-        walls.filter_system_calls(self.rules)
+        self.rules.load()
 
 
 def _run_operations_as_kernels() -> None:

@@ -24,7 +24,7 @@ from autograder.grade.preloading import limits_of, preload_of
 from autograder.integrations.gradescope import run
 from autograder.read import FileSource, FoundSubmission
 from autograder.sandbox import Sandbox
-from autograder.sandbox.other_user import OtherUser
+from autograder.sandbox.bubblewrap import OtherUser
 
 PORT = 4711
 

@@ -23,7 +23,7 @@ from autograder.grade.results import ExerciseResult, GroupResult, LabResult
 from autograder.integrations.exporting.gradescope import USER, autograder_archive
 from autograder.integrations.gradescope.results import results_json
 from autograder.sandbox import Sandbox, SandboxUnavailable
-from autograder.sandbox.other_user import OtherUser
+from autograder.sandbox.bubblewrap import OtherUser
 from autograder.worker import walls
 
 

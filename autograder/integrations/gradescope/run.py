@@ -25,7 +25,7 @@ from autograder.read.finding import Chooser
 from autograder.read.layouts import Claim, LabNames
 from autograder.read.tree import read_folder
 from autograder.sandbox import Sandbox
-from autograder.sandbox.other_user import OtherUser
+from autograder.sandbox.bubblewrap import OtherUser
 from autograder.worker.walls import end_processes
 
 SETTINGS = "gradescope.json"
