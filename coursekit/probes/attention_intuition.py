@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coursekit.probes.arguments import copied, kind_of, refuse_changed
-from coursekit.probes.driving import ContractError, Probe, find, numbers
+from coursekit.probes.arguments import copied, refuse_changed
+from coursekit.probes.driving import Probe, entries, find, floats
 
 MEASURED = ("errors", "best", "base_rate")
 
@@ -17,10 +17,9 @@ def _measure_bandwidth(namespace: Mapping[str, Any], inputs: Mapping[str, Any], 
     given = {name: copied(inputs[name]) for name in ("x", "y", "bandwidths")}
     found = find(namespace, "measure_bandwidth")(*given.values())
     refuse_changed(inputs, given, shown)
-    if not isinstance(found, Mapping) or any(name not in found for name in MEASURED):
-        raise ContractError(f"{shown} returned {kind_of(found)}; expected a dictionary with {', '.join(MEASURED)}.")
+    found = entries(found, MEASURED, shown)
     names = {"errors": MEASURED[:1], "base rate": MEASURED[2:]}.get(mode, MEASURED)
-    return {name: numbers(found[name], f"`{name}`").astype("float64") for name in names}
+    return {name: floats(found[name], f"`{name}`") for name in names}
 
 
 PROBES: dict[str, Probe] = {"measure_bandwidth": _measure_bandwidth}

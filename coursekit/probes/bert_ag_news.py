@@ -11,8 +11,10 @@ import numpy as np
 from coursekit.lecture import bert
 from coursekit.probes.arguments import kind_of, refuse_changed
 from coursekit.probes.choosing import design, positive, real, whole
-from coursekit.probes.driving import ContractError, find, function, function_of, numbers
-from coursekit.probes.news_classifier import build_news_classifier
+from coursekit.probes.driving import ContractError, entries, find, floats, function, function_of, numbers
+from coursekit.probes.evidence import CALLS, MODEL, ReadOutside, taken
+from coursekit.probes.masked_ids import masking_seen
+from coursekit.probes.news_classifier import build_news_classifier, news_seen
 from coursekit.probes.token_masking import mask_tokens
 from coursekit.probes.transfer import mended
 
@@ -41,9 +43,8 @@ def _strings(value: Any, what: str) -> list[str]:
 
 
 def _pack_inputs(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
-    """Call the function on lists of ids, and look whether it left them as they were."""
-    segments = [[int(number) for number in inputs[key]] for key in ("a", "b") if key in inputs]
-    given = [list(segment) for segment in segments]
+    """Call the function on lists of ids, and hand these over as it left them."""
+    given = _segments(inputs)
     named = {key: inputs[key] for key in ("max_length", "cls_id", "sep_id", "pad_id") if key in inputs}
     result = find(namespace, "pack_inputs")(*given, **named)
     if not isinstance(result, Mapping):
@@ -52,11 +53,21 @@ def _pack_inputs(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: 
     if missing:
         raise ContractError(f"the dictionary has no entry {', '.join(map(repr, missing))}; it has {list(result)}.")
     rows = {key: numbers(result[key], f"the entry {key!r}") for key in bert.INPUTS}
+    return {**rows, "given": str(given)}
+
+
+def _segments(inputs: Mapping[str, Any]) -> list[list[int]]:
+    return [[int(number) for number in inputs[key]] for key in ("a", "b") if key in inputs]
+
+
+def _packing_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+    """The rows, their types, and whether the lists are as they were."""
+    rows = {key: taken(made, key) for key in bert.INPUTS}
     other = {row.dtype.name for row in rows.values() if row.dtype.kind not in "iu"}
     return {
         **rows,
         "kinds": ", ".join(sorted(other)) if other else "whole numbers",
-        "arguments": "as they were" if given == segments else "changed in place",
+        "arguments": "as they were" if made["given"] == str(_segments(inputs)) else "changed in place",
     }
 
 
@@ -119,11 +130,15 @@ def _predict_class_names(namespace: Mapping[str, Any], inputs: Mapping[str, Any]
         raise ContractError("predict_class_names(…) returned None. Is the `return` missing?")
     values = list(np.asarray(result).reshape(-1)) if isinstance(result, np.ndarray) else result
     if isinstance(values, str) or not isinstance(values, Collection):
-        return {"names": [str(values)], "kind": kind_of(result)}
+        return {"names": [str(values)], "type": kind_of(result), "texts": True}
     kind = "a list" if isinstance(result, list) else "an array" if isinstance(result, np.ndarray) else kind_of(result)
-    if not all(isinstance(value, str) for value in values):
-        kind = "a list of numbers"
-    return {"names": [str(value) for value in values], "kind": kind}
+    are_texts = all(isinstance(value, str) for value in values)
+    return {"names": [str(value) for value in values], "type": kind, "texts": are_texts}
+
+
+def _names_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+    """The names, and the type of what holds them, which a name on its way here does not show."""
+    return {"names": made["names"], "kind": made["type"] if made["texts"] else "a list of numbers"}
 
 
 EXPECTED = ("masked", "replaced", "kept", "none")
@@ -186,6 +201,7 @@ def each_once(sizes: Sequence[int]) -> str:
     return f"each size with each order, once: {', '.join(map(str, sizes))}"
 
 
+MOST_FITS = 10_000  # that are read
 SUMMARIES = {"accuracy": ("accuracy",), "summary": ("mean", "low", "high"), "base": ("base_rate",)}
 
 
@@ -199,7 +215,7 @@ def nearest_mean(x: np.ndarray, y: np.ndarray, x_new: np.ndarray) -> np.ndarray:
 
 def _measure_labels(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
     """Hand over a head whose answers are known, and note which texts it is fitted on."""
-    fitted: list[tuple[frozenset[int], bool]] = []
+    fitted: list[tuple[np.ndarray, bool]] = []  # which texts each time, and whether with their own labels
     places = {row.tobytes(): number for number, row in enumerate(inputs["x"])}
     width = inputs["x"].shape[1:]
 
@@ -216,7 +232,7 @@ def _measure_labels(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mod
         rows = [places.get(row.tobytes(), -1) for row in array]
         if min(rows) < 0:
             raise ContractError("`fit` was called with vectors that are not among those for training.")
-        fitted.append((frozenset(rows), bool((inputs["y"][rows] == labels).all())))
+        fitted.append((np.isin(np.arange(len(inputs["x"])), rows), bool((inputs["y"][rows] == labels).all())))
         return lambda x_new: nearest_mean(array, labels, vectors(x_new, "predict"))
 
     names = ("x", "y", "x_test", "y_test", "orders")
@@ -225,19 +241,29 @@ def _measure_labels(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mod
     found = find(namespace, "measure_labels")(fit, train, test, given["sizes"], given["orders"])
     shown = "measure_labels(…)"
     refuse_changed(inputs, given, shown)
-    entries = ("accuracy", "mean", "low", "high", "base_rate")
-    if not isinstance(found, Mapping) or any(name not in found for name in entries):
-        raise ContractError(f"{shown} returned {kind_of(found)}; expected a dictionary with {', '.join(entries)}.")
+    found = entries(found, ("accuracy", "mean", "low", "high", "base_rate"), shown)
     if mode == "fits":
-        return {"fits": _fits(fitted, inputs["sizes"], inputs["orders"])}
-    return {name: numbers(found[name], f"`{name}`").astype("float64") for name in SUMMARIES[mode]}
+        texts = np.array([rows for rows, _ in fitted], bool).reshape(-1, len(inputs["x"]))
+        return {"texts": texts, "own_labels": np.array([own for _, own in fitted], bool)}
+    return {name: floats(found[name], f"`{name}`") for name in SUMMARIES[mode]}
 
 
-def _fits(fitted: Sequence[tuple[frozenset[int], bool]], sizes: Sequence[int], orders: np.ndarray) -> str:
+def _fits_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+    if mode != "fits":
+        return dict(made)
+    own = taken(made, "own_labels", kinds="b").reshape(-1)
+    if len(own) > MOST_FITS:
+        return {"fits": "some more than once"}
+    texts = taken(made, "texts", (len(own), len(inputs["x"])), "b")
+    fitted = [frozenset(np.flatnonzero(rows).tolist()) for rows in texts]
+    return {"fits": _fits(fitted, bool(own.all()), inputs["sizes"], inputs["orders"])}
+
+
+def _fits(fitted: Sequence[frozenset[int]], own_labels: bool, sizes: Sequence[int], orders: np.ndarray) -> str:
     """What was fitted, of all sizes and orders."""
     wanted = {frozenset(order[:size].tolist()) for size in sizes for order in orders}
-    counts = Counter(rows for rows, _ in fitted)
-    if not all(right for _, right in fitted):
+    counts = Counter(fitted)
+    if not own_labels:
         return "labels of other texts"
     if set(counts) == wanted:
         return each_once(sizes) if max(counts.values()) == 1 else "some more than once"
@@ -257,12 +283,14 @@ def _fits(fitted: Sequence[tuple[frozenset[int], bool]], sizes: Sequence[int], o
 PROBES = {
     "derive_expected_masked": _derive_expected_masked,
     "design": design(_standing, batch_size=whole(), epochs=whole(), warmup_steps=real, total_steps=positive, peak=real),
-    "measure_labels": _measure_labels,
+    "measure_labels": ReadOutside(_measure_labels, _fits_seen, {"fits": CALLS}),
     "wordpiece_tokenize": _wordpiece_tokenize,
-    "pack_inputs": _pack_inputs,
-    "mask_tokens": mask_tokens,
+    "pack_inputs": ReadOutside(_pack_inputs, _packing_seen),
+    "mask_tokens": ReadOutside(mask_tokens, masking_seen),
     "warmup_linear_decay": _warmup_linear_decay,
-    "build_news_classifier": build_news_classifier,
-    "predict_class_names": _predict_class_names,
+    "build_news_classifier": ReadOutside(
+        build_news_classifier, news_seen, dict.fromkeys(("encoder", "gradients"), MODEL)
+    ),
+    "predict_class_names": ReadOutside(_predict_class_names, _names_seen, {"kind": "the type of a list"}),
     "find_the_bug": mended(_warmup_linear_decay, "warmup_linear_decay"),
 }

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 from unittest import mock
 
 import numpy as np
+
+from coursekit.probes.evidence import taken
 
 # A graph of all blocks would take half a second, and its tensors are no larger than those of the first ones.
 _BLOCKS_TO_TRACE = 4
@@ -19,8 +21,10 @@ ALL, ALL_KEYS = "held", "all keys at once"
 Attention = Callable[[np.ndarray, np.ndarray, np.ndarray], Any]
 
 
-def scores_held(attend: Attention, q: np.ndarray, k: np.ndarray, v: np.ndarray, block_size: int) -> str | None:
-    """Whether `attend` ever holds as many numbers as there are scores, or meets queries with all keys at once.
+def tensors_held(
+    attend: Attention, q: np.ndarray, k: np.ndarray, v: np.ndarray, block_size: int
+) -> dict[str, np.ndarray]:
+    """How many numbers `attend` holds at most, and the shapes of what it makes of the queries.
 
     What is written with TensorFlow is traced for some queries and the keys of some blocks, and the shape of every
     tensor looked at; NumPy, which cannot be traced, is asked how much memory it took for all keys, and for the shapes
@@ -34,17 +38,35 @@ def scores_held(attend: Attention, q: np.ndarray, k: np.ndarray, v: np.ndarray, 
         block_size: how many keys may be looked at at a time; d, e and their sum are below it.
 
     Returns:
+        ``most``; ``shapes`` (n, axes), with axes of size 1 in front; and ``in_graph``, whether it was traced.
+    """
+    queries, keys = _traced_sizes(k, block_size)
+    found = _in_graph(attend, q[:queries], k[:keys], v[:keys])
+    most, of_queries = _with_arrays(attend, q, k, v) if found is None else found
+    axes = max(map(len, of_queries), default=0)
+    shapes = np.array([[1] * (axes - len(shape)) + list(shape) for shape in of_queries], "int64")
+    return {"most": np.array(most), "shapes": shapes.reshape(-1, axes), "in_graph": np.array(found is not None)}
+
+
+def _traced_sizes(k: np.ndarray, block_size: int) -> tuple[int, int]:
+    """How many queries and keys a function gets while it is traced."""
+    return block_size + 6, len(k) % block_size + _BLOCKS_TO_TRACE * block_size
+
+
+def scores_held(q: np.ndarray, k: np.ndarray, block_size: int, made: Mapping[str, Any]) -> str | None:
+    """Whether a function held as many numbers as there are scores, or met queries with all keys at once.
+
+    Args:
+        q, k, block_size: what the function was called with.
+        made: what `tensors_held` returned.
+
+    Returns:
         `ALL`, `ALL_KEYS`, or None when neither is seen.
     """
-    queries, keys = block_size + 6, len(k) % block_size + _BLOCKS_TO_TRACE * block_size
-    traced = _in_graph(attend, q[:queries], k[:keys], v[:keys])
-    if traced is None:
-        queries, keys = len(q), len(k)
-        traced = _with_arrays(attend, q, k, v)
-    most, of_queries = traced
-    if most >= queries * keys:
+    queries, keys = _traced_sizes(k, block_size) if taken(made, "in_graph", (), "b") else (len(q), len(k))
+    if taken(made, "most", (), "i") >= queries * keys:
         return ALL
-    for shape in of_queries:
+    for shape in taken(made, "shapes", kinds="i").tolist():
         others = math.prod(shape) // keys if keys in shape else 0
         if others == 1 or others >= block_size:
             return ALL_KEYS

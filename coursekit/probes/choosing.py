@@ -1,4 +1,4 @@
-"""The probe of a design: reads the numbers that a student chose, and says what is true of them about one constraint."""
+"""The probe of a design: hands over the numbers that a student chose; what is true of them is said outside."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from coursekit.probes.arguments import ContractError
-from coursekit.probes.driving import Probe, record
+from coursekit.probes.driving import record
+from coursekit.probes.evidence import ReadOutside
 
 Reader = Callable[[Any, str], Any]
 
 
-def design(says: Callable[..., str], **entries: Reader) -> Probe:
+def design(says: Callable[..., str], **entries: Reader) -> ReadOutside:
     """Probe that calls ``design()``, which returns a dictionary, for the constraint ``inputs["constraint"]``.
 
     Args:
@@ -22,12 +23,16 @@ def design(says: Callable[..., str], **entries: Reader) -> Probe:
     """
     chosen = record("design", fields=tuple(entries))
 
-    def probe(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
-        found = chosen(namespace, inputs, mode)
-        values = {name: read(found[name], f"`{name}`") for name, read in entries.items()}
-        return {inputs["constraint"]: says(inputs["constraint"], **values)}
+    def read(found: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: read_entry(found.get(name), f"`{name}`") for name, read_entry in entries.items()}
 
-    return probe
+    def drive(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+        return read(chosen(namespace, inputs, mode))  # read here as well: this error shows the value as it was returned
+
+    def standing(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+        return {inputs["constraint"]: says(inputs["constraint"], **read(made))}
+
+    return ReadOutside(drive, standing)
 
 
 def whole(least: int = 1) -> Reader:

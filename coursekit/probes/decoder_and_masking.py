@@ -20,8 +20,20 @@ from coursekit.probes.driving import (
     numbers,
     unpack,
 )
+from coursekit.probes.evidence import ReadOutside
 from coursekit.probes.sharing import LayerKey, current_cache
 from coursekit.probes.transfer import mended
+from coursekit.probes.weights import (
+    DROPPED,
+    calls_replaced,
+    count,
+    cut,
+    cut_for,
+    dropped_seen,
+    gradients,
+    slopes,
+    watched,
+)
 
 
 def _combine_masks(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -64,15 +76,12 @@ def _masked_cross_entropy(namespace: Mapping[str, Any], inputs: Mapping[str, Any
             return PLAIN_LOSS(inside, {**inputs, "logits": each}, "tensor")
 
         return _in_graph(tf.function(run, signature, autograph=False), [logits])
-    with tf.GradientTape() as tape:
-        tape.watch(logits)
-        loss = PLAIN_LOSS(namespace, {**inputs, "logits": logits}, "tensor")["output"]
-        gradient = tape.gradient(tf.convert_to_tensor(loss), logits)
-    if gradient is None:
-        raise ContractError(
-            "no gradient flows from the loss to the logits. Is a NumPy function, `float(…)` or `.numpy()` in the way?"
-        )
-    return {"gradient": tf.convert_to_tensor(gradient)}
+
+    def loss() -> Any:
+        return tf.convert_to_tensor(PLAIN_LOSS(namespace, {**inputs, "logits": logits}, "tensor")["output"])
+
+    advice = "Is a NumPy function, `float(…)` or `.numpy()` in the way?"
+    return {"gradient": gradients(loss, [("the logits", logits)], "loss", advice)[0]}
 
 
 PLAIN_LOSS = _number(function("masked_cross_entropy", "logits", "targets", optional=("pad_id", "label_smoothing")))
@@ -94,19 +103,6 @@ def _layer(
     named = {"dropout": inputs["dropout"]} if "dropout" in inputs else {}
     layer_key = LayerKey(cls, positional, named, ())
     return current_cache().layer(layer_key, make=lambda: cls(*positional, **named), call=first)
-
-
-@contextlib.contextmanager
-def _calling(dropouts: Sequence[Any], make: Callable[[int, Callable[..., Any]], Callable[..., Any]]) -> Iterator[None]:
-    """For the time of the block, let ``make(number, call)`` do what each dropout's `call` did."""
-    originals = [dropout.call for dropout in dropouts]
-    for number, (dropout, original) in enumerate(zip(dropouts, originals, strict=True)):
-        dropout.call = make(number, original)
-    try:
-        yield
-    finally:
-        for dropout, original in zip(dropouts, originals, strict=True):
-            dropout.call = original
 
 
 def every_third(width: int, number: int) -> np.ndarray:
@@ -172,114 +168,45 @@ def _drive_block(driven: BuiltLayer, mode: str) -> dict[str, Any]:
         return unpack(built(x, memory, **keywords, **more), ("output",), "DecoderBlock(…)(x, memory)")["output"]
 
     if mode == "parameters":
-        return {"trainable_parameters": sum(int(np.prod(variable.shape)) for variable in built.trainable_variables)}
+        return {"trainable_parameters": count(built.trainable_variables)}
     variables = _block_variables(driven)
-    _assign(variables, inputs["weights"], "DecoderBlock")
+    shapes = {path: variable.shape for path, variable in variables.items()}
+    for path, value in cut_for("DecoderBlock", inputs["weights"], shapes).items():
+        variables[path].assign(value)
     dropouts = [driven.attribute(f"dropout{number}") for number in (1, 2, 3)]
     if mode == "graph":
         signature = [tf.TensorSpec((None, None, argument.shape[-1]), argument.dtype) for argument in arguments]
         compiled = tf.function(lambda *each: {"output": run(*each)}, signature, autograph=False)
         return _in_graph(compiled, arguments)
     if mode == "prefix":
-        cut = inputs["cut"]
-        return {"whole": run(*arguments)[:, :cut], "prefix": run(arguments[0][:, :cut], arguments[1])}
+        end = inputs["cut"]
+        return {"whole": run(*arguments)[:, :end], "prefix": run(arguments[0][:, :end], arguments[1])}
     if mode in ("training", "inference"):
-        with _calling(dropouts, _loaded):
+        with calls_replaced(dropouts, [_loaded(number) for number in range(len(dropouts))]):
             return {"output": run(*arguments, training=mode == "training")}
     if mode == "dropped":
-        return _dropped(dropouts, lambda training: run(*arguments, training=training))
+        return watched(
+            dropouts,
+            lambda training: run(*arguments, training=training),
+            "each of the three dropouts must be called once in a call of the block.",
+        )
     if mode == "slopes":
-        sources = {
-            "x": arguments[0],
-            "memory": arguments[1],
-            **{path: variable.value for path, variable in variables.items()},
-        }
-        steps = _cut(inputs["direction"], {path: tuple(variable.shape) for path, variable in variables.items()})
-        steps = {"x": inputs["direction_x"], "memory": inputs["direction_memory"], **steps}
-        sources, along = ({key: [array] for key, array in given.items()} for given in (sources, steps))
-        return _slopes(lambda: run(*arguments), sources, along, inputs)
+        along = cut(inputs["direction"], shapes)
+        of_inputs = zip(("x", "memory"), arguments, (inputs["direction_x"], inputs["direction_memory"]), strict=True)
+        weights = ((path, variable.value, along[path]) for path, variable in variables.items())
+        return {"slopes": slopes(lambda: tf.reduce_sum(run(*arguments) * inputs["weighting"]), [*of_inputs, *weights])}
     return {"output": run(*arguments)}
 
 
-def _loaded(number: int, original: Callable[..., Any]) -> Callable[..., Any]:
+def _block_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+    return dropped_seen(made) if mode == "dropped" else dict(made)
+
+
+def _loaded(number: int) -> Callable[..., Any]:
     def drop(inputs: Any, training: bool | None = False) -> Any:
         return inputs * every_third(inputs.shape[-1], number) if training else inputs
 
     return drop
-
-
-def _dropped(dropouts: Sequence[Any], run: Callable[[bool], Any]) -> dict[str, Any]:
-    """What each dropout does, seen from outside: the share of zeros in training, the factor on what is kept,
-    and the largest change at inference."""
-    seen: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {number: [] for number in range(len(dropouts))}
-
-    def watched(number: int, original: Callable[..., Any]) -> Callable[..., Any]:
-        def call(inputs: Any, training: bool | None = False) -> Any:
-            result = original(inputs, training=training)
-            seen[number].append((np.asarray(inputs), np.asarray(result)))
-            return result
-
-        return call
-
-    with _calling(dropouts, watched):
-        run(True)
-        run(False)
-    if any(len(calls) != 2 for calls in seen.values()):
-        raise ContractError("each of the three dropouts must be called once in a call of the block.")
-    rows = []
-    for (before, after), (still_before, still_after) in seen.values():
-        kept = (after != 0) & (before != 0)
-        factor = float(np.mean(after[kept] / before[kept])) if kept.any() else 0.0
-        rows.append([float(np.mean(after == 0)), factor, float(np.abs(still_after - still_before).max())])
-    return {"dropped": np.array(rows)}
-
-
-def _cut(vector: np.ndarray, shapes: Mapping[str, Sequence[int]]) -> dict[str, np.ndarray]:
-    """Cut one vector into arrays of the given shapes."""
-    pieces = np.split(vector, np.cumsum([int(np.prod(shape)) for shape in shapes.values()])[:-1])
-    return {path: piece.reshape(shapes[path]) for path, piece in zip(shapes, pieces, strict=True)}
-
-
-def _assign(variables: Mapping[str, Any], vector: np.ndarray, name: str) -> None:
-    shapes = {path: tuple(variable.shape) for path, variable in variables.items()}
-    size = sum(int(np.prod(shape)) for shape in shapes.values())
-    if size != len(vector):
-        raise ContractError(
-            f"the named weights of `{name}` hold {size:,} numbers; expected {len(vector):,}. "
-            "Compare the width of each part with the lab's text."
-        )
-    for path, value in _cut(vector, shapes).items():
-        variables[path].assign(value)
-
-
-def _slopes(
-    run: Callable[[], Any],
-    sources: Mapping[str, Sequence[Any]],
-    along: Mapping[str, Sequence[np.ndarray]],
-    inputs: Mapping[str, Any],
-) -> dict[str, Any]:
-    """Derivatives of ``sum(output * weighting)``: for each entry of `sources` in the directions `along`, summed up."""
-    import tensorflow as tf
-
-    flat = [variable for group in sources.values() for variable in group]
-    with tf.GradientTape() as tape:
-        tape.watch([variable for variable in flat if not isinstance(variable, tf.Variable)])
-        loss = tf.reduce_sum(run() * inputs["weighting"])
-    gradients = iter(tape.gradient(loss, flat))
-    slopes, lost = [], []
-    for key, group in sources.items():
-        found = [next(gradients) for _ in group]
-        if any(gradient is None for gradient in found):
-            lost.append(key)
-            continue
-        pairs = zip(found, along[key], strict=True)
-        slopes.append(sum(float(np.sum(np.asarray(tf.convert_to_tensor(g)) * step)) for g, step in pairs))
-    if lost:
-        raise ContractError(
-            f"no gradient flows from the output to {', '.join(f'`{key}`' for key in lost)}. "
-            "Is this part used in `call`, and is everything there `keras.ops` or TensorFlow?"
-        )
-    return {"slopes": np.array(slopes)}
 
 
 # What a Transformer's weights are, told by their names in Keras and their shapes: every weight of a kind gets the same
@@ -368,9 +295,9 @@ def _drive_model(built: Any, source: Any, target: Any, inputs: Mapping[str, Any]
         return unpack(built((source, target), **more), ("logits",), call)["logits"]
 
     if mode == "parameters":
-        return {"trainable_parameters": sum(int(np.prod(variable.shape)) for variable in built.trainable_variables)}
+        return {"trainable_parameters": count(built.trainable_variables)}
     kinds = _kinds(built, inputs)
-    values = _cut(inputs["weights"], _shapes(inputs))
+    values = cut(inputs["weights"], _shapes(inputs))
     for kind, group in kinds.items():
         for variable, held in group:
             variable.assign(held(values[kind]))
@@ -379,18 +306,19 @@ def _drive_model(built: Any, source: Any, target: Any, inputs: Mapping[str, Any]
         compiled = tf.function(lambda *each: {"logits": run(*each)}, signature, autograph=False)
         return _in_graph(compiled, [source, target])
     if mode == "prefix":
-        cut = inputs["cut"]
-        return {"whole": run(source, target)[:, :cut], "prefix": run(source, target[:, :cut])}
+        end = inputs["cut"]
+        return {"whole": run(source, target)[:, :end], "prefix": run(source, target[:, :end])}
     if mode in ("training", "inference"):
         with _loaded_everywhere() as rates:
             logits = run(source, target, training=mode == "training")
         return {"logits": logits, "rates": np.array(sorted(rates), "float64")}
     if mode == "slopes":
-        kinds = {kind: group for kind, group in kinds.items() if group}
-        steps = _cut(inputs["direction"], _shapes(inputs))
-        along = {kind: [held(steps[kind]) for _, held in group] for kind, group in kinds.items()}
-        sources = {kind: [variable.value for variable, _ in group] for kind, group in kinds.items()}
-        return _slopes(lambda: run(source, target), sources, along, inputs)
+        steps, sums = cut(inputs["direction"], _shapes(inputs)), {kind: 0.0 for kind, group in kinds.items() if group}
+        parts = [(kind, variable.value, held(steps[kind])) for kind in sums for variable, held in kinds[kind]]
+        found = slopes(lambda: tf.reduce_sum(run(source, target) * inputs["weighting"]), parts)
+        for (kind, _, _), slope in zip(parts, found, strict=True):
+            sums[kind] += slope
+        return {"slopes": np.array([*sums.values()])}
     return {"logits": run(source, target)}
 
 
@@ -464,7 +392,7 @@ def _measure_exposure(namespace: Mapping[str, Any], inputs: Mapping[str, Any], m
 
 PROBES = {
     "combine_masks": _combine_masks,
-    "DecoderBlock": _decoder_block,
+    "DecoderBlock": ReadOutside(_decoder_block, _block_seen, DROPPED),
     "measure_exposure": _measure_exposure,
     "Transformer": _transformer,
     "masked_cross_entropy": _masked_cross_entropy,

@@ -158,6 +158,20 @@ def numbers(value: Any, what: str) -> np.ndarray:
     return array
 
 
+def floats(value: Any, what: str) -> np.ndarray:
+    """`value` as `numbers` reads it, in float64."""
+    return numbers(value, what).astype("float64")
+
+
+def entries(found: Any, names: Sequence[Any], shown: str, expected: str = "") -> dict[Any, Any]:
+    """The entries `names` of a dictionary that the call `shown` returned; `ContractError` where it is none, or one is
+    missing, with what was `expected` of it."""
+    if not isinstance(found, Mapping) or any(name not in found for name in names):
+        expected = expected or ", ".join(map(str, names))
+        raise ContractError(f"{shown} returned {kind_of(found)}; expected a dictionary with {expected}.")
+    return {name: found[name] for name in names}
+
+
 def answers(name: str = "answers") -> Probe:
     """Probe that reads one entry, ``inputs["entry"]``, of a dictionary of answers. None means: not answered yet."""
 

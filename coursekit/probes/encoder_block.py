@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from coursekit.probes.arguments import kind_of
 from coursekit.probes.driving import BuiltLayer, ContractError, LayerProbe, find, function_of, numbers, unpack
+from coursekit.probes.evidence import CALLS, MODEL, Asked, ReadOutside, part_of_grid, taken
 from coursekit.probes.sharing import rebuilt
+from coursekit.probes.weights import DROPPED, calls_replaced, cut, dropped_seen, slopes, watched
 
 FEED_FORWARD = tuple(f"{dense}.{variable}" for dense in ("dense_in", "dense_out") for variable in ("kernel", "bias"))
 BLOCK = (
@@ -33,19 +33,6 @@ def _dropouts(driven: BuiltLayer) -> list[Any]:
     return [driven.attribute(f"{block}{name}") for block in blocks for name in ("dropout1", "dropout2")]
 
 
-@contextlib.contextmanager
-def _replaced_calls(dropouts: Sequence[Any], calls: Sequence[Callable[..., Any]]) -> Iterator[None]:
-    """While the block runs, each of the dropouts does what the call in its place does."""
-    own = [dropout.call for dropout in dropouts]
-    try:
-        for dropout, call in zip(dropouts, calls, strict=True):
-            dropout.call = call
-        yield
-    finally:
-        for dropout, call in zip(dropouts, own, strict=True):
-            dropout.call = call
-
-
 def deterministic_dropout(training: bool | None) -> Callable[[BuiltLayer], dict[str, Any]]:
     """Mode that calls the layer with dropouts whose dice are loaded, so that results are the same every time.
 
@@ -62,7 +49,7 @@ def deterministic_dropout(training: bool | None) -> Callable[[BuiltLayer], dict[
 
     def call(driven: BuiltLayer) -> dict[str, Any]:
         dropouts = _dropouts(driven)
-        with _replaced_calls(dropouts, [loaded(number % 2) for number in range(len(dropouts))]):
+        with calls_replaced(dropouts, [loaded(number % 2) for number in range(len(dropouts))]):
             result = driven.built(*driven.arguments, **driven.keywords, training=training)
         return unpack(result, ("output",), "the call")
 
@@ -70,64 +57,47 @@ def deterministic_dropout(training: bool | None) -> Callable[[BuiltLayer], dict[
 
 
 def _repeated(driven: BuiltLayer) -> dict[str, Any]:
-    """Whether two calls in training with loaded dice return the same: if not, something else is left to chance."""
-    first, second = (np.asarray(deterministic_dropout(True)(driven)["output"]) for _ in range(2))
-    return {"same_again": bool(np.array_equal(first, second, equal_nan=True))}
+    """The results of two calls in training with loaded dice: where they differ, something else is left to chance."""
+    return {name: np.asarray(deterministic_dropout(True)(driven)["output"]) for name in ("first", "second")}
 
 
 def _dropped(driven: BuiltLayer) -> dict[str, Any]:
-    """What each dropout does, seen from outside: the share of zeros in training, the factor on what is kept,
-    and the largest change at inference."""
-    dropouts = _dropouts(driven)
-    seen: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in dropouts]
+    """What the dropouts get and give."""
 
-    def watched(call: Callable[..., Any], log: list[tuple[np.ndarray, np.ndarray]]) -> Callable[..., Any]:
-        def watch(inputs: Any, training: bool | None = False) -> Any:
-            result = call(inputs, training=training)
-            log.append((np.asarray(inputs), np.asarray(result)))
-            return result
+    def run(training: bool) -> Any:
+        return driven.built(*driven.arguments, **driven.keywords, training=training)
 
-        return watch
-
-    with _replaced_calls(dropouts, [watched(dropout.call, log) for dropout, log in zip(dropouts, seen, strict=True)]):
-        for training in (True, False):
-            driven.built(*driven.arguments, **driven.keywords, training=training)
-    if any(len(log) != 2 for log in seen):
-        raise ContractError("each of the dropouts must be called once in a call of the layer.")
-    rows = []
-    for (before, after), (still_before, still_after) in seen:
-        kept = (after != 0) & (before != 0)
-        factor = float(np.mean(after[kept] / before[kept])) if kept.any() else 0.0
-        rows.append([float(np.mean(after == 0)), factor, float(np.abs(still_after - still_before).max())])
-    return {"dropped": np.array(rows)}
+    return watched(_dropouts(driven), run, "each of the dropouts must be called once in a call of the layer.")
 
 
 def _renamed(driven: BuiltLayer) -> dict[str, Any]:
-    """Whether a copy made from `get_config` has the name that the layer has."""
-    return {"name": "kept" if rebuilt(driven.built).name == driven.built.name else "lost"}
+    """The name of the layer, and that of a copy made from `get_config`."""
+    return {"own": driven.built.name, "of_copy": rebuilt(driven.built).name}
+
+
+def _layer_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+    """Whether two calls return the same, what is dropped, whether a copy has the layer's name."""
+    if mode == "repeated":
+        same = np.array_equal(taken(made, "first"), taken(made, "second"), equal_nan=True)
+        return {"same_again": bool(same)}
+    if mode == "renamed":
+        return {"name": "kept" if made["own"] == made["of_copy"] else "lost"}
+    return dropped_seen(made) if mode.startswith("dropped") else dict(made)
 
 
 def _directional_derivatives(driven: BuiltLayer) -> dict[str, Any]:
     """Derivatives of ``sum(output * weighting)`` along the given direction, for the inputs and each named weight."""
     import tensorflow as tf
 
-    x = driven.arguments[0]
-    variables = {path: driven.attribute(path).value for path in driven.paths}  # Keras variable -> tf.Variable
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        loss = tf.reduce_sum(driven.built(x, **driven.keywords) * driven.inputs["weighting"])
-    sources = {"x": x, **variables}
-    gradients = dict(zip(sources, tape.gradient(loss, list(sources.values())), strict=True))
-    lost = [path for path, gradient in gradients.items() if gradient is None]
-    if lost:
-        raise ContractError(
-            f"no gradient flows from the output to {', '.join(f'`{path}`' for path in lost)}. "
-            "Is this part used in `call`, and is everything there `keras.ops` or TensorFlow?"
+    x, variables = driven.arguments[0], {path: driven.attribute(path) for path in driven.paths}
+    along = cut(driven.inputs["direction"], {path: variable.shape for path, variable in variables.items()})
+    weights = [(path, variable.value, along[path]) for path, variable in variables.items()]
+    return {
+        "slopes": slopes(
+            lambda: tf.reduce_sum(driven.built(x, **driven.keywords) * driven.inputs["weighting"]),
+            [("x", x, driven.inputs["direction_x"]), *weights],
         )
-    sizes = [int(np.prod(variable.shape)) for variable in variables.values()]
-    directions = [driven.inputs["direction_x"], *np.split(driven.inputs["direction"], np.cumsum(sizes)[:-1])]
-    pairs = zip(gradients.values(), directions, strict=True)
-    return {"slopes": np.array([float(np.sum(np.ravel(gradient) * np.ravel(along))) for gradient, along in pairs])}
+    }
 
 
 def _find_the_bug(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -155,22 +125,16 @@ def each_run_once(seeds: Sequence[int]) -> str:
 def _measure_rate(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
     """Hand over runs that are trained already, and note which of them are asked for."""
     rates, seeds = inputs["rates"], inputs["seeds"]
-    asked: Counter[tuple[int, int]] = Counter()
+    asked = Asked("`train` was called with", rate=rates, seed=seeds)
 
     def train(rate: float, seed: int) -> list[float]:
-        for value, known, name in ((rate, rates, "rate"), (seed, seeds, "seed")):
-            if value not in known:
-                raise ContractError(f"`train` was called with the {name} {value!r}, which is not among those given.")
-        run = rates.index(rate), seeds.index(seed)
-        asked[run] += 1
-        return list(inputs["losses"][run].tolist())
+        return list(inputs["losses"][asked.place(rate=rate, seed=seed)].tolist())
 
     found = function_of(namespace, "measure_rate")(train, list(rates), list(seeds), inputs["base_loss"])
     if mode == "calls":
-        return {"calls": _runs(asked, len(rates), seeds)}
-    shown = "measure_rate(…)"
+        return {"asked": asked.table}
     if not isinstance(found, (tuple, list)) or len(found) != 2:
-        raise ContractError(f"{shown} returned {kind_of(found)}; expected the tuple (shares, largest).")
+        raise ContractError(f"measure_rate(…) returned {kind_of(found)}; expected the tuple (shares, largest).")
     shares, largest = found
     if not isinstance(shares, Mapping):
         raise ContractError(f"`shares` is {kind_of(shares)}; expected a dictionary with an entry for each rate.")
@@ -180,6 +144,15 @@ def _measure_rate(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode:
     if mode == "share":
         return {"share": np.array([_one_number(shares[rate], f"the share at the rate {rate:g}") for rate in rates])}
     return {"largest": named_rate(None if largest is None else _one_number(largest, "`largest`"))}
+
+
+def _runs_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+    if mode != "calls":
+        return dict(made)
+    seeds = inputs["seeds"]
+    asked = taken(made, "asked", (len(inputs["rates"]), len(seeds)), "i")
+    again = "some runs more than once"
+    return {"calls": again if asked.max(initial=0) > 1 else part_of_grid(asked, each_run_once(seeds), "runs")}
 
 
 def _one_number(value: Any, name: str) -> float:
@@ -194,15 +167,6 @@ def named_rate(rate: float | None) -> str:
     return "None" if rate is None else f"{rate:g}"
 
 
-def _runs(asked: Counter[tuple[int, int]], rates: int, seeds: Sequence[int]) -> str:
-    """What was trained, of all rates with all seeds."""
-    if max(asked.values(), default=0) > 1:
-        return "some runs more than once"
-    if len(asked) == rates * len(seeds):
-        return each_run_once(seeds)
-    return "one seed only" if len({seed for _, seed in asked}) == 1 else f"{len(asked)} of {rates * len(seeds)} runs"
-
-
 MODES = {
     "training": deterministic_dropout(True),
     "inference": deterministic_dropout(False),
@@ -214,29 +178,28 @@ MODES = {
 }
 SIZES = ("d_model", "num_heads", "d_ff")
 
+
+def _block(
+    name: str, init: Sequence[str], paths: Callable[[Mapping[str, Any]], Sequence[str]], inside: Mapping[str, str]
+) -> ReadOutside:
+    """The probe of a block, or of a stack of them; a case with weights packs those at `paths`."""
+    drive = LayerProbe(
+        name,
+        init=init,
+        init_keywords=("dropout", "norm"),
+        call=("x",),
+        optional=("attention_mask",),
+        weights=lambda inputs: paths(inputs) if "weights" in inputs else (),
+        packed="weights",
+        modes=MODES,
+        harmless=tuple(MODES),
+    )
+    return ReadOutside(drive, _layer_seen, {**DROPPED, "same_again": MODEL, **inside})
+
+
 PROBES = {
-    "EncoderBlock": LayerProbe(
-        "EncoderBlock",
-        init=SIZES,
-        init_keywords=("dropout", "norm"),
-        call=("x",),
-        optional=("attention_mask",),
-        weights=lambda inputs: BLOCK if "weights" in inputs else (),
-        packed="weights",
-        modes=MODES,
-        harmless=tuple(MODES),
-    ),
-    "Encoder": LayerProbe(
-        "Encoder",
-        init=("num_layers", *SIZES),
-        init_keywords=("dropout", "norm"),
-        call=("x",),
-        optional=("attention_mask",),
-        weights=lambda inputs: _stack(inputs) if "weights" in inputs else (),
-        packed="weights",
-        modes=MODES,
-        harmless=tuple(MODES),
-    ),
+    "EncoderBlock": _block("EncoderBlock", SIZES, lambda inputs: BLOCK, {"name": "the names of layers"}),
+    "Encoder": _block("Encoder", ("num_layers", *SIZES), _stack, {}),
     "find_the_bug": _find_the_bug,
-    "measure_rate": _measure_rate,
+    "measure_rate": ReadOutside(_measure_rate, _runs_seen, {"calls": CALLS}),
 }

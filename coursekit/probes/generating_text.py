@@ -9,7 +9,8 @@ import numpy as np
 
 from coursekit.probes.arguments import kind_of
 from coursekit.probes.choosing import design, whole
-from coursekit.probes.driving import ContractError, find, function_of, numbers, unpack
+from coursekit.probes.driving import ContractError, entries, find, function_of, numbers, unpack
+from coursekit.probes.evidence import CALLS, Asked, ReadOutside, part_of_grid, taken
 
 Step = Callable[[Sequence[int]], np.ndarray]
 
@@ -44,7 +45,7 @@ def _sentence(value: Any, call: str) -> str:
 
 
 def _greedy_decode(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
-    """Call the function; in the mode ``asked`` the result is whether it asks `step_fn` at all."""
+    """Call the function; in the mode ``asked`` hand over how often it asks `step_fn`."""
     step, asked = table_step(inputs["table"], inputs["kind"]), []
 
     def counted(prefix: Sequence[int]) -> np.ndarray:
@@ -53,9 +54,14 @@ def _greedy_decode(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode
 
     result = find(namespace, "greedy_decode")(counted, inputs["start_id"], inputs["end_id"], inputs["max_length"])
     if mode == "asked":
-        return {"asked": bool(asked)}
+        return {"times": len(asked)}
     call = "greedy_decode(step_fn, …)"
     return {"tokens": _sentence(unpack(result, ("tokens",), call)["tokens"], call)}
+
+
+def _asked_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+    """Whether `step_fn` is asked at all."""
+    return {"asked": bool(taken(made, "times", (), "i") > 0)} if mode == "asked" else dict(made)
 
 
 def _beam_search(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -106,42 +112,34 @@ def each_seed(seeds: Sequence[int]) -> str:
 
 def _measure_typical(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
     """Hand over sentences that are drawn already, one for each seed, and note which seeds are asked for."""
-    step, seeds, asked = table_step(inputs["table"], inputs["kind"]), inputs["seeds"], []
+    step, seeds = table_step(inputs["table"], inputs["kind"]), inputs["seeds"]
+    asked = Asked("`draw` was asked for", seed=seeds)
 
     def draw(seed: int) -> list[int]:
-        if seed not in seeds:
-            raise ContractError(f"`draw` was asked for the seed {seed!r}, which is not among those given.")
-        asked.append(seed)
-        return list(inputs["drawn"][seeds.index(seed)])
+        return list(inputs["drawn"][asked.place(seed=seed)[0]])
 
     names = inputs["names"]
     sentences = {name: list(tokens) for name, tokens in zip(names, inputs["sentences"], strict=True)}
     found = function_of(namespace, "measure_typical")(step, sentences, draw, list(seeds))
     shown = "measure_typical(…)"
-    if not isinstance(found, Mapping) or any(name not in found for name in names):
-        raise ContractError(f"{shown} returned {kind_of(found)}; expected a dictionary with an entry for each name.")
+    found = entries(found, names, shown, "an entry for each name")
     rows = [numbers(found[name], f"the entry of {name!r}") for name in names]
     if any(row.shape != (3,) for row in rows):
         raise ContractError(f"{shown} has an entry that is not (log_p, ahead, ahead_per_token).")
-    log_p, ahead, ahead_per_token = np.array(rows, "float64").T
-    different = len(set(asked))
-    calls = each_seed(seeds) if different == len(seeds) else _fewer_seeds(different, len(seeds))
+    return {"rows": np.array(rows, "float64"), "asked": asked.table}
+
+
+def _typical_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+    """Whether each seed was asked for; and the numbers of the sentences, or whether a seed was asked for again."""
+    seeds = inputs["seeds"]
+    asked = taken(made, "asked", (len(seeds),), "i")
+    calls = part_of_grid(asked, each_seed(seeds), "seeds")
     if mode == "calls":
-        return {"draws": SEEDS_AGAIN if calls == each_seed(seeds) and len(asked) > len(seeds) else calls}
-    return (
-        {"log_p": log_p}
-        if mode == "log_p"
-        else {
-            "log_p": log_p,
-            "ahead": ahead,
-            "ahead_per_token": ahead_per_token,
-            "calls": calls,
-        }
+        return {"draws": SEEDS_AGAIN if asked.min(initial=1) >= 1 and asked.sum() > len(seeds) else calls}
+    numbers_of = dict(
+        zip(("log_p", "ahead", "ahead_per_token"), taken(made, "rows", (len(inputs["names"]), 3)).T, strict=True)
     )
-
-
-def _fewer_seeds(asked: int, given: int) -> str:
-    return "one seed only" if asked == 1 else f"{asked} of {given} seeds"
+    return {"log_p": numbers_of["log_p"]} if mode == "log_p" else {**numbers_of, "calls": calls}
 
 
 BLOCKS, QUERY_HEADS, HEAD_WIDTH, TOKENS, BYTES = 40, 40, 128, 4096, 2  # of the model in `design`
@@ -172,8 +170,8 @@ def _standing(constraint: str, num_kv_heads: int, texts: int) -> str:
 
 PROBES = {
     "design": design(_standing, num_kv_heads=whole(), texts=whole()),
-    "measure_typical": _measure_typical,
-    "greedy_decode": _greedy_decode,
+    "measure_typical": ReadOutside(_measure_typical, _typical_seen, {"calls": CALLS, "draws": CALLS}),
+    "greedy_decode": ReadOutside(_greedy_decode, _asked_seen, {"asked": CALLS}),
     "beam_search": _beam_search,
     "cached_attention": _cached_attention,
 }

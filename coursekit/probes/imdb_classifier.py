@@ -12,9 +12,11 @@ from coursekit.generator import Generator
 from coursekit.probes import known_weights, relus
 from coursekit.probes.arguments import kind_of
 from coursekit.probes.driving import ContractError, find, function, numbers, record, unpack
+from coursekit.probes.evidence import MODEL, ReadOutside, taken
 from coursekit.probes.review_training import train_classifier
-from coursekit.probes.texts import of_texts, standardize
+from coursekit.probes.texts import ids_seen, of_texts, standardize
 from coursekit.probes.transfer import mended
+from coursekit.probes.weights import count
 
 SIZES = ("max_length", "vocab_size", "d_model", "num_heads", "d_ff")
 ROUNDED = 1e-3  # gradients below it are what rounding leaves: a softmax over one output is 1 but for its last digits
@@ -183,46 +185,45 @@ class _Classifier:
 
 
 def _parameters(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], _Classifier]) -> dict[str, Any]:
-    def count(variables: Sequence[Any]) -> int:
-        return sum(int(np.prod(variable.shape)) for variable in variables)
-
     return {"parameters": count(built.model.weights), "trainable": count(built.model.trainable_weights)}
 
 
 def _values(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], _Classifier]) -> dict[str, Any]:
-    ids = inputs["ids"]
-    facts = {
-        "shape of the result": str(built(ids).shape),
-        "range of the results": "from 0 to 1",
-        "first review with the same result": _first_alike(
-            [built.settled(inputs["weights"] + n, ids) for n in range(LOOKS)]
-        ),
-        "result of a second call": "the same",
-        "result of a review alone": "the same",
-    }
+    ids, seed = inputs["ids"], inputs["weights"]
+    made: dict[str, Any] = {"fresh": built(ids)}
+    made["settled"] = np.array([built.settled(seed + n, ids) for n in range(LOOKS)])
+    shaken = []
     for look in range(TRIES):  # a number beyond 0 and 1 may take a second look
-        built.shake([inputs["weights"], look])
-        if (np.abs(built(ids) - 0.5) > 0.5).any():
-            facts["range of the results"] = "beyond 0 and 1"
-            break
-    result = built.settled(inputs["weights"], ids)
-    flat = result.reshape(len(ids), -1)
-    singly = np.concatenate([built(ids[row : row + 1]).reshape(1, -1) for row in range(2)])
-    if max(np.abs(again - result).max() for again in (built(ids), np.asarray(built.model(ids)))) > APART:
-        facts["result of a second call"] = "another"
-    if np.abs(singly - flat[:2]).max() > APART:
-        facts["result of a review alone"] = "another"
-    return facts
+        built.shake([seed, look])
+        shaken.append(built(ids))
+    made["shaken"], made["result"] = np.array(shaken), built.settled(seed, ids)
+    made["alone"] = np.concatenate([built(ids[row : row + 1]).reshape(1, -1) for row in range(2)])
+    return made | {"again": built(ids), "untold": np.asarray(built.model(ids))}
 
 
-def _changed(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Which reviews have another result in any pair of results, (B,)."""
-    return np.any([np.abs(b - a).reshape(len(a), -1).max(axis=1) > APART for a, b in pairs], axis=0)
+def _values_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
+    result = taken(made, "result")
+    again = [taken(made, name, result.shape) for name in ("again", "untold")]
+    alone = np.abs(taken(made, "alone") - result.reshape(len(inputs["ids"]), -1)[:2]).max() > APART
+    beyond = (np.abs(taken(made, "shaken") - 0.5) > 0.5).any()
+    return {
+        "shape of the result": str(taken(made, "fresh").shape),
+        "range of the results": "beyond 0 and 1" if beyond else "from 0 to 1",
+        "first review with the same result": _first_alike(taken(made, "settled")),
+        "result of a second call": "another" if max(np.abs(a - result).max() for a in again) > APART else "the same",
+        "result of a review alone": "another" if alone else "the same",
+    }
 
 
-def _first_alike(results: Sequence[np.ndarray]) -> np.ndarray:
-    """For each review the place of the first one whose results are all the same, (B,)."""
-    flat = np.concatenate([result.reshape(len(result), -1) for result in results], axis=1)
+def _changed(pairs: np.ndarray) -> np.ndarray:
+    """Which reviews have another result in any pair of results (N, 2, B, …), as (B,)."""
+    apart = np.abs(pairs[:, 1] - pairs[:, 0])
+    return (apart.reshape(*apart.shape[:2], -1).max(axis=-1) > APART).any(axis=0)
+
+
+def _first_alike(results: np.ndarray) -> np.ndarray:
+    """For each review the place of the first one whose results (N, B, …) are all the same, as (B,)."""
+    flat = np.moveaxis(results, 0, 1).reshape(results.shape[1], -1)
     return (np.abs(flat[:, None] - flat[None]).max(axis=-1) <= APART).argmax(axis=1)
 
 
@@ -239,15 +240,15 @@ def _shaken_rows(built: _Classifier, run: Callable[[], Any], word: int, rows: in
     return before, after
 
 
-def _heard(built: _Classifier, run: Callable[[], np.ndarray], where: np.ndarray, inputs: Mapping[str, Any]) -> str:
-    """Whose vectors change the result of `run`, as (B, …), at the chosen places: those of words, those of padding."""
-    rows, seed = inputs["vocab_size"], inputs["weights"]
+def _moved(built: _Classifier, run: Callable[[], np.ndarray], inputs: Mapping[str, Any]) -> np.ndarray:
+    """What `run` gives before and after the vector of a word, and that of the padding, is changed: (2, 2, B, …)."""
+    words = (inputs["word"], 0)
+    return np.array([_shaken_rows(built, run, word, inputs["vocab_size"], inputs["weights"]) for word in words])
 
-    def moves(word: int) -> bool:
-        before, after = _shaken_rows(built, run, word, rows, seed)
-        return bool(np.abs(after - before)[where].max(initial=0) > APART)
 
-    words, padding = moves(inputs["word"]), moves(0)
+def _heard(moved: np.ndarray, where: np.ndarray) -> str:
+    """Whose vectors change what `_moved` gives at the chosen places: those of words, those of padding."""
+    words, padding = (np.abs(after - before)[where].max(initial=0) > APART for before, after in moved)
     if words:
         return "the words and the padding" if padding else "the words"
     return "the padding" if padding else "nothing else"
@@ -255,27 +256,31 @@ def _heard(built: _Classifier, run: Callable[[], np.ndarray], where: np.ndarray,
 
 def _padding(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], _Classifier]) -> dict[str, Any]:
     """What padding changes, and by which way it gets there; where the ways cannot be told apart, only that it does."""
-    ids, word = inputs["ids"], inputs["word"]
+    ids = inputs["ids"]
     wider, pairs = longer(), []
     for look, result in enumerate(built.looks(inputs["weights"], ids)):
         wider.take_weights_of(built, inputs["weights"] + look)
         pairs.append((result, wider(inputs["longer"])))
-    facts: dict[str, Any] = {
-        "reviews with another result": _changed(pairs),
-        "what the attention reads": "the words",
-        "what the mean reads": "the words",
-        "result of padding alone": "finite",
-    }
-    if not np.isfinite(built(np.zeros_like(ids))).all():
-        facts["result of padding alone"] = "not finite"
+    made = {"pairs": np.array(pairs), "padding": built(np.zeros_like(ids))}
     layers = built.attention()
     if len(layers) == 1 and built.embeddings(inputs["vocab_size"]) is not None:
-        others = (ids != 0) & (ids != word)
-        facts["what the attention reads"] = _heard(built, _watch(layers[0], built, ids), others, inputs)
+        made["attention"] = _moved(built, _watch(layers[0], built, ids), inputs)
         for variable in layers[0].trainable_variables:
             variable.assign(np.zeros(variable.shape))  # the attention is silent: what remains comes by the pooling
-        facts["what the mean reads"] = _heard(built, lambda: built(ids), np.full(len(ids), True), inputs)
-    return facts
+        made["mean"] = _moved(built, lambda: built(ids), inputs)
+    return made
+
+
+def _padding_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
+    ids, is_told = inputs["ids"], "attention" in made
+    others = (ids != 0) & (ids != inputs["word"])
+    everywhere = np.full(len(ids), True)
+    return {
+        "reviews with another result": _changed(taken(made, "pairs")),
+        "what the attention reads": _heard(taken(made, "attention"), others) if is_told else "the words",
+        "what the mean reads": _heard(taken(made, "mean"), everywhere) if is_told else "the words",
+        "result of padding alone": "finite" if np.isfinite(taken(made, "padding")).all() else "not finite",
+    }
 
 
 def _watch(layer: Any, built: _Classifier, ids: np.ndarray) -> Callable[[], np.ndarray]:
@@ -300,8 +305,12 @@ def _watch(layer: Any, built: _Classifier, ids: np.ndarray) -> Callable[[], np.n
 
 
 def _order(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], _Classifier]) -> dict[str, Any]:
-    pairs = [(result, built(inputs["reordered"])) for result in built.looks(inputs["weights"], inputs["ids"])]
-    return {"reviews with another result": _changed(pairs)}
+    looks = built.looks(inputs["weights"], inputs["ids"])
+    return {"pairs": np.array([(result, built(inputs["reordered"])) for result in looks])}
+
+
+def _order_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
+    return {"reviews with another result": _changed(taken(made, "pairs"))}
 
 
 def _learning(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], _Classifier]) -> dict[str, Any]:
@@ -321,15 +330,21 @@ def _learning(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[]
         ]
 
     looks = [(result, *gradients_of(ids)) for result in built.looks(inputs["weights"], inputs["ids"])]
-    pairs = list(zip(variables, looks[0][2], strict=True))
-    if paths := ", ".join(f"`{variable.path}`" for variable, gradient in pairs if gradient is None):
+    found = list(zip(variables, looks[0][2], strict=True))
+    if paths := ", ".join(f"`{variable.path}`" for variable, gradient in found if gradient is None):
         raise ContractError(f"no gradient reaches {paths}. Is this part of the model used?")
-    inside = [(result, np.asarray(output)) for result, output, _ in looks]
-    is_zero = all((np.abs(gradient) <= ROUNDED).all() for _, gradient in pairs)
     return {
-        "first review with the same result": _first_alike([output for _, output in inside]),
+        "pairs": np.array([(result, np.asarray(output)) for result, output, _ in looks]),
+        "largest": np.array([np.abs(gradient).max(initial=0) for _, gradient in found]),
+    }
+
+
+def _learning_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
+    pairs, is_zero = taken(made, "pairs"), (taken(made, "largest") <= ROUNDED).all()
+    return {
+        "first review with the same result": _first_alike(pairs[:, 1]),
         "gradients of the weights": "all zero" if is_zero else "not zero",
-        "result inside tf.function": "another" if _changed(inside).any() else "the same",
+        "result inside tf.function": "another" if _changed(pairs).any() else "the same",
     }
 
 
@@ -338,17 +353,25 @@ def _inside(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], 
     ids, sizes = inputs["ids"], (inputs["d_model"], inputs["d_ff"])
     built.shake([inputs["weights"], 0])
     built.trace(ids)
-    results = list(built.looks(inputs["weights"], ids))
-    alike = _first_alike(results)
-    if not alike.any():  # every review has the same result, so nothing inside can be heard
-        return {"first review with the same result": alike, **relus.RIGHT}
+    results = np.array([*built.looks(inputs["weights"], ids)])
+    if not _first_alike(results).any():  # every review has the same result, so nothing inside can be heard
+        return {"results": results, "moves": {}}
 
     def shake(look: int) -> None:
         built.shake([inputs["weights"], look])
 
+    shaken = map(shake, range(LOOKS))
     return {
-        "first review with the same result": alike,
-        **relus.inside(built.model.trainable_variables, *sizes, lambda: built(ids), map(shake, range(LOOKS)), APART),
+        "results": results,
+        "moves": relus.inside(built.model.trainable_variables, *sizes, lambda: built(ids), shaken),
+    }
+
+
+def _inside_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
+    moves = {name: float(taken(made["moves"], name, ())) for name in made["moves"]}
+    return {
+        "first review with the same result": _first_alike(taken(made, "results")),
+        **relus.seen(moves, APART),
     }
 
 
@@ -363,12 +386,34 @@ CLASSIFIER_MODES = {
 }
 
 
+CLASSIFIER_SEEN = {
+    "inside": _inside_seen,
+    "values": _values_seen,
+    "padding": _padding_seen,
+    "order": _order_seen,
+    "learning": _learning_seen,
+}
+
+
 def _build_classifier(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
-    """Build a model and say in words what it does, since its parts have no names in the contract."""
+    """Build a model and hand over its results, with weights at random: its parts have no names in the contract."""
     built = _Classifier(namespace, inputs)
     return CLASSIFIER_MODES[mode](
         built, inputs, lambda: _Classifier(namespace, inputs, more=inputs["longer"].shape[1] - inputs["max_length"])
     )
+
+
+def _classifier_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+    """Say in words what a model does."""
+    return CLASSIFIER_SEEN[mode](inputs, made) if mode in CLASSIFIER_SEEN else dict(made)
+
+
+CLASSIFIER_FACTS = (
+    *("shape of the result", "range of the results", "result of a second call", "result of a review alone"),
+    *("first review with the same result", "reviews with another result", "result of padding alone"),
+    *("what the attention reads", "what the mean reads", "gradients of the weights", "result inside tf.function"),
+    *relus.RIGHT,
+)
 
 
 MEASURES = ("accuracy", "precision", "recall", "f1", "confusion")
@@ -383,10 +428,10 @@ def _evaluate_predictions(namespace: Mapping[str, Any], inputs: Mapping[str, Any
 PROBES = {
     "standardize": standardize,
     "build_vocabulary": of_texts("build_vocabulary", "max_tokens", result="vocabulary"),
-    "vectorize": of_texts("vectorize", "vocabulary", "max_length", result="ids"),
+    "vectorize": ReadOutside(of_texts("vectorize", "vocabulary", "max_length", result="ids"), ids_seen),
     "masked_mean": _masked_mean,
     "derive_loss_gradient": _derive_loss_gradient,
-    "build_classifier": _build_classifier,
+    "build_classifier": ReadOutside(_build_classifier, _classifier_seen, dict.fromkeys(CLASSIFIER_FACTS, MODEL)),
     "train_classifier": train_classifier,
     "evaluate_predictions": _evaluate_predictions,
     "linear_baseline": function("linear_baseline", "train_texts", "train_labels", "texts"),

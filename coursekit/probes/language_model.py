@@ -13,13 +13,17 @@ from coursekit.probes.driving import (
     BuiltLayer,
     ContractError,
     LayerProbe,
+    entries,
     find,
+    floats,
     function,
     function_of,
     numbers,
     refusing,
     unpack,
 )
+from coursekit.probes.evidence import CALLS, Asked, ReadOutside, part_of_grid, taken
+from coursekit.probes.weights import count, cut, slopes
 
 PAIR = "the pair (keys, values)"
 KERNELS = ("w_q.kernel", "w_k.kernel", "w_v.kernel", "w_o.kernel")
@@ -131,28 +135,15 @@ def _slopes(driven: BuiltLayer) -> dict[str, Any]:
 
     _refuse_other_weights(driven)
     variables = {path: driven.attribute(path).value for path in driven.paths}
-    sizes = [int(np.prod(variable.shape)) for variable in variables.values()]
-    pieces = np.split(driven.inputs["direction"], np.cumsum(sizes)[:-1])
-    along = dict(zip(variables, pieces, strict=True))
-    with tf.GradientTape() as tape:
+    along = cut(driven.inputs["direction"], {path: variable.shape for path, variable in variables.items()})
+
+    def loss() -> Any:
         logits, _ = _predicted(driven, driven.inputs["ids"])
-        nats = tf.nn.sparse_softmax_cross_entropy_with_logits(driven.inputs["targets"], logits)
-        loss = tf.reduce_mean(nats)
-    gradients = dict(zip(variables, tape.gradient(loss, list(variables.values())), strict=True))
-    lost = [path for path, gradient in gradients.items() if gradient is None]
-    if lost:
-        raise ContractError(
-            f"no gradient flows from the logits to {', '.join(f'`{path}`' for path in lost[:3])}. "
-            "Is this part used in `call`, and is everything there `keras.ops` or TensorFlow?"
-        )
-    return {
-        "slopes": np.array(
-            [
-                sum(float(np.sum(np.ravel(tf.convert_to_tensor(gradients[path])) * along[path])) for path in paths)
-                for paths in roles(driven.paths).values()
-            ]
-        )
-    }
+        return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(driven.inputs["targets"], logits))
+
+    parts = [(path, variable, along[path]) for path, variable in variables.items()]
+    by_path = dict(zip(variables, slopes(loss, parts, of="logits", most=3), strict=True))
+    return {"slopes": np.array([sum(by_path[path] for path in paths) for paths in roles(driven.paths).values()])}
 
 
 def _train_bpe(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -198,6 +189,7 @@ def _ids(value: Any, otherwise: str) -> list[int]:
 
 
 WANTED_CALLS = "the prompt, then one id a call with the caches"
+MOST_CALLS = 1000  # that are read
 
 
 def logits_after(prefix: Sequence[int], table: np.ndarray) -> np.ndarray:
@@ -237,18 +229,19 @@ class TableModel:
         kept = np.array([*seen, *new], "float32").reshape(1, 1, -1, 1)
         return self._made[key], [(kept, kept)]
 
-    def manner(self, prompt: Sequence[int]) -> str:
-        """How the calls of one text went."""
-        sizes, cached = [size for size, _ in self.calls], [has for _, has in self.calls]
-        if not sizes or sizes[0] != len(prompt):
-            return f"calls with {sizes} ids"
-        if set(sizes[1:]) <= {1} and all(cached[1:]):
-            return WANTED_CALLS
-        if set(sizes[1:]) <= {1}:
-            return "one id a call, without the caches"
-        if sizes == list(range(len(prompt), len(prompt) + len(sizes))):
-            return f"the whole prefix in each call{', and the caches' * any(cached)}"
+
+def manner(calls: Sequence[tuple[int, int]], prompt: Sequence[int]) -> str:
+    """How the calls of one text went, by the number of ids in each, and whether it came with caches."""
+    sizes, cached = [size for size, _ in calls], [has for _, has in calls]
+    if not sizes or sizes[0] != len(prompt):
         return f"calls with {sizes} ids"
+    if set(sizes[1:]) <= {1} and all(cached[1:]):
+        return WANTED_CALLS
+    if set(sizes[1:]) <= {1}:
+        return "one id a call, without the caches"
+    if sizes == list(range(len(prompt), len(prompt) + len(sizes))):
+        return f"the whole prefix in each call{', and the caches' * any(cached)}"
+    return f"calls with {sizes} ids"
 
 
 def from_one_seed(seed: int) -> str:
@@ -262,12 +255,12 @@ def _generate(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str
     prompt, end_id = inputs["prompt"], inputs.get("end_id", -1)
     made: dict[tuple[tuple[int, ...], tuple[int, ...]], Any] = {}
 
-    def written(rng: np.random.Generator, max_new: int) -> tuple[list[int], str]:
+    def written(rng: np.random.Generator, max_new: int) -> tuple[list[int], list[tuple[int, bool]]]:
         model = TableModel(inputs["table"], made)
         found = target(model, list(prompt), max_new, inputs["temperature"], inputs["p"], rng, end_id)
         if found is None:
             raise ContractError(f"{shown} returned None. Is the `return` missing?")
-        return _ids(found, f"{shown} returned {str(found)[:60]}; expected a list of ids."), model.manner(prompt)
+        return _ids(found, f"{shown} returned {str(found)[:60]}; expected a list of ids."), model.calls
 
     if mode == "law":
         rng = np.random.default_rng(inputs["seed"])
@@ -275,34 +268,49 @@ def _generate(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str
         counted = np.array([len(ids) == 1 and 0 <= ids[0] < inputs["table"].shape[1] for ids in first])
         if not counted.all():
             raise ContractError(f"{shown} with max_new=1 returned {first[int(np.argmin(counted))]}; expected one id.")
-        return {"shares": np.bincount(np.ravel(first), minlength=inputs["table"].shape[1]) / len(first)}
+        return {"first": np.ravel(first)}
     if mode == "chance":
-        seeds = (inputs["seed"], inputs["seed"], inputs["seed"] + 1)
-        once, again, other = (written(np.random.default_rng(seed), inputs["max_new"])[0] for seed in seeds)
-        if once != again:
-            return {"chance": "another text from the same seed"}
-        return {"chance": "the same text from another seed" if once == other else from_one_seed(inputs["seed"])}
+        seeds = {"once": inputs["seed"], "again": inputs["seed"], "other": inputs["seed"] + 1}
+        return {name: str(written(np.random.default_rng(seed), inputs["max_new"])[0]) for name, seed in seeds.items()}
     tokens, calls = written(np.random.default_rng(0), inputs["max_new"])
-    return {"tokens": str(tokens), "calls": calls}
+    return {"tokens": str(tokens), "calls": np.array(calls, "int64").reshape(-1, 2)}
+
+
+def _writing_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+    """How often each token came first, whether chance decided, or what was written, and by what calls."""
+    if mode == "law":
+        first, words = taken(made, "first", (inputs["repeats"],), "i"), inputs["table"].shape[1]
+        return {"shares": (first[:, None] == np.arange(words)).mean(axis=0)}
+    if mode == "chance":
+        if made["once"] != made["again"]:
+            return {"chance": "another text from the same seed"}
+        is_same = made["once"] == made["other"]
+        return {"chance": "the same text from another seed" if is_same else from_one_seed(inputs["seed"])}
+    calls = taken(made, "calls", kinds="i").reshape(-1, 2)[:MOST_CALLS].tolist()
+    return {"tokens": made["tokens"], "calls": manner(calls, inputs["prompt"])}
 
 
 def _python_share(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
-    """Call the function. NaN cannot be compared: a flag says where it is, and 0 stands in its place."""
     given = (list(inputs["prompts"]), list(inputs["bodies"]), list(inputs["ended"]))
     found = function_of(namespace, "python_share")(*given)
-    names = ("parses", "lines", "bound", "used")
-    if not isinstance(found, Mapping) or any(name not in found for name in names):
-        raise ContractError(
-            f"python_share(…) returned {kind_of(found)}; expected a dictionary with {', '.join(names)}."
-        )
-    arrays = {name: numbers(found[name], f"`{name}`").astype("float64") for name in names}
-    for name in names:
+    found = entries(found, SHARES, "python_share(…)")
+    arrays = {name: floats(found[name], f"`{name}`") for name in SHARES}
+    for name in SHARES:
         if arrays[name].shape != (len(given[0]),):
             raise ContractError(f"`{name}` has the shape {arrays[name].shape}; expected {(len(given[0]),)}.")
+    return dict(arrays)
+
+
+SHARES = ("parses", "lines", "bound", "used")
+
+
+def _shares_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+    """NaN cannot be compared: a flag says where it is, and 0 stands in its place."""
+    arrays = {name: taken(made, name, (len(inputs["prompts"]),), "f") for name in SHARES}
     for name in ("bound", "used"):
         arrays[f"{name}_is_nan"] = np.isnan(arrays[name]).astype("int64")
         arrays[name] = np.where(np.isnan(arrays[name]), 0.0, arrays[name])
-    return arrays
+    return dict(arrays)
 
 
 PARSES = 2  # outcomes of the process that `measure_temperature` is given: 0 broken, 1 not ended, 2 Python
@@ -318,54 +326,45 @@ def _measure_temperature(namespace: Mapping[str, Any], inputs: Mapping[str, Any]
     """Hand over a process whose outcomes are known, and note what it was asked for."""
     outcomes, temperatures, seeds = inputs["outcomes"], inputs["temperatures"], inputs["seeds"]
     prompts = [f"def f{number}(x):" for number in range(len(outcomes))]
-    asked: set[tuple[int, int, int]] = set()
+    asked = Asked("`write` was asked for", prompt=prompts, temperature=temperatures, seed=seeds)
 
     def write(prompt: str, temperature: float, seed: int) -> tuple[str, bool]:
-        for value, known, name in ((prompt, prompts, "prompt"), (temperature, temperatures, "temperature")):
-            if value not in known:
-                raise ContractError(f"`write` was asked for the {name} {value!r}, which is not among those given.")
-        if seed not in seeds:
-            raise ContractError(f"`write` was asked for the seed {seed!r}, which is not among those given.")
-        place = prompts.index(prompt), temperatures.index(temperature), seeds.index(seed)
-        asked.add(place)
-        return BODIES[int(outcomes[place])]
+        return BODIES[int(outcomes[asked.place(prompt=prompt, temperature=temperature, seed=seed)])]
 
     found = function_of(namespace, "measure_temperature")(write, list(temperatures), list(prompts), list(seeds))
     shown = "measure_temperature(…)"
     if isinstance(found, Mapping) and any(str(each) in found for each in temperatures):
         raise ContractError(f"{shown} has texts as keys, such as {str(temperatures[0])!r}; expected the numbers.")
-    if not isinstance(found, Mapping) or any(each not in found for each in temperatures):
-        raise ContractError(
-            f"{shown} returned {kind_of(found)}; expected a dictionary with an entry for each temperature."
-        )
+    found = entries(found, temperatures, shown, "an entry for each temperature")
     rows = [numbers(found[each], f"the entry of temperature {each}") for each in temperatures]
     if any(row.shape != (3,) for row in rows):
         raise ContractError(f"{shown} has an entry that is not (share, low, high).")
-    share, low, high = np.array(rows, "float64").T
-    calls = _asked_for(asked, outcomes.shape, seeds)
-    if mode == "grid":
-        return {"calls": calls}
-    return {"share": share} if mode == "law" else {"share": share, "low": low, "high": high, "calls": calls}
+    return {"rows": np.array(rows, "float64"), "asked": asked.table}
 
 
-def _asked_for(asked: set[tuple[int, int, int]], shape: tuple[int, int, int], seeds: Sequence[int]) -> str:
+def _temperature_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+    """What the process was asked for, and the numbers."""
+    asked = taken(made, "asked", inputs["outcomes"].shape, "i") > 0
+    share, low, high = taken(made, "rows", (len(inputs["temperatures"]), 3)).T
+    if mode == "law":
+        return {"share": share}
+    calls = {"calls": _asked_for(asked, inputs["seeds"])}
+    return calls if mode == "grid" else {"share": share, "low": low, "high": high, **calls}
+
+
+def _asked_for(asked: np.ndarray, seeds: Sequence[int]) -> str:
     """What a process was asked for, of all prompts, temperatures and seeds."""
-    if len(asked) == int(np.prod(shape)):
-        return wanted_grid(seeds)
-    at = [
-        {(prompt, seed) for prompt, temperature, seed in asked if temperature == number} for number in range(shape[1])
-    ]
-    if len({seed for _, _, seed in asked}) == 1:
-        return "one seed only"
-    if len({frozenset(prompt for prompt, _ in pairs) for pairs in at}) > 1:
+    told = part_of_grid(asked, wanted_grid(seeds), "combinations")
+    prompts, of_seeds = (np.asarray(asked.any(axis=axis)) for axis in (2, 0))  # at each temperature
+    if asked.all() or told == "one seed only":
+        return told
+    if (prompts != prompts[:, :1]).any():
         return "other prompts at each temperature"
-    if len({frozenset(seed for _, seed in pairs) for pairs in at}) > 1:
-        return "other seeds at each temperature"
-    return f"{len(asked)} of {int(np.prod(shape))} combinations"
+    return "other seeds at each temperature" if (of_seeds != of_seeds[:1]).any() else told
 
 
 def _lora_dense(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
-    """Put the layer around a Dense layer of known weights; in the mode ``start`` look at it before training."""
+    """Put the layer around a Dense layer of known weights; in the mode ``start`` before training."""
     import keras
 
     cls = find(namespace, "LoRADense")
@@ -381,15 +380,27 @@ def _lora_dense(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: s
         if not hasattr(found, "assign") or tuple(found.shape) != shape:
             raise ContractError(f"`{name}` has to be a weight of the shape {shape}, made with `self.add_weight`.")
     if mode == "start":
-        told = {name: "random" if np.any(np.asarray(getattr(built, name))) else "zeros" for name in "ab"}
-        count = sum(int(np.prod(variable.shape)) for variable in built.trainable_variables)
-        known = {"as the frozen layer": dense(x), "as the frozen layer without its bias": x @ inputs["kernel"]}
-        result = np.asarray(output)
-        alike = [name for name, value in known.items() if _is_close(result, np.asarray(value))]
-        return {"start": alike[0] if alike else "another result", **told, "trainable_parameters": count}
+        weights = {name: np.asarray(getattr(built, name)) for name in "ab"}
+        return {"output": output, **weights, "trainable_parameters": count(built.trainable_variables)}
     built.a.assign(inputs["a"])
     built.b.assign(inputs["b"])
     return {"output": built(x), "merged": built.merged()}
+
+
+def _start_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+    """What the layer gives before training, and how its two matrices begin."""
+    if mode != "start":
+        return dict(made)
+    (width, columns), rank = inputs["kernel"].shape, inputs["rank"]
+    shapes, product = {"a": (width, rank), "b": (rank, columns)}, inputs["x"] @ inputs["kernel"]
+    known = {"as the frozen layer": product + inputs["bias"], "as the frozen layer without its bias": product}
+    alike = [name for name, value in known.items() if _is_close(taken(made, "output"), value)]
+    told = {name: "random" if np.any(taken(made, name, shape)) else "zeros" for name, shape in shapes.items()}
+    return {
+        "start": alike[0] if alike else "another result",
+        **told,
+        "trainable_parameters": made["trainable_parameters"],
+    }
 
 
 def _is_close(one: np.ndarray, other: np.ndarray) -> bool:
@@ -443,10 +454,10 @@ PROBES = {
     "design": design(
         _standing, d_model=whole(), num_layers=whole(), num_heads=whole(), num_kv_heads=whole(), d_ff=whole()
     ),
-    "python_share": _python_share,
-    "measure_temperature": _measure_temperature,
-    "LoRADense": _lora_dense,
-    "generate": _generate,
+    "python_share": ReadOutside(_python_share, _shares_seen),
+    "measure_temperature": ReadOutside(_measure_temperature, _temperature_seen, {"calls": CALLS}),
+    "LoRADense": ReadOutside(_lora_dense, _start_seen),
+    "generate": ReadOutside(_generate, _writing_seen, {"calls": CALLS, "chance": "how often a function was called"}),
     "GroupedAttention": LayerProbe(
         "GroupedAttention",
         init=("d_model", "num_heads", "num_kv_heads"),

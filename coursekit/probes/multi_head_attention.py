@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.arguments import kind_of, refuse_changed
-from coursekit.probes.driving import ContractError, find, function, numbers
+from coursekit.probes.arguments import refuse_changed
+from coursekit.probes.driving import ContractError, entries, find, floats, function, numbers
+from coursekit.probes.evidence import CALLS, ReadOutside, taken
 from coursekit.probes.sharing import LayerKey, current_cache
 
 DENSE = ("w_q", "w_k", "w_v", "w_o")
@@ -82,6 +83,7 @@ def _stand_in(d_model: int, tokens: Any) -> Any:
 SEVERAL = "several heads replaced at once"
 STAYING = "heads that stay replaced in later calls"
 REPLACEMENTS = ("zero", "mean", "row_mean")
+MOST_KINDS = 10_000  # of calls that are read
 
 
 def one_at_a_time(heads: int) -> str:
@@ -97,7 +99,7 @@ def loss_of(heads: np.ndarray, w_o: np.ndarray, targets: np.ndarray) -> float:
 
 def _measure_head(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
     """Hand over outputs of heads and their loss, and note which heads are replaced in each call."""
-    intact, asked = inputs["heads"], []
+    intact, asked = inputs["heads"], set()
 
     def loss(heads: Any) -> float:
         array = numbers(heads, "what `loss` is called with")
@@ -106,22 +108,30 @@ def _measure_head(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode:
                 f"`loss` was called with heads of the shape {array.shape}; expected {intact.shape}: the outputs of all "
                 "heads, the replaced one among them."
             )
-        asked.append(frozenset(np.flatnonzero(np.abs(array - intact).max(axis=(0, 2, 3)) > 1e-6).tolist()))
+        asked.add(tuple((np.abs(array - intact).max(axis=(0, 2, 3)) > 1e-6).tolist()))
         return loss_of(array, inputs["w_o"], inputs["targets"])
 
     given, shown = intact.copy(), "measure_head(loss, heads)"
     found = find(namespace, "measure_head")(loss, given)
     refuse_changed(inputs, {"heads": given}, shown)
-    if not isinstance(found, Mapping) or any(name not in found for name in REPLACEMENTS):
-        raise ContractError(f"{shown} returned {kind_of(found)}; expected a dictionary with {', '.join(REPLACEMENTS)}.")
+    found = entries(found, REPLACEMENTS, shown)
     if mode == "calls":
-        return {"calls": _asked_for(asked, intact.shape[1])}
+        return {"replaced": np.array(sorted(asked), bool).reshape(-1, intact.shape[1])}
     names = REPLACEMENTS[:1] if mode == "zero" else REPLACEMENTS
-    return {name: numbers(found[name], f"`{name}`").astype("float64") for name in names}
+    return {name: floats(found[name], f"`{name}`") for name in names}
+
+
+def _calls_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+    """What the loss was asked for; calls beyond what is needed do no harm."""
+    if mode != "calls":
+        return dict(made)
+    heads = inputs["heads"].shape[1]
+    rows = taken(made, "replaced", kinds="b")[:MOST_KINDS].reshape(-1, heads)
+    asked = [frozenset(np.flatnonzero(row).tolist()) for row in rows]
+    return {"calls": _asked_for(asked, heads)}
 
 
 def _asked_for(asked: Sequence[frozenset[int]], heads: int) -> str:
-    """What the loss was asked for; calls beyond what is needed do no harm."""
     missing = [head for head in range(heads) if frozenset({head}) not in asked]
     if any(len(replaced) > 1 for replaced in asked) and missing:
         growing = sorted({replaced for replaced in asked if replaced}, key=len)
@@ -131,7 +141,7 @@ def _asked_for(asked: Sequence[frozenset[int]], heads: int) -> str:
 
 
 PROBES = {
-    "measure_head": _measure_head,
+    "measure_head": ReadOutside(_measure_head, _calls_seen, {"calls": CALLS}),
     "split_heads": function("split_heads", "x", "num_heads", unknown_axes={"x": (0, 1)}),
     "merge_heads": function("merge_heads", "x", unknown_axes={"x": (0, 2)}),
     "load_keras_weights": _load_keras_weights,

@@ -14,7 +14,9 @@ from coursekit.check.chance import is_likely
 from coursekit.lecture import bert
 from coursekit.probes.arguments import kind_of
 from coursekit.probes.driving import ContractError, find
+from coursekit.probes.evidence import taken
 from coursekit.probes.sharing import current_cache
+from coursekit.probes.weights import count
 
 LENGTH, CODES = 13, 17  # of the tiny halves: bytes of a text, and how many ids there are for bytes
 COPIES, STEP = 2500, 1e-4
@@ -149,15 +151,20 @@ def _parameters(built: _News, inputs: Mapping[str, Any]) -> dict[str, Any]:
     parts = built.encoder()
     trainable = {id(weight) for weight in built.model.trainable_weights}
     inner = {id(part) for part in parts or ()}
-    head = sum(int(np.prod(weight.shape)) for weight in built.model.trainable_weights if id(weight) not in inner)
-    if parts is None:
-        other = bool(built.model.weights) and head > 20 * (built.width + built.classes + 17)
-        return (
-            {"encoder": "is not the one of the handle", "head": -1}
-            if other
-            else {"encoder": "is no part of the model", "head": head}
-        )
-    return {"encoder": "learns" if inner <= trainable else "is frozen", "head": head}
+    return {
+        "there": parts is not None,
+        "learns": inner <= trainable,
+        "weights": len(built.model.weights),
+        "head": count([weight for weight in built.model.trainable_weights if id(weight) not in inner]),
+    }
+
+
+def _parts_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
+    if made["there"]:
+        return {"encoder": "learns" if made["learns"] else "is frozen", "head": made["head"]}
+    if made["weights"] and made["head"] > 20 * (inputs["width"] + inputs["num_classes"] + 17):
+        return {"encoder": "is not the one of the handle", "head": -1}
+    return {"encoder": "is no part of the model", "head": made["head"]}
 
 
 WEIGHTS = ("w1", "b1", "w2", "b2")
@@ -193,33 +200,61 @@ def _gradients(built: _News, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
     _values(built, inputs)  # puts the weights in; raises where chance would decide about the slope
     variables = built.model.trainable_variables
-    if not {id(weight) for weight in built.encoder() or ()} <= {id(variable) for variable in variables}:
-        return {"gradients": FROZEN, "slope": np.array(0.0)}
+    inner = {id(weight) for weight in built.encoder() or ()}
+    if not inner <= {id(variable) for variable in variables}:
+        return {"frozen": True, "lost": np.zeros(0, bool), "inner": np.zeros(0, bool), "slope": np.array(0.0)}
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(built.model(tf.constant(inputs["texts"]), training=False)[:, 0])
     slopes = list(zip(variables, tape.gradient(loss, variables), strict=True))
-    lost = [variable.name for variable, slope in slopes if slope is None]
     table = built.encoder()[0]  # type: ignore[index]  # _values has found it
     reached = [tf.convert_to_tensor(slope) for variable, slope in slopes if variable is table and slope is not None]
-    along = np.array(sum(np.sum(np.asarray(slope, "float64") * inputs["direction"]) for slope in reached))
-    if not lost:
-        return {"gradients": "reach every weight that learns", "slope": along}
-    inner = {weight.name for weight in built.encoder() or ()}
-    return {"gradients": f"do not reach {'the encoder' if inner & set(lost) else 'the whole head'}", "slope": along}
+    return {
+        "frozen": False,
+        "lost": np.array([slope is None for _, slope in slopes]),
+        "inner": np.array([id(variable) in inner for variable in variables]),
+        "slope": np.array(sum(np.sum(np.asarray(slope, "float64") * inputs["direction"]) for slope in reached)),
+    }
+
+
+def _gradients_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
+    lost, inner = taken(made, "lost", kinds="b"), taken(made, "inner", kinds="b")
+    said = "reach every weight that learns"
+    if made["frozen"]:
+        said = FROZEN
+    elif lost.any():
+        said = f"do not reach {'the encoder' if (lost & inner).any() else 'the whole head'}"
+    return {"gradients": said, "slope": made["slope"]}
 
 
 def _dropout(built: _News, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Where the dropout is and how much it drops, seen from the results for many copies of one text.
+    """The results for many copies of one text, with weights that let be seen what is dropped, and where.
 
     With w1 = 0 and b1 = 1 all 16 hidden values are the same. With powers of 2 in w2 the result tells which of them
-    were dropped.
+    were dropped. With equal hidden values that the pooled output decides, it tells how many of the 16 were kept.
     """
     values = {name: np.zeros_like(inputs[name]) for name in WEIGHTS}
-    values["b1"][:] = 1
-    values["w2"][:, 0] = STEP * 2.0 ** np.arange(16)
-    _with_weights(built, {**inputs, **values})
-    copies = [inputs["texts"][0]] * COPIES
-    still, said = built(copies[:50]), built(copies, training=True)
+    powers = {**values, "b1": np.ones_like(inputs["b1"]), "w2": values["w2"].copy()}
+    powers["w2"][:, 0] = STEP * 2.0 ** np.arange(16)
+    even = {**values, "w1": np.ones_like(inputs["w1"]), "table": np.ones_like(inputs["table"])}
+    even["w2"] = values["w2"].copy()
+    even["w2"][:, 0] = 0.05
+    even["pooler"] = np.full_like(inputs["pooler"], 0.1)
+    made = {}
+    for name, weights, still, copies in (("powers", powers, 50, COPIES), ("own", {}, 2, 200), ("even", even, 2, 500)):
+        _with_weights(built, {**inputs, **weights})
+        made[f"{name}.still"] = built([inputs["texts"][0]] * still)
+        made[f"{name}.said"] = built([inputs["texts"][0]] * copies, training=True)
+    return made
+
+
+def _dropout_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
+    """Where the dropout is and how much it drops."""
+    results = {
+        f"{name}.{what}": taken(made, f"{name}.{what}", (size, inputs["num_classes"]), "f")
+        for name, sizes in (("powers", (50, COPIES)), ("own", (2, 200)), ("even", (2, 500)))
+        for what, size in zip(("still", "said"), sizes, strict=True)
+    }
+    still, said = results["powers.still"], results["powers.said"]
     moves = np.ptp(still, axis=0).max() > 1e-6
     if _is_no_distribution(still):
         where = "not known"
@@ -227,7 +262,11 @@ def _dropout(built: _News, inputs: Mapping[str, Any]) -> dict[str, Any]:
         where = "behind the output"
     else:
         step = STEP if moves else _scores(still)[0] / (2**16 - 1)  # less than STEP where the activation is no ReLU
-        where = _dropped(_scores(said), float(step), built, inputs, settled=not moves)
+        own_moves = bool(np.ptp(results["own.said"], axis=0).max() > 1e-6)
+        found = _dropped(_scores(said), float(step), inputs.get("dropout", 0.2), own_moves=own_moves)
+        alone = isinstance(found, str) or moves or _only_there(results, found)
+        where = found if isinstance(found, str) else f"{100 * found:g}% behind the hidden layer"
+        where = where if alone else "somewhere else"
     return {"training": where, "outside": "another result each time" if moves else "the same result"}
 
 
@@ -240,37 +279,38 @@ def _scores(said: np.ndarray) -> np.ndarray:
     return np.log(said[:, 0]) - np.log(said[:, 1])
 
 
-def _dropped(scores: np.ndarray, step: float, built: _News, inputs: Mapping[str, Any], *, settled: bool) -> str:
+def _dropped(scores: np.ndarray, step: float, wanted: float, *, own_moves: bool) -> float | str:
+    """The share that is dropped behind the hidden layer, or in words where else.
+
+    Args:
+        scores: of many copies: `step` times the sum of the powers of 2 that were kept, divided by 1 − rate.
+        step: the smallest one.
+        wanted: the rate that was asked for.
+        own_moves: whether copies have different results with the case's own weights.
+    """
     if step < STEP / 4:
         return "somewhere else"
     if np.ptp(scores) < step / 4:
-        _with_weights(built, inputs)
-        said = built([inputs["texts"][0]] * 200, training=True)
-        return "before the hidden layer" if np.ptp(said, axis=0).max() > 1e-6 else "nowhere"
-    for rate in dict.fromkeys((built.dropout, 0.2, 1 - built.dropout, *np.arange(1, 200) / 200)):
+        return "before the hidden layer" if own_moves else "nowhere"
+    for rate in dict.fromkeys((wanted, 0.2, 1 - wanted, *np.arange(1, 200) / 200)):
         codes = scores / step * (1 - rate)
         if np.abs(codes - np.round(codes)).max() < 0.2 and np.unique(np.round(codes)).size > 20:
             bits = (np.round(codes).astype(int)[:, None] >> np.arange(16)) & 1
             if is_likely(int((bits == 0).sum()), bits.size, float(rate)):
-                alone = not settled or _only_there(built, inputs, float(rate))
-                return f"{100 * rate:g}% behind the hidden layer" if alone else "somewhere else"
+                return float(rate)
     return "somewhere else"
 
 
-def _only_there(built: _News, inputs: Mapping[str, Any], rate: float) -> bool:
-    """Whether nothing else is dropped: with equal hidden values that the pooled output decides, a result tells how many
-    of the 16 were kept, and a dropped part of the pooled output would give fractions of them."""
-    values = {name: np.zeros_like(inputs[name]) for name in WEIGHTS}
-    values |= {"w1": np.ones_like(inputs["w1"]), "table": np.ones_like(inputs["table"])}
-    values["w2"][:, 0] = 0.05
-    _with_weights(built, {**inputs, **values, "pooler": np.full_like(inputs["pooler"], 0.1)})
-    copies = [inputs["texts"][0]] * 500
-    whole = _scores(built(copies[:2]))[0]
-    kept = _scores(built(copies, training=True)) / whole * 16 * (1 - rate)
+def _only_there(results: Mapping[str, np.ndarray], rate: float) -> bool:
+    """Whether nothing else is dropped: a dropped part of the pooled output would give fractions of the 16 that were
+    kept."""
+    whole = _scores(results["even.still"])[0]
+    kept = _scores(results["even.said"]) / whole * 16 * (1 - rate)
     return not whole or bool(np.abs(kept - np.round(kept)).max() < 0.05)
 
 
 NEWS = {"parameters": _parameters, "values": _values, "gradients": _gradients, "dropout": _dropout}
+SEEN = {"parameters": _parts_seen, "gradients": _gradients_seen, "dropout": _dropout_seen}
 
 
 def build_news_classifier(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -278,3 +318,8 @@ def build_news_classifier(namespace: Mapping[str, Any], inputs: Mapping[str, Any
     sizes = tuple(inputs.get(key) for key in ("width", "num_classes", "dropout", "trainable"))
     key = ("news", id(find(namespace, "build_news_classifier")), *sizes)
     return NEWS[mode](current_cache().once(key, lambda: _News(namespace, inputs)), inputs)
+
+
+def news_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+    """What the model's weights and results show."""
+    return SEEN[mode](inputs, made) if mode in SEEN else dict(made)

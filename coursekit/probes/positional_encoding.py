@@ -11,7 +11,18 @@ from scipy.special import softmax
 from coursekit.generator import Generator
 from coursekit.probes.arguments import kind_of
 from coursekit.probes.choosing import design
-from coursekit.probes.driving import ContractError, LayerProbe, function, function_of, numbers, refusing, unpack
+from coursekit.probes.driving import (
+    ContractError,
+    LayerProbe,
+    entries,
+    floats,
+    function,
+    function_of,
+    numbers,
+    refusing,
+    unpack,
+)
+from coursekit.probes.evidence import CALLS, Asked, ReadOutside, taken
 
 
 def token_map(name: str, added: np.ndarray) -> Callable[[Any], Any]:
@@ -117,8 +128,9 @@ def every_question(windows: Sequence[int]) -> str:
 
 
 def _measure_reach(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
-    """Hand over a model whose answers are known, and note which questions it gets. NaN is told by a flag."""
-    ids, windows, asked = inputs["ids"], inputs["windows"], set()
+    """Hand over a model whose answers are known, and note which questions it gets."""
+    ids, windows = inputs["ids"], list(inputs["windows"])
+    asked = Asked("the model gets", window=windows, question=range(len(ids)))
     rows = {row.tobytes(): number for number, row in enumerate(ids)}
 
     def model(ids: Any, window: Any) -> np.ndarray:
@@ -127,35 +139,40 @@ def _measure_reach(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode
             raise ContractError(
                 f"the model gets ids of the shape {given.shape}; expected (n, T), a row for a question."
             )
-        if window not in windows:
-            raise ContractError(f"the model gets the window {window!r}, which is not among those given.")
+        asked.refuse_unknown(window=window)
         keys = [row.tobytes() for row in given.astype("int32")]
         if any(key not in rows for key in keys):
             raise ContractError("the model gets a row of ids that is not among the questions.")
-        found = [(list(windows).index(window), rows[key]) for key in keys]
-        asked.update(found)
+        found = [asked.place(window=window, question=rows[key]) for key in keys]
         return np.array([inputs["guesses"][place] for place in found], "int64")
 
     given = [inputs[name].copy() for name in ("ids", "answers", "distances")]
-    found = function_of(namespace, "measure_reach")(model, *given, list(windows))
-    names = ("accuracy", "counts", "base_rate", "reach")
-    if not isinstance(found, Mapping) or any(name not in found for name in names):
-        raise ContractError(
-            f"measure_reach(…) returned {kind_of(found)}; expected a dictionary with {', '.join(names)}."
-        )
-    calls = _asked_for(asked, windows, len(ids))
-    if mode == "calls":
-        return {"calls": calls}
+    found = function_of(namespace, "measure_reach")(model, *given, windows.copy())
+    found = entries(found, ("accuracy", "counts", "base_rate", "reach"), "measure_reach(…)")
+    made: dict[str, Any] = {"asked": asked.table}
     if mode == "accuracy":
-        accuracy = _by_window(found["accuracy"], windows, "accuracy")
+        made["accuracy"] = _by_window(found["accuracy"], windows, "accuracy")
+        made["counts"] = numbers(found["counts"], "`counts`")
+    elif mode != "calls":
+        made["base_rate"] = floats(found["base_rate"], "`base_rate`")
+        if made["base_rate"].size != 1:
+            raise ContractError(f"`base_rate` has {made['base_rate'].size} numbers; expected one, for all windows.")
+        made["reach"] = _by_window(found["reach"], windows, "reach")
+    return made
+
+
+def _reach_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+    """What the model was asked, and the numbers; a flag tells where one is NaN, which is equal to nothing."""
+    windows = inputs["windows"]
+    calls = {"calls": _asked_for(taken(made, "asked", (len(windows), len(inputs["ids"])), "i") > 0, windows)}
+    if mode == "accuracy":
+        accuracy = taken(made, "accuracy", kinds="f")
         is_nan = np.isnan(accuracy)
-        counts = numbers(found["counts"], "`counts`")
-        known = np.where(is_nan, 0.0, accuracy)
-        return {"accuracy": known, "accuracy_is_nan": is_nan.astype("int64"), "counts": counts, "calls": calls}
-    base_rate = numbers(found["base_rate"], "`base_rate`").astype("float64")
-    if base_rate.size != 1:
-        raise ContractError(f"`base_rate` has {base_rate.size} numbers; expected one, for all windows.")
-    return {"base_rate": base_rate.item(), "reach": _by_window(found["reach"], windows, "reach"), "calls": calls}
+        flags = {"accuracy": np.where(is_nan, 0.0, accuracy), "accuracy_is_nan": is_nan.astype("int64")}
+        return {**flags, "counts": taken(made, "counts"), **calls}
+    if mode == "calls":
+        return calls
+    return {"base_rate": taken(made, "base_rate").item(), "reach": taken(made, "reach", kinds="f"), **calls}
 
 
 def _by_window(found: Any, windows: Sequence[int], name: str) -> np.ndarray:
@@ -172,19 +189,18 @@ def _by_window(found: Any, windows: Sequence[int], name: str) -> np.ndarray:
     return np.array(rows)
 
 
-def _asked_for(asked: set[tuple[int, int]], windows: Sequence[int], questions: int) -> str:
-    """What a model was asked, of all windows and questions."""
-    if len(asked) == len(windows) * questions:
+def _asked_for(asked: np.ndarray, windows: Sequence[int]) -> str:
+    """What a model was asked, of all windows and questions (W, N)."""
+    if asked.all():
         return every_question(windows)
-    at = {frozenset(question for window, question in asked if window == number) for number in range(len(windows))}
-    if len(at) > 1:
-        return "other questions under each window" if all(at) else "nothing under one of the windows"
-    return f"{len(next(iter(at)))} of {questions} questions"
+    if (asked != asked[0]).any():
+        return "other questions under each window" if asked.any(axis=1).all() else "nothing under one of the windows"
+    return f"{asked[0].sum()} of {asked.shape[1]} questions"
 
 
 PROBES = {
     "design": design(_standing, slopes=_four_slopes),
-    "measure_reach": _measure_reach,
+    "measure_reach": ReadOutside(_measure_reach, _reach_seen, {"calls": CALLS}),
     "sinusoidal_positions": refusing(function("sinusoidal_positions", "length", "d_model")),
     "TokenAndPositionEmbedding": LayerProbe(
         "TokenAndPositionEmbedding",

@@ -9,6 +9,7 @@ import numpy as np
 
 from coursekit.probes.arguments import kind_of
 from coursekit.probes.driving import ContractError, function_of
+from coursekit.probes.evidence import ReadOutside, taken
 from coursekit.probes.training import no_progress_bars, optimizers_built_early
 
 GUESSING = 0.66  # a binary cross-entropy above it is as good as that of a coin, ln 2 = 0.69
@@ -59,7 +60,7 @@ def _losses(said: np.ndarray, labels: np.ndarray) -> dict[str, float]:
     }
 
 
-def _kept(model: Any, curves: Mapping[str, list[float]], inputs: Mapping[str, Any]) -> dict[str, str]:
+def _kept(made: Mapping[str, Any], curves: Mapping[str, np.ndarray], inputs: Mapping[str, Any]) -> dict[str, str]:
     """Whose loss the history's `val_loss` is, which loss, and of which epoch the model has the weights.
 
     The epoch with the best accuracy counts as the best one here: which of the two was watched, `_chosen_by` says.
@@ -73,7 +74,7 @@ def _kept(model: Any, curves: Mapping[str, list[float]], inputs: Mapping[str, An
     late = "late" if len(watched) - 1 - best[0] > FEW else "soon"
     validation = f"the {len(inputs['x_val'])} validation reviews"
     for who, x, y, stops in ((validation, "x_val", "y_val", late), ("the training reviews", "x", "y", "not known")):
-        said = np.asarray(model(inputs[x], training=False))
+        said = taken(made, f"said.{x}")
         for name, value in _losses(said, inputs[y]).items():
             for epoch, places in (("the best epoch", best), ("the last epoch", [-1])):
                 if np.any(np.abs(watched[places] - value) <= 1e-4 * max(1.0, value)):
@@ -83,45 +84,77 @@ def _kept(model: Any, curves: Mapping[str, list[float]], inputs: Mapping[str, An
     return {"watched": "other reviews", **hidden}
 
 
-def _chosen_by(model: Any, curves: Mapping[str, list[float]], inputs: Mapping[str, Any]) -> str:
+def _chosen_by(made: Mapping[str, Any], curves: Mapping[str, np.ndarray], inputs: Mapping[str, Any]) -> str:
     """What chose the epoch whose weights the model has, where the validation loss falls long after the accuracy is at
     its best: "another number" if the loss of these weights stands in the history beside a clearly lower one."""
     watched = np.array(curves.get("val_loss", ()))
-    has = _losses(np.asarray(model(inputs["x_val"], training=False)), inputs["y_val"])["binary cross-entropy"]
+    has = _losses(taken(made, "said.x_val"), inputs["y_val"])["binary cross-entropy"]
     is_there = np.any(np.abs(watched - has) <= 1e-4)
     return "another number" if is_there and watched.min() < has - CLEARLY else "the validation loss"
 
 
-def _learned(model: Any, before: np.ndarray, curves: Mapping[str, list[float]], inputs: Mapping[str, Any]) -> dict:
+def _learned(made: Mapping[str, Any], curves: Mapping[str, np.ndarray], inputs: Mapping[str, Any]) -> dict[str, Any]:
     """What the training used, seen from the vectors of words that occur in one review only; and what it achieved."""
-    table = np.asarray(model.layers[0].embeddings)
-    moved = _turned(before, table)
+    table = taken(made, "table", kinds="f")
+    moved = _turned(taken(made, "table_before", table.shape, "f"), table)
     share = float(np.mean(moved[inputs["only_in_x"]]))
     complete = "complete" if any("acc" in name for name in curves) else "no accuracy"
-    said = np.asarray(model(inputs["x"], training=False))
-    steps = int(getattr(getattr(model, "optimizer", None), "iterations", 0))
+    said, epochs = taken(made, "said.x"), len(curves["loss"])
     facts = {
         "history": complete if "val_loss" in curves else "no validation loss",
         "training": "all reviews" if share > 0.5 else "a part of the reviews" if moved.any() else "nothing",
         "validation": "learned from" if moved[inputs["only_in_x_val"]].any() else "looked at",
-        "epochs": "several" if len(curves["loss"]) > 1 else "one",
-        "batches": "one in each epoch" if steps == len(curves["loss"]) > 1 and share > 0.5 else "small",
+        "epochs": "several" if epochs > 1 else "one",
+        "batches": "one in each epoch" if made["steps"] == epochs > 1 and share > 0.5 else "small",
         "fits": "the training reviews",
-        "chosen by": _chosen_by(model, curves, inputs),
+        "chosen by": _chosen_by(made, curves, inputs),
     }
     guesses = not _losses(said, inputs["y"])["binary cross-entropy"] < GUESSING
     if facts["training"] == "all reviews" and guesses and np.mean((said.reshape(-1) >= 0.5) == inputs["y"]) < 0.75:
         facts["fits"] = "nothing"
-    return {**facts, "probabilities": np.asarray(model(inputs["x_test"], training=False))}
+    return {**facts, "probabilities": taken(made, "said.x_test")}
 
 
-def train_classifier(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
-    """Let the student's function train a small model, and see what became of the model. It never sees test reviews."""
+def _drive(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """Let the student's function train a small model, and hand over what became of it. It never sees test reviews."""
     target = function_of(namespace, "train_classifier")
-    inputs = {key: value.astype("int32") if isinstance(value, np.ndarray) else value for key, value in inputs.items()}
+    inputs = _as_int32(inputs)
     model = _small_model(inputs)
     before = np.array(model.layers[0].embeddings)
     x, y, x_val, y_val = (inputs[key].copy() for key in ("x", "y", "x_val", "y_val"))
     with no_progress_bars(), optimizers_built_early():
         curves = _curves(target(model, x, y, (x_val, y_val)))
-    return _kept(model, curves, inputs) if mode == "stopping" else _learned(model, before, curves, inputs)
+    asked = ("x", "x_val") if mode == "stopping" else ("x", "x_val", "x_test")
+    return {
+        "curves": {name: np.array(values) for name, values in curves.items()},
+        "table_before": before,
+        "table": np.asarray(model.layers[0].embeddings),
+        "steps": int(getattr(getattr(model, "optimizer", None), "iterations", 0)),
+        **{f"said.{name}": np.asarray(model(inputs[name], training=False)) for name in asked},
+    }
+
+
+def _seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+    inputs = _as_int32(inputs)
+    curves = {name: taken(made["curves"], name) for name in made["curves"]}
+    return _kept(made, curves, inputs) if mode == "stopping" else _learned(made, curves, inputs)
+
+
+def _as_int32(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value.astype("int32") if isinstance(value, np.ndarray) else value for key, value in inputs.items()}
+
+
+FACTS = (
+    "watched",
+    "kept",
+    "loss",
+    "stops",
+    "history",
+    "training",
+    "validation",
+    "epochs",
+    "batches",
+    "fits",
+    "chosen by",
+)
+train_classifier = ReadOutside(_drive, _seen, dict.fromkeys(FACTS, "what became of a model in training"))

@@ -7,22 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.arguments import kind_of
-from coursekit.probes.blocks import scores_held
+from coursekit.probes.blocks import scores_held, tensors_held
 from coursekit.probes.choosing import design, whole
-from coursekit.probes.driving import ContractError, find, function, function_of, numbers
+from coursekit.probes.driving import ContractError, entries, find, floats, function, function_of
+from coursekit.probes.evidence import CALLS, Asked, ReadOutside, part_of_grid, taken
 
 _attend_in_blocks = function("online_attention", "q", "k", "v", "block_size")
 
 
 def _online_attention(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
-    """Call the function; in the mode ``memory`` say how many scores it holds at a time."""
+    """Call the function; in the mode ``memory`` hand over how much it holds at a time."""
     if mode != "memory":
         return _attend_in_blocks(namespace, inputs, mode)
     target, block_size = find(namespace, "online_attention"), inputs["block_size"]
     q, k, v = (inputs[key] for key in "qkv")
-    held = scores_held(lambda *arrays: target(*arrays, block_size), q, k, v, block_size)
-    return {"all_scores": held or never_held(q, k)}
+    return tensors_held(lambda *arrays: target(*arrays, block_size), q, k, v, block_size)
+
+
+def _memory_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+    q, k = inputs["q"], inputs["k"]
+    if mode != "memory":
+        return dict(made)
+    return {"all_scores": scores_held(q, k, inputs["block_size"], made) or never_held(q, k)}
 
 
 def never_held(q: np.ndarray, k: np.ndarray) -> str:
@@ -42,33 +48,27 @@ MEANS, FIRSTS = ("unscaled", "scaled"), ("first_unscaled", "first_scaled")
 def _measure_saturation(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
     """Hand over queries and keys that are drawn already, and note which are asked for."""
     widths, seeds = list(inputs["widths"]), list(inputs["seeds"])
-    asked: set[tuple[int, int]] = set()
+    asked = Asked("`draw` was asked for", width=widths, seed=seeds)
     returned: list[tuple[np.ndarray, np.ndarray]] = []  # arrays that were handed over, and what was in them
 
     def draw(seed: int, d: int) -> tuple[np.ndarray, ...]:
-        for value, known, name in ((seed, seeds, "seed"), (d, widths, "width")):
-            if value not in known:
-                raise ContractError(f"`draw` was asked for the {name} {value!r}, which is not among those given.")
-        asked.add((widths.index(d), seeds.index(seed)))
-        drawn = [inputs[name][widths.index(d), seeds.index(seed), :, :d] for name in ("queries", "keys")]
+        width, number = asked.place(seed=seed, width=d)
+        drawn = [inputs[name][width, number, :, :d] for name in ("queries", "keys")]
         copies = tuple(array.copy() for array in drawn)
         returned.extend(zip(copies, drawn, strict=True))
         return copies
 
     limit = (inputs["threshold"],) if "threshold" in inputs else ()
     found = function_of(namespace, "measure_saturation")(draw, list(widths), list(seeds), *limit)
-    shown = "measure_saturation(…)"
-    missing = [name for name in (*MEANS, *FIRSTS, "base") if not isinstance(found, Mapping) or name not in found]
-    if missing:
-        raise ContractError(
-            f"{shown} returned {kind_of(found)}; expected a dictionary with {', '.join(map(repr, missing))}."
-        )
+    names = (*MEANS, *FIRSTS, "base")
+    missing = [name for name in names if not isinstance(found, Mapping) or name not in found]
+    found = entries(found, names, "measure_saturation(…)", ", ".join(map(repr, missing)))
     if mode == "draws":
-        is_changed = any(not np.array_equal(array, before) for array, before in returned)
-        return {"draws": CHANGED if is_changed else _drawn(asked, len(widths), seeds)}
+        changed = [not np.array_equal(array, before) for array, before in returned]
+        return {"asked": asked.table, "changed": np.array(any(changed))}
     if mode == "base":
-        return {"base": numbers(found["base"], '"base"').astype("float64")}
-    means = {name: numbers(found[name], f'"{name}"').astype("float64") for name in MEANS}
+        return {"base": floats(found["base"], '"base"')}
+    means = {name: floats(found[name], f'"{name}"') for name in MEANS}
     for name, mean in means.items():
         if mean.shape != (len(widths),):
             raise ContractError(f'"{name}" has the shape {mean.shape}; expected one number for each of the widths.')
@@ -85,13 +85,12 @@ def _width(value: Any, name: str) -> str:
     return str(int(width.reshape(())))
 
 
-def _drawn(asked: set[tuple[int, int]], widths: int, seeds: Sequence[int]) -> str:
-    """What was drawn, of all seeds and widths."""
-    if len(asked) == widths * len(seeds):
-        return every_draw(seeds)
-    if asked and len({seed for _, seed in asked}) == 1:
-        return "one seed only"
-    return f"{len(asked)} of {widths * len(seeds)} draws"
+def _draws_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+    if mode != "draws":
+        return dict(made)
+    widths, seeds = inputs["widths"], inputs["seeds"]
+    asked, changed = taken(made, "asked", (len(widths), len(seeds)), "i"), taken(made, "changed", (), "b")
+    return {"draws": CHANGED if changed else part_of_grid(asked, every_draw(seeds), "draws")}
 
 
 TOKENS, WIDTH, FLOAT_BYTES, KIBIBYTE = 4096, 64, 4, 1024  # of the attention in `design`
@@ -119,6 +118,6 @@ def _standing(constraint: str, block_queries: int, block_keys: int, key_blocks: 
 
 PROBES = {
     "design": design(_standing, block_queries=whole(), block_keys=whole(), key_blocks=whole()),
-    "measure_saturation": _measure_saturation,
-    "online_attention": _online_attention,
+    "measure_saturation": ReadOutside(_measure_saturation, _draws_seen, {"draws": CALLS}),
+    "online_attention": ReadOutside(_online_attention, _memory_seen, {"all_scores": "what a function holds in memory"}),
 }

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from coursekit.probes.driving import ContractError, find, function_of, numbers
+from coursekit.probes.evidence import taken
 
 
 def standardize(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -34,12 +35,17 @@ def of_texts(name: str, *others: str, result: str) -> Callable[..., dict[str, An
             raise ContractError(f"{name}(…) returned None. Is the `return` missing?")
         if result == "vocabulary":
             return {"vocabulary": _words(value, name)}
-        ids = numbers(value, f"what {name}(…) returned")
-        if ids.dtype.kind in "iu" and ids.dtype.itemsize == 1:
-            return {"ids": ids, "kind": f"{ids.dtype.name}, too small for the ids of 20,000 words"}
-        return {"ids": ids, "kind": "whole numbers" if ids.dtype.kind in "iu" else f"{ids.dtype.name}"}
+        return {"ids": numbers(value, f"what {name}(…) returned")}
 
     return probe
+
+
+def ids_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+    """The ids, and whether their type holds those of 20,000 words."""
+    ids = taken(made, "ids")
+    if ids.dtype.kind in "iu" and ids.dtype.itemsize == 1:
+        return {"ids": ids, "kind": f"{ids.dtype.name}, too small for the ids of 20,000 words"}
+    return {"ids": ids, "kind": "whole numbers" if ids.dtype.kind in "iu" else f"{ids.dtype.name}"}
 
 
 def _words(value: Any, name: str) -> list[str]:

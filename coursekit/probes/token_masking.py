@@ -1,7 +1,7 @@
 """Probe of lab 07's masking: texts of ids, and what a function makes of them.
 
 It says nothing of the results: whether they follow their law is judged outside of the student's process, from the
-masked ids themselves (`coursekit.check.readings.token_masking`).
+masked ids themselves (`coursekit.probes.masked_ids`).
 """
 
 from __future__ import annotations

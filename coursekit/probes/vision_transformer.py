@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,14 @@ from coursekit.probes.driving import (
     numbers,
     refusing,
 )
+from coursekit.probes.evidence import MODEL, ReadOutside, taken
 from coursekit.probes.sharing import current_cache
 from coursekit.probes.training import no_progress_bars, optimizers_built_early
-from coursekit.probes.vit_dropout import dropped
+from coursekit.probes.vit_dropout import DROPOUT, dropped_seen, hand_over_dropped
+from coursekit.probes.weights import count, cut, gradients, slopes
 
 EMBEDDING = ("projection.kernel", "projection.bias", "class_token", "position_embedding")
+ON_THE_WAY = "Is this part used, and is everything on the way `keras.ops` or TensorFlow?"
 MODEL_SIZES = ("image_shape", "patch_size", "num_classes", "num_layers", "d_model", "num_heads", "d_ff")
 ATTENTION = ("query", "key", "value", "output")
 
@@ -48,23 +51,13 @@ def _embedding_gradients(driven: BuiltLayer) -> dict[str, Any]:
     import tensorflow as tf
 
     images = driven.arguments[0]
-    weights = {path: _plain_variable(driven.attribute(path), path) for path in driven.paths}
-    sources = {"images": images, **weights}
-    with tf.GradientTape() as tape:
-        tape.watch(list(sources.values()))
-        loss = tf.reduce_sum(driven.built(images) * driven.inputs["cotangent.output"])
-    gradients = dict(zip(sources, tape.gradient(loss, list(sources.values())), strict=True))
-    _refuse_lost(gradients)
-    return {f"gradient.{name}": tf.convert_to_tensor(gradient) for name, gradient in gradients.items()}
-
-
-def _refuse_lost(gradients: Mapping[str, Any]) -> None:
-    lost = [f"`{name}`" for name, gradient in gradients.items() if gradient is None]
-    if lost:
-        raise ContractError(
-            f"no gradient flows from the output to {', '.join(lost)}. Is this part used, and is everything on the way "
-            "`keras.ops` or TensorFlow?"
-        )
+    sources = {"images": images, **{path: _plain_variable(driven.attribute(path), path) for path in driven.paths}}
+    found = gradients(
+        lambda: tf.reduce_sum(driven.built(images) * driven.inputs["cotangent.output"]),
+        [(f"`{name}`", source) for name, source in sources.items()],
+        advice=ON_THE_WAY,
+    )
+    return {f"gradient.{name}": gradient for name, gradient in zip(sources, found, strict=True)}
 
 
 class _Roles:
@@ -190,10 +183,7 @@ def role_shapes(sizes: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
 
 def by_role(vector: np.ndarray, sizes: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """Cut one vector into the weights of the roles."""
-    shapes = role_shapes(sizes)
-    ends = np.cumsum([int(np.prod(shape)) for shape in shapes.values()])
-    pieces = np.split(vector, ends[:-1])
-    return {role: piece.reshape(shape) for (role, shape), piece in zip(shapes.items(), pieces, strict=True)}
+    return cut(vector, role_shapes(sizes))
 
 
 def _model(namespace: Mapping[str, Any], inputs: Mapping[str, Any]) -> Any:
@@ -230,14 +220,15 @@ def _build_vit(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: st
 
     model = _model(namespace, inputs)
     if mode == "parameters":
-        return {"trainable_parameters": sum(int(np.prod(variable.shape)) for variable in model.trainable_variables)}
+        return {"trainable_parameters": count(model.trainable_variables)}
     roles = _Roles(model, inputs)
     weights = by_role(inputs["weights"], inputs)
     roles.assign(weights)
     images = tf.convert_to_tensor(inputs["images"])
     if mode == "dropout":
-        run = partial(_logits, model)
-        return dropped(model, run, roles.assign, images, weights, inputs["num_layers"], inputs.get("dropout", 0.0))
+        return hand_over_dropped(
+            model, partial(_logits, model), roles.assign, images, weights, inputs.get("dropout", 0.0)
+        )
     if mode == "slopes":
         return _slopes(model, roles, images, inputs)
     if mode == "saved":
@@ -248,28 +239,29 @@ def _build_vit(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: st
     return {"logits": _logits(model, images)}
 
 
+def _dropout_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+    if mode != "dropout":
+        return dict(made)
+    weights = by_role(inputs["weights"], inputs)
+    return dropped_seen(made, weights, inputs["num_layers"], inputs.get("dropout", 0.0))
+
+
 def _slopes(model: Any, roles: _Roles, images: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     import tensorflow as tf
 
-    directions = by_role(inputs["direction"], inputs)
-    used = {role: roles.found.get(role, ()) for role in directions}
-    flat = list(_numbered(used))
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_sum(_logits(model, images) * inputs["weighting"])
-    gradients = tape.gradient(loss, [variable for _, variable in flat])
-    _refuse_lost(
-        {f"{role} of {variable.name}": gradient for (role, variable), gradient in zip(flat, gradients, strict=True)}
+    along = by_role(inputs["direction"], inputs)
+    used = [
+        (role, _plain_variable(variable, role), along[role]) for role in along for variable in roles.found.get(role, ())
+    ]
+    found = slopes(
+        lambda: tf.reduce_sum(_logits(model, images) * inputs["weighting"]),
+        [(f"{role} of {variable.name}", variable, step) for role, variable, step in used],
+        advice=ON_THE_WAY,
     )
-    slopes = dict.fromkeys(directions, 0.0)
-    for (role, _), gradient in zip(flat, gradients, strict=True):
-        slopes[role] += float(np.sum(np.ravel(gradient) * np.ravel(directions[role])))
-    return {"slopes": np.array(list(slopes.values()))}
-
-
-def _numbered(used: Mapping[str, Sequence[Any]]) -> Iterator[tuple[str, Any]]:
-    for role, variables in used.items():
-        for variable in variables:
-            yield role, _plain_variable(variable, role)
+    summed = dict.fromkeys(along, 0.0)
+    for (role, _, _), slope in zip(used, found, strict=True):
+        summed[role] += slope
+    return {"slopes": np.array(list(summed.values()))}
 
 
 def _saved(model: Any, namespace: Mapping[str, Any]) -> Any:
@@ -308,12 +300,18 @@ def _train_vit(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: st
     fitted, unseen = (np.asarray(_logits(model, batch, training=False)) for batch in (images, inputs["unseen"]))
     if fitted.shape != (len(images), inputs["num_classes"]):
         raise ContractError(f"the model returns {fitted.shape}; expected {(len(images), inputs['num_classes'])}.")
+    return {"fitted": fitted, "logits": unseen}
+
+
+def _training_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+    """What the model returns of its own training images; the labels of the others are withheld."""
+    fitted = taken(made, "fitted", (len(inputs["images"]), inputs["num_classes"]))
     sums = (fitted >= 0).all() and np.allclose(fitted.sum(axis=-1), 1, atol=1e-3)
-    right = np.mean(np.argmax(fitted, axis=-1) == labels)
+    right = np.mean(np.argmax(fitted, axis=-1) == inputs["labels"])
     return {
         "returns": "probabilities" if sums else "logits",
         "fits": "its training images" if right >= 0.5 else "nothing",
-        "logits": unseen,
+        "logits": taken(made, "logits"),
     }
 
 
@@ -384,7 +382,7 @@ def _one_each(values: Sequence[Any], what: str) -> np.ndarray:
 
 
 def _along(found: Mapping[int, Any], size: int) -> dict[str, Any]:
-    """The accuracies at whole patches, and whether there are any elsewhere."""
+    """The accuracies at whole patches, and at which shifts there are any."""
     there = {
         shift: value is not None and not np.all(np.isnan(numbers(value, "`along`"))) for shift, value in found.items()
     }
@@ -392,13 +390,20 @@ def _along(found: Mapping[int, Any], size: int) -> dict[str, Any]:
     for shift in whole:
         if not there[shift]:
             raise ContractError(f"`along` is {found[shift]} at the shift {shift}, a whole number of patches of {size}.")
-    elsewhere = any(there[shift] for shift in found if shift not in whole)
     values = _one_each([found[shift] for shift in whole], "along")
-    return {"along": values, "rows": "at other shifts as well" if elsewhere else WHOLE_PATCHES}
+    return {"along": values, "there": np.array([*there.values()])}
+
+
+def _along_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+    if mode != "along":
+        return dict(made)
+    shifts = np.array(inputs["shifts"])
+    elsewhere = taken(made, "there", shifts.shape, "b")[shifts % inputs["patch_size"] != 0].any()
+    return {"along": taken(made, "along"), "rows": "at other shifts as well" if elsewhere else WHOLE_PATCHES}
 
 
 PROBES = {
-    "measure_shift": _measure_shift,
+    "measure_shift": ReadOutside(_measure_shift, _along_seen),
     "extract_patches": refusing(function("extract_patches", "images", "patch_size", unknown_axes={"images": (0,)})),
     "PatchEmbedding": LayerProbe(
         "PatchEmbedding",
@@ -409,7 +414,7 @@ PROBES = {
         unknown_axes=(0,),
         modes={"gradient": _embedding_gradients},
     ),
-    "build_vit": _build_vit,
-    "train_vit": _train_vit,
+    "build_vit": ReadOutside(_build_vit, _dropout_seen, dict.fromkeys(DROPOUT, MODEL)),
+    "train_vit": ReadOutside(_train_vit, _training_seen),
     "extract_tubelets": refusing(function("extract_tubelets", "video", "frames", "patch_size")),
 }

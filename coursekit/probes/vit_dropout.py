@@ -7,6 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from coursekit.probes.arguments import ContractError
+from coursekit.probes.evidence import taken
+
+DROPOUT = ("in_training", "at_inference", "after_last_norm", "besides")  # what is seen
 PLACES = {
     "the embedded tokens": ("projection.bias", "class_token", "position_embedding"),
     "the attention's output": ("output.bias",),
@@ -20,16 +24,15 @@ NOT_GROWN = "what is kept grows by another factor"
 READ_DROPPED = "what a block reads is dropped"
 
 
-def dropped(
+def hand_over_dropped(
     model: Any,
     run: Callable[..., Any],
     assign: Callable[[Mapping[str, np.ndarray]], None],
     images: Any,
     weights: Mapping[str, np.ndarray],
-    layers: int,
     rate: float,
 ) -> dict[str, Any]:
-    """For each of the three places, the share of dropped numbers in training; and whether calls outside of it differ.
+    """The model's logits, in training and outside of it, with weights that let what is dropped be seen.
 
     One place adds a vector to every token, and all other weights are zeros. So the last norm reads this vector with
     some numbers dropped, and the head, a unit matrix, hands on what the norm makes of it.
@@ -40,14 +43,13 @@ def dropped(
         assign: puts weights into the model, by their roles.
         images: some images, (B, h, w, C).
         weights: arrays of the shapes that the roles' weights have.
-        layers: the number of blocks that was asked for.
         rate: the rate of the dropouts that was asked for.
     """
     import tensorflow as tf
 
     few, many = (tf.repeat(images, count // len(images), axis=0) for count in (FEW, MANY if rate else FEW))
     width, classes = weights["head.kernel"].shape
-    vector = (SMALL * 1.2 ** np.arange(width)).astype("float32")
+    vector = _vector(width)
     silent = {role: np.zeros_like(value) for role, value in weights.items()}
     silent |= {"norm.gamma": np.ones_like(vector), "head.kernel": np.eye(width, classes, dtype="float32")}
 
@@ -59,36 +61,69 @@ def dropped(
         return np.asarray(run(batch, **training))
 
     give(*(role for added in PLACES.values() for role in added), "norm.beta")
-    outside = call(few, training=False)
     # A functional model that is told training=False tells it to dropouts that are set to True, too.
-    at_inference = _differ(outside, call(few))
+    made = {"outside": call(few, training=False), "untold": call(few), "training": call(few, training=True)}
+    made["other_noise"] = np.array(_has_other_noise(model))
+    give("norm.beta")  # zeros come to the last norm, which returns beta
+    made |= {"norm.training": call(few, training=True), "norm.outside": call(few, training=False)}
+    rows = np.broadcast_to(vector[::-1], weights["position_embedding"].shape).copy()
+    rows[0, 0] = vector
+    give(position_embedding=rows, output__bias=_signed(vector))
+    made["added"] = call(few, training=False)
+    for number, added in enumerate(PLACES.values()):
+        give(*added)
+        made |= {f"{number}.training": call(many, training=True), f"{number}.outside": call(few, training=False)}
+    give(**_silent_if_whole(weights, vector))
+    return made | {"silent": call(many, training=True)}
+
+
+def dropped_seen(
+    made: Mapping[str, Any], weights: Mapping[str, np.ndarray], layers: int, rate: float
+) -> dict[str, Any]:
+    """For each of the three places, the share of dropped numbers in training; and whether calls outside of it differ.
+
+    Args:
+        made: what `hand_over_dropped` returned.
+        weights: arrays of the shapes that the roles' weights have.
+        layers: the number of blocks that was asked for.
+        rate: the rate of the dropouts that was asked for.
+    """
+    logits = {name: taken(made, name, kinds="f") for name in made if name != "other_noise"}
+    width, classes = weights["head.kernel"].shape
+    vector = _vector(width)
+    if any(each.size > 32 * MANY * classes for each in logits.values()):
+        raise ContractError("the logits are far more than those of the images.")
+    # A functional model that is told training=False tells it to dropouts that are set to True, too.
+    at_inference = _differ(logits["outside"], logits["untold"])
     shares, after, besides = np.zeros(len(PLACES)), False, NOTHING_ELSE
-    changes = _differ(outside, call(few, training=True))
-    if changes and rate and _has_other_noise(model):
+    changes = _differ(logits["outside"], logits["training"])
+    if changes and rate and taken(made, "other_noise", (), "b"):
         shares, besides = np.full(len(PLACES), rate), NOISE
     elif changes:
-        give("norm.beta")  # zeros come to the last norm, which returns beta
-        after = _differ(call(few, training=True), call(few, training=False))
-        rows = np.broadcast_to(vector[::-1], weights["position_embedding"].shape).copy()
-        rows[0, 0] = vector
-        signed = vector * (-1) ** np.arange(width)
-        give(position_embedding=rows, output__bias=signed)
-        usual = rate and not after and _reads_first(call(few, training=False), vector + layers * signed)
-        for number, added in enumerate(PLACES.values()):
-            give(*added)
-            training, outside = call(many, training=True), call(few, training=False)
+        after = _differ(logits["norm.training"], logits["norm.outside"])
+        usual = rate and not after and _reads_first(logits["added"], vector + layers * _signed(vector))
+        for number in range(len(PLACES)):
+            training, outside = logits[f"{number}.training"], logits[f"{number}.outside"]
             if _differ(training[:FEW], outside):
                 shares[number] = _share_dropped(training, vector, rate, after=after)
                 if usual and besides == NOTHING_ELSE:
                     besides = _else_seen(training, outside[0], vector, rate, float(shares[number]))
         if usual and besides == NOTHING_ELSE and shares[0] in (0, round(rate, 1)):
-            give(**_silent_if_whole(weights, vector))
-            constant = np.ptp(call(many, training=True)[:, :width], axis=1) < 0.01
+            constant = np.ptp(logits["silent"][:, :width], axis=1) < 0.01
             if constant.mean() < (1 - shares[0]) ** width / 2:
                 besides = READ_DROPPED
     said = {False: "nothing is dropped", True: "numbers are dropped"}
     words = {"at_inference": said[at_inference], "after_last_norm": said[after], "besides": besides}
     return {"in_training": shares, **words}
+
+
+def _vector(width: int) -> np.ndarray:
+    """What one place adds to every token."""
+    return (SMALL * 1.2 ** np.arange(width)).astype("float32")
+
+
+def _signed(vector: np.ndarray) -> np.ndarray:
+    return vector * (-1) ** np.arange(len(vector))
 
 
 def _differ(one: np.ndarray, other: np.ndarray) -> bool:

@@ -3,13 +3,7 @@
 from typing import Any
 
 from autograder.declare import Case, Exercise, edit, seen
-from coursekit.check.readings.token_masking import (
-    at_the_rate,
-    each_for_itself,
-    in_three_kinds,
-    never_chosen,
-    uniform_over,
-)
+from coursekit.probes.masked_ids import at_the_rate, each_for_itself, in_three_kinds, never_chosen, uniform_over
 
 
 def _large(rng) -> dict[str, Any]:

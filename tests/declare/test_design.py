@@ -81,7 +81,8 @@ PROBE = design(lambda constraint, rows, share: f"{constraint}: {rows}, {share}",
 
 
 def said(chosen: object) -> str:
-    return PROBE({"design": lambda: chosen}, {"constraint": "rows"}, "call")["rows"]
+    inputs = {"constraint": "rows"}
+    return PROBE.says(inputs, "call", PROBE({"design": lambda: chosen}, inputs, "call"))["rows"]
 
 
 @pytest.mark.parametrize("rows", [7, 7.0, np.int8(7), np.float32(7), np.array(7)])

@@ -21,12 +21,12 @@ class TestLanguageModel(LabTests):
 
 
 def test_a_hundred_measurements_of_a_process_lie_near_its_law():
-    exercise = exercises_of(LAB)["measure_temperature"]
+    exercise, probe = exercises_of(LAB)["measure_temperature"], PROBES["measure_temperature"]
     assert isinstance(exercise, Exercise)
     names = namespace(solution_sources(LAB))
     for seed in range(100):
         (case,) = next(group.draw(rng) for group, rng in exercise.generators(seed) if group.name == "law")
-        found = PROBES["measure_temperature"](names, case.inputs, "law")
+        found = probe.says(case.inputs, "law", probe(names, case.inputs, "law"))
         assert lacking("shares are near their law", {**case.inputs, **case.withheld}, found) is None, seed
 
 

@@ -83,7 +83,7 @@ def test_the_hidden_layers_are_seen_alike_in_a_graph_and_outside(solved, reviews
     built.trace(inputs["ids"])
     assert (built.run is built.model) == (change is _needs_numbers)
     probe = imdb_classifier.PROBES["build_classifier"]
-    quick = probe(answer, inputs, "inside")
+    quick = probe.says(inputs, "inside", probe(answer, inputs, "inside"))
     monkeypatch.setattr(imdb_classifier._Classifier, "trace", lambda self, ids: None)
-    np.testing.assert_equal(probe(answer, inputs, "inside"), quick)
+    np.testing.assert_equal(probe.says(inputs, "inside", probe(answer, inputs, "inside")), quick)
     assert ("no ReLU" in map(str, quick.values())) == (change is _without_relu)

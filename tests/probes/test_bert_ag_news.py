@@ -18,7 +18,7 @@ from autograder.sandbox import PRELOAD
 from coursekit.check import chance, readings
 from coursekit.check.judge import Attempt
 from coursekit.lecture import bert
-from coursekit.probes import bert_ag_news, news_classifier
+from coursekit.probes import bert_ag_news, masked_ids, news_classifier
 from coursekit.probes.sharing import LayerCache, current_cache, sharing
 from coursekit.probes.token_masking import texts_of
 
@@ -59,11 +59,11 @@ def test_chance_fails_a_right_masking_less_than_once_in_a_million_marks(solved, 
         met.append((n, p, low, high))
         return low, high
 
-    for module in (chance, readings.token_masking):
+    for module in (chance, masked_ids):
         monkeypatch.setattr(module, "likely_counts", noted)
     for case in masking_cases(11):
         made = bert_ag_news.PROBES["mask_tokens"](solved, case.inputs, case.mode)
-        assert readings.masking_seen(case.inputs, case.mode, made) == case.expected
+        assert masked_ids.masking_seen(case.inputs, case.mode, made) == case.expected
     lost = sum(binom.cdf(low - 1, n, p) + binom.sf(high, n, p) for n, p, low, high in met)
     assert 15 < len(met) < 400
     assert 0 < lost < 1e-6

@@ -8,8 +8,10 @@ from lab_matrix import exercises, expectations, namespace, solution_sources
 from this_course import exercises_of
 
 from coursekit.check.diagnosis import agrees
+from coursekit.check.judge import Attempt
 from coursekit.check.lab import run_cases
 from coursekit.check.plain import plain
+from coursekit.check.readings import read
 from coursekit.probes import described, load_probe
 from coursekit.probes.driving import BuiltLayer, LayerProbe
 from coursekit.probes.sharing import LayerCache, sharing
@@ -64,8 +66,9 @@ def test_sharing_changes_no_result_of_a_solution(lab, name):
     for case, attempt in zip(cases, shared, strict=True):
         if case.property or case.mode == "refusal":  # left to chance, or to an error
             continue
-        alone = {key: plain(value) for key, value in drive(names, case.inputs, case.mode).items()}
-        assert attempt.outputs is not None and agrees(attempt.outputs, alone, case.tolerance), case.description
+        alone = Attempt({key: plain(value) for key, value in drive(names, case.inputs, case.mode).items()})
+        alone = read(lab, name, case.inputs, case.mode, alone)
+        assert attempt.outputs and agrees(attempt.outputs, alone.outputs, case.tolerance), case.description
 
 
 def test_one_layer_serves_the_cases_that_make_it_alike():

@@ -15,16 +15,17 @@ from typing import Any
 import numpy as np
 
 from coursekit.check.chance import ALARM, is_likely, likely_counts, log_binomial
-from coursekit.check.properties import Unfit
+from coursekit.probes.arguments import ContractError
+from coursekit.probes.evidence import taken
 from coursekit.probes.token_masking import SHORT_CALLS, texts_of
 
 RIGHT_LABELS = "the original ids where chosen, -100 elsewhere"
 
 
 def _ids(array: np.ndarray) -> np.ndarray:
-    """Whole numbers, also where they came as floats. Raises Unfit where they are none."""
+    """Whole numbers, also where they came as floats. Raises ContractError where they are none."""
     if array.dtype.kind == "f" and not ((np.abs(array) < 2**53) & (array == np.round(array))).all():
-        raise Unfit("what came back are no whole numbers.")
+        raise ContractError("what came back are no whole numbers.")
     return array.astype("int64")
 
 
@@ -43,11 +44,8 @@ class _Masked:
         self.given = self.array("given", self.ids[-1].shape)
 
     def array(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
-        """An array that came back, of this shape. Raises Unfit where it is none."""
-        value = self.made.get(name)
-        if not isinstance(value, np.ndarray) or value.shape != shape or value.dtype.kind not in "biuf":
-            raise Unfit("what came back are no inputs and labels.")
-        return value
+        """An array that came back, of this shape. Raises ContractError where it is none."""
+        return taken(self.made, name, shape)
 
     def all(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
         """The arrays of all calls, end to end."""
@@ -435,6 +433,6 @@ def masking_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) 
         made: what `mask_tokens` returned; it may come from a process of the student's.
 
     Raises:
-        Unfit: it cannot be read as masked texts.
+        ContractError: it cannot be read as masked texts.
     """
     return MASKING[mode](_Masked(inputs, made))
