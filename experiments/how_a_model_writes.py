@@ -105,7 +105,10 @@ def calls_with_a_draft(written: np.ndarray) -> list[int]:
     return counts
 
 
-def main(source: Annotated[Path | None, typer.Option("--data", help="Folder with the course's data.")] = None) -> None:
+def main(
+    source: Annotated[Path | None, typer.Option("--data", help="Folder with the course's data.")] = None,
+    only: Annotated[str, typer.Option(help="Some of the ways, with ; between them; what is recorded stays.")] = "",
+) -> None:
     started = time.process_time()
     (train, _), (test, _) = data.reviews("real", path=source)
     known = {word for text in train for word in WORD.findall(text.lower())}
@@ -113,17 +116,21 @@ def main(source: Annotated[Path | None, typer.Option("--data", help="Folder with
     model = PlainSmolLM2(numbers)
     order = np.random.default_rng(0).permutation(len(test))
     rows = (tokens.encode(re.sub(r"\s*<br /><br />\s*", "\n\n", test[number])) for number in order)
-    people = np.array(
-        [row[:LENGTH] for _, row in zip(range(4 * REVIEWS), rows, strict=False) if len(row) >= LENGTH][:REVIEWS]
-    )
-    results: dict[str, Any] = {"begin": BEGIN, "length": LENGTH, "ways": {}}
+    long = (row[:LENGTH] for row in rows if len(row) >= LENGTH)
+    people = np.array([next(long) for _ in range(REVIEWS)])
+    try:
+        old = recorded.load(NAME)
+    except FileNotFoundError:
+        old = {"results": {"ways": {}}, "seconds": 0.0}
+    results: dict[str, Any] = old["results"] | {"reviews": REVIEWS, "begin": BEGIN, "length": LENGTH, "draft": DRAFT}
     for name, settings in {"people": {}, **WAYS}.items():
+        if only and name not in only.split(";"):
+            continue
         begun = people[:, :BEGIN]
         written, nats = (people, nats_of(model, people)) if name == "people" else continued(model, begun, settings)
         results["ways"][name] = judged(written, nats, tokens.decode, known)
         if name == "greedy":
             results["calls with a draft"] = calls_with_a_draft(written)
-            results["draft"] = DRAFT
         print(name, results["ways"][name], tokens.decode(written[0].tolist())[-300:], flush=True)
     recorded.save(
         NAME,
@@ -132,7 +139,7 @@ def main(source: Annotated[Path | None, typer.Option("--data", help="Folder with
         device=f"CPU, {platform.machine()}",
         command=f"python experiments/{NAME}.py --data FOLDER",
         seed=0,
-        seconds=time.process_time() - started,
+        seconds=old["seconds"] + time.process_time() - started,
         results=results,
     )
 
