@@ -31,7 +31,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.course.cells import grade_id, is_solution
+from autograder.course.labs import grade_id, is_solution
 from autograder.course.settings import Course, load_course
 from autograder.grade.lab_grader import LabGrader
 from autograder.grade.preloading import preload_of

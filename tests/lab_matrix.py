@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from this_course import exercises_of
 
-from autograder.course.cells import is_solution
+from autograder.course.labs import is_solution
 from autograder.declare.exercise import Case, Exercise, differs
 from coursekit.check import rules
 from coursekit.check.cells import read_cells

@@ -106,7 +106,7 @@ def build(root: Path, monkeypatch: pytest.MonkeyPatch, toml: str = TOML) -> Cour
     spec = SimpleNamespace(forbidden=(), no_loops=False, sentences={})
     free = SimpleNamespace(spec=spec, wrong_answers=[], uses=())
     declared = {"double": free, "square": free}
-    for user in ("release.release", "grade.lab_grader", "pages.class_report", "integrations.exporting.gradescope"):
+    for user in ("release.release", "grade.lab_grader", "pages.class_report", "integrations.gradescope.archive"):
         monkeypatch.setattr(f"autograder.{user}.declared_exercises", lambda course, lab: declared)
     monkeypatch.setattr("autograder.release.reference_export.export", export_points)
     monkeypatch.setattr("autograder.release.verify_solution.failed_checks", lambda *_: [])

@@ -33,7 +33,7 @@ from nbformat import NotebookNode
 from traitlets import Unicode
 from traitlets.config import Config
 
-from autograder.course.cells import grade_id, is_solution, is_test
+from autograder.course.labs import grade_id, is_solution, is_test
 from autograder.course.settings import Course, load_course
 from autograder.read.skeleton import defined_names
 from autograder.release.course_cells import write_course_cells

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import difflib
+from collections.abc import Iterator
+from typing import Annotated
 
 import typer
 from rich.syntax import Syntax
@@ -10,9 +12,9 @@ from rich.table import Table
 
 from autograder.cli.console import Lab, out, say
 from autograder.course.settings import CourseError, load_course
-
-if TYPE_CHECKING:
-    from autograder.declare.exercise import Exercise
+from autograder.declare.course_exercises import declared_exercises
+from autograder.declare.edits import spelling
+from autograder.declare.exercise import FIND_THE_BUG, Exercise
 
 COLUMNS = ("exercise", "made", "equivalent", "killed", "left")
 
@@ -37,9 +39,6 @@ def mistake(
 
     course author mistake 02_self_attention scaled_dot_product_attention unscaled
     """
-    from autograder.author.mistake_text import described
-    from autograder.declare.course_exercises import declared_exercises
-    from autograder.declare.exercise import Exercise
 
     course = load_course()
     declared = declared_exercises(course, course.lab(lab).name)
@@ -50,7 +49,7 @@ def mistake(
         raise CourseError(f"{exercise}: no mistake {id}; there are {', '.join(known.named_mistakes)}")
     for name in [id] if id else known.named_mistakes:
         say(name, "[bold]")
-        text = described(known, name)
+        text = _describe(known, name)
         out.print(Syntax(text, "diff", background_color="default") if out.is_terminal else text, markup=False)
 
 
@@ -72,8 +71,6 @@ def mutants(
     """
     from autograder.author.solution_mutants import measure, summary
     from autograder.course.text_pairs import read_pair
-    from autograder.declare.course_exercises import declared_exercises
-    from autograder.declare.exercise import Exercise
     from autograder.grade.preloading import start_sandbox
 
     course = load_course()
@@ -101,6 +98,25 @@ def mutants(
 
 def _is_tried(exercise: Exercise) -> bool:
     """Whether it is a function or layer; a value that is written down has nothing to mutate."""
-    from autograder.declare.exercise import FIND_THE_BUG
-
     return exercise.oracle is not None and exercise.name != FIND_THE_BUG
+
+
+def _describe(exercise: Exercise, id: str) -> str:
+    """Sentence, hint and section of a mistake, and the lines of the formula that it changes, as a unified diff."""
+    mistake = exercise.named_mistakes[id]
+    parts = [mistake.sentence]
+    parts += [f"hint: {mistake.hint}"] if mistake.hint else []
+    parts += [f"see: {mistake.see}"] if mistake.see else []
+    changed = exercise.formulas.edited(mistake.edits) if mistake.edits else {}  # questions have no formula
+    for function, new in changed.items():
+        parts += _difference(exercise.formulas.texts[function], new)
+    if mistake.instead is not None and exercise.oracle is not None:
+        parts += _difference(spelling(exercise.oracle), spelling(mistake.instead))
+    if mistake.seen is not None:
+        parts.append(f"the probe says: {mistake.seen}")
+    return "\n".join([*parts, ""])
+
+
+def _difference(old: str, new: str) -> Iterator[str]:
+    lines = difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=2)
+    return (line for line in lines if not line.startswith(("---", "+++")))

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from autograder.course.printable import printable
+from autograder.course.text import printable
 
 out = Console()
 err = Console(stderr=True)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from autograder.cli.console import Database, Lab, Student, say
-from autograder.course.near import did_you_mean
 from autograder.course.settings import Course, CourseError, load_course
+from autograder.course.text import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -104,8 +104,7 @@ def _read_mark(course: Course, lab: str, student: str, url: str) -> Mark:
 
 def _check_exercise(course: Course, mark: Mark, exercise: str | None) -> None:
     """Raise CourseError unless the lab, as it is released now, has this exercise."""
-    from autograder.course.cells import answers_in_words, points
-    from autograder.course.released import read_released
+    from autograder.course.labs import answers_in_words, points, read_released
 
     released = read_released(course, mark.lab)
     words = answers_in_words(released)

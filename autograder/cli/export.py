@@ -235,8 +235,8 @@ def gradescope(
     more. The walls around student code are weaker on Gradescope: read SECURITY.md, "On Gradescope", first. The archive
     holds the hidden cases and, for exercises of your own, the solution: give it to nobody else.
     """
-    from autograder.integrations.exporting.gradescope import autograder_archive
-    from autograder.integrations.gradescope.results import VISIBILITIES
+    from autograder.integrations.gradescope.archive import autograder_archive
+    from autograder.integrations.gradescope.results_json import VISIBILITIES
 
     if show not in VISIBILITIES:
         raise CourseError(f"--show {show} is unknown to Gradescope; choose one of {', '.join(VISIBILITIES)}")
@@ -345,7 +345,7 @@ class _Export:
     def write(
         self, table: Table, target: Path, archive: tuple[bytes, int] | None = None, feedback: Path | None = None
     ) -> None:
-        from autograder.grade.case_states import sentences_on_cases
+        from autograder.grade.hidden_cases import sentences_on_cases
         from autograder.grade.marks import sentences_on_waiting
         from autograder.integrations.exporting.term import NOT_DUE
 

@@ -26,8 +26,8 @@ from rich.progress import (
 from rich.table import Table
 
 from autograder.cli.console import GRADES, Database, Lab, Seed, err, out, say, stop, warn
-from autograder.course.printable import printable
 from autograder.course.settings import Course, CourseError, load_course
+from autograder.course.text import printable
 from coursekit.check.statuses import STATUS_WORDS
 
 if TYPE_CHECKING:

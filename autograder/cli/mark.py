@@ -12,16 +12,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from autograder.cli.console import GRADES, Database, Decided, Lab, ToUpdate, out, say
-from autograder.course.near import did_you_mean
-from autograder.course.printable import printable
 from autograder.course.settings import Course, CourseError, load_course
-from autograder.course.times import shown_time
+from autograder.course.text import did_you_mean, printable, shown_time
 
 if TYPE_CHECKING:
     from datetime import tzinfo
 
     from autograder.grade.answers import QuestionInWords
-    from autograder.grade.course_tables import MarkChange
+    from autograder.grade.database import MarkChange
     from autograder.grade.marks import Mark
 
 AUTOMATIC = "automatic"
@@ -133,7 +131,7 @@ def mark(
 def _show_answers(course: Course, lab: str, marks: list[Mark], folder: Path) -> None:
     from autograder.course.files import write_atomically
     from autograder.grade.answers import questions
-    from autograder.pages.answers import answers_page
+    from autograder.pages.rendering import answers_page
 
     asked = questions(course, lab, marks)
     for question in asked:
@@ -162,8 +160,7 @@ def _read_points(
     course: Course, lab: str, part: str, points: str | None, items: list[int], because: str
 ) -> tuple[float | None, str]:
     """The points, None for the automatic ones, and what the student reads."""
-    from autograder.course.cells import answers_in_words, details
-    from autograder.course.released import read_released
+    from autograder.course.labs import answers_in_words, details, read_released
     from autograder.declare.rubrics import check_items, rubric_file, rubrics
 
     released = read_released(course, lab)

@@ -39,7 +39,7 @@ def exercise(
 
     Fill in the places marked TODO, then type `course release`: it lists what is still missing, with file and line.
     """
-    from autograder.integrations.scaffold.new import new_exercise
+    from autograder.integrations.scaffold.making import new_exercise
 
     say_written(new_exercise(load_course(), lab, name, own=own, layer=layer))
     say(f"{FILL_IN} {lab}")
@@ -52,7 +52,7 @@ def lab(
     exercise: Annotated[str, typer.Option(help="Name of its first exercise.")] = "first_exercise",
 ) -> None:
     """Write a new lab with one exercise to start from, and list it in course.toml."""
-    from autograder.integrations.scaffold.new import new_lab
+    from autograder.integrations.scaffold.making import new_lab
 
     say_written(new_lab(load_course(), lab, title, exercise))
     say(f"{FILL_IN} {lab}")
@@ -61,7 +61,7 @@ def lab(
 @app.command()
 def course(directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")]) -> None:
     """Write a course of your own: settings, and a lab with one exercise that works and that you can change."""
-    from autograder.integrations.scaffold.new import new_course
+    from autograder.integrations.scaffold.making import new_course
 
     say_written(new_course(directory))
     say(f"Now go there (cd {directory}), then type: course release")

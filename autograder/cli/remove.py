@@ -10,9 +10,8 @@ from typing import Annotated
 import typer
 
 from autograder.cli.console import GRADES, Database, Decided, Lab, Student, ToUpdate, say
-from autograder.course.near import did_you_mean
-from autograder.course.printable import printable
 from autograder.course.settings import Course, CourseError, load_course
+from autograder.course.text import did_you_mean, printable
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 

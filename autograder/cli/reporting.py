@@ -39,9 +39,9 @@ def report(
     students. With --project there is a second one to show in class: for each lab the three commonest mistakes as
     pictures, and what failed most, without a name.
     """
-    from autograder.grade.case_states import sentences_on_cases
     from autograder.grade.database import shown_url
     from autograder.grade.gradebook import known_students
+    from autograder.grade.hidden_cases import sentences_on_cases
     from autograder.grade.marks import sentences_on_waiting
     from autograder.grade.people import unknown_names
     from autograder.marking.results_folder import current_marks
@@ -96,8 +96,7 @@ def similar(
     year's, but not with each other.
     """
     from autograder.course.files import write_atomically
-    from autograder.course.released import read_released
-    from autograder.grade.lab_grader import known_cells
+    from autograder.course.labs import known_cells, read_released
     from autograder.integrations.similarity.comparing import Document, TextReader, compare, document, given_text
     from autograder.pages.rendering import render
     from autograder.read import Children, Unreadable, find_submissions, read_release

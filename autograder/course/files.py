@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Iterable
 from pathlib import Path
 
-from autograder.course.printable import printable
+from autograder.course.text import printable
 
 # A spreadsheet takes a cell that begins with one of these for a formula, some also where they are full-width.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")

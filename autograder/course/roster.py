@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from autograder.course.ids import student_id
 from autograder.course.settings import CourseError
+from autograder.course.text import student_id
 
 OWN_COLUMN = "gradebook_id"
 _IDS = (

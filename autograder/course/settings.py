@@ -16,7 +16,7 @@ from packaging.requirements import Requirement
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from autograder.course.near import did_you_mean
+from autograder.course.text import did_you_mean
 
 if TYPE_CHECKING:
     from traitlets.config import Config

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from autograder.course.cells import answers_in_words, cells_by_id, details, is_solution
-from autograder.course.released import read_released
+from autograder.course.labs import answers_in_words, cells_by_id, details, is_solution, read_released
 from autograder.course.settings import Course, CourseError
 from autograder.course.text_pairs import PairError, read_pair
 from autograder.declare.rubrics import Rubric, rubrics

@@ -14,9 +14,8 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
 
-from autograder.course.cells import grade_id, is_test
 from autograder.course.files import write_atomically
-from autograder.course.released import read_released
+from autograder.course.labs import grade_id, is_test, read_released
 from autograder.course.settings import Course
 from autograder.grade.results import ExerciseResult, LabResult
 from coursekit.check.statuses import STATUS_WORDS

@@ -1,18 +1,32 @@
-"""Opens the database of a gradebook, so that two graders may write at once, and says why where it cannot."""
+"""The database of a gradebook: how it is opened, and the tables that this grader keeps there beside nbgrader's own.
+
+Two graders may write at once. Each fact has one home. What the grader found is `Recorded`; nbgrader's automatic scores
+are copied from it. What a person gives in Formgrader (points, comments, dates) stands in nbgrader's own rows, and is
+read there, never copied.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
+from shlex import quote
+from typing import Annotated, Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy import Connection, DateTime, Engine, Float, String, Text, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.types import TypeDecorator
 
 from autograder.course.settings import CourseError, with_driver
+from autograder.grade.results import LabResult
 
 BUSY_SECONDS = 60
 WRITERS = 7_305_221  # any number: the lock in PostgreSQL that graders take in turn
+Name = Annotated[str, mapped_column(String(128))]
+Key = Annotated[str, mapped_column(String(128), primary_key=True)]
 
 
 class GradebookError(CourseError):
@@ -80,3 +94,119 @@ def schema_head() -> str:
     head = ScriptDirectory(str(Path(nbgrader.__file__).parent / "alembic")).get_current_head()
     assert head is not None  # nbgrader's folder of migrations is not empty
     return head
+
+
+class _UtcTime(TypeDecorator[datetime]):
+    """A moment with a time zone; the database has it in UTC and without one, as nbgrader's own moments are."""
+
+    impl, cache_ok = DateTime, True
+
+    def process_bind_param(self, value: datetime | None, dialect: Any) -> datetime | None:
+        return value and value.astimezone(UTC).replace(tzinfo=None)
+
+    def process_result_value(self, value: datetime | None, dialect: Any) -> datetime | None:
+        return value and value.replace(tzinfo=UTC)
+
+
+class _Json(TypeDecorator[Any]):
+    """What JSON can hold, as text."""
+
+    impl, cache_ok = Text, True
+
+    def process_bind_param(self, value: Any, dialect: Any) -> str | None:
+        return json.dumps(value, sort_keys=True)
+
+    def process_result_value(self, value: str | None, dialect: Any) -> Any:
+        return value and json.loads(value)
+
+
+class _Verdict(_Json):
+    """A `LabResult`, without its notebook, as text."""
+
+    cache_ok = True
+
+    def process_bind_param(self, value: LabResult | None, dialect: Any) -> str | None:
+        return super().process_bind_param(value.to_dict(), dialect) if value else None
+
+    def process_result_value(self, value: str | None, dialect: Any) -> LabResult | None:
+        return LabResult.from_dict(super().process_result_value(value, dialect)) if value else None
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class CourseTable(DeclarativeBase):
+    """A table of this grader's."""
+
+
+class Recorded(CourseTable):
+    """The verdict on the submission of a student: what grading finds, and by which state of file and grader."""
+
+    __tablename__ = "course_result"
+
+    student: Mapped[Key]
+    lab: Mapped[Key]
+    content_hash: Mapped[Name]
+    grader_version: Mapped[Name]
+    result: Mapped[LabResult] = mapped_column(_Verdict)
+    answers: Mapped[dict[str, str]] = mapped_column(_Json)  # graded cell -> hash of the student's answer to it
+    graded_at: Mapped[datetime] = mapped_column(_UtcTime, default=_now)
+
+
+class NotedDate(CourseTable):
+    """What course.toml said last of a date, as it was written into nbgrader's own rows."""
+
+    __tablename__ = "course_date"
+
+    lab: Mapped[Key]
+    student: Mapped[Key]  # whose extension; empty: the due date of the lab
+    written: Mapped[str] = mapped_column(String(64))
+
+
+class MarkChange(CourseTable):
+    """One entry of the log: points by hand `before` and `after`, None for the automatic ones.
+
+    Where `part` is empty the whole submission was removed, and `before` is what it was worth, where that is known.
+    """
+
+    __tablename__ = "course_mark_change"
+
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=True)
+    student: Mapped[str] = mapped_column(String(128), index=True)
+    lab: Mapped[Name]
+    part: Mapped[str] = mapped_column(String(255))  # the graded cell
+    changed_at: Mapped[datetime] = mapped_column(_UtcTime, default=_now)
+    by: Mapped[Name]  # the account of whoever changed it
+    before: Mapped[float | None] = mapped_column(Float)
+    after: Mapped[float | None] = mapped_column(Float)
+    because: Mapped[str] = mapped_column(Text)
+
+
+class CaseState(CourseTable):
+    """By which hidden cases a version of the grader has graded: see case_states.py."""
+
+    __tablename__ = "course_cases"
+
+    lab: Mapped[Key]
+    version: Mapped[Key]
+    digests: Mapped[dict[str, str]] = mapped_column(_Json)  # exercise -> digest
+    used_at: Mapped[datetime | None] = mapped_column(_UtcTime)  # None: with a seed that is not the course's
+
+
+class Removed(CourseTable):
+    """A student who was removed, or the attempt at a lab with this hash: it is not graded again."""
+
+    __tablename__ = "course_removed"
+
+    student: Mapped[Key]
+    lab: Mapped[Key]  # empty: the student has left, and every lab is meant
+    content_hash: Mapped[Name]  # of the removed attempt; empty: every file is meant
+    removed_at: Mapped[datetime] = mapped_column(_UtcTime, default=_now)
+
+    @property
+    def sentence(self) -> str:
+        """Why the work is left out, and what is typed to have it graded all the same."""
+        what = f"this attempt of “{self.student}”" if self.lab else f"“{self.student}”"
+        again = f"course remove undo {quote(self.student)}{f' {self.lab}' if self.lab else ''}"
+        return f"{what} was removed on {self.removed_at:%Y-%m-%d} and stays out; to take it back, type: {again}"

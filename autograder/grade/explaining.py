@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from autograder.course.files import write_atomically
-from autograder.course.printable import printable
 from autograder.course.settings import Course, CourseError
+from autograder.course.text import printable
 from autograder.grade.autograded_notebook import check_path_part
 from autograder.grade.lab_grader import LabGrader, content_hash
 from autograder.grade.marks import Mark

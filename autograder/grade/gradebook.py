@@ -18,14 +18,25 @@ from sqlalchemy import Connection, Row, delete, insert, inspect, make_url, selec
 from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.orm import Session
 
-from autograder.course.cells import cells_by_id
-from autograder.course.near import did_you_mean
+from autograder.course.labs import cells_by_id
 from autograder.course.settings import Course
+from autograder.course.text import did_you_mean
 from autograder.grade.autograded_notebook import check_path_part, write_autograded
-from autograder.grade.case_states import Digests
-from autograder.grade.course_tables import CaseState, CourseTable, MarkChange, NotedDate, Recorded, Removed
-from autograder.grade.database import GradebookError, explained, open_engine, reading, schema_head
+from autograder.grade.database import (
+    CaseState,
+    CourseTable,
+    GradebookError,
+    MarkChange,
+    NotedDate,
+    Recorded,
+    Removed,
+    explained,
+    open_engine,
+    reading,
+    schema_head,
+)
 from autograder.grade.hand_marks import WHO, account, log_changes, set_by_hand, store_penalties
+from autograder.grade.hidden_cases import Digests
 from autograder.grade.lateness import LabDates
 from autograder.grade.marks import Mark, MarkReader
 from autograder.grade.nbgrader_rows import (

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, event, insert, inspect, select, update
 from sqlalchemy.orm import Session
 
 from autograder.course.settings import Course
-from autograder.grade.course_tables import MarkChange
+from autograder.grade.database import MarkChange
 from autograder.grade.marks import MarkReader, given_by_hand
 from autograder.grade.nbgrader_rows import join_submission
 from autograder.grade.results import cut

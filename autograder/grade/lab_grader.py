@@ -22,20 +22,17 @@ from typing import TYPE_CHECKING, Any
 
 import autograder
 import coursekit
-from autograder.course import cells as nbgrader_cells
-from autograder.course.earlier_cells import earlier_cells
-from autograder.course.printable import printable
-from autograder.course.released import parse_notebook, read_released
+from autograder.course import labs
+from autograder.course.labs import earlier_cells, files_in, known_cells, read_released
 from autograder.course.settings import Course, CourseError
+from autograder.course.text import printable
 from autograder.course.text_pairs import PairError, read_pair
 from autograder.declare.course_exercises import course_files, declared_exercises, own_exercises
 from autograder.declare.exercise import Exercise
-from autograder.grade.callees import code_of_callees, solution_of_callees
-from autograder.grade.case_digest import digest
-from autograder.grade.lab_files import files_in
+from autograder.grade.hidden_cases import digest
 from autograder.grade.preloading import limits_of, preload_of
 from autograder.grade.results import ExerciseResult, LabResult
-from autograder.grade.solution_run import own_expectations
+from autograder.grade.solution import code_of_callees, own_expectations, solution_of_callees
 from autograder.grade.submission_run import DEMONSTRATION_TAG, PreparedExercise, SubmissionRun
 from autograder.read import (
     CellStep,
@@ -158,7 +155,7 @@ class LabGrader:
     @property
     def points(self) -> dict[str, float]:
         """Points of each exercise, from the released notebook."""
-        return nbgrader_cells.points(self.release)
+        return labs.points(self.release)
 
     def grade(self, found: FoundSubmission, sandbox: Sandbox) -> LabResult:
         """Give a verdict on one submission, whatever is in it."""
@@ -269,7 +266,7 @@ class LabGrader:
     def _solution_of(self, name: str) -> list[str]:
         """The code of the instructor's solution down to that of an exercise."""
         cells = self.solution.cells if self.solution is not None else []
-        above = takewhile(lambda cell: nbgrader_cells.grade_id(cell) != name, cells)
+        above = takewhile(lambda cell: labs.grade_id(cell) != name, cells)
         return [cell.source for cell in above if cell.cell_type == "code"]
 
     def hidden_inputs(self) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
@@ -388,24 +385,6 @@ def _kept_sandbox(course: Course, preload: tuple[str, ...]) -> Sandbox:
     sandbox = Sandbox(limits_of(course), preload=preload)
     sandbox.start()
     return sandbox
-
-
-def known_cells(course: Course) -> dict[str, frozenset[str]]:
-    """The grade_ids of each lab; also of one that course.toml has no more and `labs/` still has, as students may."""
-    known = {lab.name: grade_ids(course, lab.name) for lab in course.labs}
-    for path in sorted(course.releases.glob("*/*.ipynb")):
-        if path.stem == path.parent.name and path.stem not in known:
-            with suppress(CourseError, OSError):  # it is no lab of the course, and its faults are nobody's concern
-                cells = parse_notebook(path, path.read_bytes()).cells
-                known[path.stem] = frozenset(filter(None, map(nbgrader_cells.grade_id, cells)))
-    return known
-
-
-def grade_ids(course: Course, lab: str) -> frozenset[str]:
-    """All grade_ids of a released lab; none when it is not released."""
-    if not course.release_notebook(lab).exists():
-        return frozenset()
-    return frozenset(filter(None, map(nbgrader_cells.grade_id, read_released(course, lab).cells)))
 
 
 def _solution(course: Course, lab: str) -> NotebookNode:

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, delete, insert, inspect, select
 from traitlets import Float
 
 from autograder.course.settings import Course, load_nbgrader_config
-from autograder.grade.course_tables import NotedDate
+from autograder.grade.database import NotedDate
 
 _EVERYBODY = ""  # stands for the student where the due date of the lab is noted
 

@@ -18,10 +18,10 @@ from nbformat import NotebookNode
 from nbgrader import api
 from sqlalchemy import Connection, Row, select
 
-from autograder.course.released import released_names
+from autograder.course.labs import released_names
 from autograder.course.settings import Course, CourseError
-from autograder.grade.case_states import read_states
-from autograder.grade.course_tables import Recorded
+from autograder.grade.database import Recorded
+from autograder.grade.hidden_cases import read_states
 from autograder.grade.lateness import LabDates, LatePenalties
 from autograder.grade.nbgrader_rows import cell_rows
 from autograder.grade.results import ExerciseResult, GroupResult, LabResult, round_score

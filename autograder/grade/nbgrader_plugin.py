@@ -19,8 +19,8 @@ from pygments.token import STANDARD_TYPES
 from traitlets import Unicode
 from traitlets.config import Application
 
-from autograder.course.cells import points as points_of
-from autograder.course.released import read_released
+from autograder.course.labs import points as points_of
+from autograder.course.labs import read_released
 from autograder.course.settings import Course, load_course
 from autograder.grade import lab_grader
 from autograder.grade.autograded_notebook import with_verdicts

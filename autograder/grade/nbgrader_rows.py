@@ -19,8 +19,7 @@ from nbgrader.utils import is_grade, is_locked, is_solution, is_task
 from sqlalchemy import Connection, Row, and_, delete, insert, select
 from sqlalchemy.orm import Session, selectinload
 
-from autograder.course.cells import cells_by_id, details, is_in_words
-from autograder.course.released import read_released
+from autograder.course.labs import cells_by_id, details, is_in_words, read_released
 from autograder.course.settings import Course
 from autograder.grade.database import GradebookError
 from autograder.grade.lateness import LabDates

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from shlex import quote
 
-from autograder.course.near import near
 from autograder.course.roster import Roster, read_roster
 from autograder.course.settings import FILE_NAME, Course, CourseError
+from autograder.course.text import near
 from autograder.grade.gradebook import known_students
 from autograder.read import FoundSubmission, PassedOver
 from autograder.read.layouts import shown_place

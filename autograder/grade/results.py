@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any
 
-from autograder.course.printable import printable
+from autograder.course.text import printable
 from coursekit.check.statuses import STATUS_WORDS
 
 if TYPE_CHECKING:

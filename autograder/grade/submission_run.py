@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import errno
+import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeGuard, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
+import numpy as np
+
+from autograder.course.labs import writing
 from autograder.declare.declaration import Declaration
-from autograder.grade.keeping import kept
-from autograder.grade.lab_files import writing
 from autograder.grade.results import ExerciseResult, GroupResult
 from autograder.read import CellStep, ProbeStep, Reading
 from autograder.sandbox import CellError, CellReply, Limits, ProbeReply, Sandbox, Session, SessionLost, WorkerLost
 from autograder.sandbox.turns import turn
 from coursekit.check.callees import beside
 from coursekit.check.judge import Attempt, ExerciseSpec, Expectation, Judgement, judge, not_run, tidy_message
+from coursekit.check.properties import READS
 from coursekit.check.readings import read
 from coursekit.check.statuses import STUB
 
@@ -43,6 +46,9 @@ WORDS_OF_LOSS = {
     "memory": "The code took more than it may: {}.",
     "protocol": "The code disturbed its own test: {}.",
 }
+LEAST_ROOM = 1 << 20  # bytes, for the results of one case
+TIMES_EXPECTED = 24  # what came back may be so many times as large as what is expected: a list takes more than an array
+OF_ARRAY = 128  # bytes that an array takes without its numbers
 
 
 @dataclass
@@ -499,3 +505,35 @@ def attempt_of(reply: ProbeReply) -> Attempt:
     if reply.failure is None:
         return Attempt(reply.outputs)
     return Attempt(kind=reply.failure.kind, message=tidy_message(reply.failure.message))
+
+
+def kept(attempt: Attempt, case: Expectation) -> Attempt:
+    """The attempt with the results that the case expects, and those that its property reads.
+
+    Where these are far larger than what is expected, they are wrong: a sentence that says so is kept in their place.
+    """
+    if attempt.outputs is None:
+        return attempt
+    names = {*case.expected, *([READS[case.property]] if case.property else [])}
+    outputs = {name: value for name, value in attempt.outputs.items() if name in names}
+    room = max(LEAST_ROOM, TIMES_EXPECTED * sum(_size(value, sys.maxsize) for value in case.expected.values()))
+    sizes = {name: _size(value, room) for name, value in outputs.items()}
+    if sum(sizes.values()) <= room:
+        return Attempt(outputs)
+    largest = max(sizes, key=lambda name: sizes[name])
+    value = outputs[largest]
+    said = f"has shape {value.shape} and is" if isinstance(value, np.ndarray) else "is"
+    return Attempt(kind="contract", message=f"`{largest}` {said} far larger than what is expected.")
+
+
+def _size(value: Any, most: int) -> int:
+    """The bytes that a result takes in memory; of one that takes more than `most`, at least so many."""
+    size, waiting = 0, [value]
+    while waiting and size <= most:
+        part = waiting.pop()
+        size += part.nbytes + OF_ARRAY if isinstance(part, np.ndarray) else sys.getsizeof(part)
+        if isinstance(part, list):
+            waiting += part
+        elif isinstance(part, dict):
+            waiting += [*part, *part.values()]
+    return size

@@ -15,19 +15,16 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
 
-from autograder.course.printable import printable
 from autograder.course.roster import Roster
 from autograder.course.settings import Course, CourseError, load_nbgrader_config
-from autograder.course.times import shown_time
-from autograder.grade.course_tables import Removed
-from autograder.grade.database import shown_url
+from autograder.course.text import printable, shown_time
+from autograder.grade.database import Removed, shown_url
 from autograder.grade.gradebook import GradebookWriter
-from autograder.grade.hidden_inputs import HiddenInputs
 from autograder.grade.lab_grader import GradingFailed, LabGrader, content_hash, grade_all
 from autograder.grade.marks import Mark, automatic_mark
 from autograder.grade.people import of_roster, unknown_names
 from autograder.grade.results import LabResult
-from autograder.marking.results_folder import bring_up_to_date, write_passed_over
+from autograder.marking.results_folder import HiddenInputs, bring_up_to_date, write_passed_over
 from autograder.pages.feedback import feedback_path, write_feedback
 from autograder.read import FoundSubmission, PassedOver, find_submissions
 from autograder.read.handing_in import PlatformTimes, dated

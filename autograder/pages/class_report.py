@@ -1,4 +1,4 @@
-"""One page on the whole class: marks, hard exercises, common mistakes, progress, and who may need help."""
+"""One page on the whole class, and its tables as CSV: marks, hard exercises, common mistakes, and who may need help."""
 
 from __future__ import annotations
 
@@ -10,24 +10,28 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
-from autograder.course.files import write_atomically
+from autograder.course.files import plain_cell, write_atomically, write_csv
 from autograder.course.settings import Course, CourseLab
 from autograder.declare.course_exercises import declared_exercises
-from autograder.grade.case_states import sentences_on_cases
+from autograder.grade.hidden_cases import sentences_on_cases
 from autograder.grade.marks import Mark, sentences_on_waiting
-from autograder.pages import class_figures, class_tables
+from autograder.pages import class_figures
 from autograder.pages.class_numbers import (
     LEAST_FOR_CORRELATION,
     MistakeCount,
+    Standing,
+    hours_after,
     items,
     mistakes,
     outcomes,
+    quartiles,
     read_last_year,
     standings,
 )
 from autograder.pages.rendering import render, source_of
 
 EXAMPLES = 3  # pages of students that are linked for each mistake
+TABLES = ("labs", "items", "groups", "outcomes", "mistakes", "who_made_them", "submissions", "students")
 
 
 def write_report(
@@ -44,7 +48,7 @@ def write_report(
     Args:
         course: the course.
         results: what the gradebook holds, as it counts.
-        target: the page. The tables of `class_tables` go into a folder of its name without the ending. Links to
+        target: the page. The `TABLES` go into a folder of its name without the ending. Links to
             examples expect ``feedback/`` beside the page.
         last_year: a `results.csv` to compare with.
         enrolled: students who belong to the class, also those who have handed in nothing.
@@ -59,7 +63,7 @@ def write_report(
     students = standings(course, results, now or datetime.now(UTC), enrolled)
     script = source_of("class_report.js")
     folder = target.with_suffix("")
-    class_tables.write_tables(folder, labs, students)
+    write_tables(folder, labs, students)
     page = render(
         "class_report.html.j2",
         course=course,
@@ -71,7 +75,7 @@ def write_report(
         compared=last_year is not None,
         waiting=[*sentences_on_waiting(results), *sentences_on_cases(results)],
         tables=folder.name,
-        names=class_tables.NAMES,
+        names=TABLES,
         script=script,
         script_hash="sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
@@ -112,3 +116,105 @@ class LabPart:
             (student, f"feedback/{quote(student)}/{quote(self.name)}.html#{quote(mistake.exercise)}")
             for student in mistake.students[:EXAMPLES]
         ]
+
+
+def write_tables(folder: Path, labs: Sequence[LabPart], students: Sequence[Standing]) -> None:
+    """Write one table for each of `TABLES` into `folder`.
+
+    Percents are 0 to 100, shares 0 to 1; hours count from the due date and are below 0 before it. A number that is not
+    known is an empty cell.
+    """
+
+    def write(name: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+        write_csv(folder / f"{name}.csv", columns, rows)
+
+    write(
+        "labs",
+        ("lab", "submissions", "mean", "lower_quartile", "median", "upper_quartile"),
+        [(lab.name, str(lab.submissions), *map(_number, (lab.mean, *quartiles(lab.percents)))) for lab in labs],
+    )
+    items = [item for lab in labs for item in lab.items]
+    write(
+        "items",
+        (
+            *("lab", "exercise", "students", "difficulty", "discrimination"),
+            *("not_done", "last_year", "change_low", "change_high"),
+        ),
+        [
+            (
+                item.lab,
+                item.exercise,
+                str(item.students),
+                _number(item.difficulty),
+                _number(item.discrimination),
+                str(item.not_done),
+                _number(item.last_year),
+                *map(_number, item.change or (None, None)),
+            )
+            for item in items
+        ],
+    )
+    write(
+        "groups",
+        ("lab", "exercise", "group", "share_passing"),
+        [
+            (item.lab, item.exercise, plain_cell(title), _number(share))
+            for item in items
+            for title, share in item.groups
+        ],
+    )
+    write(
+        "outcomes",
+        ("lab", "exercise", "full_marks", "some_points", "no_points", "not_done"),
+        [(lab.name, name, *map(str, counts)) for lab in labs for name, counts in lab.outcomes.items()],
+    )
+    made = [mistake for lab in labs for mistake in lab.mistakes]
+    write(
+        "mistakes",
+        ("lab", "exercise", "mistake", "students", "sentence"),
+        [
+            (mistake.lab, mistake.exercise, mistake.id, str(len(mistake.students)), plain_cell(mistake.sentence))
+            for mistake in made
+        ],
+    )
+    write(
+        "who_made_them",
+        ("lab", "exercise", "mistake", "student"),
+        [
+            (mistake.lab, mistake.exercise, mistake.id, plain_cell(student))
+            for mistake in made
+            for student in mistake.students
+        ],
+    )
+    write(
+        "submissions",
+        ("student", "lab", "percent", "handed_in", "hours_after_due", "state"),
+        [
+            (
+                plain_cell(result.student),
+                lab.name,
+                f"{result.percent:g}",
+                result.timestamp.isoformat() if result.timestamp else "",
+                _number(hours_after(lab.due, result)),
+                result.state,
+            )
+            for lab in labs
+            for result in lab.results
+        ],
+    )
+    write(
+        "students",
+        ("student", *(lab.name for lab in labs), "may_need_help"),
+        [
+            (
+                plain_cell(student.student),
+                *(f"{student.percents[lab.name]:g}" if lab.name in student.percents else "" for lab in labs),
+                plain_cell(", ".join(student.concerns)),
+            )
+            for student in students
+        ],
+    )
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"

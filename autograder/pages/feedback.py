@@ -1,12 +1,14 @@
-"""Writes what a student gets back: one HTML page with their code, their marks, the mistakes named, and hints."""
+"""Writes what a student gets back: one HTML page with their code, their marks, what to mend first, and hints."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -16,19 +18,20 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from autograder.course.cells import grade_id, is_solution
 from autograder.course.files import write_atomically
+from autograder.course.labs import grade_id, is_solution
 from autograder.course.settings import Course
-from autograder.course.times import shown_time
+from autograder.course.text import shown_time
 from autograder.grade.marks import ExerciseMark, Mark, PartMark
 from autograder.grade.results import GroupResult, round_score
-from autograder.pages.mending import MOST, to_mend
 from autograder.pages.rendering import render
+from coursekit.check.judge import Section
 from coursekit.check.statuses import STATUS_WORDS
 
 MAX_SHOWN_CHARACTERS = 20_000  # of a cell
 LONGEST_LINE = 1_000  # characters of a line of code that are shown
 HEAD_BYTES = 1_000  # of a page, which say for which mark it was written
+MOST_TO_MEND = 3  # things that a page tells first
 
 
 class OfStudent(Protocol):
@@ -80,7 +83,7 @@ def write_feedback(
         mark=mark,
         result=mark.result,
         instead=instead,
-        things=things[:MOST],
+        things=things[:MOST_TO_MEND],
         parts=[part for part in mark.parts if part not in unread],
         unread=unread,
         fingerprint=_fingerprint(instead or mark, hidden is not None),
@@ -147,3 +150,77 @@ def _highlighted(source: str) -> Markup:
 @functools.cache
 def _formatter(style: str = "default") -> HtmlFormatter:
     return HtmlFormatter(style=style, cssclass="code")
+
+
+@dataclass(frozen=True)
+class Mend:
+    """One thing to mend: what it is, the points that it is worth, the exercises that it stands in.
+
+    `sections` are those of the lectures that explain it, each with its address; empty where nobody knows it.
+    """
+
+    what: str
+    points: float
+    exercises: tuple[str, ...]
+    sections: tuple[tuple[Section, str], ...] = ()
+
+
+def to_mend(course: Course, mark: Mark) -> list[Mend]:
+    """Return everything that costs points, the most expensive first, and what was not started at the end.
+
+    One mistake in several exercises is one thing. What a person marked is left out: that person says why.
+    """
+    sections = _sections(course, mark.lab)
+    found: dict[str, list[ExerciseMark]] = {}
+    for part in mark.exercises:
+        if _lost(part) > 0 and part.by_hand is None and part.waits != "grader":
+            found.setdefault(_what(part), []).append(part)
+    things = [_thing(course, what, parts, sections) for what, parts in found.items()]
+    return sorted(things, key=lambda thing: (thing.what.endswith(STATUS_WORDS["missing"]), -thing.points))
+
+
+def _lost(part: ExerciseMark) -> float:
+    return round_score(part.max_score - part.score)
+
+
+def _what(part: ExerciseMark) -> str:
+    """The mistakes that were named; else what did not pass."""
+    if part.verdict.sentences:
+        return " ".join(part.verdict.sentences)
+    failed = [group.title for group in part.groups if not group.passed]
+    if part.status != "graded" or not failed:
+        return f"`{part.name}`: {STATUS_WORDS[part.status]}"
+    return f"`{part.name}` fails: {', '.join(failed)}"
+
+
+def _thing(course: Course, what: str, parts: list[ExerciseMark], sections: Mapping[str, Mapping[str, Section]]) -> Mend:
+    explained = [
+        sections[part.name][id] for part in parts for id in part.misconceptions if id in sections.get(part.name, {})
+    ]
+    points = round_score(math.fsum(map(_lost, parts)))
+    linked = tuple((mistake, _address(course, mistake.page)) for mistake in dict.fromkeys(explained))
+    return Mend(what, points, tuple(part.name for part in parts), linked)
+
+
+def _address(course: Course, page: str) -> str:
+    """Where a section, such as ``"lectures/02_x.ipynb#look"``, is read: on the course's site, else in JupyterLab."""
+    return f"{course.site}/{page.replace('.ipynb', '.html')}" if course.site else course.jupyterlab_url(page)
+
+
+def _sections(course: Course, lab: str) -> dict[str, dict[str, Section]]:
+    """The sections of a lab's mistakes, by exercise and mistake, as its release says; none where it is not released."""
+    for folder in course.reference(lab):
+        path = folder / f"{lab}.json"
+        if path.is_file():
+            return _read(path, path.stat().st_mtime_ns)
+    return {}
+
+
+@functools.lru_cache(maxsize=16)
+def _read(path: Path, changed: int) -> dict[str, dict[str, Section]]:
+    """The sections in a reference file as it was at a time, in nanoseconds."""
+    entries = json.loads(path.read_text("utf-8"))["exercises"]
+    return {
+        entry["name"]: {id: Section(**section) for id, section in entry.get("sections", {}).items()}
+        for entry in entries
+    }

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from autograder.course.settings import Course
+from autograder.course.text import printable
 from coursekit.check.report import as_html
+
+if TYPE_CHECKING:
+    from autograder.grade.answers import QuestionInWords
+
+MOST_CHARACTERS = 20_000  # of one answer
 
 
 def render(template: str, **values: Any) -> bytes:
@@ -39,3 +47,13 @@ def _environment() -> Environment:
     )
     environment.filters["marked"] = marked
     return environment
+
+
+def answers_page(course: Course, lab: str, questions: Sequence[QuestionInWords]) -> bytes:
+    """The page as HTML, for the instructor. Every text of a student is escaped; the page holds no script."""
+    return render("answers.html.j2", course=course, lab=course.lab(lab), questions=questions, shown=_shown)
+
+
+def _shown(text: str) -> str:
+    text = printable(text)
+    return text if len(text) <= MOST_CHARACTERS else text[:MOST_CHARACTERS] + "\n… cut here: the answer is very long"

@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
-from autograder.course.ids import student_id
+from autograder.course.text import student_id
 from autograder.read.handing_in import FoundSubmission, PassedOver, time_in
 from autograder.read.layouts import (
     Claim,

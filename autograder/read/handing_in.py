@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from autograder.course.printable import on_one_line, printable
 from autograder.course.roster import MOST_BYTES, Roster, read_roster
 from autograder.course.settings import CourseError
-from autograder.course.times import shown_time
+from autograder.course.text import on_one_line, printable, shown_time
 from autograder.read.opening import Source
 from autograder.read.reading import Unreadable
 

@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from autograder.course.printable import on_one_line
+from autograder.course.text import on_one_line
 from autograder.read.handing_in import PassedOver, as_time
 from autograder.read.opening import FileSource, another_owner
 from autograder.read.reading import MAX_CELLS, has_cells

@@ -11,7 +11,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from autograder.course.printable import printable
+from autograder.course.text import printable
 from coursekit.check.cells import TooLarge, measure_effort
 
 MAX_FILE_BYTES = 128 * 2**20

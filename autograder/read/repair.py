@@ -10,8 +10,7 @@ from itertools import pairwise
 
 from nbformat import NotebookNode, from_dict
 
-from autograder.course.cells import grade_id
-from autograder.course.earlier_cells import bare
+from autograder.course.labs import bare, grade_id
 from autograder.read.reading import SubmittedNotebook, Unreadable, free_id, read_notebook, tidy
 from autograder.read.skeleton import (
     PRELUDE,

@@ -9,8 +9,7 @@ from functools import cached_property, lru_cache
 
 from nbformat import NotebookNode
 
-from autograder.course.cells import details, grade_id
-from autograder.course.earlier_cells import ABSENT, EarlierCells, bare, text_hash
+from autograder.course.labs import ABSENT, EarlierCells, bare, details, grade_id, text_hash
 from coursekit.check import cells as reading
 
 PRELUDE = ("setup", "imports")

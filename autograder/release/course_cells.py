@@ -12,7 +12,7 @@ from nbformat.v4 import new_markdown_cell
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Unicode
 
-from autograder.course.cells import grade_id
+from autograder.course.labs import grade_id
 from autograder.course.settings import Course, load_course
 from autograder.release.colab_archive import ARCHIVE
 from autograder.release.release_notes import write_points

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from autograder.course.settings import Course, CourseError
-from autograder.grade.case_states import sentences_on_cases
 from autograder.grade.gradebook import GradebookWriter, recorded_marks
+from autograder.grade.hidden_cases import sentences_on_cases
 from autograder.grade.lab_grader import LabGrader
 from autograder.grade.marks import sentences_on_waiting
 

@@ -17,8 +17,7 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from autograder.course.cells import answers_in_words, is_solution
-from autograder.course.released import parse_notebook
+from autograder.course.labs import answers_in_words, is_solution, parse_notebook
 from autograder.course.settings import Course
 from autograder.declare.course_exercises import course_files
 from autograder.declare.rubrics import rubric_texts

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from nbformat import NotebookNode
 
-from autograder.course.cells import details, grade_id, is_solution, is_test
+from autograder.course.labs import details, grade_id, is_solution, is_test
 from autograder.release.course_cells import SETUP_TAG, tags
 from coursekit.check.cells import NotPython, parse
 

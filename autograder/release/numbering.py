@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from nbformat import NotebookNode
 
-from autograder.course.cells import grade_id, is_in_words, is_test, points
+from autograder.course.labs import grade_id, is_in_words, is_test, points
 
 _HEADING = re.compile(r"^(## )(\d+)( · )", re.MULTILINE)
 _REFERENCE = re.compile(

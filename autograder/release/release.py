@@ -21,19 +21,26 @@ from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 
-from autograder.course.cells import details, is_in_words, is_test, points
-from autograder.course.earlier_cells import earlier_cells, earlier_file, remembered
 from autograder.course.files import write_atomically
-from autograder.course.released import read_released
+from autograder.course.labs import (
+    data_files,
+    details,
+    earlier_cells,
+    earlier_file,
+    is_in_words,
+    is_test,
+    points,
+    read_released,
+    remembered,
+)
 from autograder.course.settings import Course, CourseError, load_nbgrader_config
 from autograder.course.text_pairs import PairError, check_pair, paired_notebooks, read_pair, text_of
 from autograder.declare.course_exercises import FOLDER, declared_exercises, own_exercises
 from autograder.declare.declaration import Declaration
 from autograder.declare.exercise import VISIBLE_SEED, Exercise
 from autograder.declare.rubrics import rubrics
-from autograder.grade.lab_files import data_files
 from autograder.grade.preloading import limits_of, preload_of
-from autograder.grade.solution_run import own_expectations
+from autograder.grade.solution import own_expectations
 from autograder.release import reference_export, verify_solution
 from autograder.release.course_cells import write_course_cells
 from autograder.release.fixed_groups import FixedGroup, fixed_groups

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from nbformat import NotebookNode
 
-from autograder.course.cells import grade_id, is_test, points
+from autograder.course.labs import grade_id, is_test, points
 from autograder.release import reference_export
 
 _NAMED = 4  # cells or exercises named in a line; more are counted

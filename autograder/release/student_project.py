@@ -16,7 +16,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from autograder.course.released import parse_notebook
+from autograder.course.labs import parse_notebook
 from autograder.course.settings import Course
 from autograder.release import validation
 from coursekit.lecture.dates import MONTHS

@@ -9,7 +9,7 @@ from textwrap import shorten
 
 from nbformat import NotebookNode
 
-from autograder.course.cells import grade_id, is_test
+from autograder.course.labs import grade_id, is_test
 from autograder.course.settings import Course
 from autograder.course.text_pairs import text_of
 from autograder.declare.course_exercises import SHARED, lab_files, lab_folder

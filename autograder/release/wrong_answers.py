@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 
 from nbformat import NotebookNode
 
-from autograder.course.cells import grade_id, is_test
+from autograder.course.labs import grade_id, is_test, writing
 from autograder.course.settings import CourseError
 from autograder.declare.declaration import Declaration
-from autograder.grade.lab_files import writing
 from autograder.grade.submission_run import DEMONSTRATION_TAG, attempt_of
 from autograder.sandbox import Sandbox, Session, SessionLost
 from coursekit.check.judge import Attempt, Expectation, Judgement, judge, problem

@@ -15,7 +15,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.course.cells import details, grade_id, is_solution
+from autograder.course.labs import details, grade_id, is_solution
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

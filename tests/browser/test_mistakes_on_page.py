@@ -11,7 +11,7 @@ from test_web_site import home as home  # a fixture
 from test_web_site import window as window  # a fixture
 from workplace import Window
 
-from autograder.integrations.site.mistakes import CHOICES, RIGHT
+from autograder.integrations.site.mistakes_here import CHOICES, RIGHT
 
 pytestmark = [pytest.mark.long, pytest.mark.slow]
 

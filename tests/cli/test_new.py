@@ -13,11 +13,11 @@ import nbformat
 import numpy as np
 import pytest
 
-from autograder.course.cells import cells_by_id, grade_id, points
+from autograder.course.labs import cells_by_id, grade_id, points
 from autograder.course.settings import Course, CourseError, load_course
 from autograder.course.text_pairs import check_pair, read_pair
 from autograder.declare import Case, Exercise, OwnExercise
-from autograder.integrations.scaffold.new import new_course, new_exercise, new_lab
+from autograder.integrations.scaffold.making import new_course, new_exercise, new_lab
 from autograder.release.lint_lab import structure_problems
 from autograder.release.release import ReleaseRefused, release
 from autograder.release.unfinished import missing_parts, variants_left

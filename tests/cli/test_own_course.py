@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.course.cells import cells_by_id
+from autograder.course.labs import cells_by_id
 
 ROOT = Path(__file__).resolve().parents[2]
 SECTION, NEXT = "# A course of your own\n", "\n## A layer, and mistakes with names\n"

@@ -6,7 +6,7 @@ import importlib.util
 import subprocess
 from pathlib import Path
 
-from autograder.course.released import read_released
+from autograder.course.labs import read_released
 from autograder.course.settings import load_course
 from autograder.grade.lab_grader import grade_ids
 from autograder.read import Unreadable, read_plan

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from autograder.author.mistake_text import described
 from autograder.author.strength import formula_mutants
+from autograder.cli.author import described
 from autograder.declare import Design, Questions, seen
 from autograder.declare.design import ANY_CHOICE
 from autograder.release.fixed_groups import fixed_groups

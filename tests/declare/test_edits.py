@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from autograder.author.mistake_text import described
+from autograder.cli.author import described
 from autograder.declare import Advice, Case, Exercise, edit, instead, seen
 from autograder.declare.edits import EditError, Formula
 from autograder.release.leaks import _edit_lines, _named_texts

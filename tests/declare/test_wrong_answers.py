@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from autograder.course.settings import load_course
-from autograder.integrations.scaffold.new import new_course
+from autograder.integrations.scaffold.making import new_course
 from autograder.release import verify_solution
 from autograder.release.release import ReleaseRefused, release
 

@@ -29,8 +29,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_submission_damage import damage, hurt
 
-from autograder.course.ids import student_id
 from autograder.course.settings import load_course
+from autograder.course.text import student_id
 from autograder.grade.lab_grader import LabGrader
 from autograder.grade.preloading import start_sandbox
 from autograder.read import FoundSubmission

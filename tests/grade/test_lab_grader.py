@@ -11,8 +11,9 @@ from types import SimpleNamespace
 import pytest
 from tiny_course import LAB, released
 
+from autograder.course.labs import known_cells
 from autograder.course.settings import CourseError
-from autograder.grade.lab_grader import SEED_FILE, GradingFailed, Opened, grade_all, grading_seed, known_cells
+from autograder.grade.lab_grader import SEED_FILE, GradingFailed, Opened, grade_all, grading_seed
 from autograder.grade.results import LabResult
 from autograder.read import ReaderLost
 from autograder.sandbox import SandboxUnavailable, WorkerLost

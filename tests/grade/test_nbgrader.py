@@ -27,7 +27,7 @@ from nbgrader.utils import compute_checksum
 from tiny_course import LAB, build, released, write_notebook
 from traitlets.config import PyFileConfigLoader
 
-from autograder.course.released import read_released
+from autograder.course.labs import read_released
 from autograder.grade import nbgrader_plugin
 from autograder.grade.gradebook import GradebookWriter
 from autograder.grade.lab_grader import content_hash

@@ -8,7 +8,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader import utils
 from tiny_course import solution_notebook
 
-from autograder.course import cells as nbgrader_cells
+from autograder.course import labs
 from autograder.read.skeleton import Role, read_release
 
 FLAGS = st.fixed_dictionaries(
@@ -20,27 +20,27 @@ FLAGS = st.fixed_dictionaries(
 @given(FLAGS, st.sampled_from([new_code_cell, new_markdown_cell]))
 def test_a_cell_is_what_nbgrader_takes_it_for(flags, kind):
     cell = kind("1", metadata={"nbgrader": flags})
-    assert nbgrader_cells.is_solution(cell) == utils.is_solution(cell)
-    assert nbgrader_cells.is_test(cell) == (utils.is_grade(cell) and not utils.is_solution(cell))
-    assert nbgrader_cells.grade_id(cell) == flags["grade_id"]
+    assert labs.is_solution(cell) == utils.is_solution(cell)
+    assert labs.is_test(cell) == (utils.is_grade(cell) and not utils.is_solution(cell))
+    assert labs.grade_id(cell) == flags["grade_id"]
 
 
 @given(st.none() | st.text() | st.integers() | st.lists(st.integers()))
 def test_what_a_student_wrote_in_place_of_metadata_is_none(junk):
     for cell in (new_code_cell("1", metadata={"nbgrader": junk}), new_code_cell("1")):
-        assert not nbgrader_cells.details(cell) and not nbgrader_cells.grade_id(cell)
-        assert not nbgrader_cells.is_test(cell) and not nbgrader_cells.is_solution(cell)
+        assert not labs.details(cell) and not labs.grade_id(cell)
+        assert not labs.is_test(cell) and not labs.is_solution(cell)
 
 
 def test_an_exercise_is_a_cell_that_is_graded_by_itself():
     notebook = solution_notebook()
     by_hand = {"grade": True, "solution": True, "grade_id": "plot", "points": 7, "schema_version": 3}
     notebook.cells.append(new_code_cell("draw()", metadata={"nbgrader": by_hand}))  # its points are a person's to give
-    assert nbgrader_cells.points(notebook) == {"double": 2, "square": 3}
+    assert labs.points(notebook) == {"double": 2, "square": 3}
     tests = [cell for cell in read_release(notebook).cells if cell.role is Role.TEST]
     assert {cell.grade_id: cell.points for cell in tests} == {"double": 2, "square": 3}
 
 
 def test_of_two_cells_with_one_name_the_first_counts():
     named = [new_code_cell(text, metadata={"nbgrader": {"grade_id": "a"}}) for text in ("1", "2")]
-    assert nbgrader_cells.cells_by_id(new_notebook(cells=[new_code_cell("0"), *named])) == {"a": named[0]}
+    assert labs.cells_by_id(new_notebook(cells=[new_code_cell("0"), *named])) == {"a": named[0]}

@@ -23,8 +23,8 @@ from tiny_course import LAB, TOML, details, released, write_notebook
 from typer.testing import CliRunner
 
 from autograder.cli.app import app
-from autograder.course.cells import points as points_of
-from autograder.course.released import read_released
+from autograder.course.labs import points as points_of
+from autograder.course.labs import read_released
 from autograder.course.settings import load_course
 from autograder.grade.gradebook import GradebookWriter, recorded_marks
 from autograder.grade.results import ExerciseResult

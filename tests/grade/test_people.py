@@ -8,8 +8,8 @@ import pytest
 from test_cli import course, run  # noqa: F401  a course of one lab in the working folder, and the command
 from tiny_course import LAB, TOML
 
-from autograder.course.near import near
 from autograder.course.settings import load_course
+from autograder.course.text import near
 from autograder.grade.gradebook import GradebookWriter
 from autograder.grade.results import LabResult
 

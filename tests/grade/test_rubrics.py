@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from tiny_course import LAB, with_secrets
 
-from autograder.course.cells import answers_in_words
-from autograder.course.released import read_released
+from autograder.course.labs import answers_in_words, read_released
 from autograder.course.settings import CourseError, load_course
 from autograder.declare.rubrics import rubrics
 from autograder.release.leaks import find_leaks

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from autograder.course.labs import writing
 from autograder.grade import submission_run
-from autograder.grade.lab_files import writing
 from autograder.grade.submission_run import MAX_RESTARTS, MOST_AGAIN, PAUSES, PreparedExercise, SubmissionRun
 from autograder.read import CellStep, Plan, ProbeStep, Rules
 from autograder.read.lab_reader import with_rules

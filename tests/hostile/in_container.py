@@ -21,7 +21,7 @@ sys.path.insert(0, "/autograder/source/grader")
 from autograder.course.settings import load_course
 from autograder.grade.lab_grader import LabGrader
 from autograder.grade.preloading import limits_of, preload_of
-from autograder.integrations.gradescope import run
+from autograder.integrations.gradescope import container
 from autograder.read import FileSource, FoundSubmission
 from autograder.sandbox import Sandbox
 from autograder.sandbox.bubblewrap import OtherUser
@@ -30,10 +30,10 @@ PORT = 4711
 
 
 def main() -> None:
-    places = run.Places()
-    settings = json.loads((places.base / "source" / run.SETTINGS).read_text("utf-8"))
+    places = container.Places()
+    settings = json.loads((places.base / "source" / container.SETTINGS).read_text("utf-8"))
     os.umask(0o077)
-    run._close(places)
+    container._close(places)
     course = load_course(places.course)
     grader = LabGrader(course, settings["lab"], seed=settings["seed"])
     other = OtherUser(settings["user"], places.packages, places.home)
@@ -52,7 +52,7 @@ def main() -> None:
                 verdict = {exercise.exercise: (exercise.status, exercise.score) for exercise in result.exercises}
             except Exception as error:
                 fault = f"{type(error).__name__}: {error}"[:300]
-            run.end_processes(other.user)
+            container.end_processes(other.user)
             deadline = time.monotonic() + 30  # a process that has been killed still has to be given its last moment
             while (left := _left_by(other.user)) and time.monotonic() < deadline:
                 time.sleep(0.1)

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from autograder.course.cells import points
+from autograder.course.labs import points
 
 ROOT = Path(__file__).resolve().parents[2]
 LAB = "02_self_attention"

@@ -18,7 +18,7 @@ import pytest
 from long_runs import advise
 from this_course import exercises_of
 
-from autograder.course.cells import points
+from autograder.course.labs import points
 
 ROOT = Path(__file__).resolve().parents[2]
 OVERVIEW = (ROOT / "docs" / "course.md").read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.course.cells import cells_by_id
+from autograder.course.labs import cells_by_id
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ("autograder", "coursekit", "pyproject.toml", "README.md", "LICENSE", "LICENSE-CONTENT")

@@ -26,7 +26,7 @@ from autograder.grade.results import ExerciseResult, GroupResult, LabResult
 from autograder.integrations.cluster import worker
 from autograder.integrations.cluster.client import Cluster, ClusterUnavailable
 from autograder.integrations.cluster.wire import decode_job, decode_record, encode_job, encode_record
-from autograder.integrations.scaffold.new import new_course
+from autograder.integrations.scaffold.making import new_course
 from autograder.read import FoundSubmission
 from autograder.release.release import release
 

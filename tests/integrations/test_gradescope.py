@@ -20,8 +20,8 @@ from test_hostile import make_course
 from autograder.course.settings import CourseError, load_course
 from autograder.grade.lab_grader import LabGrader
 from autograder.grade.results import ExerciseResult, GroupResult, LabResult
-from autograder.integrations.exporting.gradescope import USER, autograder_archive
-from autograder.integrations.gradescope.results import results_json
+from autograder.integrations.gradescope.archive import USER, autograder_archive
+from autograder.integrations.gradescope.results_json import results_json
 from autograder.sandbox import Sandbox, SandboxUnavailable
 from autograder.sandbox.bubblewrap import OtherUser
 from autograder.worker import walls

@@ -14,7 +14,7 @@ from autograder.cli import app as cli
 from autograder.course.settings import load_course
 from autograder.declare.course_exercises import declared_exercises, lab_files
 from autograder.integrations.importing.cases import Target, targets, tried
-from autograder.integrations.scaffold.new import new_course
+from autograder.integrations.scaffold.making import new_course
 from autograder.release.lint_lab import structure_problems
 from autograder.release.unfinished import missing_parts
 

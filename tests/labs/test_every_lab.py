@@ -6,7 +6,7 @@ import nbformat
 import pytest
 from lab_matrix import LABS, ROOT, code_cells, exercises_of
 
-from autograder.course.cells import points
+from autograder.course.labs import points
 
 
 def test_every_lab_has_a_file_here():

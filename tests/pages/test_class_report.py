@@ -22,8 +22,7 @@ from autograder.course.settings import CourseError, CourseLab
 from autograder.grade.gradebook import GradebookWriter
 from autograder.grade.marks import Mark, automatic_mark
 from autograder.grade.results import ExerciseResult, GroupResult, LabResult
-from autograder.pages.class_report import write_report
-from autograder.pages.class_tables import NAMES
+from autograder.pages.class_report import NAMES, write_report
 from coursekit.lecture import plots
 
 SENTENCE = "The factor is `4`, not <2>."

@@ -12,8 +12,7 @@ from this_course import ROOT, exercises_of
 from autograder.course.settings import load_course
 from autograder.grade.marks import Mark, automatic_mark
 from autograder.grade.results import ExerciseResult, GroupResult, LabResult
-from autograder.pages.feedback import write_feedback
-from autograder.pages.mending import to_mend
+from autograder.pages.feedback import to_mend, write_feedback
 from coursekit.check.reference import load_reference
 
 LAB = "02_self_attention"

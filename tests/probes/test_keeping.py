@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from autograder.grade.keeping import LEAST_ROOM, kept
+from autograder.grade.submission_run import LEAST_ROOM, kept
 from coursekit.check.judge import Attempt, ExerciseSpec, Expectation, GroupSpec, judge
 
 RIGHT = {"y": np.ones((2, 3)), "words": ["a", "b"]}

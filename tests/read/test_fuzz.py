@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reading_fuzz import LAB, mutated, write_archive
 
-from autograder.course.released import read_released
+from autograder.course.labs import read_released
 from autograder.course.settings import load_course
 from autograder.declare.course_exercises import declared_exercises
 from autograder.grade.lab_grader import grade_ids

@@ -17,7 +17,7 @@ from test_command import course  # noqa: F401  a course of two labs; every submi
 from tiny_course import LAB, TOML
 
 from autograder.course.settings import CourseError, load_course
-from autograder.course.times import shown_time
+from autograder.course.text import shown_time
 from autograder.grade.gradebook import recorded_marks
 from autograder.grade.lab_grader import of_submission
 from autograder.grade.results import ExerciseResult, LabResult

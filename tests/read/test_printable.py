@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.course.printable import on_one_line, printable
+from autograder.course.text import on_one_line, printable
 from autograder.read.layouts import shown_place
 
 ACTS = ("\x1b]0;title\x07", "\x1b[2J", "\x9b31m", "\u202e", "\u2066", "\u2028", "\u2029", "\u200b", "\ufeff", "\udce9")

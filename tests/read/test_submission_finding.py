@@ -14,7 +14,7 @@ from hostile.heavy import endless_directory
 from measuring import cost_of
 from test_submission_factory import LAB, answered, as_bytes
 
-from autograder.course.ids import student_id
+from autograder.course.text import student_id
 from autograder.read import Unreadable, find_submissions
 
 GOOD = as_bytes(answered())

@@ -25,7 +25,7 @@ from test_submission_factory import (
     release,
 )
 
-from autograder.course.earlier_cells import ABSENT, text_hash
+from autograder.course.labs import ABSENT, text_hash
 from autograder.read import CellStep, ProbeStep, Unreadable, read_notebook, read_plan, read_release, repair
 
 RELEASE = release()

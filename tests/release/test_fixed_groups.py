@@ -10,7 +10,7 @@ import pytest
 from lab_matrix import LABS
 from this_course import ROOT, exercises_of
 
-from autograder.course.cells import points
+from autograder.course.labs import points
 from autograder.declare import Case, Design, Exercise, Questions
 from autograder.declare.exercise import VISIBLE_SEED
 from autograder.release.fixed_groups import fixed_groups

@@ -11,7 +11,7 @@ import pytest
 from lab_matrix import LABS
 from nbformat import NotebookNode
 
-from autograder.course.cells import grade_id, is_solution, is_test, points
+from autograder.course.labs import grade_id, is_solution, is_test, points
 from coursekit.check.cells import read_cells
 
 ROOT = Path(__file__).resolve().parents[2]

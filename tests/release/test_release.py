@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from tiny_course import LAB, TOML, build, details, export_points, released, solution_notebook, write_notebook
 
-from autograder.course.earlier_cells import ABSENT, earlier_cells, earlier_file, text_hash
+from autograder.course.labs import ABSENT, earlier_cells, earlier_file, text_hash
 from autograder.course.settings import CourseError, load_course
 from autograder.course.text_pairs import check_pair, read_pair, write_pair
 from autograder.declare import Case, Exercise

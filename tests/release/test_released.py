@@ -9,9 +9,8 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 
-from autograder.course import released
-from autograder.course.cells import cells_by_id
-from autograder.course.released import read_released, released_names
+from autograder.course import labs
+from autograder.course.labs import cells_by_id, read_released, released_names
 from autograder.course.settings import CourseError
 
 LAB = "02_self_attention"
@@ -27,8 +26,8 @@ def course(tmp_path):
 
 def test_names_are_parsed_once_and_anew_when_the_lab_changes(course, monkeypatch):
     parsed = []
-    parse = released.parse_notebook
-    monkeypatch.setattr(released, "parse_notebook", lambda *some: parsed.append(1) or parse(*some))
+    parse = labs.parse_notebook
+    monkeypatch.setattr(labs, "parse_notebook", lambda *some: parsed.append(1) or parse(*some))
     names = released_names(course, LAB)
     assert names == released_names(course, LAB) == tuple(cells_by_id(read_released(course, LAB)))
     assert len(parsed) == 2  # once for each of the two functions

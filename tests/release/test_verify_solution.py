@@ -8,7 +8,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from tiny_course import build, details
 
-from autograder.grade import lab_files
+from autograder.course import labs
 from autograder.release import verify_solution
 from autograder.release.release import ReleaseRefused, release
 
@@ -23,7 +23,7 @@ def test_such_a_release_is_refused_and_nothing_is_written(tmp_path, monkeypatch)
 
 def test_files_that_no_submission_could_be_given_are_refused(tmp_path, monkeypatch):
     course = build(tmp_path / "course", monkeypatch)
-    monkeypatch.setattr(lab_files, "MOST_BYTES", 10)
+    monkeypatch.setattr(labs, "MOST_BYTES", 10)
     (course.solutions / "01_tiny" / "big.csv").write_text("0" * 11)
     with pytest.raises(ReleaseRefused, match="take more than"):
         release(course)

@@ -11,7 +11,7 @@ import msgpack
 import nbformat
 from pydantic import BaseModel, ConfigDict
 
-from autograder.course.earlier_cells import earlier_file
+from autograder.course.labs import earlier_file
 from autograder.course.settings import Course, CourseError, CourseLab, CourseLimits
 from autograder.declare.course_exercises import course_files
 from autograder.grade.lab_grader import LabGrader

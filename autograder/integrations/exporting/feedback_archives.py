@@ -9,11 +9,10 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from autograder.course.ids import student_id
-from autograder.course.printable import on_one_line
+from autograder.course.labs import known_cells
 from autograder.course.roster import ExportRefused, Roster
 from autograder.course.settings import Course, CourseError
-from autograder.grade.lab_grader import known_cells
+from autograder.course.text import on_one_line, student_id
 from autograder.read import FoundSubmission, find_submissions
 from autograder.read.layouts import read_name
 

@@ -14,15 +14,20 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.course.files import write_atomically
-from autograder.course.released import parse_notebook
+from autograder.course.labs import parse_notebook
 from autograder.course.settings import FILE_NAME, Course, CourseError
 from autograder.course.text_pairs import write_pair
 from autograder.declare.course_exercises import lab_folder
-from autograder.integrations.importing.assignment import Assignment, Given, Question, Written
+from autograder.integrations.importing.assignment import (
+    Assignment,
+    Given,
+    Question,
+    Written,
+    is_nbgrader,
+    read_nbgrader,
+)
 from autograder.integrations.importing.cases import Target, Tried, targets, tried
-from autograder.integrations.importing.from_nbgrader import is_nbgrader, read_nbgrader
-from autograder.integrations.scaffold.new import KERNELSPEC, refuse_lab, refuse_name, toml_text
-from autograder.integrations.scaffold.templating import cells
+from autograder.integrations.scaffold.making import KERNELSPEC, cells, refuse_lab, refuse_name, toml_text
 
 _OWN_CELLS = {"introduction", "setup", "imports"}
 MOST_BYTES = 50 * 2**20  # of all files beside the notebook

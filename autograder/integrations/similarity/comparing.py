@@ -20,7 +20,7 @@ from markupsafe import Markup
 from nbformat import NotebookNode
 from scipy.sparse import csr_array, triu
 
-from autograder.course.printable import printable
+from autograder.course.text import printable
 from autograder.read import CellStep, read_plan
 from autograder.read.skeleton import Release
 

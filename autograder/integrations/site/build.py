@@ -1,4 +1,4 @@
-"""Builds the site with Sphinx, looks for answers in what came out, and only then puts it where it belongs."""
+"""Builds the site with Sphinx and its search, looks for answers in what came out, and only then puts it in place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 
 from autograder.course.settings import Course, CourseError
 from autograder.integrations.site.formulas import node_here
-from autograder.integrations.site.searching import index_sections
 from autograder.integrations.site.sources import lay_out
 from autograder.integrations.site.vendored import copy_mathjax, write_vega
 from autograder.release.leaks import find_leaks, find_secret_lines
@@ -23,6 +22,11 @@ from autograder.release.leaks import find_leaks, find_secret_lines
 MARKER = ".course-site"
 # Pages that explain the harness quote its marks and imports; a line of an answer is a leak there as anywhere.
 _ABOUT_THE_HARNESS = ("docs/", "reference/", "_static/", "CHANGELOG.html", "CONTRIBUTING.html", "SECURITY.html")
+_TITLED_SECTION = re.compile(r'(<section id="([^"]+)">\s*(?:<span[^>]*></span>\s*)*)<(h[1-6])>')
+_FIRST = "docs/students.html"  # where a student's question is answered, before what is said to instructors
+_NOT_INDEXED = ("search.html", "404.html", "genindex.html", "py-modindex.html")
+# Signs that link to headings; drawn formulas, since each stands beside its drawing as TeX; folded drawing code.
+_LEFT_OUT = "a.headerlink, mjx-container, details.above-input"
 
 
 class SiteRefused(ValueError):
@@ -120,3 +124,26 @@ def _is_about_the_harness(name: str, content: bytes) -> bool:
 def _summary(built: Path) -> SiteSummary:
     files = [path for path in built.rglob("*") if path.is_file()]
     return SiteSummary(sum(path.suffix == ".html" for path in files), sum(path.stat().st_size for path in files))
+
+
+def index_sections(site: Path) -> None:
+    """Add the index of all pages of `site` as `pagefind/`; its hits lead to the headings that they stand under.
+
+    Raises CourseError when the index cannot be made.
+    """
+    for path in site.rglob("*.html"):
+        text = path.read_text("utf-8")
+        marked = _TITLED_SECTION.sub(r'\1<\3 id="\2-title">', text)
+        name = path.relative_to(site).as_posix()
+        if name not in _NOT_INDEXED:
+            weight = ' data-pagefind-weight="10"' if name == _FIRST else ""
+            body = f'<article class="bd-article" data-pagefind-body{weight}'
+            marked = marked.replace('<article class="bd-article"', body, 1)
+        if marked != text:
+            path.write_text(marked, encoding="utf-8")
+    command = [sys.executable, "-m", "pagefind", "--site", str(site), "--exclude-selectors", _LEFT_OUT]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise CourseError(
+            f"the search index of the site could not be made: {(done.stderr or done.stdout).strip()[-500:]}"
+        )

@@ -14,7 +14,7 @@ import nbformat
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from autograder.course.settings import Course, CourseError
-from autograder.integrations.site.mistakes import MistakesHere
+from autograder.integrations.site.mistakes_here import MistakesHere
 from autograder.integrations.site.notebooks import page_of, subtitle_of, title_of
 from autograder.release.colab_archive import ARCHIVE, coursekit_archive
 from autograder.release.publish import student_files

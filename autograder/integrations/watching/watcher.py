@@ -22,10 +22,10 @@ from nbgrader.exchange.default import ExchangeReleaseFeedback
 from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.course.files import write_atomically
-from autograder.course.printable import on_one_line, printable
+from autograder.course.labs import known_cells
 from autograder.course.settings import Course, CourseError, load_nbgrader_config
+from autograder.course.text import on_one_line, printable
 from autograder.grade.autograded_notebook import LONGEST_SECRET, SECRET
-from autograder.grade.lab_grader import known_cells
 from autograder.grade.marks import Mark
 from autograder.grade.people import course_roster, stranger
 from autograder.grade.preloading import start_sandbox

@@ -1,4 +1,8 @@
-"""Runs the instructor's solution in the sandbox: it gives the references of the exercises that are her own."""
+"""What grading takes from the instructor's solution.
+
+The references of exercises that are her own come from it: it runs in the sandbox. And its code of exercises that others
+call stands in for a student's that is not right.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,15 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from nbformat import NotebookNode
+from nbformat.v4 import new_notebook
 
-from autograder.course.cells import grade_id, is_test
-from autograder.course.settings import FILE_NAME, CourseError
-from autograder.declare.declaration import Case
+from autograder.course.labs import grade_id, is_test, writing
+from autograder.course.settings import FILE_NAME, Course, CourseError
+from autograder.course.text_pairs import PairError, read_pair
+from autograder.declare.declaration import Case, Declaration
 from autograder.declare.own import OwnExercise
-from autograder.grade.lab_files import writing
 from autograder.grade.submission_run import DEMONSTRATION_TAG, attempt_of
+from autograder.read import read_release
 from autograder.sandbox import Sandbox, Session, SessionLost
 from coursekit.check.judge import Attempt, Expectation
 
@@ -88,3 +94,38 @@ def _try(session: Session, lab: str, exercise: OwnExercise, case: Case) -> Attem
         lab, exercise.name, case.inputs, mode=case.mode, probe=exercise.probe, cpu_seconds=exercise.cpu_seconds
     )
     return attempt_of(reply)
+
+
+def solution_of_callees(course: Course, lab: str, declared: Mapping[str, Declaration]) -> NotebookNode | None:
+    """Of a lab's solution, the cells of exercises that others call, and their tests; the rest is not needed to grade.
+
+    None where no exercise calls another one, or where there is no solution: then nothing stands in.
+
+    Raises:
+        CourseError: the solution cannot be read.
+    """
+    path = course.solution_notebook(lab)
+    if not (names := _called(declared)):
+        return None
+    try:
+        solution = read_pair(path)
+    except FileNotFoundError:
+        return None
+    except PairError as error:
+        raise CourseError(f"{path}: the code of exercises that others call comes from it, and {error}") from error
+    cells = read_release(solution).cells
+    kept = [cell for cell in cells if names.intersection(cell.exercises) or cell.grade_id in names]
+    for cell in kept:
+        cell.cell["outputs"] = []
+    return new_notebook(cells=[cell.cell for cell in kept], metadata=solution.metadata)
+
+
+def code_of_callees(solution: NotebookNode | None, declared: Mapping[str, Declaration]) -> dict[str, str]:
+    """The source of the cell that answers each exercise that others call, by name."""
+    names = _called(declared)
+    cells = read_release(solution).cells if solution else ()
+    return {name: cell.source for cell in cells for name in cell.exercises if name in names}
+
+
+def _called(declared: Mapping[str, Declaration]) -> set[str]:
+    return {name for exercise in declared.values() for name in exercise.uses}

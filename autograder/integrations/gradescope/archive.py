@@ -13,12 +13,11 @@ import nbformat
 
 import autograder
 import coursekit
-from autograder.course.earlier_cells import earlier_file
-from autograder.course.released import read_released
+from autograder.course.labs import earlier_file, read_released
 from autograder.course.settings import FILE_NAME, Course, CourseError
 from autograder.declare.course_exercises import course_files, declared_exercises, own_exercises
-from autograder.grade.callees import solution_of_callees
 from autograder.grade.lab_grader import grading_seed
+from autograder.grade.solution import solution_of_callees
 from autograder.release.student_project import LOCK
 
 USER = 64_111  # whom student code runs as in the container

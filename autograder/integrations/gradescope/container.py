@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.course.cells import details
 from autograder.course.files import write_atomically
+from autograder.course.labs import details
 from autograder.course.settings import load_course
 from autograder.grade.lab_grader import LabGrader
 from autograder.grade.preloading import limits_of, preload_of
-from autograder.integrations.gradescope.results import results_json
+from autograder.integrations.gradescope.results_json import results_json
 from autograder.read.finding import Chooser
 from autograder.read.layouts import Claim, LabNames
 from autograder.read.tree import read_folder

@@ -1,21 +1,23 @@
-"""Writes a new exercise, lab or course; what exists already is refused, and nothing is overwritten."""
+"""Writes a new exercise, lab or course from templates; what exists already is refused, and nothing is overwritten."""
 
 from __future__ import annotations
 
+import functools
 import keyword
 import re
 from pathlib import Path
 
+import jupytext
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from nbformat import NotebookNode
 from nbformat.v4 import new_notebook
 
 import coursekit
-from autograder.course.cells import cells_by_id, is_test
 from autograder.course.files import write_atomically
+from autograder.course.labs import cells_by_id, grade_id, is_test
 from autograder.course.settings import FILE_NAME, Course, CourseError, load_course
 from autograder.course.text_pairs import read_pair, text_of, write_pair
 from autograder.declare.course_exercises import FOLDER, lab_folder
-from autograder.integrations.scaffold.templating import cells, filled
 from autograder.release.course_cells import tags
 
 EXAMPLE_LAB, EXAMPLE = "01_first_lab", "centre"
@@ -186,3 +188,27 @@ def _notebook(made: list[NotebookNode]) -> NotebookNode:
 def toml_text(text: str) -> str:
     """A text as TOML spells it."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def filled(template: str, **values: object) -> str:
+    """A template of ``autograder/integrations/scaffold/templates`` with its values filled in."""
+    return _environment().get_template(template).render(**values)
+
+
+def cells(template: str, **values: object) -> list[NotebookNode]:
+    """The cells that a template in the percent format makes, their ids the same every time."""
+    made = jupytext.reads(filled(template, **values), fmt="py:percent").cells
+    for cell in made:
+        cell["id"] = grade_id(cell)
+    return made
+
+
+@functools.cache
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("autograder.integrations.scaffold"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from autograder.course.printable import on_one_line
+from autograder.course.text import on_one_line
 from autograder.grade.results import ExerciseResult, LabResult, round_score
 from autograder.worker.walls import WallReport
 from coursekit.check.statuses import STATUS_WORDS

@@ -1,0 +1,214 @@
+"""A lab as students get it: its cells by nbgrader's metadata, its notebook, the files beside it, its earlier cells."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.course.settings import Course, CourseError
+
+MOST_BYTES = 20 * 2**20  # of all files of a lab: they travel into each submission's process
+ABSENT = ""  # in the place of a hash: the lab was released without this cell
+MOST_STATES = 50  # earlier states of a cell that are kept
+EarlierCells = Mapping[str, Collection[str]]  # cell -> hashes of what it said in earlier releases
+
+
+def details(cell: NotebookNode) -> Mapping[str, Any]:
+    """Return nbgrader's metadata of a cell; empty if there are none, or if they are no dictionary."""
+    found = cell["metadata"].get("nbgrader")
+    return found if isinstance(found, Mapping) else {}
+
+
+def grade_id(cell: NotebookNode) -> str:
+    """The name that nbgrader knows the cell by; empty when it has none."""
+    return details(cell).get("grade_id") or ""
+
+
+def is_test(cell: NotebookNode) -> bool:
+    """Whether a cell carries the points of an exercise, which is graded by itself.
+
+    A graded cell that is also a solution is an answer in words or code that only a person can mark: no exercise.
+    """
+    return bool(details(cell).get("grade")) and not details(cell).get("solution")
+
+
+def is_solution(cell: NotebookNode) -> bool:
+    """Whether a cell is the student's to fill in."""
+    return bool(details(cell).get("solution"))
+
+
+def is_in_words(cell: NotebookNode) -> bool:
+    """Whether only a person can mark a cell: an answer in words, code without a test, or a task of nbgrader's."""
+    graded = details(cell).get("grade") and (is_solution(cell) or cell["cell_type"] != "code")
+    return bool(graded or details(cell).get("task"))
+
+
+def answers_in_words(notebook: NotebookNode) -> dict[str, NotebookNode]:
+    """The cells that only a person can mark, by their names, in the notebook's order."""
+    return {name: cell for name, cell in cells_by_id(notebook).items() if is_in_words(cell)}
+
+
+def points(notebook: NotebookNode) -> dict[str, Any]:
+    """The points of each exercise, by its name, in the notebook's order."""
+    return {grade_id(cell): details(cell).get("points") for cell in notebook["cells"] if is_test(cell)}
+
+
+def cells_by_id(notebook: NotebookNode) -> dict[str, NotebookNode]:
+    """Return the notebook's cells by grade_id: only cells that have one, and the first of two with the same."""
+    found: dict[str, NotebookNode] = {}
+    for cell in notebook["cells"]:
+        if grade_id(cell):
+            found.setdefault(grade_id(cell), cell)
+    return found
+
+
+def read_released(course: Course, lab: str) -> NotebookNode:
+    """The released notebook of a lab.
+
+    Raises:
+        CourseError: the course has no such lab, or it is not released, or what is in its place is no notebook.
+    """
+    return _parsed(lab, *_content(course, lab))
+
+
+def released_names(course: Course, lab: str) -> tuple[str, ...]:
+    """The grade_ids of the released notebook, in its order. It is parsed once, however often it is asked for.
+
+    Raises:
+        CourseError: as `read_released` does.
+    """
+    return _names(lab, *_content(course, lab))
+
+
+def _content(course: Course, lab: str) -> tuple[Path, bytes]:
+    path = course.release_notebook(course.lab(lab).name)
+    try:
+        return path, path.read_bytes()
+    except FileNotFoundError:
+        raise CourseError(f'{path}: the lab is not released; run "course release {lab}"') from None
+
+
+def _parsed(lab: str, path: Path, content: bytes) -> NotebookNode:
+    return parse_notebook(path, content, f'run "course release {lab}" to make it again')
+
+
+@lru_cache(maxsize=32)
+def _names(lab: str, path: Path, content: bytes) -> tuple[str, ...]:
+    return tuple(cells_by_id(_parsed(lab, path, content)))
+
+
+def parse_notebook(path: Path, content: bytes, remedy: str = "restore it") -> NotebookNode:
+    """The notebook that `path` holds. Raises CourseError, with the remedy, when the content is none."""
+    try:
+        notebook = nbformat.reads(content.decode("utf-8"), as_version=4)
+        notebook.cells, notebook.metadata  # noqa: B018  (nbformat reads what has neither)
+    except Exception as error:  # of many kinds: nbformat trusts what it reads
+        reason = str(error).partition("\n")[0][:80]
+        raise CourseError(f"{path}: is not a notebook ({reason}); {remedy}") from error
+    return notebook
+
+
+def known_cells(course: Course) -> dict[str, frozenset[str]]:
+    """The grade_ids of each lab; also of one that course.toml has no more and `labs/` still has, as students may."""
+    known = {lab.name: grade_ids(course, lab.name) for lab in course.labs}
+    for path in sorted(course.releases.glob("*/*.ipynb")):
+        if path.stem == path.parent.name and path.stem not in known:
+            with suppress(CourseError, OSError):  # it is no lab of the course, and its faults are nobody's concern
+                cells = parse_notebook(path, path.read_bytes()).cells
+                known[path.stem] = frozenset(filter(None, map(grade_id, cells)))
+    return known
+
+
+def grade_ids(course: Course, lab: str) -> frozenset[str]:
+    """All grade_ids of a released lab; none when it is not released."""
+    if not course.release_notebook(lab).exists():
+        return frozenset()
+    return frozenset(filter(None, map(grade_id, read_released(course, lab).cells)))
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    """The data files of a lab's folder, by path in it; no notebooks, no reference, nothing hidden.
+
+    Raises:
+        CourseError: they are larger than what a submission's process can be given.
+    """
+    found = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    return data_files({path.relative_to(folder).as_posix(): path.read_bytes() for path in found}, str(folder))
+
+
+def data_files(files: Mapping[str, bytes], where: str) -> dict[str, bytes]:
+    """Those of the files, by path in the lab's folder, that are data. Raises CourseError as `files_in` does."""
+    data = {name: content for name, content in files.items() if _is_data(PurePosixPath(name))}
+    if sum(map(len, data.values())) > MOST_BYTES:
+        raise CourseError(f"{where}: the files beside the notebook take more than {MOST_BYTES // 2**20} MB together")
+    return data
+
+
+def _is_data(name: PurePosixPath) -> bool:
+    hidden = any(part.startswith((".", "__")) or part == "reference" for part in name.parts)
+    return not hidden and name.suffix != ".ipynb"
+
+
+def writing(files: Mapping[str, bytes]) -> str:
+    """A cell that writes the files into the working folder, read-only; it leaves no name and shows nothing."""
+    packed = {name: base64.b85encode(content).decode() for name, content in files.items()}
+    return (
+        "(lambda files, path, decode: [(path(name).parent.mkdir(parents=True, exist_ok=True),"
+        " path(name).write_bytes(decode(text)), path(name).chmod(0o444)) for name, text in files.items()])"
+        f"({packed!r}, __import__('pathlib').Path, __import__('base64').b85decode) and None"
+    )
+
+
+def earlier_file(course: Course, lab: str) -> Path:
+    """The file beside a lab's solution, which `course release` writes; it holds hashes alone."""
+    return course.solutions / lab / ".earlier_cells.json"
+
+
+def earlier_cells(course: Course, lab: str) -> dict[str, list[str]]:
+    """What is remembered of a lab; nothing where no cell was changed yet.
+
+    Raises:
+        CourseError: the file is not what a release writes.
+    """
+    path = earlier_file(course, lab)
+    if not path.is_file():
+        return {}
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return {str(name): [str(each) for each in hashes] for name, hashes in found.items()}
+    except (ValueError, AttributeError, TypeError) as error:
+        raise CourseError(f"{path}: cannot be read ({error}); put it back from a backup, or delete it") from error
+
+
+def remembered(known: EarlierCells, old: NotebookNode, new: NotebookNode) -> bytes:
+    """The content of the file once `new` is released in the place of `old`."""
+    before, after = _sources(old), _sources(new)
+    found = {name: list(hashes) for name, hashes in known.items()}
+    for name, source in after.items():
+        was = text_hash(before[name]) if name in before else ABSENT
+        if was != text_hash(source):
+            found[name] = [*(each for each in found.get(name, ()) if each != was), was][-MOST_STATES:]
+    return (json.dumps(found, indent=1, sort_keys=True) + "\n").encode() if found else b""
+
+
+def text_hash(source: str) -> str:
+    """Return the hash that is kept of a cell's text; white space at the ends of lines does not count."""
+    return hashlib.sha256(bare(source).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def bare(source: str) -> str:
+    """Return a source without white space at the ends of its lines and of itself."""
+    return "\n".join(line.rstrip() for line in source.strip().splitlines())
+
+
+def _sources(notebook: NotebookNode) -> dict[str, str]:
+    return {name: cell["source"] for cell in notebook["cells"] if (name := grade_id(cell))}
