@@ -38,7 +38,7 @@ from autograder.integrations.cluster.client import Cluster
 from autograder.read import find_submissions
 
 SLEEP = 0.2
-NO_PROFILE = {"DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "false"}  # as in compose.cluster.yaml
+NO_PROFILE = {"DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "false"}  # as in docker/compose.cluster.yaml
 PARTS = ("two", "memory", "slots", "writer")
 
 

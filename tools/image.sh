@@ -39,7 +39,7 @@ try() {
     inside() { "$engine" exec "$name" "$@" </dev/null; }
     # shellcheck disable=SC2064,SC2086
     trap "$engine rm -f $name >/dev/null 2>&1 || true" EXIT INT TERM
-    # shellcheck disable=SC2086  # the options are those of compose.yaml
+    # shellcheck disable=SC2086  # the options are those of docker/compose.yaml
     "$engine" run -d --name "$name" --security-opt seccomp=unconfined --security-opt apparmor=unconfined --cap-drop ALL \
         -e "JUPYTER_TOKEN=$name" ${RUN_ARGS:-} "$IMAGE" >/dev/null
 

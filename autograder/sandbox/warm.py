@@ -352,7 +352,7 @@ def outer_wall(variant: bubblewrap.Variant | OtherUser | str) -> WallReport:
     elif _in_container():
         remedy = (
             f"This container was started with a profile that forbids the walls. Start it with {_CONTAINER_OPTIONS}, "
-            f"as compose.yaml does; on an Ubuntu host, 24.04 or later, type there as well: {_UBUNTU}"
+            f"as docker/compose.yaml does; on an Ubuntu host, 24.04 or later, type there as well: {_UBUNTU}"
         )
     else:
         remedy = (

@@ -211,7 +211,7 @@ def test_the_image_is_built_from_the_same_locks():
         assert re.search(rf"--require-hashes[^&]*-r /tmp/requirements/{re.escape(name)}", dockerfile), name
 
 
-@pytest.mark.parametrize("name", ["Dockerfile", "hub/Dockerfile", "hub/kubernetes/Dockerfile"])
+@pytest.mark.parametrize("name", ["Dockerfile", "docker/hub/Dockerfile", "docker/hub/kubernetes/Dockerfile"])
 def test_what_an_image_copies_is_in_the_repository(name):
     lines = re.findall(r"^COPY (?:--\S+ )*(.+)$", (ROOT / name).read_text(), flags=re.MULTILINE)
     copied = {source for line in lines for source in line.split()[:-1]}
@@ -225,15 +225,18 @@ def test_no_image_takes_in_what_grading_writes():
 
 
 def test_compose_keeps_the_course_outside_the_container():
-    compose = yaml.safe_load((ROOT / "compose.yaml").read_text())
+    compose = yaml.safe_load((ROOT / "docker" / "compose.yaml").read_text())
     service = compose["services"]["course"]
-    assert ".:/course" in service["volumes"]
+    assert "..:/course" in service["volumes"]
     assert service["cap_drop"] == ["ALL"]
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])
     for option in service["security_opt"]:  # no more than what the grader asks for, in its own words
         for name in ("autograder/sandbox/warm.py", "tools/image.sh", "SECURITY.md", "docs/teaching/containers.md"):
             assert f"--security-opt {option}" in (ROOT / name).read_text(), (option, name)
-    assert yaml.safe_load((ROOT / "compose.gpu.yaml").read_text())["services"].keys() == compose["services"].keys()
+    assert (
+        yaml.safe_load((ROOT / "docker" / "compose.gpu.yaml").read_text())["services"].keys()
+        == compose["services"].keys()
+    )
 
 
 def test_ci_runs_the_command_of_the_readme():

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 import yaml
 from traitlets.config import Config
+from typer.main import get_command
 
 from autograder.cli.app import app
 
@@ -22,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture
 def loaded(tmp_path, monkeypatch) -> dict:
     """What the configuration leaves behind: `c`, and its functions."""
-    source = (ROOT / "hub" / "jupyterhub_config.py").read_text("utf-8")
+    source = (ROOT / "docker" / "hub" / "jupyterhub_config.py").read_text("utf-8")
     compiled = compile(source, "jupyterhub_config.py", "exec")
     pytest.importorskip("jupyterhub")
     monkeypatch.setenv("HUB_COURSE", str(tmp_path))
@@ -75,11 +76,11 @@ def test_each_student_has_an_account_of_her_own_and_nobody_takes_one_of_the_syst
 def test_the_page_names_commands_and_files_that_are_there():
     page = (ROOT / "docs" / "teaching" / "class-server.md").read_text("utf-8")
     blocks = "\n".join(re.findall(r"^```sh\n(.*?)^```", page, re.MULTILINE | re.DOTALL))
-    commands = {command.name or command.callback.__name__ for command in app.registered_commands}
+    commands = get_command(app).commands.keys()
     called = set(re.findall(r"^course (\w+)", blocks, re.MULTILINE)) | set(re.findall(r"`course (\w+)`", page))
     assert called and called <= commands
-    for name in re.findall(r"(?:hub|requirements)/[\w./-]*|compose\.\w+\.yaml", page):
-        assert name == "hub/authorize" or name == "hub/change-password" or (ROOT / name).exists(), name
-    service = yaml.safe_load((ROOT / "compose.hub.yaml").read_text())["services"]["hub"]
-    assert service["build"]["dockerfile"] == "hub/Dockerfile" and service["cap_drop"] == ["ALL"]
+    for name in re.findall(r"(?<!/)(?:docker|requirements)/[\w./-]*", page):
+        assert (ROOT / name).exists(), name
+    service = yaml.safe_load((ROOT / "docker" / "compose.hub.yaml").read_text())["services"]["hub"]
+    assert service["build"]["dockerfile"] == "docker/hub/Dockerfile" and service["cap_drop"] == ["ALL"]
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])

@@ -1,4 +1,4 @@
-"""An example: JupyterHub for a class on one machine, which compose.hub.yaml starts; see docs/teaching/class-server.md.
+"""An example: JupyterHub for a class on one machine (docker/compose.hub.yaml, docs/teaching/class-server.md).
 
 Everybody signs up with JupyterHub's own NativeAuthenticator, and the instructor lets people in on /hub/authorize. Each
 student's server runs under a Unix account of her own, so that nbgrader's exchange knows who handed in. The instructor
