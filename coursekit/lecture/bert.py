@@ -21,43 +21,6 @@ PUBLIC_ENCODER = "https://tfhub.dev/tensorflow/small_bert/bert_en_uncased_L-4_H-
 PUBLIC_BASE = "https://tfhub.dev/tensorflow/bert_en_uncased_L-12_H-768_A-12/4"  # the encoder of BERT-base
 
 INPUTS = ("input_word_ids", "input_mask", "input_type_ids")  # what the first half gives and the second takes
-OUTPUTS = ("pooled_output", "sequence_output", "encoder_outputs")
-
-
-def checked(preprocess: Any, encoder: Any) -> dict[str, str]:
-    """Try two halves together on two texts and say what they give: name -> shape and type.
-
-    Args:
-        preprocess, encoder: what `hub.load` returns for their handles.
-
-    Raises:
-        ValueError: an input or an output is missing, or has another shape or type than the course's cells need.
-    """
-    import tensorflow as tf
-
-    texts = tf.constant(["Stocks fall.", "The bees win."])
-    rows = preprocess(texts)
-    short = preprocess.bert_pack_inputs([preprocess.tokenize(texts)], seq_length=16)
-    found = {name: _seen("the preprocessing", name, rows.get(name), (2, 128), tf.int32) for name in INPUTS}
-    for name in INPUTS:
-        _seen("bert_pack_inputs", name, short.get(name), (2, 16), tf.int32)
-    said = encoder({name: rows[name] for name in INPUTS})
-    found["pooled_output"] = _seen("the encoder", "pooled_output", said.get("pooled_output"), (2, None), tf.float32)
-    width = said["pooled_output"].shape[1]
-    blocks = list(said.get("encoder_outputs") or [None])
-    for name, output in (("sequence_output", said.get("sequence_output")), *(("encoder_outputs", b) for b in blocks)):
-        found[name] = _seen("the encoder", name, output, (2, 128, width), tf.float32)
-    return found | {"encoder_outputs": f"{len(blocks)} times {found['encoder_outputs']}"}
-
-
-def _seen(half: str, name: str, value: Any, shape: tuple[int | None, ...], dtype: Any) -> str:
-    """The shape and type of a tensor in words; None in `shape` is any size."""
-    if value is None:
-        raise ValueError(f"{half} gives no {name}: does its handle name this half of a BERT?")
-    same = len(shape) == len(value.shape) and all(a in (None, b) for a, b in zip(shape, value.shape, strict=True))
-    if not same or value.dtype != dtype:
-        raise ValueError(f"{half}: {name} is {tuple(value.shape)} {value.dtype.name}, expected {shape} {dtype.name}")
-    return f"{tuple(value.shape)} {value.dtype.name}"
 
 
 def forget(layer: Any, seed: int = 0) -> Any:

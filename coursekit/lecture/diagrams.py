@@ -1,4 +1,4 @@
-"""The course's palette and a small vocabulary of boxes, arrows and braces for block diagrams drawn by code.
+"""The course's palette and a small vocabulary of boxes and arrows for block diagrams drawn by code.
 
 Every picture of the course uses the same colour for the same thing (a query is blue in all lectures). Pictures are
 transparent and have one palette for light and dark pages, so lines and text are of middle tones: each has a contrast of
@@ -25,7 +25,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, PathPatch, Rectangle
+from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Rectangle
 from matplotlib.path import Path
 from matplotlib.typing import ColorType
 
@@ -195,34 +195,6 @@ def residual(ax: Axes, start: Point, end: Box, *, offset: float = 1.2) -> None:
     else:
         around = [(start[0], start[1] + offset), (end.x, start[1] + offset)]
     arrow(ax, start, *around, end, role="residual", width=2)
-
-
-def brace(ax: Axes, start: Point, end: Point, text: str, *, depth: float = 0.18, fontsize: float = 10) -> None:
-    """Draw a brace from start to end; its tip and text lie on the left of that direction (depth < 0: on the right).
-
-    Start and end share x (an upright brace) or y (a lying one).
-    """
-    begin, finish = np.array(start, dtype=float), np.array(end, dtype=float)
-    along = finish - begin
-    normal = depth * np.array([-along[1], along[0]]) / np.hypot(*along)
-    middle = (begin + finish) / 2
-    shoulder = normal / 2
-    corners = [
-        begin,
-        begin + shoulder,
-        middle + shoulder,
-        middle + normal,
-        middle + shoulder,
-        finish + shoulder,
-        finish,
-    ]
-    line = Path(corners, [Path.MOVETO] + [Path.LINETO] * 6)
-    ax.add_patch(PathPatch(line, fill=False, edgecolor=PALETTE["ink"], linewidth=1.1, zorder=1.5))
-    x, y = middle + 1.5 * normal
-    upright = abs(along[1]) > abs(along[0])
-    ha = ("left" if normal[0] > 0 else "right") if upright else "center"
-    va = "center" if upright else ("bottom" if normal[1] > 0 else "top")
-    ax.text(x, y, text, ha=ha, va=va, fontsize=fontsize)
 
 
 def group(ax: Axes, boxes: Iterable[Box], text: str = "", *, pad: float = 0.25, role: str = "residual") -> Box:

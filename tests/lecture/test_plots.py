@@ -43,8 +43,6 @@ def draw_every_diagram_element():
     diagrams.arrow(ax, block, total)
     diagrams.residual(ax, (4, 1.2), total, offset=1.5)
     diagrams.residual(ax, (1, 2), block, offset=1)
-    diagrams.brace(ax, (0.5, 0.2), (3.5, 0.2), "T words", depth=-0.2)
-    diagrams.brace(ax, (7, 1), (7, 3), "side")
     diagrams.group(ax, [block, total], "× N")
     diagrams.grid(ax, 6.5, 1, 3, 4, role="key", text="K", detail="(T, D)")
     diagrams.note(ax, 6, 3.5, "a remark")
