@@ -9,7 +9,6 @@ weights in float16, as they are shipped.
 
 from __future__ import annotations
 
-import collections
 import time
 from typing import Annotated
 
@@ -17,10 +16,9 @@ import keras
 import numpy as np
 import typer
 from keras import layers, ops
-from language_model import batches, loss_of, words_of
+from language_model import batches, compile_for, words_and_rows
 from records import DataOrFetched, Out, Record, numbers
 
-from coursekit import data
 from coursekit.lecture import captions, recorded
 from coursekit.lecture.captions import END, START, UNKNOWN
 from coursekit.lecture.pages.caption_model import PlainCaptionModel, drawn, most_probable, write
@@ -28,7 +26,7 @@ from coursekit.lecture.pages.caption_model import PlainCaptionModel, drawn, most
 NAME = "caption_model"
 RARE = 5  # words that occur less often are unknown
 D, H, F, BLOCKS, DROPOUT = 80, 4, 320, 2, 0.1
-PEAK_RATE, WARMUP = 4e-3, 300
+PEAK_RATE = 4e-3
 TEMPERATURES = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
 CUTS = {"all words": {}, "top-k, k = 20": {"top_k": 20}, "top-p, p = 0.9": {"top_p": 0.9}}
 COUNT = 150  # captions written at each setting
@@ -83,9 +81,7 @@ def trained(rows: list[list[int]], words: int, epochs: int, seed: int) -> tuple[
     """A model and its loss by epoch, trained with AdamW, 300 warm-up steps and a fall of the rate to zero."""
     keras.utils.set_random_seed(seed)
     model, pairs = CaptionModel(words), batches(rows)
-    steps = epochs * int(pairs.cardinality())
-    rate = keras.optimizers.schedules.CosineDecay(0.0, steps - WARMUP, warmup_target=PEAK_RATE, warmup_steps=WARMUP)
-    model.compile(keras.optimizers.AdamW(rate, weight_decay=0.01), loss=loss_of, jit_compile=False)
+    compile_for(model, epochs * int(pairs.cardinality()), PEAK_RATE)
     losses = model.fit(pairs, epochs=epochs, verbose=2).history["loss"]
     return model, losses
 
@@ -171,13 +167,7 @@ def main(
     out: Out = recorded.FOLDER,
 ) -> None:
     began = time.process_time()
-    texts = [english for english, _ in data.sentence_pairs(source="real", path=data_folder)]
-    counts = collections.Counter(word for text in texts[0] for word in words_of(text))
-    words = [*captions.SPECIAL, *(word for word, count in counts.most_common() if count >= RARE)]
-    number = {word: place for place, word in enumerate(words)}
-    train, _, test = (
-        [[START, *(number.get(word, UNKNOWN) for word in words_of(text)), END] for text in part] for part in texts
-    )
+    words, (train, _, test) = words_and_rows(data_folder, captions.SPECIAL, RARE)  # the same ids for special words
     unseen = [row for row in test if UNKNOWN not in row]
     known = {tuple(row[i : i + 4]) for row in map(plain, train) for i in range(len(row) - 3)}
     results = {

@@ -11,7 +11,8 @@ from __future__ import annotations
 import collections
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Annotated
 
 import keras
@@ -39,6 +40,16 @@ app = typer.Typer(add_completion=False, help=__doc__)
 def words_of(text: str) -> list[str]:
     """The words and punctuation marks of a text, in lower case."""
     return re.findall(r"\w+(?:[-'’]\w+)*|[^\w\s]", text.lower())
+
+
+def words_and_rows(folder: Path | None, special: Sequence[str], rare: int) -> tuple[list[str], list[list[list[int]]]]:
+    """The words of the training captions, and all captions as rows of ids: to train on, to watch, to test."""
+    texts = [english for english, _ in data.sentence_pairs(source="real", path=folder)]
+    counts = collections.Counter(word for text in texts[0] for word in words_of(text))
+    words = [*special, *(word for word, count in counts.most_common() if count >= rare)]
+    number = {word: place for place, word in enumerate(words)}
+    rows = [[[START, *(number.get(word, UNK) for word in words_of(text)), END] for text in part] for part in texts]
+    return words, rows
 
 
 class CausalAttention(keras.Layer):
@@ -220,13 +231,17 @@ def timed(model: LanguageModel, cached: bool) -> dict[str, float]:
     return rates
 
 
+def compile_for(model: keras.Model, steps: int, peak: float) -> None:
+    """AdamW; the rate climbs over WARMUP steps to its peak, and falls to zero at the last one."""
+    rate = keras.optimizers.schedules.CosineDecay(0.0, steps - WARMUP, warmup_target=peak, warmup_steps=WARMUP)
+    model.compile(keras.optimizers.AdamW(rate, weight_decay=0.01), loss=loss_of, jit_compile=False)
+
+
 def trained(rows: list[list[int]], watch: list[list[int]], size: int, epochs: int, seed: int) -> tuple:
     """A trained model, its validation perplexity after each epoch, and the CPU seconds."""
     keras.utils.set_random_seed(seed)
     model, pairs = LanguageModel(size), batches(rows)
-    steps = epochs * int(pairs.cardinality())
-    rate = keras.optimizers.schedules.CosineDecay(0.0, steps - WARMUP, warmup_target=PEAK_RATE, warmup_steps=WARMUP)
-    model.compile(keras.optimizers.AdamW(rate, weight_decay=0.01), loss=loss_of, jit_compile=False)
+    compile_for(model, epochs * int(pairs.cardinality()), PEAK_RATE)
     started, log = time.process_time(), []
     for _ in range(epochs):
         loss = model.fit(pairs, verbose=0).history["loss"][0]
@@ -243,13 +258,7 @@ def main(
     out: Out = recorded.FOLDER,
 ) -> None:
     began = time.process_time()
-    texts = [english for english, _ in data.sentence_pairs(source="real", path=data_folder)]
-    counts = collections.Counter(word for text in texts[0] for word in words_of(text))
-    vocabulary = SPECIAL + [word for word, count in counts.most_common() if count >= RARE]
-    number = {word: place for place, word in enumerate(vocabulary)}
-    train, watch, test = (
-        [[START, *(number.get(word, UNK) for word in words_of(text)), END] for text in part] for part in texts
-    )
+    vocabulary, (train, watch, test) = words_and_rows(data_folder, SPECIAL, RARE)
     tokens = sum(len(row) - 1 for row in train)
     print(f"{len(vocabulary):,} words, {tokens:,} tokens to train on", flush=True)
     grams = {}

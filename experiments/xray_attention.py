@@ -45,26 +45,22 @@ def look(f, g, filters: int, name: str):
     return ops.sum(a * f, axis=(1, 2)), a
 
 
-def vgg16_with_attention(classes: int = 2, weights: str | None = None, size: int = 224) -> keras.Model:
+def vgg16_with_attention(classes: int = 2, size: int = 224) -> keras.Model:
     """VGG-16 without its dense layers, with an attention module on pool 3 and on pool 4, both guided by pool 5.
 
-    Args:
-        classes: of the images (B, size, size, 3); the model gives logits (B, classes).
-        weights: None, or "imagenet", which Keras fetches. Then images go through
-            `keras.applications.vgg16.preprocess_input` first.
-        size: of the images, a multiple of 32.
+    Images (B, size, size, 3), the size a multiple of 32, to logits (B, classes).
     """
-    base = keras.applications.VGG16(include_top=False, weights=weights, input_shape=(size, size, 3))
+    base = keras.applications.VGG16(include_top=False, weights=None, input_shape=(size, size, 3))
     f1, f2, g = (base.get_layer(f"block{number}_pool").output for number in (3, 4, 5))
     parts = [look(f1, g, 256, "a1")[0], look(f2, g, 256, "a2")[0], ops.mean(g, axis=(1, 2))]
     return keras.Model(base.input, layers.Dense(classes)(ops.concatenate(parts, axis=-1)), name="vgg16_with_attention")
 
 
-def counted(weights: str | None = None) -> dict[str, int]:
+def counted() -> dict[str, int]:
     """Parameters of VGG-16 with its dense layers, without them, and of the two modules with their classifier."""
-    whole = keras.applications.VGG16(weights=weights).count_params()
+    whole = keras.applications.VGG16(weights=None).count_params()
     bare = keras.applications.VGG16(include_top=False, weights=None).count_params()
-    seeing = vgg16_with_attention(weights=weights)
+    seeing = vgg16_with_attention()
     classifier = seeing.layers[-1].count_params()
     return {
         "VGG-16 with its dense layers": whole,
@@ -189,13 +185,13 @@ def shifted(maps: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def deletion_test(model: keras.Model, test: Arrays, maps: dict[str, np.ndarray], mean_image: np.ndarray) -> dict:
-    """Accuracy, AUC and the mean change of the logit after deletion, by map, by whose map it is, and by share.
+    """AUC after deletion, by map, by whose map it is, and by share.
 
     "own": the map of the image; "another's": that of another test image, so as typical for the network;
     "random": the positions of the grid in random order; "own, shifted": the form of the own map at another position.
     """
     images, labels = test
-    rng, before = np.random.default_rng(0), model.predict(images, batch_size=256, verbose=0)
+    rng = np.random.default_rng(0)
     apart = np.random.default_rng(1)  # so that the other three are deleted as if nothing were shifted
     results: dict = {}
     for name, grid in maps.items():
@@ -213,18 +209,9 @@ def deletion_test(model: keras.Model, test: Arrays, maps: dict[str, np.ndarray],
                 left = deleted(images, to_pixels(chosen), share, mean_image, draws)
                 after = model.predict(left, batch_size=256, verbose=0)
                 results.setdefault(name, {}).setdefault(owner, {})[str(share)] = {
-                    "accuracy": round(float(np.mean((after > 0) == labels)), 4),
                     "AUC": round(delong(labels, after)[0], 4),
-                    "logit moved by": round(float(np.abs(after - before).mean()), 3),
                 }
     return results
-
-
-def concentration(maps: np.ndarray) -> float:
-    """The mean over maps (N, h, w) of e to their entropy, as a share of the places: 1 when all weights are equal."""
-    flat = maps.reshape(len(maps), -1)
-    entropy = -np.sum(flat * np.log(np.maximum(flat, 1e-12)), axis=1)
-    return float(np.exp(entropy).mean() / flat.shape[1])
 
 
 def agreement(one: np.ndarray, other: np.ndarray) -> float:
@@ -244,7 +231,6 @@ def loaded(folder: Path) -> tuple[Arrays, Arrays, Arrays]:
 
 def main(
     data_folder: Data,
-    weights: Annotated[str, typer.Option(help="Of the VGG-16 that is counted: none, or imagenet, fetched")] = "none",
     seeds: Seeds = "1,2,3,4,5",
     epochs: Annotated[int, typer.Option(help="Passes over the images")] = EPOCHS,
     out: Out = recorded.FOLDER,
@@ -253,7 +239,7 @@ def main(
     began = time.process_time()
     train, watch, test = loaded(data_folder)
     mean_image = train[0].mean(axis=0)
-    vgg16 = counted(None if weights == "none" else weights)
+    vgg16 = counted()
     print(vgg16, flush=True)
     keras.backend.clear_session()
     logits: dict[str, list] = {kind: [] for kind in KINDS}
@@ -283,9 +269,8 @@ def main(
             maps = {name: inside.predict(test[0], batch_size=256, verbose=0)[name][..., 0] for name in seen}
             for name, grid in maps.items():
                 seen[name].append(grid)
-            spread = {name: round(concentration(grid), 3) for name, grid in maps.items()}
             tested = deletion_test(model, test, maps, mean_image)
-            results["maps"].append({"seed": seed, "effective share of places": spread, "deletion": tested})
+            results["maps"].append({"seed": seed, "deletion": tested})
             print(results["maps"][-1], flush=True)
     results["attention minus"] = {
         kind: difference(test[1].astype(int), logits["attention"], logits[kind]) for kind in KINDS[:-1]
