@@ -12,7 +12,7 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from autograder.integrations.site.formulas import RENDERER, node_here
+from autograder.integrations.site.formulas import RENDERER, find_node
 
 HERE = Path(__file__).parent
 
@@ -59,7 +59,7 @@ autodoc_member_order = "bysource"
 default_role = "code"
 
 # Formulas are typeset in the build; without Node.js, in the reader's browser.
-html_math_renderer = RENDERER if node_here() else "mathjax"
+html_math_renderer = RENDERER if find_node() else "mathjax"
 mathjax_path = "mathjax/tex-chtml.js"
 mathjax3_config = {"options": {"enableMenu": False}}
 

@@ -102,7 +102,7 @@ def judge_in_sandbox(lab: str, name: str, whats: Sequence[str]) -> Iterator[str]
     import lab_matrix
     from this_course import exercises_of
 
-    from autograder.grade.submission_run import attempt_of
+    from autograder.grade.submission_run import read_attempt
     from autograder.sandbox import Limits, Sandbox
     from coursekit.check.judge import judge, not_run
     from coursekit.check.readings import read
@@ -122,7 +122,7 @@ def judge_in_sandbox(lab: str, name: str, whats: Sequence[str]) -> Iterator[str]
                         reply = session.probe(
                             lab, name, case.inputs, mode=case.mode, forbidden=spec.forbidden, probe=spec.probe
                         )
-                        attempts.append(read(lab, name, case.inputs, case.mode, attempt_of(reply)))
+                        attempts.append(read(lab, name, case.inputs, case.mode, read_attempt(reply)))
             yield _judged(what, spec, cases, attempts, judge(spec, cases, attempts, broken))
 
 

@@ -1,6 +1,6 @@
 """Mutants of a function: its text with one step changed, in every way that an operator knows.
 
-`mutants` tries all operators of `autograder.author.operators` at all nodes of a text, one change at a time.
+`make_mutants` tries all operators of `autograder.author.operators` at all nodes of a text, one change at a time.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ class Mutant:
         return f"{self.kind}: {' / '.join(line.strip() for line in after) or 'a line is left out'}"
 
 
-def mutants(source: str) -> list[Mutant]:
+def make_mutants(source: str) -> list[Mutant]:
     """Every text that differs from `source`, a function or class in Python, by one change; each once."""
     tree = ast.parse(source)
     original = ast.unparse(tree)
-    found: dict[str, Mutant] = {}
-    for place in _places(tree):
+    mutants: dict[str, Mutant] = {}
+    for place in _find_places(tree):
         for kind, new in changes_at(place):
             text = place.replaced(new, tree)
             if text != original and _is_python(text):
-                found.setdefault(text, Mutant(kind, original, text))
-    return list(found.values())
+                mutants.setdefault(text, Mutant(kind, original, text))
+    return list(mutants.values())
 
 
-def in_turns(found: Sequence[Mutant]) -> list[Mutant]:
+def take_turns(mutants: Sequence[Mutant]) -> list[Mutant]:
     """Ignored arguments, then the first of each other kind, then the second of each: no kind crowds out the others."""
     by_kind: dict[str, list[Mutant]] = {}
-    for mutant in found:
+    for mutant in mutants:
         by_kind.setdefault(mutant.kind, []).append(mutant)
     ignored = by_kind.pop("ignored", [])
     rounds = itertools.zip_longest(*by_kind.values())
@@ -68,7 +68,7 @@ def _is_python(text: str) -> bool:
 _SILENT = (ast.Raise, ast.Assert, ast.Import, ast.ImportFrom, ast.JoinedStr, ast.Global, ast.Nonlocal)
 
 
-def _places(tree: ast.Module) -> Iterator[Place]:
+def _find_places(tree: ast.Module) -> Iterator[Place]:
     """Return every node that can be wrong, in the order of the text, without docstrings and annotations."""
 
     def below(node: ast.AST, arguments: tuple[str, ...], bound: frozenset[str]) -> Iterator[Place]:
@@ -81,7 +81,7 @@ def _places(tree: ast.Module) -> Iterator[Place]:
                     continue
                 takes = arguments
                 if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-                    takes = tuple(argument.arg for argument in _all_arguments(child.args) if argument.arg != "self")
+                    takes = tuple(argument.arg for argument in _list_arguments(child.args) if argument.arg != "self")
                     known = known | set(takes)
                 yield Place(child, node, field, index if isinstance(value, list) else None, takes, known)
                 yield from below(child, takes, known)
@@ -95,5 +95,5 @@ def _is_docstring(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def _all_arguments(arguments: ast.arguments) -> list[ast.arg]:
+def _list_arguments(arguments: ast.arguments) -> list[ast.arg]:
     return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]

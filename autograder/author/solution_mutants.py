@@ -13,7 +13,7 @@ from itertools import islice
 
 from nbformat import NotebookNode
 
-from autograder.author.mutants import in_turns, mutants
+from autograder.author.mutants import make_mutants, take_turns
 from autograder.author.strength import FRESH_SEED, fresh_inputs
 from autograder.course.settings import CourseError
 from autograder.declare.exercise import Exercise
@@ -107,17 +107,17 @@ def measure(
     trains = exercise.cpu_seconds is not None  # then one more draw has to do
     drawn = iter(exercise.expectations(FRESH_SEED)) if trains else fresh_inputs(exercise)
     fresh = _FreshInputs(trial, own, drawn)
-    found = MutantCounts(exercise.name)
+    counts = MutantCounts(exercise.name)
     limit = min(most, MOST_OF_TRAINING) if trains else most
     for label, source in islice(_wrong_solutions(own, exercise.name), limit):
         if trial.failing(source, cases) is not None:
-            found.killed += 1
+            counts.killed += 1
         elif any(trial.failing(source, batch) is not None for batch in fresh.batches()):
-            found.left.append(label)
+            counts.left.append(label)
         else:
-            found.equivalent += 1
+            counts.equivalent += 1
     trial.end()
-    return found
+    return counts
 
 
 class _FreshInputs:
@@ -152,14 +152,14 @@ def _wrong_solutions(source: str, name: str) -> Iterator[tuple[str, str]]:
     ):
         for habit, body in HABITS.items():
             yield habit, source + _AROUND.format(name=name, body=body)
-    for mutant in in_turns(mutants(source)):
+    for mutant in take_turns(make_mutants(source)):
         yield mutant.label, mutant.text
 
 
-def summary(found: Mapping[str, MutantCounts]) -> MutantCounts:
+def summary(counted: Mapping[str, MutantCounts]) -> MutantCounts:
     """All exercises of a table added up."""
     total = MutantCounts("all")
-    for counts in found.values():
+    for counts in counted.values():
         total.equivalent += counts.equivalent
         total.killed += counts.killed
         total.left += counts.left

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.author.mutants import Mutant, mutants
+from autograder.author.mutants import Mutant, make_mutants
 from autograder.declare.declaration import Case
 from autograder.declare.exercise import Exercise
 from coursekit.check.comparison import difference
@@ -67,7 +67,7 @@ def formula_mutants(exercise: Exercise) -> Iterator[FormulaMutant]:
     except (ValueError, SyntaxError):
         return
     for function, text in texts.items():
-        yield from (FormulaMutant(exercise, function, mutant) for mutant in mutants(text))
+        yield from (FormulaMutant(exercise, function, mutant) for mutant in make_mutants(text))
 
 
 class FormulaMutant:

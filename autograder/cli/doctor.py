@@ -17,7 +17,7 @@ from rich.table import Table
 
 from autograder.cli.console import out
 from autograder.course.settings import FILE_NAME, Course, load_course
-from autograder.grade.database import shown_url
+from autograder.grade.database import show_url
 
 _COUNTING = "memory and CPU time"
 
@@ -40,7 +40,7 @@ def doctor() -> None:
     for heading in ("finding", "what to do"):
         table.add_column(heading, overflow="fold")  # a command to type is shown whole
     with out.status("Looking …"):
-        for finding in findings(load_course()):
+        for finding in look(load_course()):
             fine = fine and (finding.works or not finding.needed)
             sign = "[green]✓[/]" if finding.works else "[red]✗[/]" if finding.needed else "[yellow]–[/]"
             table.add_row(sign, finding.name, escape(finding.text), escape(finding.remedy))
@@ -49,27 +49,27 @@ def doctor() -> None:
         raise typer.Exit(1)
 
 
-def findings(course: Course) -> Iterator[Finding]:
+def look(course: Course) -> Iterator[Finding]:
     """Look at one thing after the other; the walls take a second."""
     yield Finding("course", True, str(course.root))
-    yield Finding("gradebook", True, shown_url(course.db_url))
-    yield Finding("late work", True, _late(course))
+    yield Finding("gradebook", True, show_url(course.db_url))
+    yield Finding("late work", True, _describe_lateness(course))
     right = (3, 11) <= sys.version_info[:2] <= (3, 13)
     yield Finding("Python", right, sys.version.split()[0], "" if right else "use Python 3.11, 3.12 or 3.13")
     for package in ("tensorflow", "keras", "nbgrader"):
-        yield _package(package)
-    yield _package("tensorflow-text", needed=False, remedy="on Windows use WSL 2 or Docker; lab 07 needs it")
+        yield _look_at_package(package)
+    yield _look_at_package("tensorflow-text", needed=False, remedy="on Windows use WSL 2 or Docker; lab 07 needs it")
     for requirement in course.packages:
-        yield _package_of_course(requirement)
-    yield _gpu()
-    yield _data()
+        yield _look_at_course_package(requirement)
+    yield _look_at_gpu()
+    yield _look_at_data()
     from autograder.sandbox import check_walls
 
     for wall in check_walls():
         yield Finding(
             f"wall: {wall.name}", wall.stands, "works" if wall.stands else wall.why, wall.remedy, wall.required
         )
-    yield _counting()
+    yield _look_at_counting()
     alembic = shutil.which("alembic")
     yield Finding(
         "nbgrader's database tool",
@@ -87,7 +87,7 @@ def findings(course: Course) -> Iterator[Finding]:
             yield Finding(f"lab {lab.name}", released, text, remedy, needed=False)
 
 
-def _late(course: Course) -> str:
+def _describe_lateness(course: Course) -> str:
     late = course.lateness
     if not late.percent_per_day:
         penalty = "no percentage is taken; nbgrader's penalty_method decides"
@@ -97,37 +97,37 @@ def _late(course: Course) -> str:
     return f"{penalty}; {students} students have an extension or are excused"
 
 
-def _counting() -> Finding:
+def _look_at_counting() -> Finding:
     from autograder.sandbox import groups
 
-    found = groups.find()
-    if isinstance(found, Path):
+    group = groups.find()
+    if isinstance(group, Path):
         return Finding(_COUNTING, True, "counted by the kernel: control groups", needed=False)
     user = "" if os.geteuid() == 0 else " --user"
     remedy = f"on Linux with systemd, the kernel counts: systemd-run{user} --scope -p Delegate=yes course grade …"
-    return Finding(_COUNTING, False, f"sampled four times a second: {found}", remedy, needed=False)
+    return Finding(_COUNTING, False, f"sampled four times a second: {group}", remedy, needed=False)
 
 
-def _package(name: str, *, needed: bool = True, remedy: str = "make setup") -> Finding:
+def _look_at_package(name: str, *, needed: bool = True, remedy: str = "make setup") -> Finding:
     try:
         return Finding(name, True, version(name), needed=needed)
     except PackageNotFoundError:
         return Finding(name, False, "not installed", remedy, needed)
 
 
-def _package_of_course(text: str) -> Finding:
+def _look_at_course_package(text: str) -> Finding:
     """Whether a package that course.toml names is there, in a version that it allows: submissions may import it."""
     requirement, remedy = Requirement(text), f'pip install "{text}"'
     try:
-        found = version(requirement.name)
+        installed = version(requirement.name)
     except PackageNotFoundError:
         return Finding(requirement.name, False, f"not installed; {FILE_NAME} asks for {text}", remedy)
-    if requirement.specifier.contains(found, prereleases=True):
-        return Finding(requirement.name, True, found)
-    return Finding(requirement.name, False, f"{found}, and {FILE_NAME} asks for {text}", remedy)
+    if requirement.specifier.contains(installed, prereleases=True):
+        return Finding(requirement.name, True, installed)
+    return Finding(requirement.name, False, f"{installed}, and {FILE_NAME} asks for {text}", remedy)
 
 
-def _data() -> Finding:
+def _look_at_data() -> Finding:
     from coursekit.data.catalogue import SETS
 
     fetched = [data_set for data_set in SETS if data_set.load is not None]
@@ -137,7 +137,7 @@ def _data() -> Finding:
     return Finding("data", not absent, text, f"course data {absent[0]}, and so on" if absent else "", needed=False)
 
 
-def _gpu() -> Finding:
+def _look_at_gpu() -> Finding:
     driver = Path("/proc/driver/nvidia/version").exists() or shutil.which("nvidia-smi") is not None
     text = (
         "an NVIDIA driver is present; make gpu-check shows what TensorFlow sees"

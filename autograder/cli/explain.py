@@ -67,7 +67,7 @@ def explain(
             from autograder.grade.lab_grader import LabGrader
 
             grader = LabGrader(course, lab, seed=seed)
-            work = explaining.graded_work(course, lab, mark, source, grader.known)
+            work = explaining.find_work(course, lab, mark, source, grader.known)
             explained = explaining.explain(grader, work, warm.result())
     except SandboxUnavailable as error:
         raise CourseError(f"{error}\n`course doctor` explains; --unsafe runs it without the sandbox") from error
@@ -93,9 +93,9 @@ def explain(
 
 
 def _read_mark(course: Course, lab: str, student: str, url: str) -> Mark:
-    from autograder.grade.gradebook import recorded_marks
+    from autograder.grade.gradebook import read_marks
 
-    marks = {mark.student: mark for mark in recorded_marks(course, url, lab)}
+    marks = {mark.student: mark for mark in read_marks(course, url, lab)}
     if student not in marks:
         hint = did_you_mean(student, marks) or f"; grade first: course grade {lab} PATH"
         raise CourseError(f"{lab}: no submission of {student} is graded{hint}")
@@ -158,8 +158,8 @@ def _show_case(failed: FailedCase, cases: int) -> None:
 
 
 def _show_values(heading: str, values: Mapping[str, Any]) -> None:
-    from autograder.grade.explaining import shown
+    from autograder.grade.explaining import show_value
 
     for name, value in values.items():
-        text = shown(value).replace("\n", "\n" + " " * 15)
+        text = show_value(value).replace("\n", "\n" + " " * 15)
         say(f"    {heading:10} {name}: {text}")

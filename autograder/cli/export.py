@@ -89,14 +89,16 @@ def canvas(
         )
     made = _Export(labs, _Chosen(roster, without, only_roster), column, zeros, db, pages)
 
-    from autograder.integrations.exporting.feedback_archives import canvas_names
-    from autograder.integrations.exporting.tables import canvas_table
+    from autograder.integrations.exporting.feedback_archives import find_canvas_names
+    from autograder.integrations.exporting.tables import make_canvas_table
 
-    table = made.table(canvas_table)
+    table = made.table(make_canvas_table)
     archive = None
     if feedback and download:
         lab = made.only_lab()
-        archive = made.archive(pages, canvas_names(made.course, lab, made.marks[lab].keys() & made.people, download))
+        archive = made.archive(
+            pages, find_canvas_names(made.course, lab, made.marks[lab].keys() & made.people, download)
+        )
     made.write(table, out, archive, feedback)
 
 
@@ -128,15 +130,15 @@ def moodle(
     """
     made = _Export(labs, _Chosen(roster, without, only_roster), column, zeros, db, pages)
 
-    from autograder.integrations.exporting.feedback_archives import moodle_names
-    from autograder.integrations.exporting.tables import moodle_table
+    from autograder.integrations.exporting.feedback_archives import make_moodle_names
+    from autograder.integrations.exporting.tables import make_moodle_table
 
-    table = made.table(moodle_table)
+    table = made.table(make_moodle_table)
     archive = None
     if feedback:
         lab = made.only_lab()
         own = {student: row for student, row in made.people.items() if student in made.marks[lab]}
-        archive = made.archive(pages, moodle_names(lab, made.roster, own))
+        archive = made.archive(pages, make_moodle_names(lab, made.roster, own))
     made.write(table, out, archive, feedback)
 
 
@@ -162,9 +164,9 @@ def csv_(
     """
     made = _Export(labs, _Chosen(roster, without, only_roster), None, zeros, db, PAGES)
 
-    from autograder.integrations.exporting.tables import plain_table
+    from autograder.integrations.exporting.tables import make_plain_table
 
-    made.write(plain_table(made.marks, made.own_roster, made.people, made.cell), out)
+    made.write(make_plain_table(made.marks, made.own_roster, made.people, made.cell), out)
 
 
 @app.command()
@@ -201,10 +203,10 @@ def term(
 
     made = _Export(labs or [], _Chosen(roster, without, only_roster), None, True, db, PAGES)
 
-    from autograder.integrations.exporting.term import TermRules, term_table, weights_of
+    from autograder.integrations.exporting.term import TermRules, make_term_table, read_weights
 
-    rules = TermRules(weights_of(made.course, [*made.marks], weight or ()), drop, datetime.now(UTC))
-    table = term_table(made.course, made.marks, made.own_roster, made.people, rules)
+    rules = TermRules(read_weights(made.course, [*made.marks], weight or ()), drop, datetime.now(UTC))
+    table = make_term_table(made.course, made.marks, made.own_roster, made.people, rules)
     over = [] if labs else [lab.name for lab in made.course.labs if lab.due is not None and lab.due < rules.now]
     if absent := [name for name in over if name not in made.marks]:
         table.notes.append(f"{', '.join(absent)}: due, and nobody has a mark; left out of the table until somebody has")
@@ -235,13 +237,13 @@ def gradescope(
     more. The walls around student code are weaker on Gradescope: read SECURITY.md, "On Gradescope", first. The archive
     holds the hidden cases and, for exercises of your own, the solution: give it to nobody else.
     """
-    from autograder.integrations.gradescope.archive import autograder_archive
+    from autograder.integrations.gradescope.archive import make_archive
     from autograder.integrations.gradescope.results_json import VISIBILITIES
 
     if show not in VISIBILITIES:
         raise CourseError(f"--show {show} is unknown to Gradescope; choose one of {', '.join(VISIBILITIES)}")
     target = out or GRADES / f"gradescope-{lab}.zip"
-    content = autograder_archive(load_course(), lab, show=show, seed=seed)
+    content = make_archive(load_course(), lab, show=show, seed=seed)
     write_atomically(target, content)
     say(f"wrote  {target}: {len(content) / 2**20:.1f} MB; upload it as the autograder")
 
@@ -272,23 +274,23 @@ class _Export:
         for lab in (*labs, *self.headings):
             self.course.lab(lab)  # a misspelt one is told before what is slow to import
 
-        from autograder.grade.database import shown_url
-        from autograder.grade.people import course_roster, unknown_names
+        from autograder.grade.database import show_url
+        from autograder.grade.people import find_unknown_names, read_course_roster
         from autograder.integrations.exporting.tables import Cell
-        from autograder.marking.results_folder import current_marks
+        from autograder.marking.results_folder import read_current_marks
 
         self.cell = Cell(zeros)
         if empty := [lab for lab, heading in self.headings.items() if not heading]:
             raise CourseError(f"--column {empty[0]} has no heading; write --column {empty[0]}='HEADING'")
         self.own_roster: Roster | None = read_roster(chosen.roster) if chosen.roster else None
         if chosen.only_roster and self.own_roster is None:
-            self.own_roster = course_roster(self.course)
+            self.own_roster = read_course_roster(self.course)
         url = self.course.gradebook_at(db)
-        self.notes = unknown_names(self.course, url)
+        self.notes = find_unknown_names(self.course, url)
         left_out = set(chosen.without or ())
         # The pages and tables of the course are not written from another gradebook than its own.
         is_its_own = pages.is_dir() and (db is None or pages != PAGES)
-        recorded = current_marks(self.course, url, pages.parent if is_its_own else None)
+        recorded = read_current_marks(self.course, url, pages.parent if is_its_own else None)
         if chosen.only_roster and self.own_roster:
             named = {mark.student for mark in recorded if mark.lab in labs or not labs} - left_out
             if strangers := self.own_roster.strangers(sorted(named)):
@@ -299,19 +301,19 @@ class _Export:
         self.marks: dict[str, dict[str, Mark]] = {}
         with_marks = [lab.name for lab in self.course.labs if any(mark.lab == lab.name for mark in recorded)]
         if not (labs := list(dict.fromkeys(labs)) or with_marks):
-            raise CourseError(f"the gradebook {shown_url(url)} holds no marks yet; run: course grade LAB PATH")
+            raise CourseError(f"the gradebook {show_url(url)} holds no marks yet; run: course grade LAB PATH")
         for lab in labs:
             of_lab = [mark for mark in recorded if mark.lab == lab]
             if not of_lab:
                 raise CourseError(
-                    f"the gradebook {shown_url(url)} holds no marks of {lab} yet; run: course grade {lab} PATH"
+                    f"the gradebook {show_url(url)} holds no marks of {lab} yet; run: course grade {lab} PATH"
                 )
             self.marks[lab] = {mark.student: mark for mark in of_lab if mark.student not in left_out}
             if not self.marks[lab]:
                 raise CourseError(f"{lab}: no student is left after --without and --only-roster; leave out fewer")
             self.marks[lab] |= self._excused(lab, {*left_out, *self.marks[lab]})
         students = dict.fromkeys(student for of_lab in self.marks.values() for student in of_lab)
-        self.people: dict[str, Row] = self.own_roster.matched(students) if self.own_roster else {}
+        self.people: dict[str, Row] = self.own_roster.match(students) if self.own_roster else {}
 
     def _excused(self, lab: str, others: Collection[str]) -> dict[str, Mark]:
         """The students who are excused from a lab and have handed in nothing, without the `others`."""
@@ -345,8 +347,8 @@ class _Export:
     def write(
         self, table: Table, target: Path, archive: tuple[bytes, int] | None = None, feedback: Path | None = None
     ) -> None:
-        from autograder.grade.hidden_cases import sentences_on_cases
-        from autograder.grade.marks import sentences_on_waiting
+        from autograder.grade.hidden_cases import describe_other_cases
+        from autograder.grade.marks import describe_waiting
         from autograder.integrations.exporting.term import NOT_DUE
 
         write_atomically(target, table.as_csv())
@@ -357,8 +359,8 @@ class _Export:
             write_atomically(feedback, archive[0])
             say(f"wrote  {feedback}: {archive[1]} pages")
         marks = [mark for of_lab in self.marks.values() for mark in of_lab.values()]
-        waiting = [f"{sentence}; the cell is empty" for sentence in sentences_on_waiting(marks)]
-        for note in (*self.notes, *table.notes, *waiting, *sentences_on_cases(marks)):
+        waiting = [f"{sentence}; the cell is empty" for sentence in describe_waiting(marks)]
+        for note in (*self.notes, *table.notes, *waiting, *describe_other_cases(marks)):
             say(f"note:  {note}")
         for lab, of_lab in self.marks.items():
             later = sum(row.get(f"{lab} counts") == NOT_DUE for row in table.rows)

@@ -107,19 +107,19 @@ def grade(
     try:
         on_cluster = nullcontext(make_cluster(cluster, cluster_wait)) if cluster else None
         with on_cluster or start_sandbox(course, lab, unsafe=unsafe) as warm:
-            from autograder.grade.people import course_roster  # slow to import: meanwhile the sandbox warms up
+            from autograder.grade.people import read_course_roster  # slow to import: meanwhile the sandbox warms up
             from autograder.marking.run import Marking
             from autograder.read.layouts import LAYOUTS
 
             best = course.attempts.counts == "best"
             url = course.gradebook_at(db)
             marking = Marking(course, lab, out_dir, db_url=url, seed=seed, again=again, keep_best=best)
-            found = marking.find(paths, course_roster(course) if only_roster else None, platform, layout)
+            submissions = marking.find(paths, read_course_roster(course) if only_roster else None, platform, layout)
             for name in marking.layouts:
                 say(f"{name}: {LAYOUTS[name]}", "[bold]layout[/]  ", to=err)
             for sentence in marking.unknown_names:
                 warn(sentence)
-            if not found:
+            if not submissions:
                 _show_passed_over(marking)
                 stop(f"no submission of {lab} in {', '.join(map(str, paths))}", 2)
             with Progress(
@@ -134,13 +134,13 @@ def grade(
                 console=err,
             ) as progress:
                 waits_for = "waiting for the cluster" if cluster else "starting the sandbox"
-                task = progress.add_task(f"Grading {lab}", total=len(found), last=waits_for)
-                for result in marking.run(found, warm, workers=workers):
+                task = progress.add_task(f"Grading {lab}", total=len(submissions), last=waits_for)
+                for result in marking.run(submissions, warm, workers=workers):
                     progress.update(task, advance=1, last=escape(f"{result.student}: {result.score:g}"))
     except SandboxUnavailable as error:
         remedy = "" if cluster else " `course doctor` explains; --unsafe grades without the sandbox."
-        done = f"{len(marking.results)} of {len(found)} submissions have a verdict, which is recorded and in the tables"
-        if marking.results:
+        if number := len(marking.results):
+            done = f"{number} of {len(submissions)} submissions have a verdict, which is recorded and in the tables"
             stop(f"{error}\n{done}. Correct that and run it again; it continues from there.", 3)
         stop(f"{error}\nNothing was graded.{remedy}", 3)
     _show(marking)
@@ -175,8 +175,8 @@ def make_cluster(address: str, wait_seconds: float = 300.0) -> Cluster:
 
 
 def _show(marking: Marking) -> None:
-    from autograder.grade.database import shown_url
-    from autograder.grade.marks import sentences_on_waiting
+    from autograder.grade.database import show_url
+    from autograder.grade.marks import describe_waiting
 
     attempts = {result.student: result for result in marking.results}
     results = [marking.counts_instead.get(student, attempts[student]) for student in sorted(attempts)]
@@ -191,15 +191,15 @@ def _show(marking: Marking) -> None:
                 escape(result.student),
                 f"{result.score:g}/{result.max_score:g}",
                 f"{result.percent:g}",
-                "\n".join(_findings(result, attempts[result.student])),
+                "\n".join(_describe_findings(result, attempts[result.student])),
             )
         out.print(table)
     else:
         mean = sum(result.percent for result in results) / len(results)
         out.print(f"{len(results)} submissions, mean {mean:.1f} %")
-    for sentence in sentences_on_waiting(results):
+    for sentence in describe_waiting(results):
         say(f"{sentence}\n")
-    say(f"gradebook   {shown_url(marking.db_url)}")
+    say(f"gradebook   {show_url(marking.db_url)}")
     say(f"tables      {marking.results_csv}, {marking.grades_csv}")
     say(f"feedback    {marking.feedback}/<student>/{marking.lab}.html")
 
@@ -216,7 +216,7 @@ def _show_passed_over(marking: Marking) -> None:
         warn(f"and {more} more: see {marking.passed_over_csv}", "passed over")
 
 
-def _findings(result: Mark, attempt: Mark) -> Iterator[str]:
+def _describe_findings(result: Mark, attempt: Mark) -> Iterator[str]:
     """Lines on a result: named mistakes, groups that fail without one, exercises without a verdict, what is by hand.
 
     `attempt` is what was graded just now; where an earlier one counts, `result` is that one's.
@@ -274,20 +274,20 @@ def watch(
 
     You can stop it at any moment, and a power cut does no harm: the next start continues from there.
     """
-    from autograder.grade.people import course_roster, unknown_names  # slow to import
+    from autograder.grade.people import find_unknown_names, read_course_roster  # slow to import
     from autograder.integrations.watching.watcher import EVERYBODYS, Watcher
 
     course = load_course()
-    names = [course.lab(name).name for name in labs] if labs else _released(course)
+    names = [course.lab(name).name for name in labs] if labs else _find_released(course)
     for folder in drops or ():
         if not folder.is_dir():
             raise CourseError(f"there is no folder {folder}: make it, or name another with --drop")
     if cluster is not None and (unsafe or workers > 1):
         raise CourseError(NOT_BOTH)
     if only_roster:
-        course_roster(course)  # one that is not there, or cannot be read, is told before anything starts
+        read_course_roster(course)  # one that is not there, or cannot be read, is told before anything starts
     url = course.gradebook_at(db)
-    for sentence in unknown_names(course, url):
+    for sentence in find_unknown_names(course, url):
         warn(sentence)
     ended, told, pause = threading.Event(), set[tuple[str, str]](), every
     grader = Watcher(
@@ -335,7 +335,7 @@ def watch(
             ended.wait(pause)
 
 
-def _released(course: Course) -> list[str]:
+def _find_released(course: Course) -> list[str]:
     names = [lab.name for lab in course.labs if course.release_notebook(lab.name).exists()]
     if not names:
         raise CourseError("no lab is released yet: run `course release` first")

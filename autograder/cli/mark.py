@@ -13,7 +13,7 @@ from rich.table import Table
 
 from autograder.cli.console import GRADES, Database, Decided, Lab, ToUpdate, out, say
 from autograder.course.settings import Course, CourseError, load_course
-from autograder.course.text import did_you_mean, printable, shown_time
+from autograder.course.text import did_you_mean, format_time, printable
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -87,18 +87,18 @@ def mark(
     course = load_course()
     lab = course.lab(lab).name  # a misspelt one is told before what is slow to import
 
-    from autograder.grade.database import shown_url
-    from autograder.grade.gradebook import GradebookWriter, recorded_marks
-    from autograder.grade.people import unknown_names
+    from autograder.grade.database import show_url
+    from autograder.grade.gradebook import GradebookWriter, read_marks
+    from autograder.grade.people import find_unknown_names
     from autograder.marking.results_folder import bring_up_to_date
     from autograder.pages.feedback import feedback_path
 
     url = course.gradebook_at(db)
-    notes = unknown_names(course, url)
-    if not recorded_marks(course, url, lab):
-        raise CourseError(f"the gradebook {shown_url(url)} holds no marks of {lab} yet; run: course grade {lab} PATH")
+    notes = find_unknown_names(course, url)
+    if not read_marks(course, url, lab):
+        raise CourseError(f"the gradebook {show_url(url)} holds no marks of {lab} yet; run: course grade {lab} PATH")
     if answers:
-        _show_answers(course, lab, recorded_marks(course, url, lab), folder)
+        _show_answers(course, lab, read_marks(course, url, lab), folder)
         return
     given, told = None, because or ""
     if student is not None and exercise is not None:
@@ -130,14 +130,14 @@ def mark(
 
 def _show_answers(course: Course, lab: str, marks: list[Mark], folder: Path) -> None:
     from autograder.course.files import write_atomically
-    from autograder.grade.answers import questions
-    from autograder.pages.rendering import answers_page
+    from autograder.grade.answers import read_questions
+    from autograder.pages.rendering import render_answers
 
-    asked = questions(course, lab, marks)
+    asked = read_questions(course, lab, marks)
     for question in asked:
         _show_question(question, lab)
     page = folder / "answers" / f"{lab}.html"
-    write_atomically(page, answers_page(course, lab, asked))
+    write_atomically(page, render_answers(course, lab, asked))
     say(f"{page}: the answers side by side, for you only")
 
 
@@ -172,7 +172,7 @@ def _read_points(
             raise CourseError(f"give items, or the word {AUTOMATIC}, not both")
         met = {*items} - {0}
         check_items(met, len(rubric.items), "--item")
-        given = rubric.points(met) if points is None else _number(points)
+        given = rubric.points(met) if points is None else _read_number(points)
         return given, rubric.told(met, because, with_points=points is None)
     cell = answers_in_words(released).get(part)
     if points is None and cell is not None and not details(cell)["points"]:
@@ -182,10 +182,10 @@ def _read_points(
             f"a mark needs points and a reason: course mark {lab} STUDENT {part} POINTS "
             f'--because "what the student is to read"'
         )
-    return None if points == AUTOMATIC else _number(points), because
+    return None if points == AUTOMATIC else _read_number(points), because
 
 
-def _number(text: str) -> float:
+def _read_number(text: str) -> float:
     try:
         return float(text.replace(",", "."))
     except ValueError:
@@ -222,10 +222,10 @@ def _show_log(log: list[MarkChange], lab: str, student: str | None, zone: tzinfo
         say(f"Nothing was changed by hand{'' if student else f' in {lab}'}.")
     for entry in log:
         because = entry.because.replace("\n", "; ") or "no reason was given"
-        say(f"{shown_time(entry.changed_at, zone)}  {entry.by}: {_what(entry)}, because: {because}")
+        say(f"{format_time(entry.changed_at, zone)}  {entry.by}: {_describe(entry)}, because: {because}")
 
 
-def _what(change: MarkChange) -> str:
+def _describe(change: MarkChange) -> str:
     if not change.part:
         worth = "" if change.before is None else f", which had {change.before:g} points"
         return f"{change.student}: removed the submission{worth}"

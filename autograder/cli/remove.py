@@ -102,16 +102,16 @@ class _Asked:
 
 def _remove(student: str, lab: str | None, asked: _Asked, folder: Path, db: str | None) -> None:
     from autograder.grade.autograded_notebook import remove_files
-    from autograder.grade.database import shown_url
-    from autograder.grade.gradebook import GradebookWriter, known_students
+    from autograder.grade.database import show_url
+    from autograder.grade.gradebook import GradebookWriter, read_students
     from autograder.marking.results_folder import bring_up_to_date
 
     course = load_course()
     name = course.lab(lab).name if lab is not None else None
     url = course.gradebook_at(db)
-    students = known_students(url)
+    students = read_students(url)
     if student not in students:
-        raise CourseError(f"the gradebook {shown_url(url)} has no student {student}{did_you_mean(student, students)}")
+        raise CourseError(f"the gradebook {show_url(url)} has no student {student}{did_you_mean(student, students)}")
     is_its_own = url == course.db_url
     tables = folder if folder.is_dir() and (is_its_own or folder != GRADES) else None
     with GradebookWriter(url, course) as gradebook:

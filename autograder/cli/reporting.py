@@ -16,7 +16,7 @@ SAID_IN_TERMINAL = 10
 MOST_NAMED = 40
 
 
-def _folder_of(report: Path, db: str | None) -> Path | None:
+def _find_folder(report: Path, db: str | None) -> Path | None:
     """Return the folder whose tables and pages a report updates: its own, unless it is about another gradebook."""
     is_its_own = db is None or report != REPORT
     return report.parent if is_its_own and (report.parent / "feedback").is_dir() else None
@@ -39,28 +39,28 @@ def report(
     students. With --project there is a second one to show in class: for each lab the three commonest mistakes as
     pictures, and what failed most, without a name.
     """
-    from autograder.grade.database import shown_url
-    from autograder.grade.gradebook import known_students
-    from autograder.grade.hidden_cases import sentences_on_cases
-    from autograder.grade.marks import sentences_on_waiting
-    from autograder.grade.people import unknown_names
-    from autograder.marking.results_folder import current_marks
+    from autograder.grade.database import show_url
+    from autograder.grade.gradebook import read_students
+    from autograder.grade.hidden_cases import describe_other_cases
+    from autograder.grade.marks import describe_waiting
+    from autograder.grade.people import find_unknown_names
+    from autograder.marking.results_folder import read_current_marks
     from autograder.pages.class_report import write_report
 
     course = load_course()
     url = course.gradebook_at(db)
-    notes = unknown_names(course, url)
-    results = current_marks(course, url, _folder_of(target, db))
+    notes = find_unknown_names(course, url)
+    results = read_current_marks(course, url, _find_folder(target, db))
     if not results:
-        stop(f"the gradebook {shown_url(url)} holds no results yet; run course grade first", 2)
-    write_report(course, results, target, last_year=last_year, enrolled=known_students(url))
+        stop(f"the gradebook {show_url(url)} holds no results yet; run course grade first", 2)
+    write_report(course, results, target, last_year=last_year, enrolled=read_students(url))
     say(f"{target}: {len(results)} submissions; tables in {target.with_suffix('')}")
     if project:
         from autograder.pages.class_projection import write_projection
 
         write_projection(course, results, target.with_name("project.html"))
         say(f"{target.with_name('project.html')}: to show in class; it names nobody")
-    for sentence in (*notes, *sentences_on_waiting(results), *sentences_on_cases(results)):
+    for sentence in (*notes, *describe_waiting(results), *describe_other_cases(results)):
         say(f"note:  {sentence}")
 
 
@@ -96,20 +96,26 @@ def similar(
     year's, but not with each other.
     """
     from autograder.course.files import write_atomically
-    from autograder.course.labs import known_cells, read_released
-    from autograder.integrations.similarity.comparing import Document, TextReader, compare, document, given_text
+    from autograder.course.labs import read_known_cells, read_released
+    from autograder.integrations.similarity.comparing import (
+        Document,
+        TextReader,
+        compare,
+        make_document,
+        read_given_text,
+    )
     from autograder.pages.rendering import render
     from autograder.read import Children, Unreadable, find_submissions, read_release
 
     course = load_course()
-    release, known = read_released(course, course.lab(lab).name), known_cells(course)
-    reading, given = Children(TextReader(read_release(release), known)), given_text(release)
+    release, known = read_released(course, course.lab(lab).name), read_known_cells(course)
+    reading, given = Children(TextReader(read_release(release), known)), read_given_text(release)
     documents, unread, cut = list[Document](), list[str](), list[str]()
     for folder, earlier in ((paths, False), *(((path,), True) for path in against or ())):
         handed_in = find_submissions(folder, lab, known).submissions
         for each in track(handed_in, f"Reading {'earlier ones' if earlier else lab}", console=err):
             try:
-                documents.append(document(each.student, reading.ask("read", each.read()), given, earlier=earlier))
+                documents.append(make_document(each.student, reading.ask("read", each.read()), given, earlier=earlier))
             except Unreadable as error:
                 unread.append(f"{each.student}: {error.reason}")
             except Exception as error:  # one of a class, whatever is in it

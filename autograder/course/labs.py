@@ -24,8 +24,8 @@ EarlierCells = Mapping[str, Collection[str]]  # cell -> hashes of what it said i
 
 def details(cell: NotebookNode) -> Mapping[str, Any]:
     """Return nbgrader's metadata of a cell; empty if there are none, or if they are no dictionary."""
-    found = cell["metadata"].get("nbgrader")
-    return found if isinstance(found, Mapping) else {}
+    metadata = cell["metadata"].get("nbgrader")
+    return metadata if isinstance(metadata, Mapping) else {}
 
 
 def grade_id(cell: NotebookNode) -> str:
@@ -64,11 +64,11 @@ def points(notebook: NotebookNode) -> dict[str, Any]:
 
 def cells_by_id(notebook: NotebookNode) -> dict[str, NotebookNode]:
     """Return the notebook's cells by grade_id: only cells that have one, and the first of two with the same."""
-    found: dict[str, NotebookNode] = {}
+    cells: dict[str, NotebookNode] = {}
     for cell in notebook["cells"]:
         if grade_id(cell):
-            found.setdefault(grade_id(cell), cell)
-    return found
+            cells.setdefault(grade_id(cell), cell)
+    return cells
 
 
 def read_released(course: Course, lab: str) -> NotebookNode:
@@ -77,19 +77,19 @@ def read_released(course: Course, lab: str) -> NotebookNode:
     Raises:
         CourseError: the course has no such lab, or it is not released, or what is in its place is no notebook.
     """
-    return _parsed(lab, *_content(course, lab))
+    return _parse(lab, *_read_content(course, lab))
 
 
-def released_names(course: Course, lab: str) -> tuple[str, ...]:
+def read_released_names(course: Course, lab: str) -> tuple[str, ...]:
     """The grade_ids of the released notebook, in its order. It is parsed once, however often it is asked for.
 
     Raises:
         CourseError: as `read_released` does.
     """
-    return _names(lab, *_content(course, lab))
+    return _read_names(lab, *_read_content(course, lab))
 
 
-def _content(course: Course, lab: str) -> tuple[Path, bytes]:
+def _read_content(course: Course, lab: str) -> tuple[Path, bytes]:
     path = course.release_notebook(course.lab(lab).name)
     try:
         return path, path.read_bytes()
@@ -97,13 +97,13 @@ def _content(course: Course, lab: str) -> tuple[Path, bytes]:
         raise CourseError(f'{path}: the lab is not released; run "course release {lab}"') from None
 
 
-def _parsed(lab: str, path: Path, content: bytes) -> NotebookNode:
+def _parse(lab: str, path: Path, content: bytes) -> NotebookNode:
     return parse_notebook(path, content, f'run "course release {lab}" to make it again')
 
 
 @lru_cache(maxsize=32)
-def _names(lab: str, path: Path, content: bytes) -> tuple[str, ...]:
-    return tuple(cells_by_id(_parsed(lab, path, content)))
+def _read_names(lab: str, path: Path, content: bytes) -> tuple[str, ...]:
+    return tuple(cells_by_id(_parse(lab, path, content)))
 
 
 def parse_notebook(path: Path, content: bytes, remedy: str = "restore it") -> NotebookNode:
@@ -117,9 +117,9 @@ def parse_notebook(path: Path, content: bytes, remedy: str = "restore it") -> No
     return notebook
 
 
-def known_cells(course: Course) -> dict[str, frozenset[str]]:
+def read_known_cells(course: Course) -> dict[str, frozenset[str]]:
     """The grade_ids of each lab; also of one that course.toml has no more and `labs/` still has, as students may."""
-    known = {lab.name: grade_ids(course, lab.name) for lab in course.labs}
+    known = {lab.name: read_grade_ids(course, lab.name) for lab in course.labs}
     for path in sorted(course.releases.glob("*/*.ipynb")):
         if path.stem == path.parent.name and path.stem not in known:
             with suppress(CourseError, OSError):  # it is no lab of the course, and its faults are nobody's concern
@@ -128,25 +128,25 @@ def known_cells(course: Course) -> dict[str, frozenset[str]]:
     return known
 
 
-def grade_ids(course: Course, lab: str) -> frozenset[str]:
+def read_grade_ids(course: Course, lab: str) -> frozenset[str]:
     """All grade_ids of a released lab; none when it is not released."""
     if not course.release_notebook(lab).exists():
         return frozenset()
     return frozenset(filter(None, map(grade_id, read_released(course, lab).cells)))
 
 
-def files_in(folder: Path) -> dict[str, bytes]:
+def read_files(folder: Path) -> dict[str, bytes]:
     """The data files of a lab's folder, by path in it; no notebooks, no reference, nothing hidden.
 
     Raises:
         CourseError: they are larger than what a submission's process can be given.
     """
-    found = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
-    return data_files({path.relative_to(folder).as_posix(): path.read_bytes() for path in found}, str(folder))
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    return choose_data_files({path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}, str(folder))
 
 
-def data_files(files: Mapping[str, bytes], where: str) -> dict[str, bytes]:
-    """Those of the files, by path in the lab's folder, that are data. Raises CourseError as `files_in` does."""
+def choose_data_files(files: Mapping[str, bytes], where: str) -> dict[str, bytes]:
+    """Those of the files, by path in the lab's folder, that are data. Raises CourseError as `read_files` does."""
     data = {name: content for name, content in files.items() if _is_data(PurePosixPath(name))}
     if sum(map(len, data.values())) > MOST_BYTES:
         raise CourseError(f"{where}: the files beside the notebook take more than {MOST_BYTES // 2**20} MB together")
@@ -158,7 +158,7 @@ def _is_data(name: PurePosixPath) -> bool:
     return not hidden and name.suffix != ".ipynb"
 
 
-def writing(files: Mapping[str, bytes]) -> str:
+def make_writing_cell(files: Mapping[str, bytes]) -> str:
     """A cell that writes the files into the working folder, read-only; it leaves no name and shows nothing."""
     packed = {name: base64.b85encode(content).decode() for name, content in files.items()}
     return (
@@ -173,7 +173,7 @@ def earlier_file(course: Course, lab: str) -> Path:
     return course.solutions / lab / ".earlier_cells.json"
 
 
-def earlier_cells(course: Course, lab: str) -> dict[str, list[str]]:
+def read_earlier_cells(course: Course, lab: str) -> dict[str, list[str]]:
     """What is remembered of a lab; nothing where no cell was changed yet.
 
     Raises:
@@ -183,32 +183,32 @@ def earlier_cells(course: Course, lab: str) -> dict[str, list[str]]:
     if not path.is_file():
         return {}
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        return {str(name): [str(each) for each in hashes] for name, hashes in found.items()}
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return {str(name): [str(each) for each in hashes] for name, hashes in content.items()}
     except (ValueError, AttributeError, TypeError) as error:
         raise CourseError(f"{path}: cannot be read ({error}); put it back from a backup, or delete it") from error
 
 
-def remembered(known: EarlierCells, old: NotebookNode, new: NotebookNode) -> bytes:
+def remember_cells(known: EarlierCells, old: NotebookNode, new: NotebookNode) -> bytes:
     """The content of the file once `new` is released in the place of `old`."""
-    before, after = _sources(old), _sources(new)
-    found = {name: list(hashes) for name, hashes in known.items()}
+    before, after = _read_sources(old), _read_sources(new)
+    states = {name: list(hashes) for name, hashes in known.items()}
     for name, source in after.items():
         was = text_hash(before[name]) if name in before else ABSENT
         if was != text_hash(source):
-            found[name] = [*(each for each in found.get(name, ()) if each != was), was][-MOST_STATES:]
-    return (json.dumps(found, indent=1, sort_keys=True) + "\n").encode() if found else b""
+            states[name] = [*(each for each in states.get(name, ()) if each != was), was][-MOST_STATES:]
+    return (json.dumps(states, indent=1, sort_keys=True) + "\n").encode() if states else b""
 
 
 def text_hash(source: str) -> str:
     """Return the hash that is kept of a cell's text; white space at the ends of lines does not count."""
-    return hashlib.sha256(bare(source).encode("utf-8", "replace")).hexdigest()[:16]
+    return hashlib.sha256(strip_lines(source).encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def bare(source: str) -> str:
+def strip_lines(source: str) -> str:
     """Return a source without white space at the ends of its lines and of itself."""
     return "\n".join(line.rstrip() for line in source.strip().splitlines())
 
 
-def _sources(notebook: NotebookNode) -> dict[str, str]:
+def _read_sources(notebook: NotebookNode) -> dict[str, str]:
     return {name: cell["source"] for cell in notebook["cells"] if (name := grade_id(cell))}

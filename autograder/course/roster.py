@@ -59,8 +59,8 @@ class Roster:
 
     def number(self, row: Mapping[str, str]) -> str:
         """The number by which the platform knows a person: Canvas's `ID`, Moodle's `Participant 12345`."""
-        found = re.search(r"(?<!\d)(\d+)$", self._value(row, *_NUMBERED))
-        return found[1] if found else ""
+        digits = re.search(r"(?<!\d)(\d+)$", self._value(row, *_NUMBERED))
+        return digits[1] if digits else ""
 
     def ids(self) -> list[str]:
         """All that can name a person: numbers, logins and addresses, and what the column `gradebook_id` has."""
@@ -72,8 +72,8 @@ class Roster:
         return any(map(self.column, (*self._id_columns, OWN_COLUMN)))
 
     def places(self, student: str) -> list[int]:
-        """Return the places in `rows` of those who can be a student of the gradebook; `matched` says in which order."""
-        places = next((places for index in self._indexes if (places := index.get(_key(student)))), [])
+        """Return the places in `rows` of those who can be a student of the gradebook; `match` says in which order."""
+        places = next((places for index in self._indexes if (places := index.get(_make_key(student)))), [])
         number = _NUMBER_AT_END.search(student)
         return places or (self._numbers.get(number[1], []) if number else [])
 
@@ -81,7 +81,7 @@ class Roster:
         """Return the students who are in no row."""
         return [student for student in students if not self.places(student)]
 
-    def matched(self, students: Iterable[str], left_out: Collection[str] = ()) -> dict[str, Mapping[str, str]]:
+    def match(self, students: Iterable[str], left_out: Collection[str] = ()) -> dict[str, Mapping[str, str]]:
         """Return the row of each student; those in `left_out` need none.
 
         A student of the gradebook is, in this order: whom the column `gradebook_id` names; who has this id, number,
@@ -93,7 +93,7 @@ class Roster:
         """
         reasons: list[str] = []
         strangers: list[str] = []
-        found: dict[str, Mapping[str, str]] = {}
+        rows: dict[str, Mapping[str, str]] = {}
         claimed: dict[int, str] = {}
         for student in students:
             if student in left_out:
@@ -111,7 +111,7 @@ class Roster:
                     f"one submission of them, or leave one out: --without {student!r}"
                 )
             else:
-                found[student] = self.rows[places[0]]
+                rows[student] = self.rows[places[0]]
         if strangers:  # said once, however many they are
             for_each = "" if len(strangers) == 1 else " for each"
             reasons.append(
@@ -120,7 +120,7 @@ class Roster:
             )
         if reasons:
             raise ExportRefused(reasons)
-        return found
+        return rows
 
     @cached_property
     def _id_columns(self) -> tuple[str, ...]:
@@ -136,16 +136,16 @@ class Roster:
         exact: dict[str, list[int]] = {}
         beginnings: dict[str, list[int]] = {}
         for place, row in enumerate(self.rows):
-            for key in _keys(self._values(row, self._id_columns)):
+            for key in _make_keys(self._values(row, self._id_columns)):
                 exact.setdefault(key, []).append(place)
-            for key in _keys(value.partition("@")[0] for value in self._values(row, _NAMED)):
+            for key in _make_keys(value.partition("@")[0] for value in self._values(row, _NAMED)):
                 beginnings.setdefault(key, []).append(place)
         return [self._index(lambda row: self._value(row, OWN_COLUMN)), exact, beginnings]
 
     def _index(self, key_of: Callable[[Mapping[str, str]], str]) -> dict[str, list[int]]:
         index: dict[str, list[int]] = {}
         for place, row in enumerate(self.rows):
-            if key := _key(key_of(row)):
+            if key := _make_key(key_of(row)):
                 index.setdefault(key, []).append(place)
         return index
 
@@ -171,7 +171,7 @@ def read_roster(path: Path) -> Roster:
         text = data.decode("utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig")
         first = text.partition("\n")[0]
         delimiter = max(",;\t", key=first.count)
-        table = list(_with_lines(text, delimiter))
+        table = list(_number_lines(text, delimiter))
     except (UnicodeDecodeError, csv.Error) as error:
         raise CourseError(f"{path}: is not a CSV file in UTF-8 ({error}); export it from the platform again") from error
     if len(table) < 2 or not any(table[0][1]):
@@ -190,7 +190,7 @@ def read_roster(path: Path) -> Roster:
     return Roster(path, columns, rows, [line for line, _ in people])
 
 
-def _with_lines(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _number_lines(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Each row of a table, with the line on which it begins: text between quotes can have several."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     begins = 1
@@ -199,11 +199,11 @@ def _with_lines(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         begins = reader.line_num + 1
 
 
-def _key(text: str) -> str:
+def _make_key(text: str) -> str:
     """Return a key that ignores how accents are encoded, and upper and lower case; ß is not ss."""
     return unicodedata.normalize("NFC", text).strip().lower()
 
 
-def _keys(texts: Iterable[str]) -> set[str]:
+def _make_keys(texts: Iterable[str]) -> set[str]:
     """Return the ids of a person, as the platform writes them and as files named after them carry them."""
-    return {key for text in texts if text for key in (_key(text), _key(student_id(text)))}
+    return {key for text in texts if text for key in (_make_key(text), _make_key(student_id(text)))}

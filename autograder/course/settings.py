@@ -153,7 +153,7 @@ class Course:
     @property
     def db_url(self) -> str:
         """The gradebook's SQLAlchemy address: the one in course.toml, else gradebook.db beside it."""
-        return with_driver(self.database) or f"sqlite:///{self.root / 'gradebook.db'}"
+        return add_driver(self.database) or f"sqlite:///{self.root / 'gradebook.db'}"
 
     def gradebook_at(self, address: str | None) -> str:
         """The address that a command was given, a relative SQLite file taken from the working folder; else `db_url`."""
@@ -162,7 +162,7 @@ class Course:
             return self.db_url
         if address.startswith(prefix) and not address.startswith(prefix + "/"):
             return f"{prefix}{Path(address.removeprefix(prefix)).resolve()}"
-        return with_driver(address)
+        return add_driver(address)
 
     @property
     def pip_spec(self) -> str:
@@ -209,7 +209,7 @@ class Course:
         return self.releases / lab / f"{lab}.ipynb"
 
 
-def with_driver(db_url: str) -> str:
+def add_driver(db_url: str) -> str:
     """A gradebook's address with the driver for PostgreSQL that is installed, where it names none."""
     kind, colon, place = db_url.partition("://")
     return f"postgresql+psycopg{colon}{place}" if kind in ("postgresql", "postgres") else db_url
@@ -241,14 +241,14 @@ def load_course(start: Path | None = None) -> Course:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
-        raise CourseError(f"{path}: {_not_toml(path, error)}") from error
+        raise CourseError(f"{path}: {_explain_no_toml(path, error)}") from error
     except UnicodeDecodeError as error:
         raise CourseError(f"{path}: this is not TOML: {error}") from error
 
     try:
         tables = _CourseFile.model_validate(content)
     except ValidationError as error:
-        raise CourseError("\n".join(f"{path}: {_sentence(problem)}" for problem in error.errors())) from None
+        raise CourseError("\n".join(f"{path}: {_describe(problem)}" for problem in error.errors())) from None
     if not tables.labs:
         raise CourseError(f"{path}: labs: there are none; add a [[labs]] table with a name")
     for name, count in Counter(lab.name for lab in tables.labs).items():
@@ -275,7 +275,10 @@ def load_course(start: Path | None = None) -> Course:
         database=grading.database,
         exchange=grading.exchange,
         lateness=Lateness(
-            grading.grace_minutes, grading.late_percent_per_day, _extensions(path, tables), _excused(path, tables)
+            grading.grace_minutes,
+            grading.late_percent_per_day,
+            _read_extensions(path, tables),
+            _read_excused(path, tables),
         ),
         time_zone=ZoneInfo(grading.time_zone) if grading.time_zone else None,
         attempts=Attempts(grading.counts, grading.attempts_per_hour),
@@ -284,20 +287,20 @@ def load_course(start: Path | None = None) -> Course:
     )
 
 
-def _not_toml(path: Path, error: tomllib.TOMLDecodeError) -> str:
+def _explain_no_toml(path: Path, error: tomllib.TOMLDecodeError) -> str:
     """Say what is wrong with a file that is not TOML: a date as people write it, or else the parser's words."""
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        found = _DUE.match(line)
-        if found is None:
+        match = _DUE.match(line)
+        if match is None:
             continue
         try:
             tomllib.loads(line)
         except tomllib.TOMLDecodeError:
-            return f"line {number}: due {_DUE_DATE}, and is {found[1]}"
+            return f"line {number}: due {_DUE_DATE}, and is {match[1]}"
     return f"this is not TOML: {error}"
 
 
-def _extensions(path: Path, tables: _CourseFile) -> tuple[tuple[str, str, datetime], ...]:
+def _read_extensions(path: Path, tables: _CourseFile) -> tuple[tuple[str, str, datetime], ...]:
     """Return the due dates of single students. An extension for one lab comes before one for all labs."""
     due = {lab.name: lab.due for lab in tables.labs}
     of_one: dict[tuple[str, str], datetime] = {}
@@ -319,11 +322,11 @@ def _extensions(path: Path, tables: _CourseFile) -> tuple[tuple[str, str, dateti
                 else f"is not among [[labs]]{did_you_mean(extension.lab, due)}"
             )
             raise CourseError(f'{path}: extensions.lab: "{extension.lab}" {why}')
-        found = of_one if extension.lab is not None else of_all
+        dates = of_one if extension.lab is not None else of_all
         for lab, date in due.items():
             if date is None or extension.lab not in (None, lab):
                 continue
-            if (extension.student, lab) in found:
+            if (extension.student, lab) in dates:
                 what = f'"{lab}"' if extension.lab is not None else "all labs"
                 raise CourseError(f'{path}: extensions: "{extension.student}" has two for {what}; remove one')
             if extension.due is not None and extension.due < date:
@@ -332,11 +335,11 @@ def _extensions(path: Path, tables: _CourseFile) -> tuple[tuple[str, str, dateti
                     f"and the lab is due only on {date.isoformat()}; give a later date, or remove the extension"
                 )
             later = date.astimezone(zone or date.tzinfo) + timedelta(days=extension.days or 0)
-            found[extension.student, lab] = extension.due or later
+            dates[extension.student, lab] = extension.due or later
     return tuple((student, lab, later) for (student, lab), later in (of_all | of_one).items())
 
 
-def _excused(path: Path, tables: _CourseFile) -> tuple[tuple[str, str], ...]:
+def _read_excused(path: Path, tables: _CourseFile) -> tuple[tuple[str, str], ...]:
     names = {lab.name for lab in tables.labs}
     for excuse in tables.excused:
         if excuse.lab not in names:
@@ -380,7 +383,7 @@ class _Table(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
 
-def _requirement(text: str) -> str:
+def _check_requirement(text: str) -> str:
     """The requirement, which goes between quotes into a shell, a TOML file and a notebook. ValueError for others."""
     parsed = Requirement(text)
     if parsed.url or parsed.marker:
@@ -396,7 +399,7 @@ class _CourseTable(_Table):
         description="should be letters, digits, _ . and -, for example transformers",
     )
     roster: str = Field("", description="should be the name of a CSV file in quotes")
-    packages: list[Annotated[str, AfterValidator(_requirement)]] = Field(
+    packages: list[Annotated[str, AfterValidator(_check_requirement)]] = Field(
         [], description='needs requirements as pip takes them, as in ["scipy>=1.11"]'
     )
 
@@ -427,7 +430,7 @@ class _DistributionTable(_Table):
     classroom: bool = Field(False, description="should be true or false")
 
 
-def _name_of_a_zone(name: str) -> str:
+def _check_zone(name: str) -> str:
     try:
         return name and ZoneInfo(name).key
     except (LookupError, OSError) as error:
@@ -444,7 +447,7 @@ class _GradingTable(_Table):
     )
     database: str = Field("", description="needs a text in quotes")
     exchange: str = Field("", description="needs a text in quotes")
-    time_zone: Annotated[str, AfterValidator(_name_of_a_zone)] = Field(
+    time_zone: Annotated[str, AfterValidator(_check_zone)] = Field(
         "", description='needs the name of a time zone, as in "Europe/Berlin"'
     )
     counts: Literal["latest", "best"] = Field("latest", description='should be "latest" or "best"')
@@ -497,7 +500,7 @@ _TABLES: dict[str, type[BaseModel]] = {
 }
 
 
-def _sentence(error: ErrorDetails) -> str:
+def _describe(error: ErrorDetails) -> str:
     """What is wrong, where, and how to mend it; `loc` is (table, key), for a lab (labs, number, key)."""
     where = [part for part in error["loc"] if isinstance(part, str)]
     place, table = ".".join(where), where[0]

@@ -50,7 +50,7 @@ def student_id(name: str) -> str:
     return "_" + cleaned[1:] if cleaned.startswith("-") else cleaned or "unnamed"
 
 
-def near(name: str, known: Iterable[str]) -> list[str]:
+def find_near(name: str, known: Iterable[str]) -> list[str]:
     """Return the known names that are most like `name`, the closest first; upper and lower case count as the same.
 
     One that has all of its words in it is like it, such as a full name where `name` is a first name. Otherwise, where
@@ -59,8 +59,8 @@ def near(name: str, known: Iterable[str]) -> list[str]:
     by_key: dict[str, str] = {}
     for candidate in known:
         by_key.setdefault(candidate.casefold(), candidate)
-    found = [(likeness, key) for key in by_key if (likeness := _likeness(name.casefold(), key)) >= LEAST_LIKE]
-    return [by_key[key] for _, key in sorted(found, key=lambda each: -each[0])[:MOST]]
+    likely = [(likeness, key) for key in by_key if (likeness := _likeness(name.casefold(), key)) >= LEAST_LIKE]
+    return [by_key[key] for _, key in sorted(likely, key=lambda each: -each[0])[:MOST]]
 
 
 def _likeness(name: str, other: str) -> float:
@@ -81,11 +81,11 @@ def _is_in(word: str, words: Iterable[str]) -> bool:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return the end of a sentence that refuses a name: "; did you mean a or b?", or nothing if no name is close."""
-    found = near(name, known)
-    return f"; did you mean {' or '.join(found)}?" if found else ""
+    meant = find_near(name, known)
+    return f"; did you mean {' or '.join(meant)}?" if meant else ""
 
 
-def shown_time(moment: datetime, zone: tzinfo, *, seconds: bool = False) -> str:
+def format_time(moment: datetime, zone: tzinfo, *, seconds: bool = False) -> str:
     """An aware time such as ``2026-11-27 23:59 CET (22:59 UTC)``; in UTC alone where this is the zone."""
     clock = "%H:%M:%S" if seconds else "%H:%M"
     universal, local = moment.astimezone(UTC), moment.astimezone(zone)

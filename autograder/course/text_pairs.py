@@ -22,14 +22,14 @@ class PairError(ValueError):
     """A notebook and its text file disagree, or one cannot be read; the message names the file and the remedy."""
 
 
-def paired_notebooks(course: Course) -> list[Path]:
+def find_pairs(course: Course) -> list[Path]:
     """The notebooks of the course that have, or should have, a text file beside them: lectures and solutions."""
     lectures = {path.with_suffix(".ipynb") for path in course.lectures.glob("[0-9]*.*") if _is_half(path)}
     solutions = {course.solution_notebook(lab.name) for lab in course.labs if (course.solutions / lab.name).is_dir()}
     return [*sorted(lectures), *sorted(solutions)]
 
 
-def text_of(notebook: NotebookNode) -> str:
+def write_text(notebook: NotebookNode) -> str:
     """The text file of a notebook, without outputs, the version of jupytext, and blank lines kept between cells."""
     notebook = copy.deepcopy(nbformat.from_dict(notebook))
     for cell in notebook.cells:
@@ -44,8 +44,8 @@ def check_pair(path: Path) -> str | None:
     text_path = path.with_suffix(".py")
     for half in (path, text_path):
         if not half.is_file():
-            return f"{half}: is missing, and {_other(half).name} is there"
-    if text_of(_read_notebook(path)) != text_of(_read_text(text_path)):
+            return f"{half}: is missing, and {_find_other(half).name} is there"
+    if write_text(_read_notebook(path)) != write_text(_read_text(text_path)):
         return f"{path}: does not have the same content as {text_path.name}"
     return None
 
@@ -67,7 +67,7 @@ def write_pair(path: Path, notebook: NotebookNode) -> list[Path]:
     """Write `notebook` and its text file where they differ from what is there; return the files that were written."""
     notebook.metadata["jupytext"] = {"formats": "ipynb," + FORMAT}
     wanted = {
-        path.with_suffix(".py"): text_of(notebook).encode(),
+        path.with_suffix(".py"): write_text(notebook).encode(),
         path: (nbformat.writes(notebook).rstrip("\n") + "\n").encode(),
     }
     written = [half for half, content in wanted.items() if not half.is_file() or half.read_bytes() != content]
@@ -80,7 +80,7 @@ def _is_half(path: Path) -> bool:
     return path.suffix in (".py", ".ipynb")
 
 
-def _other(half: Path) -> Path:
+def _find_other(half: Path) -> Path:
     return half.with_suffix(".ipynb" if half.suffix == ".py" else ".py")
 
 

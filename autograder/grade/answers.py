@@ -65,7 +65,7 @@ class QuestionInWords:
         return " ".join(["course mark", lab, shlex.quote(answer.student), self.part, *how, '--because "…"'])
 
 
-def questions(course: Course, lab: str, marks: Sequence[Mark]) -> list[QuestionInWords]:
+def read_questions(course: Course, lab: str, marks: Sequence[Mark]) -> list[QuestionInWords]:
     """The answers in words of a lab, as the marks of a gradebook have them.
 
     The texts are those of the notebooks that grading left in ``autograded/``.
@@ -78,36 +78,36 @@ def questions(course: Course, lab: str, marks: Sequence[Mark]) -> list[QuestionI
     if not cells:
         raise CourseError(f"{lab}: has no answer in words")
     marked_by = rubrics(course, lab, released)
-    own = _own_answers(course, lab)
-    found: dict[str, list[Answer]] = {name: [] for name in cells}
+    own = _read_own_answers(course, lab)
+    written_to: dict[str, list[Answer]] = {name: [] for name in cells}
     for mark in marks:
         notebook = read_autograded(course, mark.student, mark.lab)
         written = cells_by_id(notebook) if notebook is not None else None
         for part_mark in mark.parts:
-            if part_mark.name in found:
-                text = _answer(written, part_mark.name, cells[part_mark.name])
-                found[part_mark.name].append(Answer(mark.student, part_mark, text))
+            if part_mark.name in written_to:
+                text = _read_answer(written, part_mark.name, cells[part_mark.name])
+                written_to[part_mark.name].append(Answer(mark.student, part_mark, text))
     return [
         QuestionInWords(
             name,
             float(details(cells[name])["points"] or 0.0),
-            _above(released, name),
+            _find_above(released, name),
             marked_by.get(name),
             own.get(name, ""),
             tuple(sorted(answers, key=lambda answer: (not answer.waits, answer.student))),
         )
-        for name, answers in found.items()
+        for name, answers in written_to.items()
     ]
 
 
-def _answer(written: dict[str, NotebookNode] | None, name: str, released: NotebookNode) -> str | None:
+def _read_answer(written: dict[str, NotebookNode] | None, name: str, released: NotebookNode) -> str | None:
     if written is None:
         return None
     text = written[name].source.strip() if name in written else ""
     return "" if text == released.source.strip() and is_solution(released) else text
 
 
-def _above(notebook: NotebookNode, name: str) -> str:
+def _find_above(notebook: NotebookNode, name: str) -> str:
     """The text cell before a cell, which says what is asked."""
     asked = ""
     for cell in notebook.cells:
@@ -118,7 +118,7 @@ def _above(notebook: NotebookNode, name: str) -> str:
     return asked
 
 
-def _own_answers(course: Course, lab: str) -> dict[str, str]:
+def _read_own_answers(course: Course, lab: str) -> dict[str, str]:
     path: Path = course.solution_notebook(lab)
     try:
         cells = answers_in_words(read_pair(path))

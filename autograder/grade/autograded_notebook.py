@@ -25,23 +25,23 @@ SECRET, LONGEST_SECRET = "submission_secret.txt", 1024  # bytes
 LINE = 76  # characters that Formgrader shows beside its margins; nothing wraps the lines of an output
 
 
-def verdict_text(result: ExerciseResult) -> str:
+def write_verdict(result: ExerciseResult) -> str:
     """The verdict on one exercise as plain text: points, groups of cases, named mistakes, a hint."""
-    lines = [f"{'PASSED' if result.passed else 'NOT PASSED'}  {result.exercise}: {_points(result)}"]
+    lines = [f"{'PASSED' if result.passed else 'NOT PASSED'}  {result.exercise}: {_say_points(result)}"]
     if result.status != "graded":
-        lines += _wrapped(f"Not tested: {STATUS_WORDS[result.status]}.")
-    lines += _wrapped(result.message)
+        lines += _wrap(f"Not tested: {STATUS_WORDS[result.status]}.")
+    lines += _wrap(result.message)
     for group in result.groups:
-        lines += _wrapped(group.title, "  ✓ " if group.passed else "  ✗ ")
-        lines += _wrapped(group.message, " " * 6)
+        lines += _wrap(group.title, "  ✓ " if group.passed else "  ✗ ")
+        lines += _wrap(group.message, " " * 6)
     for sentence in result.sentences:
-        lines += _wrapped(f"It looks like this: {sentence}")
+        lines += _wrap(f"It looks like this: {sentence}")
     if result.hint:
-        lines += _wrapped(f"Hint: {result.hint}")
+        lines += _wrap(f"Hint: {result.hint}")
     return "\n".join(lines) + "\n"
 
 
-def _wrapped(text: str, first: str = "") -> list[str]:
+def _wrap(text: str, first: str = "") -> list[str]:
     """The lines of a text, none longer than a page of feedback is wide; `first` stands before the first one."""
     rest = " " * len(first)
     wrapped: list[str] = []
@@ -50,7 +50,7 @@ def _wrapped(text: str, first: str = "") -> list[str]:
     return wrapped
 
 
-def with_verdicts(notebook: NotebookNode, result: LabResult) -> NotebookNode:
+def add_verdicts(notebook: NotebookNode, result: LabResult) -> NotebookNode:
     """A copy of `notebook` without any output but the verdicts.
 
     Whatever a submission's cells displayed is dropped: an instructor's browser shows this notebook, and a display may
@@ -66,11 +66,11 @@ def with_verdicts(notebook: NotebookNode, result: LabResult) -> NotebookNode:
         cell.outputs, cell.execution_count = [], None
         cell.metadata.pop("execution", None)
         if is_test(cell) and grade_id(cell) in verdicts:
-            cell.outputs = [_text_output(verdict_text(verdicts[grade_id(cell)]))]
+            cell.outputs = [_make_output(write_verdict(verdicts[grade_id(cell)]))]
     notes = [text for text in (result.reason, *result.repairs) if text]
     if notes:
         note = new_code_cell(
-            source="# A note from the grader", outputs=[_text_output("\n".join(notes) + "\n")], id=NOTE_ID
+            source="# A note from the grader", outputs=[_make_output("\n".join(notes) + "\n")], id=NOTE_ID
         )
         if "id" not in next(iter(notebook.cells), {"id": ""}):
             del note["id"]
@@ -88,8 +88,8 @@ def write_autograded(course: Course, result: LabResult) -> Path:
     notebook = result.notebook
     if notebook is None:
         notebook = read_released(course, result.lab)
-    text = nbformat.writes(with_verdicts(notebook, result), indent=None)  # indenting takes longer than all the rest
-    path = _path(course, result.student, result.lab)
+    text = nbformat.writes(add_verdicts(notebook, result), indent=None)  # indenting takes longer than all the rest
+    path = _find_path(course, result.student, result.lab)
     write_atomically(path, text.encode("utf-8", "replace"))
     if result.timestamp is not None:
         # In UTC, because nbgrader reads "+0100" as an offset of 100 seconds.
@@ -105,12 +105,12 @@ def write_autograded(course: Course, result: LabResult) -> Path:
 def read_autograded(course: Course, student: str, lab: str) -> NotebookNode | None:
     """The notebook as it was graded; None where it is not there, or cannot be read."""
     try:
-        return nbformat.reads(_path(course, student, lab).read_text("utf-8"), as_version=4)
+        return nbformat.reads(_find_path(course, student, lab).read_text("utf-8"), as_version=4)
     except Exception:  # it is missing, or somebody's editor was in it
         return None
 
 
-def _path(course: Course, student: str, lab: str) -> Path:
+def _find_path(course: Course, student: str, lab: str) -> Path:
     return course.autograded / student / lab / f"{lab}.ipynb"
 
 
@@ -120,11 +120,11 @@ def check_path_part(student: str) -> None:
         raise ValueError(f"{student!r} cannot be a student id: it has to be usable as the name of a folder")
 
 
-def _points(result: ExerciseResult) -> str:
+def _say_points(result: ExerciseResult) -> str:
     return f"{result.score:g} of {result.max_score:g} points"
 
 
-def _text_output(text: str) -> NotebookNode:
+def _make_output(text: str) -> NotebookNode:
     return new_output("stream", name="stdout", text=text)
 
 

@@ -20,7 +20,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
 
-from autograder.course.settings import CourseError, with_driver
+from autograder.course.settings import CourseError, add_driver
 from autograder.grade.results import LabResult
 
 BUSY_SECONDS = 60
@@ -33,7 +33,7 @@ class GradebookError(CourseError):
     """The gradebook cannot be opened, or cannot take a result; the message says which one and what to do."""
 
 
-def shown_url(db_url: str) -> str:
+def show_url(db_url: str) -> str:
     """A gradebook's address as it may be shown: without the password."""
     try:
         return make_url(db_url).render_as_string(hide_password=True)
@@ -42,19 +42,19 @@ def shown_url(db_url: str) -> str:
 
 
 @contextmanager
-def explained(db_url: str) -> Iterator[None]:
+def explain_failure(db_url: str) -> Iterator[None]:
     """Any way in which a gradebook fails to open, as a GradebookError."""
     try:
         yield
     except (SQLAlchemyError, ImportError, OSError) as error:
         reason = str(error.orig if isinstance(error, DBAPIError) else error).partition("\n")[0]
         raise GradebookError(
-            f"{shown_url(db_url)}: no gradebook can be opened there ({reason}); name another with --db or in "
+            f"{show_url(db_url)}: no gradebook can be opened there ({reason}); name another with --db or in "
             f"course.toml, such as sqlite:///gradebook.db"
         ) from error
 
 
-def reading(engine: Engine) -> Connection:
+def open_for_reading(engine: Engine) -> Connection:
     """A connection that only reads, and so keeps no writer waiting."""
     return engine.connect().execution_options(reading=True)
 
@@ -64,7 +64,7 @@ def open_engine(db_url: str) -> Engine:
 
     In SQLite it is the database's. In PostgreSQL it is one among graders: nbgrader's own tools do not wait for it.
     """
-    url = make_url(with_driver(db_url))
+    url = make_url(add_driver(db_url))
     kind = url.get_backend_name()
     if kind == "sqlite" and url.database and url.database != ":memory:":
         Path(url.database).parent.mkdir(parents=True, exist_ok=True)
@@ -86,7 +86,7 @@ def open_engine(db_url: str) -> Engine:
     return engine
 
 
-def schema_head() -> str:
+def read_head() -> str:
     """The version of nbgrader's tables, as alembic names it."""
     import nbgrader  # only a new database needs them, and they are slow to import
     from alembic.script import ScriptDirectory

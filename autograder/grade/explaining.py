@@ -56,7 +56,7 @@ class Explanation:
     failed: tuple[FailedCase, ...]
 
 
-def graded_work(course: Course, lab: str, mark: Mark, path: Path | None, known: Mapping[str, frozenset[str]]) -> Work:
+def find_work(course: Course, lab: str, mark: Mark, path: Path | None, known: Mapping[str, frozenset[str]]) -> Work:
     """Find the work behind a mark: at `path`, or else where grading left it.
 
     Args:
@@ -70,7 +70,7 @@ def graded_work(course: Course, lab: str, mark: Mark, path: Path | None, known: 
         CourseError: nothing is there; the text says what to type.
     """
     if path is not None:
-        return _compared(_handed_in(lab, mark.student, path, known), mark, str(path))
+        return _compare(_read_handed_in(lab, mark.student, path, known), mark, str(path))
     check_path_part(mark.student)
     folder = course.submitted / mark.student / lab
     for file in sorted(file for file in folder.iterdir() if is_work(file.name)) if folder.is_dir() else ():
@@ -85,22 +85,22 @@ def graded_work(course: Course, lab: str, mark: Mark, path: Path | None, known: 
     )
 
 
-def _handed_in(lab: str, student: str, path: Path, known: Mapping[str, frozenset[str]]) -> bytes:
+def _read_handed_in(lab: str, student: str, path: Path, known: Mapping[str, frozenset[str]]) -> bytes:
     if not path.exists():
         raise CourseError(f"{path} does not exist; name a notebook, a folder or an archive with --from")
     if path.is_file() and is_work(path.name):
         return path.read_bytes()
     submissions = find_submissions([path], lab, known, check_owner=False).submissions  # its hash is compared
-    found = {submission.student: submission for submission in submissions}
-    if student not in found:
+    by_student = {submission.student: submission for submission in submissions}
+    if student not in by_student:
         raise CourseError(f"{path} holds nothing of {student} for {lab}; name the student's own notebook with --from")
     try:
-        return found[student].read()
+        return by_student[student].read()
     except Unreadable as error:
         raise CourseError(f"{path}: the work of {student} cannot be read: {error.reason}") from error
 
 
-def _compared(data: bytes, mark: Mark, name: str) -> Work:
+def _compare(data: bytes, mark: Mark, name: str) -> Work:
     same = content_hash(data) == mark.result.content_hash
     return Work(data, "" if same else f"{name} is not the file that was graded; its marks may differ")
 
@@ -118,32 +118,32 @@ def explain(grader: LabGrader, work: Work, sandbox: Sandbox) -> dict[str, Explan
         raise CourseError(f"the work cannot be read, so no case can be repeated: {error.reason}") from error
     run = grader.submission_run(reading, sandbox)
     results = run.results()
-    prepared = grader.prepared(sandbox)
+    prepared = grader.prepare(sandbox)
     return {
         name: Explanation(
-            result, len(prepared[name].cases), tuple(_lost(prepared[name], run.attempts.get(name, ()), result))
+            result, len(prepared[name].cases), tuple(_find_lost(prepared[name], run.attempts.get(name, ()), result))
         )
         for name, result in results.items()
     }
 
 
-def _lost(prepared: PreparedExercise, attempts: Sequence[Attempt], result: ExerciseResult) -> Iterator[FailedCase]:
+def _find_lost(prepared: PreparedExercise, attempts: Sequence[Attempt], result: ExerciseResult) -> Iterator[FailedCase]:
     """The failed cases but those of groups that pass with the course's own code of an exercise that is called."""
     passed = {group.name for group in result.groups if group.passed}
-    yield from (failed for failed in _failed(prepared, attempts) if failed.case.group not in passed)
+    yield from (failed for failed in _find_failed(prepared, attempts) if failed.case.group not in passed)
 
 
-def _failed(prepared: PreparedExercise, attempts: Sequence[Attempt]) -> Iterator[FailedCase]:
+def _find_failed(prepared: PreparedExercise, attempts: Sequence[Attempt]) -> Iterator[FailedCase]:
     spec = replace(prepared.spec, reveal=True)  # the instructor may see what is right
     for number, case in enumerate(prepared.cases, 1):
         if number > len(attempts):
             yield FailedCase(number, case, Attempt(), NOT_REACHED)
             return  # those after it had no chance either
-        if (found := problem(spec, case, attempts[number - 1])) is not None:
-            yield FailedCase(number, case, attempts[number - 1], found)
+        if (wrong := problem(spec, case, attempts[number - 1])) is not None:
+            yield FailedCase(number, case, attempts[number - 1], wrong)
 
 
-def shown(value: Any) -> str:
+def show_value(value: Any) -> str:
     """A value as a person reads it: arrays with type and shape, long ones cut; nothing in it acts on a terminal.
 
     Of an array of many axes the values are shown in one row: of 16 axes two from each end would be a thousand million.
@@ -164,7 +164,7 @@ def save_inputs(path: Path, explained: Iterable[Explanation]) -> int:
     What is no array of numbers or text is written as its text: loading needs no pickle.
     """
     arrays = {
-        f"{explanation.result.exercise}/{failed.number}/{name}": _plain_array(value)
+        f"{explanation.result.exercise}/{failed.number}/{name}": _make_plain_array(value)
         for explanation in explained
         for failed in explanation.failed
         for name, value in failed.case.inputs.items()
@@ -175,7 +175,7 @@ def save_inputs(path: Path, explained: Iterable[Explanation]) -> int:
     return len(arrays)
 
 
-def _plain_array(value: Any) -> np.ndarray:
+def _make_plain_array(value: Any) -> np.ndarray:
     try:
         array = np.asarray(value)
     except ValueError:  # a list of arrays of several shapes

@@ -30,19 +30,19 @@ from autograder.grade.database import (
     NotedDate,
     Recorded,
     Removed,
-    explained,
+    explain_failure,
     open_engine,
-    reading,
-    schema_head,
+    open_for_reading,
+    read_head,
 )
-from autograder.grade.hand_marks import WHO, account, log_changes, set_by_hand, store_penalties
+from autograder.grade.hand_marks import WHO, find_account, log_changes, set_by_hand, store_penalties
 from autograder.grade.hidden_cases import Digests
 from autograder.grade.lateness import LabDates
 from autograder.grade.marks import Mark, MarkReader
 from autograder.grade.nbgrader_rows import (
     ReleasedLab,
     add_missing_rows,
-    cell_rows,
+    read_cell_rows,
     read_lab,
     store_lab,
     store_submissions,
@@ -69,7 +69,7 @@ class GradebookWriter:
         self._reader = MarkReader(course)
         log_changes(course)
         self._ready: dict[str, ReleasedLab] = {}
-        with explained(db_url):
+        with explain_failure(db_url):
             self._engine = open_engine(db_url)
             self._engine.connect().close()  # what is not there at all is not tried again, as a busy one is
             self._in_one_transaction(self._create_tables)
@@ -130,15 +130,15 @@ class GradebookWriter:
         stored = connection.execute(select(Recorded.student, Recorded.answers).where(of_these))
         answers = {student: of_attempt for student, of_attempt in stored}
         connection.execute(delete(Recorded).where(of_these))
-        grades, comments = (cell_rows(connection, lab, kind, results) for kind in (api.Grade, api.Comment))
+        grades, comments = (read_cell_rows(connection, lab, kind, results) for kind in (api.Grade, api.Comment))
         recorded, new, new_grades, new_comments = {}, [], [], []
         for student, result in results.items():
             attempt = _Attempt(result, self._ready[lab])
             changes = [attempt.grade(row, answers.get(student, {})) for row in grades[student]]
             waits = result.state == "graded" and any(change["needs_manual_grade"] for change in changes)
             recorded[student] = replace(result, state="needs_manual_grade") if waits else result
-            new_grades += _differing(grades[student], changes)
-            new_comments += _differing(comments[student], [attempt.comment(row.name) for row in comments[student]])
+            new_grades += _find_differing(grades[student], changes)
+            new_comments += _find_differing(comments[student], [attempt.comment(row.name) for row in comments[student]])
             new.append(
                 {"student": student, "lab": lab, "content_hash": result.content_hash, "answers": attempt.answers}
                 | {"grader_version": result.grader_version, "result": recorded[student]}
@@ -182,7 +182,7 @@ class GradebookWriter:
 
         def work(session: Session) -> None:
             dates = LabDates(self._course, lab, session.connection())
-            for handed_in in session.scalars(_submissions(lab)).all():
+            for handed_in in session.scalars(_select_work(lab)).all():
                 dates.write_extension(handed_in)
             session.flush()
             store_penalties(session.connection(), self._reader, lab)
@@ -195,7 +195,7 @@ class GradebookWriter:
         """Set when submissions that are recorded already were handed in, by student, and what lateness costs them."""
 
         def work(session: Session) -> None:
-            for handed_in in session.scalars(_submissions(lab).where(api.SubmittedAssignment.student_id.in_(times))):
+            for handed_in in session.scalars(_select_work(lab).where(api.SubmittedAssignment.student_id.in_(times))):
                 handed_in.timestamp = parse_utc(times[handed_in.student_id])
             for row in session.scalars(select(Recorded).where(Recorded.lab == lab, Recorded.student.in_(times))):
                 row.result = replace(row.result, timestamp=times[row.student])
@@ -258,14 +258,14 @@ class GradebookWriter:
                     attempt = {"student": student, "lab": lab, "content_hash": recorded.content_hash}
                     session.merge(Removed(**attempt, removed_at=datetime.now(UTC)))
                     session.delete(recorded)
-                own = _submissions(lab).where(api.SubmittedAssignment.student_id == student)
+                own = _select_work(lab).where(api.SubmittedAssignment.student_id == student)
                 for handed_in in session.scalars(own).all():
                     for notebook in handed_in.notebooks:
                         for row in (*notebook.grades, *notebook.comments, notebook):
                             session.delete(row)
                     session.delete(handed_in)
                 session.execute(delete(NotedDate).where(NotedDate.lab == lab, NotedDate.student == student))
-                entry = {"before": scores.get(lab), "because": cut(because), "by": by or account()}
+                entry = {"before": scores.get(lab), "because": cut(because), "by": by or find_account()}
                 session.add(MarkChange(student=student, lab=lab, part="", **entry))
             if everything:
                 session.execute(delete(api.Student).where(api.Student.id == student))
@@ -284,14 +284,14 @@ class GradebookWriter:
 
     def marks(self, lab: str | None = None, students: Collection[str] | None = None) -> list[Mark]:
         """What counts, without notebooks: of one lab or all, by student and lab; of some students only, if named."""
-        with reading(self._engine) as connection:
+        with open_for_reading(self._engine) as connection:
             return self._reader.read(connection, lab, students)
 
     def scores_of(self, student: str) -> dict[str, float]:
         """What counts for a student, by lab of the course."""
         return {mark.lab: mark.score for mark in self.marks(students=[student])}
 
-    def better(self, result: LabResult) -> float | None:
+    def find_better(self, result: LabResult) -> float | None:
         """What the recorded attempt of the same student is worth, lateness counted, where that is more than this one.
 
         The same file graded again is no other attempt. An attempt that has no mark for an exercise of this one, or one
@@ -307,24 +307,24 @@ class GradebookWriter:
         if len(common) < len(own):
             return None
         recorded = replace(recorded, exercises=common)
-        worth = recorded.score - self.lost_by_lateness(recorded)
-        return round_score(worth) if worth > result.score - self.lost_by_lateness(result) else None
+        worth = recorded.score - self.count_lost_by_lateness(recorded)
+        return round_score(worth) if worth > result.score - self.count_lost_by_lateness(result) else None
 
-    def lost_by_lateness(self, result: LabResult) -> float:
+    def count_lost_by_lateness(self, result: LabResult) -> float:
         """The points that a result loses because it came late; 0 where nothing says when it came, or was due."""
-        with reading(self._engine) as connection:
-            return self._reader.lost(result, connection)
+        with open_for_reading(self._engine) as connection:
+            return self._reader.count_lost(result, connection)
 
-    def already_graded(self, student: str, lab: str, content_hash: str, grader_version: str) -> LabResult | None:
+    def find_graded(self, student: str, lab: str, content_hash: str, grader_version: str) -> LabResult | None:
         """The recorded result (without its notebook) if this very content was graded by this very grader, else None."""
-        query = _recorded(lab, Recorded.result).where(Recorded.student == student)
+        query = _select_recorded(lab, Recorded.result).where(Recorded.student == student)
         query = query.where(Recorded.content_hash == content_hash, Recorded.grader_version == grader_version)
         return next((result for (result,) in self._rows(query)), None)
 
     def attempts(self, lab: str) -> dict[str, tuple[datetime, str]]:
         """Of each recorded attempt of a lab whose time is known, when it was handed in, and its hash; by student."""
         came = api.SubmittedAssignment.timestamp
-        query = _recorded(lab, Recorded.student, came, Recorded.content_hash).where(came.is_not(None))
+        query = _select_recorded(lab, Recorded.student, came, Recorded.content_hash).where(came.is_not(None))
         return {name: (when.replace(tzinfo=UTC), digest) for name, when, digest in self._rows(query)}
 
     def labs(self) -> list[str]:
@@ -340,14 +340,14 @@ class GradebookWriter:
 
     def longest_extension(self, lab: str) -> timedelta:
         """The longest extension that counts for somebody's submission of a lab; 0 where there is none."""
-        stored = _submissions(lab).with_only_columns(
+        stored = _select_work(lab).with_only_columns(
             api.SubmittedAssignment.student_id, api.SubmittedAssignment.extension
         )
-        with reading(self._engine) as connection:
+        with open_for_reading(self._engine) as connection:
             dates = LabDates(self._course, lab, connection)
             return max((dates.extension(*row) for row in connection.execute(stored)), default=timedelta(0))
 
-    def removed(self, lab: str) -> dict[str, Removed]:
+    def read_removed(self, lab: str) -> dict[str, Removed]:
         """What grading of a lab leaves out because it was removed, by student."""
         query = select(Removed).where(Removed.lab.in_(("", lab))).order_by(Removed.lab.desc())
         return {row.student: Removed(**row._mapping) for row in self._rows(query)}
@@ -359,7 +359,7 @@ class GradebookWriter:
         return [MarkChange(**row._mapping) for row in self._rows(query)]
 
     def _rows(self, query: Any) -> Sequence[Row]:
-        with reading(self._engine) as connection:
+        with open_for_reading(self._engine) as connection:
             return connection.execute(query).all()
 
     # -- how it is written ---------------------------------------------------------------------------------------------
@@ -372,9 +372,7 @@ class GradebookWriter:
         CourseTable.metadata.create_all(connection)
         if fresh:
             connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)"))
-            connection.execute(
-                text("INSERT INTO alembic_version (version_num) VALUES (:head)"), {"head": schema_head()}
-            )
+            connection.execute(text("INSERT INTO alembic_version (version_num) VALUES (:head)"), {"head": read_head()})
         if session.get(api.Course, self._course.course_id) is None:
             session.add(api.Course(id=self._course.course_id))
 
@@ -430,7 +428,7 @@ class _Attempt:
         return hashlib.sha256((answer.source if answer else result.content_hash).encode("utf-8", "replace")).hexdigest()
 
 
-def _differing(rows: Sequence[Any], changes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _find_differing(rows: Sequence[Any], changes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The changed columns of those rows that change, each with the row's id, as a bulk update takes them."""
     differing = []
     for row, change in zip(rows, changes, strict=True):
@@ -439,19 +437,19 @@ def _differing(rows: Sequence[Any], changes: Sequence[Mapping[str, Any]]) -> lis
     return differing
 
 
-def _submissions(lab: str) -> Any:
+def _select_work(lab: str) -> Any:
     """nbgrader's submissions of a lab, as a query."""
     return select(api.SubmittedAssignment).join(api.Assignment).where(api.Assignment.name == lab)
 
 
-def _recorded(lab: str, *columns: Any) -> Any:
+def _select_recorded(lab: str, *columns: Any) -> Any:
     """Columns of what is recorded of a lab and still is a submission to nbgrader, as a query."""
     own = (Recorded.lab == api.Assignment.name) & (Recorded.student == api.SubmittedAssignment.student_id)
     query = select(*columns).select_from(api.SubmittedAssignment).join(api.SubmittedAssignment.assignment)
     return query.join(Recorded, own).where(api.Assignment.name == lab)
 
 
-def recorded_marks(course: Course, db_url: str, lab: str | None = None) -> list[Mark]:
+def read_marks(course: Course, db_url: str, lab: str | None = None) -> list[Mark]:
     """The marks that the gradebook at `db_url` holds, of one lab or of all; nothing is made or changed.
 
     Raises:
@@ -462,7 +460,7 @@ def recorded_marks(course: Course, db_url: str, lab: str | None = None) -> list[
     return _read(db_url, Recorded, lambda connection: reader.read(connection, name))
 
 
-def known_students(db_url: str) -> list[str]:
+def read_students(db_url: str) -> list[str]:
     """The names of all students in the gradebook at `db_url`, also of those who have handed in nothing.
 
     Raises:
@@ -474,13 +472,13 @@ def known_students(db_url: str) -> list[str]:
 
 def _read(db_url: str, table: Any, query: Callable[[Connection], list[T]]) -> list[T]:
     """What `query` finds in a gradebook that has the table; nothing where no such gradebook is."""
-    with explained(db_url):
+    with explain_failure(db_url):
         url = make_url(db_url)
         if url.get_backend_name() == "sqlite" and not (url.database and Path(url.database).exists()):
             return []
         engine = open_engine(db_url)
         try:
-            with reading(engine) as connection:
+            with open_for_reading(engine) as connection:
                 return query(connection) if inspect(connection).has_table(table.__tablename__) else []
         finally:
             engine.dispose()

@@ -17,14 +17,14 @@ from sqlalchemy.orm import Session
 
 from autograder.course.settings import Course
 from autograder.grade.database import MarkChange
-from autograder.grade.marks import MarkReader, given_by_hand
+from autograder.grade.marks import MarkReader, compute_by_hand
 from autograder.grade.nbgrader_rows import join_submission
 from autograder.grade.results import cut
 
 WHO = "marked_by"  # in a session's info: who is at work, where it is not the account
 
 
-def account() -> str:
+def find_account() -> str:
     """Whose account this process runs under: the hub's name for it, else the system's."""
     try:
         return os.environ.get("JUPYTERHUB_USER") or getpass.getuser()
@@ -69,19 +69,19 @@ def _log(
     grades = select(api.Grade.manual_score, api.Grade.extra_credit, api.Grade.auto_score).join(api.Grade.cell)
     of_part = (api.Grade.notebook_id == notebook_id, api.BaseCell.name == part)
     manual, extra, automatic = connection.execute(grades.where(*of_part)).first() or (None, None, None)
-    after = before = given_by_hand(manual, extra, automatic)
+    after = before = compute_by_hand(manual, extra, automatic)
     for grade in rows:
         if isinstance(grade, api.Grade):
-            then = _before(grade, "manual_score", manual), _before(grade, "extra_credit", extra)
-            before = given_by_hand(*then, automatic)
+            then = _find_before(grade, "manual_score", manual), _find_before(grade, "extra_credit", extra)
+            before = compute_by_hand(*then, automatic)
     comments = select(api.Comment.manual_comment).join(api.Comment.cell)
     of_part = (api.Comment.notebook_id == notebook_id, api.BaseCell.name.in_([part, f"{part}-code"]))
     because = "\n".join(filter(None, connection.scalars(comments.where(*of_part))))
     change = {"student": student, "lab": lab, "part": part, "before": before, "after": after, "because": because}
-    connection.execute(insert(MarkChange).values(by=session.info.get(WHO) or account(), **change))
+    connection.execute(insert(MarkChange).values(by=session.info.get(WHO) or find_account(), **change))
 
 
-def _before(row: api.Grade, name: str, now: float | None) -> float | None:
+def _find_before(row: api.Grade, name: str, now: float | None) -> float | None:
     """What an attribute was before the change that is being written; `now` where that is no change of it."""
     history = inspect(row).attrs[name].history
     return next(iter(history.deleted or ()), None) if history.has_changes() else now

@@ -17,44 +17,46 @@ from coursekit.check.judge import ExerciseSpec, Expectation
 Digests = Mapping[str, str]  # exercise -> digest
 
 
-def digest(spec: ExerciseSpec, cases: Iterable[Any]) -> str:
+def digest_cases(spec: ExerciseSpec, cases: Iterable[Any]) -> str:
     """A text that changes when the cases of an exercise do, with what they expect, its groups' weights or its rules.
 
     It does not change with sentences and hints. Expected numbers count up to their tolerance, so that machines agree.
     """
     groups = [(group.name, group.weight) for group in spec.groups]
     rules = [groups, spec.forbidden, spec.no_loops, sorted(spec.costs_at_most.items())]
-    found = hashlib.sha256(repr(rules).encode())
+    hashed = hashlib.sha256(repr(rules).encode())
     for case in cases:
-        found.update(repr(_plain(_of_case(case) if isinstance(case, Expectation) else case)).encode("utf-8", "replace"))
-    return found.hexdigest()[:16]
+        hashed.update(
+            repr(_spell_out(_describe_case(case) if isinstance(case, Expectation) else case)).encode("utf-8", "replace")
+        )
+    return hashed.hexdigest()[:16]
 
 
-def _of_case(case: Expectation) -> list[Any]:
+def _describe_case(case: Expectation) -> list[Any]:
     expected = {
-        name: _up_to(value, case.tolerance[name]) if case.tolerance.get(name) else value
+        name: _round_to(value, case.tolerance[name]) if case.tolerance.get(name) else value
         for name, value in case.expected.items()
     }
     return [case.group, case.mode, case.dtype, case.property, case.inputs, case.withheld, expected]
 
 
-def _up_to(value: Any, tolerance: float) -> Any:
+def _round_to(value: Any, tolerance: float) -> Any:
     numbers = np.asarray(value, dtype="float64")
     with np.errstate(all="ignore"):
         steps = np.rint(numbers / tolerance) + 0.0  # no -0
     return [float(f"{tolerance:.3g}"), np.where(np.isnan(steps), np.nan, steps)]
 
 
-def _plain(value: Any) -> Any:
+def _spell_out(value: Any) -> Any:
     """A value whose `repr` says all of it, and nothing else."""
     if isinstance(value, Mapping):
-        return [(str(key), _plain(value[key])) for key in sorted(value, key=str)]
+        return [(str(key), _spell_out(value[key])) for key in sorted(value, key=str)]
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_spell_out(each) for each in value]
     if isinstance(value, np.ndarray) and not value.dtype.hasobject:
         return value.dtype.str, value.shape, hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
     if isinstance(value, np.ndarray):
-        return [_plain(each) for each in value.tolist()]
+        return [_spell_out(each) for each in value.tolist()]
     return value if isinstance(value, bool | int | float | str | bytes | None) else str(type(value))
 
 
@@ -66,7 +68,7 @@ class CaseStates:
     digests: Mapping[str, Digests]
     now: str | None = None
 
-    def others(self, version: str, exercises: Collection[str]) -> tuple[str, ...]:
+    def find_others(self, version: str, exercises: Collection[str]) -> tuple[str, ...]:
         """Those of the exercises that have other cases now than those a submission was graded with, as far as known."""
         then, now = self.digests.get(version), self.digests.get(self.now or "")
         if then is None or now is None:
@@ -91,7 +93,7 @@ def read_states(connection: Connection, lab: str) -> CaseStates:
     return CaseStates({row.version: row.digests for row in rows}, last.version if last else None)
 
 
-def sentences_on_cases(marks: Iterable[Any]) -> Iterator[str]:
+def describe_other_cases(marks: Iterable[Any]) -> Iterator[str]:
     """For each lab, how many submissions were graded with other cases than are used now, and what is to be typed."""
     with_others: Counter[tuple[str, tuple[str, ...]]] = Counter()
     unknown: Counter[str] = Counter()
@@ -102,17 +104,17 @@ def sentences_on_cases(marks: Iterable[Any]) -> Iterator[str]:
             unknown[mark.lab] += 1
     for (lab, names), number in sorted(with_others.items()):
         listed = " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
-        yield f"{lab}: {_were(number)} graded with other cases of {listed} than are used now: {_again(lab)}"
+        yield f"{lab}: {_count(number)} graded with other cases of {listed} than are used now: {_say_again(lab)}"
     for lab, number in sorted(unknown.items()):
         yield (
-            f"{lab}: {_were(number)} graded with another state of the lab or the grader, so the same file may get "
-            f"another mark now: {_again(lab)}"
+            f"{lab}: {_count(number)} graded with another state of the lab or the grader, so the same file may get "
+            f"another mark now: {_say_again(lab)}"
         )
 
 
-def _were(number: int) -> str:
+def _count(number: int) -> str:
     return "1 submission was" if number == 1 else f"{number} submissions were"
 
 
-def _again(lab: str) -> str:
+def _say_again(lab: str) -> str:
     return f"grade again, with course grade {lab} PATH on the same files"

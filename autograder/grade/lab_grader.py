@@ -23,16 +23,16 @@ from typing import TYPE_CHECKING, Any
 import autograder
 import coursekit
 from autograder.course import labs
-from autograder.course.labs import earlier_cells, files_in, known_cells, read_released
+from autograder.course.labs import read_earlier_cells, read_files, read_known_cells, read_released
 from autograder.course.settings import Course, CourseError
 from autograder.course.text import printable
 from autograder.course.text_pairs import PairError, read_pair
 from autograder.declare.course_exercises import course_files, declared_exercises, own_exercises
 from autograder.declare.exercise import Exercise
-from autograder.grade.hidden_cases import digest
+from autograder.grade.hidden_cases import digest_cases
 from autograder.grade.preloading import limits_of, preload_of
 from autograder.grade.results import ExerciseResult, LabResult
-from autograder.grade.solution import code_of_callees, own_expectations, solution_of_callees
+from autograder.grade.solution import compute_own_expectations, find_callees_code, read_callees
 from autograder.grade.submission_run import DEMONSTRATION_TAG, PreparedExercise, SubmissionRun
 from autograder.read import (
     CellStep,
@@ -62,7 +62,7 @@ SHORT_TURN = 0.0005  # seconds after which a thread lets others run: a process w
 QUEUED = 4  # submissions in the hands of each worker: it goes on while verdicts are recorded
 
 
-def grading_seed(course: Course) -> int:
+def read_grading_seed(course: Course) -> int:
     """The seed of the hidden cases: drawn at random on first use, and kept where students are not.
 
     Raises:
@@ -114,20 +114,20 @@ class LabGrader:
     def __init__(self, course: Course, lab: str, *, seed: int | None = None):
         self.course = course
         self.lab = course.lab(lab).name
-        seed = grading_seed(course) if seed is None else seed
+        seed = read_grading_seed(course) if seed is None else seed
         self.release = read_released(course, self.lab)
         released = course.release_notebook(self.lab).read_bytes()
-        self.files = files_in(course.releases / self.lab)
-        self.known = known_cells(course)
-        self.earlier = earlier_cells(course, self.lab)
+        self.files = read_files(course.releases / self.lab)
+        self.known = read_known_cells(course)
+        self.earlier = read_earlier_cells(course, self.lab)
         self._demonstrations = {
             cell.source for cell in self.release.cells if DEMONSTRATION_TAG in cell.metadata.get("tags", ())
         }
         declared = declared_exercises(course, self.lab)
         self.seed = seed
         self._own = own_exercises(declared)
-        self.solution = _solution(course, self.lab) if self._own else solution_of_callees(course, self.lab, declared)
-        self._callees = code_of_callees(self.solution, declared)
+        self.solution = _read_solution(course, self.lab) if self._own else read_callees(course, self.lab, declared)
+        self._callees = find_callees_code(self.solution, declared)
         self._prepared = {
             name: PreparedExercise(exercise, replace(exercise.spec, reveal=False), exercise.expectations(seed))
             for name, exercise in declared.items()
@@ -145,7 +145,7 @@ class LabGrader:
         own = [path.read_bytes() for path in course_files(course)]
         own += [cell.source for cell in self.solution.cells] if self.solution else []
         own += [repr(self.files).encode()] if self.files else []
-        self.version = _digest(sources(), released, seed, course.limits, libraries, *own)
+        self.version = _digest(digest_sources(), released, seed, course.limits, libraries, *own)
 
     @property
     def limits(self) -> Limits:
@@ -157,24 +157,24 @@ class LabGrader:
         """Points of each exercise, from the released notebook."""
         return labs.points(self.release)
 
-    def grade(self, found: FoundSubmission, sandbox: Sandbox) -> LabResult:
+    def grade(self, submission: FoundSubmission, sandbox: Sandbox) -> LabResult:
         """Give a verdict on one submission, whatever is in it."""
-        return self.grade_opened(self.open(found), found, sandbox)
+        return self.grade_opened(self.open(submission), submission, sandbox)
 
-    def open(self, found: FoundSubmission) -> Opened:
+    def open(self, submission: FoundSubmission) -> Opened:
         """Read one submission, whatever is in it. Another one may run meanwhile.
 
         Raises:
             ReaderLost: no process could read it, through no fault of its own.
         """
         try:
-            return self._open(found.read(), found.spent)
+            return self._open(submission.read(), submission.spent)
         except Unreadable as error:
             return Opened(reason=error.reason)
 
-    def grade_opened(self, opened: Opened, found: FoundSubmission, sandbox: Sandbox) -> LabResult:
+    def grade_opened(self, opened: Opened, submission: FoundSubmission, sandbox: Sandbox) -> LabResult:
         """Give a verdict on one submission that was read."""
-        return of_submission(self._verdict(opened, found.student, sandbox), found)
+        return add_origin(self._verdict(opened, submission.student, sandbox), submission)
 
     def verdict(self, data: bytes, student: str, sandbox: Sandbox) -> LabResult:
         """Give a verdict on the bytes of a notebook, whatever they are."""
@@ -188,7 +188,7 @@ class LabGrader:
 
     def _verdict(self, opened: Opened, student: str, sandbox: Sandbox) -> LabResult:
         if opened.reading is None:
-            result = self.unreadable(student, opened.reason)
+            result = self.refuse(student, opened.reason)
         else:
             result = self.grade_reading(opened.reading, student, sandbox)
         return replace(result, content_hash=opened.content_hash)
@@ -227,7 +227,7 @@ class LabGrader:
 
     def submission_run(self, reading: Reading, sandbox: Sandbox) -> SubmissionRun:
         """A repaired submission with the lab's hidden cases, ready to run."""
-        prepared = self.prepared(sandbox)
+        prepared = self.prepare(sandbox)
         lab, shown, again = self.lab, self._demonstrations, self._with_callees
         return SubmissionRun(lab, prepared, shown, self.limits, reading, sandbox, self.files, again)
 
@@ -243,13 +243,13 @@ class LabGrader:
             return None
         return reading
 
-    def prepared(self, sandbox: Sandbox) -> dict[str, PreparedExercise]:
+    def prepare(self, sandbox: Sandbox) -> dict[str, PreparedExercise]:
         """The exercises with their hidden cases; those whose references the solution gives need the sandbox for it."""
         with self._preparing:
             if self._own_prepared is None:
                 cases: Mapping[str, list[Expectation]] = {}
                 if self._own and self.solution is not None:
-                    cases = own_expectations(self.lab, self.solution, self._own, self.seed, sandbox, self.files)
+                    cases = compute_own_expectations(self.lab, self.solution, self._own, self.seed, sandbox, self.files)
                 self._own_prepared = {
                     name: PreparedExercise(self._own[name], replace(self._own[name].spec, reveal=False), drawn)
                     for name, drawn in cases.items()
@@ -258,10 +258,10 @@ class LabGrader:
 
     def case_digests(self) -> dict[str, str]:
         """Of each exercise a text that changes when its hidden cases do. Nothing runs for it."""
-        found = {name: digest(prepared.spec, prepared.cases) for name, prepared in self._prepared.items()}
+        digests = {name: digest_cases(prepared.spec, prepared.cases) for name, prepared in self._prepared.items()}
         for name, exercise in self._own.items():  # what their cases expect comes from the solution
-            found[name] = digest(exercise.spec, [self._solution_of(name), *exercise.inputs(self.seed)])
-        return found
+            digests[name] = digest_cases(exercise.spec, [self._solution_of(name), *exercise.inputs(self.seed)])
+        return digests
 
     def _solution_of(self, name: str) -> list[str]:
         """The code of the instructor's solution down to that of an exercise."""
@@ -278,7 +278,7 @@ class LabGrader:
             for group, inputs in exercise.inputs(self.seed):
                 yield name, group, inputs
 
-    def unreadable(self, student: str, reason: str) -> LabResult:
+    def refuse(self, student: str, reason: str) -> LabResult:
         """The verdict on what cannot be read: no points, and the reason."""
         exercises = tuple(
             ExerciseResult(name, 0.0, points, "missing", message=reason) for name, points in self.points.items()
@@ -286,10 +286,10 @@ class LabGrader:
         return LabResult(student, self.lab, exercises, "unreadable", reason, grader_version=self.version)
 
 
-def of_submission(result: LabResult, found: FoundSubmission) -> LabResult:
+def add_origin(result: LabResult, submission: FoundSubmission) -> LabResult:
     """A verdict with what is known of how the submission was found: its name and time, a note for the instructor."""
-    notes = (found.note,) if found.note else ()
-    return replace(result, timestamp=found.timestamp, file=found.file_name, repairs=(*notes, *result.repairs))
+    notes = (submission.note,) if submission.note else ()
+    return replace(result, timestamp=submission.timestamp, file=submission.file_name, repairs=(*notes, *result.repairs))
 
 
 @dataclass(frozen=True)
@@ -317,19 +317,19 @@ def grade_all(
         CourseError: something of the course itself stands in the way of every verdict.
     """
 
-    def verdict(found: FoundSubmission, opened: Future[Opened]) -> LabResult | GradingFailed:
+    def verdict(submission: FoundSubmission, opened: Future[Opened]) -> LabResult | GradingFailed:
         try:
-            return grader.grade_opened(opened.result(), found, sandbox)
+            return grader.grade_opened(opened.result(), submission, sandbox)
         except (SandboxUnavailable, CourseError):
             raise
         except (WorkerLost, ReaderLost) as lost:
-            return GradingFailed(found.student, str(lost))
+            return GradingFailed(submission.student, str(lost))
         except Exception as error:
-            log.error("%s", printable(f"no verdict on {found.student}\n{traceback.format_exc()}"))
-            return GradingFailed(found.student, f"{type(error).__name__}: {error}")
+            log.error("%s", printable(f"no verdict on {submission.student}\n{traceback.format_exc()}"))
+            return GradingFailed(submission.student, f"{type(error).__name__}: {error}")
 
-    def submit(found: FoundSubmission) -> Future[LabResult | GradingFailed]:
-        return pool.submit(verdict, found, readers.submit(grader.open, found))
+    def submit(submission: FoundSubmission) -> Future[LabResult | GradingFailed]:
+        return pool.submit(verdict, submission, readers.submit(grader.open, submission))
 
     todo = iter(submissions)
     pool, readers = ThreadPoolExecutor(workers), ThreadPoolExecutor(workers)
@@ -369,25 +369,25 @@ def grade_bytes(course: Course, lab: str, data: bytes, student: str) -> LabResul
         SandboxUnavailable: the walls cannot be built; the text says what to type.
         Unreadable: nothing can be made of the bytes.
     """
-    grader = _kept_grader(course, lab)
+    grader = _get_grader(course, lab)
     reading = grader.read(data)
-    result = grader.grade_reading(reading, student, _kept_sandbox(course, preload_of(course, lab)))
+    result = grader.grade_reading(reading, student, _get_sandbox(course, preload_of(course, lab)))
     return replace(result, content_hash=content_hash(data))
 
 
 @cache
-def _kept_grader(course: Course, lab: str) -> LabGrader:
+def _get_grader(course: Course, lab: str) -> LabGrader:
     return LabGrader(course, lab)
 
 
 @cache
-def _kept_sandbox(course: Course, preload: tuple[str, ...]) -> Sandbox:
+def _get_sandbox(course: Course, preload: tuple[str, ...]) -> Sandbox:
     sandbox = Sandbox(limits_of(course), preload=preload)
     sandbox.start()
     return sandbox
 
 
-def _solution(course: Course, lab: str) -> NotebookNode:
+def _read_solution(course: Course, lab: str) -> NotebookNode:
     """The instructor's notebook. Raises CourseError where it cannot be read."""
     path = course.solution_notebook(lab)
     try:
@@ -405,7 +405,7 @@ NOT_READ = {"__pycache__", "reference", "recorded"}  # by grading, among the fol
 
 
 @cache
-def sources() -> str:
+def digest_sources() -> str:
     """A digest of all that decides on marks and pages: a changed grader grades again.
 
     Code, templates, and the models in coursekit's data.

@@ -18,12 +18,12 @@ from nbformat import NotebookNode
 from nbgrader import api
 from sqlalchemy import Connection, Row, select
 
-from autograder.course.labs import released_names
+from autograder.course.labs import read_released_names
 from autograder.course.settings import Course, CourseError
 from autograder.grade.database import Recorded
 from autograder.grade.hidden_cases import read_states
 from autograder.grade.lateness import LabDates, LatePenalties
-from autograder.grade.nbgrader_rows import cell_rows
+from autograder.grade.nbgrader_rows import read_cell_rows
 from autograder.grade.results import ExerciseResult, GroupResult, LabResult, round_score
 
 Wait = Literal["", "person", "second look", "grader"]
@@ -181,7 +181,7 @@ class Mark:
         return replace(self, result=replace(self.result, notebook=notebook))
 
 
-def automatic_mark(result: LabResult, penalty: float = 0.0) -> Mark:
+def make_mark(result: LabResult, penalty: float = 0.0) -> Mark:
     """The mark of a verdict that nothing by hand belongs to, such as an attempt that does not count."""
     parts = tuple(
         ExerciseMark(exercise.exercise, exercise.max_score, exercise.score, verdict=exercise)
@@ -190,7 +190,7 @@ def automatic_mark(result: LabResult, penalty: float = 0.0) -> Mark:
     return Mark(result, parts, min(penalty, result.score))
 
 
-def given_by_hand(manual: float | None, extra: float | None, automatic: float | None) -> float | None:
+def compute_by_hand(manual: float | None, extra: float | None, automatic: float | None) -> float | None:
     """The points that a person gave, extra credit included; None where nobody gave any."""
     if manual is None and not extra:
         return None
@@ -204,7 +204,7 @@ class MarkReader:
         self._course = course
         self._late = LatePenalties(course)
 
-    def lost(self, result: LabResult, connection: Connection) -> float:
+    def count_lost(self, result: LabResult, connection: Connection) -> float:
         """The points that a verdict loses because it came late, whether or not it is recorded."""
         handed_in = api.SubmittedAssignment
         own = (handed_in.assignment_id == api.Assignment.id) & (handed_in.student_id == result.student)
@@ -226,7 +226,7 @@ class MarkReader:
         assignment = connection.execute(select(api.Assignment.id, api.Assignment.duedate).filter_by(name=lab)).first()
         if assignment is None:
             return
-        cells, order = _cells(connection, assignment.id), self._order(lab)
+        cells, order = _read_cells(connection, assignment.id), self._order(lab)
         handed_in = api.SubmittedAssignment
         query = select(handed_in.student_id, handed_in.timestamp, handed_in.extension, Recorded.result)
         query = query.outerjoin(Recorded, (Recorded.student == handed_in.student_id) & (Recorded.lab == lab))
@@ -234,7 +234,7 @@ class MarkReader:
         query = query.where(handed_in.student_id.in_(students)) if students is not None else query
         dates, states = LabDates(self._course, lab, connection), read_states(connection, lab)
         versions = {*connection.scalars(select(Recorded.grader_version).where(Recorded.lab == lab).distinct())}
-        grades, comments = (cell_rows(connection, lab, kind, students) for kind in (api.Grade, api.Comment))
+        grades, comments = (read_cell_rows(connection, lab, kind, students) for kind in (api.Grade, api.Comment))
         for student, timestamp, extension, recorded in connection.execute(query).all():
             result = recorded or LabResult(student, lab, ())
             verdicts = {exercise.exercise: exercise for exercise in result.exercises}
@@ -245,21 +245,21 @@ class MarkReader:
             seconds = dates.seconds_late(student, came, assignment.duedate, extension)
             mark = Mark(
                 replace(result, timestamp=came),
-                tuple(_part(name, cells[name], verdicts.get(name), given.get(name), written) for name in names),
+                tuple(_make_part(name, cells[name], verdicts.get(name), given.get(name), written) for name in names),
                 seconds_late=seconds,
                 excused=self._course.lateness.is_excused(student, lab),
-                other_cases=states.others(result.grader_version, verdicts),
+                other_cases=states.find_others(result.grader_version, verdicts),
                 other_grader=states.may_differ(result.grader_version, versions),
             )
             yield replace(mark, penalty=round_score(self._late.penalty(student, mark.earned, seconds or 0.0)))
 
     def _order(self, lab: str) -> list[str]:
         with suppress(CourseError):  # a lab that was withdrawn keeps its marks
-            return [*released_names(self._course, lab)]
+            return [*read_released_names(self._course, lab)]
         return []
 
 
-def _cells(connection: Connection, assignment_id: str) -> dict[str, tuple[float, bool]]:
+def _read_cells(connection: Connection, assignment_id: str) -> dict[str, tuple[float, bool]]:
     """The graded cells of a lab by name: the points in the gradebook, and whether only a person can mark it."""
     in_lab = select(api.Notebook.id).where(api.Notebook.assignment_id == assignment_id)
 
@@ -273,12 +273,12 @@ def _cells(connection: Connection, assignment_id: str) -> dict[str, tuple[float,
     return cells
 
 
-def _part(
+def _make_part(
     name: str, cell: tuple[float, bool], verdict: ExerciseResult | None, row: Row | None, comments: Mapping[str, str]
 ) -> PartMark:
     """What a cell is worth, by the verdict on it, its grade in nbgrader, and what a person wrote to the cells."""
     most, is_in_words = cell
-    by_hand = given_by_hand(row.manual_score, row.extra_credit, row.auto_score) if row is not None else None
+    by_hand = compute_by_hand(row.manual_score, row.extra_credit, row.auto_score) if row is not None else None
     automatic = row.auto_score if row is not None else verdict.score if verdict else None
     waits: Wait = ""
     if row is not None and row.manual_score is not None:
@@ -293,7 +293,7 @@ def _part(
     return PartMark(name, most, automatic, by_hand, comment, waits)
 
 
-def sentences_on_waiting(marks: Iterable[Mark]) -> list[str]:
+def describe_waiting(marks: Iterable[Mark]) -> list[str]:
     """For each lab, what has to be done before its marks are whole; nothing where they are."""
     by_lab: dict[str, list[Mark]] = defaultdict(list)
     for mark in marks:
@@ -305,13 +305,13 @@ def sentences_on_waiting(marks: Iterable[Mark]) -> list[str]:
             for name in mark.waiting_for("grader"):
                 behind[name] += 1
         sentences += [
-            f"{lab}: {_submissions(number)} no mark for {name}, which the lab got or changed after they were graded: "
+            f"{lab}: {_count(number)} no mark for {name}, which the lab got or changed after they were graded: "
             f"grade again, with course grade {lab} PATH"
             for name, number in behind.items()
         ]
         if number := sum(bool(mark.waiting_for("person")) for mark in of_lab):
             sentences.append(
-                f"{lab}: {_submissions(number)} an answer in words without a mark: course mark {lab} --answers lists "
+                f"{lab}: {_count(number)} an answer in words without a mark: course mark {lab} --answers lists "
                 "them, and says what to type; Formgrader marks them as well"
             )
         for mark in of_lab:
@@ -323,5 +323,5 @@ def sentences_on_waiting(marks: Iterable[Mark]) -> list[str]:
     return sentences
 
 
-def _submissions(number: int) -> str:
+def _count(number: int) -> str:
     return "1 submission has" if number == 1 else f"{number} submissions have"

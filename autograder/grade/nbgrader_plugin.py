@@ -23,7 +23,7 @@ from autograder.course.labs import points as points_of
 from autograder.course.labs import read_released
 from autograder.course.settings import Course, load_course
 from autograder.grade import lab_grader
-from autograder.grade.autograded_notebook import with_verdicts
+from autograder.grade.autograded_notebook import add_verdicts
 from autograder.grade.gradebook import GradebookWriter
 from autograder.grade.results import ExerciseResult, LabResult
 from autograder.read import Children, FileSource, NotebookReader, Unreadable
@@ -69,7 +69,7 @@ class ForgivingExporter(NotebookExporter):
         """Called by nbgrader once to sanitise a submission and once to grade it."""
         path = Path(filename)
         try:
-            notebook = _readers().ask("notebook", FileSource(path).read())
+            notebook = _get_readers().ask("notebook", FileSource(path).read())
         except Unreadable:
             notebook = nbformat.v4.new_notebook()
         resources = {**(resources or {})}
@@ -94,7 +94,7 @@ class RestoreRelease(_CoursePreprocessor):
         """Called by nbconvert."""
         release = read_released(self.course, resources["nbgrader"]["assignment"])
         try:
-            return _readers().ask("repaired", nb, release), resources
+            return _get_readers().ask("repaired", nb, release), resources
         except Unreadable:
             return release, resources
 
@@ -117,11 +117,11 @@ class GradeSubmission(_CoursePreprocessor):
             result = writer.record([result])[0]
         self.log.info("%s: %g of %g points for %s", lab, result.score, result.max_score, student)
         shown = result.notebook if result.notebook is not None else nb
-        return with_verdicts(shown, result), resources
+        return add_verdicts(shown, result), resources
 
 
 @cache
-def _readers() -> Children:
+def _get_readers() -> Children:
     return Children(NotebookReader())
 
 
@@ -148,13 +148,13 @@ def safe_markdown(source: str) -> str:
         markdown2html(source),
         tags=_SAFE_TAGS,
         attributes=_SAFE_ATTRIBUTES,
-        attribute_filter=_harmless,
+        attribute_filter=_keep_harmless,
         url_schemes=_SAFE_SCHEMES,
         link_rel=None,
     )
 
 
-def _harmless(tag: str, attribute: str, value: str) -> str | None:
+def _keep_harmless(tag: str, attribute: str, value: str) -> str | None:
     match attribute:
         case "src":
             return value if _BESIDE.fullmatch(value) and ".." not in value else None

@@ -80,10 +80,10 @@ def store_lab(session: Session, course: Course, lab: str, released: ReleasedLab)
     session.flush()
 
     wanted: dict[type[Any], dict[str, dict[str, object]]] = {
-        api.GradeCell: {name: _points(cell) for name, cell in released.graded.items()},
-        api.TaskCell: {name: _points(cell) for name, cell in released.tasks.items()},
+        api.GradeCell: {name: _describe_points(cell) for name, cell in released.graded.items()},
+        api.TaskCell: {name: _describe_points(cell) for name, cell in released.tasks.items()},
         api.SolutionCell: {name: {} for name in released.solutions},
-        api.SourceCell: {name: _source(cell) for name, cell in released.cells.items()},
+        api.SourceCell: {name: _describe_source(cell) for name, cell in released.cells.items()},
     }
     for kind, cells in wanted.items():
         stored = {row.name: row for row in session.scalars(select(kind).filter_by(notebook_id=notebook.id))}
@@ -116,11 +116,11 @@ def _remove_cell(session: Session, lab: str, cell: api.BaseCell | api.SourceCell
     session.delete(cell)
 
 
-def _points(cell: NotebookNode) -> dict[str, object]:
+def _describe_points(cell: NotebookNode) -> dict[str, object]:
     return {"max_score": float(details(cell)["points"]), "cell_type": cell.cell_type}
 
 
-def _source(cell: NotebookNode) -> dict[str, object]:
+def _describe_source(cell: NotebookNode) -> dict[str, object]:
     return {
         "cell_type": cell.cell_type,
         "locked": is_locked(cell),
@@ -165,7 +165,7 @@ def add_missing_rows(session: Session, lab: str, students: Collection[str] | Non
             session.execute(insert(kind), missing)
 
 
-def cell_rows(
+def read_cell_rows(
     connection: Connection, lab: str, kind: type[api.Grade] | type[api.Comment], students: Collection[str] | None
 ) -> Mapping[str, Sequence[Row]]:
     """The grades of a lab, or the comments, by student, each row with the `name` of its cell."""

@@ -7,13 +7,13 @@ from shlex import quote
 
 from autograder.course.roster import Roster, read_roster
 from autograder.course.settings import FILE_NAME, Course, CourseError
-from autograder.course.text import near
-from autograder.grade.gradebook import known_students
+from autograder.course.text import find_near
+from autograder.grade.gradebook import read_students
 from autograder.read import FoundSubmission, PassedOver
 from autograder.read.layouts import shown_place
 
 
-def course_roster(course: Course) -> Roster:
+def read_course_roster(course: Course) -> Roster:
     """The list of people that course.toml names.
 
     Raises:
@@ -27,24 +27,26 @@ def course_roster(course: Course) -> Roster:
     return read_roster(course.roster)
 
 
-def of_roster(roster: Roster, submissions: Iterable[FoundSubmission]) -> tuple[list[FoundSubmission], list[PassedOver]]:
+def split_by_roster(
+    roster: Roster, submissions: Iterable[FoundSubmission]
+) -> tuple[list[FoundSubmission], list[PassedOver]]:
     """The submissions of those who are in the roster, and the others as passed over."""
     theirs, others = [], []
     for submission in submissions:
         if roster.places(submission.student):
             theirs.append(submission)
         else:
-            others.append(stranger(roster, submission))
+            others.append(pass_over_stranger(roster, submission))
     return theirs, others
 
 
-def stranger(roster: Roster, submission: FoundSubmission) -> PassedOver:
+def pass_over_stranger(roster: Roster, submission: FoundSubmission) -> PassedOver:
     """A submission that is passed over because its student is not in the roster."""
     place = shown_place(str(submission.path)) if submission.path else submission.student
     return PassedOver(place, f"“{submission.student}” is not in {roster.path.name}.")
 
 
-def unknown_names(course: Course, db_url: str, handed_in: Iterable[str] = ()) -> list[str]:
+def find_unknown_names(course: Course, db_url: str, handed_in: Iterable[str] = ()) -> list[str]:
     """What is to be said of extensions and excuses in course.toml that are for nobody, one sentence for each.
 
     Somebody is who is in the gradebook, in the course's roster, or among those who have handed in just now. Where all
@@ -63,15 +65,15 @@ def unknown_names(course: Course, db_url: str, handed_in: Iterable[str] = ()) ->
     named += [("excused", student) for student, _ in course.lateness.excused]
     if not named:
         return []
-    students = {*known_students(db_url), *handed_in}
-    roster = course_roster(course) if course.roster else None
-    sentences = list(dict.fromkeys(_unknown(course, named, students, roster)))
+    students = {*read_students(db_url), *handed_in}
+    roster = read_course_roster(course) if course.roster else None
+    sentences = list(dict.fromkeys(_find_unknown(course, named, students, roster)))
     if roster and sentences:
         raise CourseError("\n".join(sentences))
     return sentences
 
 
-def _unknown(
+def _find_unknown(
     course: Course, named: Iterable[tuple[str, str]], students: set[str], roster: Roster | None
 ) -> Iterator[str]:
     for table, student in named:
@@ -84,7 +86,7 @@ def _unknown(
             yield f'{begin} is {same[0]} in the gradebook; write student = "{same[0]}"'
         elif not places:
             where = f"neither in the gradebook nor in {roster.path}" if roster else "not in the gradebook"
-            meant = near(student, [*sorted(students), *(roster.ids() if roster else ())])
+            meant = find_near(student, [*sorted(students), *(roster.ids() if roster else ())])
             remedy = f"did you mean {' or '.join(meant)}? Write this name; " if meant else "correct the name; "
             right = (
                 f"if it is right and nothing was handed in yet, type: nbgrader db student add {quote(student)}"

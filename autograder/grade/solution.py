@@ -12,12 +12,12 @@ from functools import partial
 from nbformat import NotebookNode
 from nbformat.v4 import new_notebook
 
-from autograder.course.labs import grade_id, is_test, writing
+from autograder.course.labs import grade_id, is_test, make_writing_cell
 from autograder.course.settings import FILE_NAME, Course, CourseError
 from autograder.course.text_pairs import PairError, read_pair
 from autograder.declare.declaration import Case, Declaration
 from autograder.declare.own import OwnExercise
-from autograder.grade.submission_run import DEMONSTRATION_TAG, attempt_of
+from autograder.grade.submission_run import DEMONSTRATION_TAG, read_attempt
 from autograder.read import read_release
 from autograder.sandbox import Sandbox, Session, SessionLost
 from coursekit.check.judge import Attempt, Expectation
@@ -25,7 +25,7 @@ from coursekit.check.judge import Attempt, Expectation
 _NO_REFERENCE = "there is no lab"  # what `start_lab` says in the sandbox, where a lab's references never are
 
 
-def own_expectations(
+def compute_own_expectations(
     lab: str,
     solution: NotebookNode,
     exercises: Mapping[str, OwnExercise],
@@ -44,18 +44,18 @@ def own_expectations(
         CourseError: the solution does not get that far, or a case is not as it should be; says which and what happened.
         SandboxUnavailable: the walls cannot be built.
     """
-    found: dict[str, list[Expectation]] = {}
+    expected: dict[str, list[Expectation]] = {}
     where = given = ""
     try:
         with sandbox.session() as session:
             if files:
-                session.run_cell(writing(files))
+                session.run_cell(make_writing_cell(files))
             for cell in solution.cells:
                 where = grade_id(cell)
                 if is_test(cell):
                     if where in exercises:
                         exercise = exercises[where]
-                        found[where] = exercise.expectations(seed, partial(_try, session, lab, exercise))
+                        expected[where] = exercise.expectations(seed, partial(_try, session, lab, exercise))
                 elif cell.cell_type == "code" and DEMONSTRATION_TAG not in cell.metadata.get("tags", ()):
                     answered = exercises.get(where.removesuffix("-code"))
                     reply = session.run_cell(cell.source, cpu_seconds=answered.cpu_seconds if answered else None)
@@ -66,9 +66,9 @@ def own_expectations(
                         if "start_lab(" in cell.source and reply.error.message.startswith(_NO_REFERENCE):
                             continue
                         begins = cell.source.strip().partition("\n")[0][:60]
-                        remedy = _remedy(reply.error.type)
+                        remedy = _advise(reply.error.type)
                         given = given or f'the given cell that begins "{begins}" {stops}{remedy}'
-                if len(found) == len(exercises):
+                if len(expected) == len(exercises):
                     break
     except SessionLost as lost:
         raise CourseError(f"solutions/{lab}: the solution's {where or 'cell'} does not end: {lost.message}") from lost
@@ -77,10 +77,10 @@ def own_expectations(
         raise CourseError(f"solutions/{lab}, exercise {where.removesuffix('-code')}: {first}{error}") from error
     if given:
         tell(f"solutions/{lab}: {given}")
-    return found
+    return expected
 
 
-def _remedy(kind: str) -> str:
+def _advise(kind: str) -> str:
     """What to do about an error of a given cell that has to do with the sandbox."""
     if kind == "ModuleNotFoundError":
         return f" (install the package, and name it in {FILE_NAME}: packages = […])"
@@ -93,10 +93,10 @@ def _try(session: Session, lab: str, exercise: OwnExercise, case: Case) -> Attem
     reply = session.probe(
         lab, exercise.name, case.inputs, mode=case.mode, probe=exercise.probe, cpu_seconds=exercise.cpu_seconds
     )
-    return attempt_of(reply)
+    return read_attempt(reply)
 
 
-def solution_of_callees(course: Course, lab: str, declared: Mapping[str, Declaration]) -> NotebookNode | None:
+def read_callees(course: Course, lab: str, declared: Mapping[str, Declaration]) -> NotebookNode | None:
     """Of a lab's solution, the cells of exercises that others call, and their tests; the rest is not needed to grade.
 
     None where no exercise calls another one, or where there is no solution: then nothing stands in.
@@ -105,7 +105,7 @@ def solution_of_callees(course: Course, lab: str, declared: Mapping[str, Declara
         CourseError: the solution cannot be read.
     """
     path = course.solution_notebook(lab)
-    if not (names := _called(declared)):
+    if not (names := _list_called(declared)):
         return None
     try:
         solution = read_pair(path)
@@ -120,12 +120,12 @@ def solution_of_callees(course: Course, lab: str, declared: Mapping[str, Declara
     return new_notebook(cells=[cell.cell for cell in kept], metadata=solution.metadata)
 
 
-def code_of_callees(solution: NotebookNode | None, declared: Mapping[str, Declaration]) -> dict[str, str]:
+def find_callees_code(solution: NotebookNode | None, declared: Mapping[str, Declaration]) -> dict[str, str]:
     """The source of the cell that answers each exercise that others call, by name."""
-    names = _called(declared)
+    names = _list_called(declared)
     cells = read_release(solution).cells if solution else ()
     return {name: cell.source for cell in cells for name in cell.exercises if name in names}
 
 
-def _called(declared: Mapping[str, Declaration]) -> set[str]:
+def _list_called(declared: Mapping[str, Declaration]) -> set[str]:
     return {name for exercise in declared.values() for name in exercise.uses}

@@ -13,7 +13,7 @@ from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 
-from autograder.course.labs import writing
+from autograder.course.labs import make_writing_cell
 from autograder.declare.declaration import Declaration
 from autograder.grade.results import ExerciseResult, GroupResult
 from autograder.read import CellStep, ProbeStep, Reading
@@ -136,7 +136,7 @@ class SubmissionRun:
         self._errors: dict[str, CellError] = {}
         self._restarts: Counter[str | int | None] = Counter()
         self._helpers = reading.helpers
-        self._brought_back = _brought_back(plan.steps)
+        self._brought_back = _find_brought_back(plan.steps)
         self._spent: defaultdict[str | int | None, _Spent] = defaultdict(_Spent)  # by `_budget_key`
         self._was_lost = False
         self._short: set[int] = set()  # steps that ran short of something, and were taken again
@@ -191,7 +191,7 @@ class SubmissionRun:
             self._wall += START_SECONDS
             try:
                 if self._files:
-                    session.run_cell(writing(self._files))
+                    session.run_cell(make_writing_cell(self._files))
                 for index in range(last + 1):
                     if self._run_step(session, index):
                         return
@@ -257,8 +257,8 @@ class SubmissionRun:
                 forbidden=prepared.spec.forbidden,
                 probe=prepared.spec.probe,
             )
-            came = attempt_of(self._ask(name, ask))
-            attempts.append(kept(read(self._lab, name, case.inputs, case.mode, came), case))
+            came = read_attempt(self._ask(name, ask))
+            attempts.append(keep_expected(read(self._lab, name, case.inputs, case.mode, came), case))
         is_short = any(attempt.kind == "error" and attempt.message.startswith(SHORTAGES) for attempt in attempts)
         if is_short and self._goes_again(index):
             return True
@@ -276,11 +276,11 @@ class SubmissionRun:
     def _wrong_callees(self, name: str) -> list[str]:
         """The exercises that are not right, of those that the student's code of one calls and that it is declared to
         use, in the lab's order; and those that the course's own code of these needs."""
-        called = self._used(name) & self._called.get(name, frozenset())
-        needed = called.union(*(self._used(other) for other in called if self._fails(other)))
+        called = self._find_used(name) & self._called.get(name, frozenset())
+        needed = called.union(*(self._find_used(other) for other in called if self._fails(other)))
         return [other for other in self._plan.exercises if other in needed and self._fails(other)]
 
-    def _used(self, name: str) -> set[str]:
+    def _find_used(self, name: str) -> set[str]:
         """The exercises that one is declared to use, and those that these use."""
         used: set[str] = set()
         waiting = [name]
@@ -300,7 +300,7 @@ class SubmissionRun:
         Where the exercise gets more points with the course's own code in the place of theirs, these count. Of that code
         nothing may reach the student: of that judgement the page has only which groups pass.
         """
-        first, again = self.judged.get(name), self._with_own(wrong, name)
+        first, again = self.judged.get(name), self._judge_with_own(wrong, name)
         if again is not None and again.share > (first.share if first else 0.0):
             names = " and ".join(f"“{other}”" for other in wrong)
             end = "costs no points here." if again.passed else "is not what fails here."
@@ -313,13 +313,13 @@ class SubmissionRun:
         else:
             specs = {other: prepared.spec for other, prepared in self._prepared.items()}
             words = "Judged with the course's own code of it, this exercise gets no more points." if again else ""
-            told = beside(first, [self._found(other) for other in wrong], specs, words)
+            told = beside(first, [self._read_judgement(other) for other in wrong], specs, words)
             if again is None or again.misconceptions != first.misconceptions:  # the other's mistake, perhaps
                 told = replace(told, misconceptions=())
         self.judged[name] = told
         self._finish(told, self._finished[name].seconds)
 
-    def _with_own(self, callees: Sequence[str], name: str) -> Judgement | None:
+    def _judge_with_own(self, callees: Sequence[str], name: str) -> Judgement | None:
         """Judge one exercise, and nothing else, with the course's own code of others that it calls, in new processes.
 
         It has a budget of its own, and the submission as a whole has the time that it had before.
@@ -342,7 +342,7 @@ class SubmissionRun:
             return again.status != "missing"
         return not any(STUB in step.source for step in self._plan.steps if _is_cell_of(step, name))
 
-    def _found(self, name: str) -> Judgement:
+    def _read_judgement(self, name: str) -> Judgement:
         """What was found of an exercise; of one that lost its process, what was said then."""
         lost = self._finished[name]
         status = "missing" if lost.status == "missing" else "error"
@@ -476,9 +476,9 @@ class SubmissionRun:
         )
 
 
-def _brought_back(steps: Sequence[CellStep | ProbeStep]) -> dict[int, int]:
+def _find_brought_back(steps: Sequence[CellStep | ProbeStep]) -> dict[int, int]:
     """By their places, the locked steps that were there before, and the student's cell that made them run again."""
-    found: dict[int, int] = {}
+    brought_back: dict[int, int] = {}
     seen: set[str] = set()
     own = 0
     for index, step in enumerate(steps):
@@ -486,9 +486,9 @@ def _brought_back(steps: Sequence[CellStep | ProbeStep]) -> dict[int, int]:
             own = index
         elif isinstance(step, CellStep):
             if step.cell_id in seen:
-                found[index] = own
+                brought_back[index] = own
             seen.add(step.cell_id)
-    return found
+    return brought_back
 
 
 def _is_cell_of(step: CellStep | ProbeStep, exercise: str) -> TypeGuard[CellStep]:
@@ -500,14 +500,14 @@ def _is_short(reply: CellReply) -> bool:
     return error is not None and f"{error.type}: {error.message}".startswith(SHORTAGES)
 
 
-def attempt_of(reply: ProbeReply) -> Attempt:
+def read_attempt(reply: ProbeReply) -> Attempt:
     """What a worker's reply says of one case; its texts are tidied again, for the worker is not trusted."""
     if reply.failure is None:
         return Attempt(reply.outputs)
     return Attempt(kind=reply.failure.kind, message=tidy_message(reply.failure.message))
 
 
-def kept(attempt: Attempt, case: Expectation) -> Attempt:
+def keep_expected(attempt: Attempt, case: Expectation) -> Attempt:
     """The attempt with the results that the case expects, and those that its property reads.
 
     Where these are far larger than what is expected, they are wrong: a sentence that says so is kept in their place.
@@ -516,8 +516,8 @@ def kept(attempt: Attempt, case: Expectation) -> Attempt:
         return attempt
     names = {*case.expected, *([READS[case.property]] if case.property else [])}
     outputs = {name: value for name, value in attempt.outputs.items() if name in names}
-    room = max(LEAST_ROOM, TIMES_EXPECTED * sum(_size(value, sys.maxsize) for value in case.expected.values()))
-    sizes = {name: _size(value, room) for name, value in outputs.items()}
+    room = max(LEAST_ROOM, TIMES_EXPECTED * sum(_measure(value, sys.maxsize) for value in case.expected.values()))
+    sizes = {name: _measure(value, room) for name, value in outputs.items()}
     if sum(sizes.values()) <= room:
         return Attempt(outputs)
     largest = max(sizes, key=lambda name: sizes[name])
@@ -526,7 +526,7 @@ def kept(attempt: Attempt, case: Expectation) -> Attempt:
     return Attempt(kind="contract", message=f"`{largest}` {said} far larger than what is expected.")
 
 
-def _size(value: Any, most: int) -> int:
+def _measure(value: Any, most: int) -> int:
     """The bytes that a result takes in memory; of one that takes more than `most`, at least so many."""
     size, waiting = 0, [value]
     while waiting and size <= most:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from autograder.course.files import plain_cell, write_csv
 from autograder.course.settings import Course, CourseError
 from autograder.grade.autograded_notebook import read_autograded
-from autograder.grade.gradebook import GradebookWriter, recorded_marks
+from autograder.grade.gradebook import GradebookWriter, read_marks
 from autograder.grade.marks import Mark
 from autograder.pages.feedback import feedback_path, is_current, write_feedback
 from autograder.read import PassedOver
@@ -53,13 +53,13 @@ def bring_up_to_date(course: Course, gradebook: GradebookWriter, folder: Path | 
     return marks
 
 
-def current_marks(course: Course, db_url: str, folder: Path | None) -> list[Mark]:
+def read_current_marks(course: Course, db_url: str, folder: Path | None) -> list[Mark]:
     """All marks of a gradebook, with `folder` brought up to date where there is one; none where no gradebook is.
 
     Raises:
         CourseError: the gradebook cannot be read or written.
     """
-    if not recorded_marks(course, db_url):
+    if not read_marks(course, db_url):
         return []
     with GradebookWriter(db_url, course) as gradebook:
         return bring_up_to_date(course, gradebook, folder)
@@ -68,11 +68,11 @@ def current_marks(course: Course, db_url: str, folder: Path | None) -> list[Mark
 def write_tables(folder: Path, marks: Iterable[Mark]) -> None:
     """Write results.csv and grades.csv. `score` is what counts; what the grader gave stands in `automatic`."""
     marks = sorted(marks, key=lambda mark: (mark.student, mark.lab))
-    write_csv(folder / "results.csv", RESULTS_COLUMNS, (row for mark in marks for row in _of_exercises(mark)))
-    write_csv(folder / "grades.csv", GRADES_COLUMNS, map(_of_lab, marks))
+    write_csv(folder / "results.csv", RESULTS_COLUMNS, (row for mark in marks for row in _list_exercises(mark)))
+    write_csv(folder / "grades.csv", GRADES_COLUMNS, map(_make_lab_row, marks))
 
 
-def write_passed_over(table: Path, lab: str, looked_at: Iterable[Path], found: Iterable[PassedOver]) -> None:
+def write_passed_over(table: Path, lab: str, looked_at: Iterable[Path], passed_over: Iterable[PassedOver]) -> None:
     """Write what was not graded: where it lies, why, and for which lab.
 
     Rows of other labs stay, and those of this lab that lie in none of the paths that were looked at now: an archive
@@ -84,7 +84,7 @@ def write_passed_over(table: Path, lab: str, looked_at: Iterable[Path], found: I
         with table.open(encoding="utf-8", newline="") as file:
             rows = (tuple(row.get(column) or "" for column in PASSED_OVER_COLUMNS) for row in csv.DictReader(file))
             old = [row for row in rows if row[2] and not (row[2] == lab and _lies_in(row[0], roots))]
-    new = [(plain_cell(passed.path), plain_cell(passed.reason), lab) for passed in found]
+    new = [(plain_cell(passed.path), plain_cell(passed.reason), lab) for passed in passed_over]
     write_csv(table, PASSED_OVER_COLUMNS, dict.fromkeys([*old, *new]))
 
 
@@ -92,7 +92,7 @@ def _lies_in(place: str, roots: Iterable[str]) -> bool:
     return any(root == "." or place == root or place.startswith(f"{root}/") for root in roots)
 
 
-def _of_exercises(mark: Mark) -> Iterable[tuple[str, ...]]:
+def _list_exercises(mark: Mark) -> Iterable[tuple[str, ...]]:
     """The exercises that have a verdict, and the answers in words that are worth points or were marked."""
     for part in mark.parts:
         verdict = part.verdict
@@ -103,37 +103,37 @@ def _of_exercises(mark: Mark) -> Iterable[tuple[str, ...]]:
             plain_cell(mark.student),
             mark.lab,
             part.name,
-            _number(part.score),
-            _number(part.max_score),
+            _format(part.score),
+            _format(part.max_score),
             verdict.status if verdict else "waits" if part.waits else "graded",
             ";".join(verdict.misconceptions) if verdict else "",
             f"{verdict.seconds if verdict else 0:.2f}",
-            _number(part.automatic or 0.0),
-            _version(mark),
+            _format(part.automatic or 0.0),
+            _shorten_version(mark),
             plain_cell(part.comment),
         )
 
 
-def _of_lab(mark: Mark) -> tuple[str, ...]:
+def _make_lab_row(mark: Mark) -> tuple[str, ...]:
     return (
         plain_cell(mark.student),
         mark.lab,
-        _number(mark.score),
-        _number(mark.max_score),
-        _number(mark.percent),
+        _format(mark.score),
+        _format(mark.max_score),
+        _format(mark.percent),
         mark.state,
-        _number(mark.automatic),
-        _version(mark),
-        _number(mark.penalty),
+        _format(mark.automatic),
+        _shorten_version(mark),
+        _format(mark.penalty),
     )
 
 
-def _version(mark: Mark) -> str:
+def _shorten_version(mark: Mark) -> str:
     """By which state of lab and grader the work was graded: equal in two rows that can be compared."""
     return mark.result.grader_version[:VERSION_DIGITS]
 
 
-def _number(value: float) -> str:
+def _format(value: float) -> str:
     return f"{value:.2f}"
 
 
@@ -179,19 +179,19 @@ class HiddenInputs:
         if grader is None or grader.version != mark.result.grader_version:
             return {}
         if mark.lab not in self._texts:
-            self._texts[mark.lab] = _texts(grader)
+            self._texts[mark.lab] = _describe_inputs(grader)
         return self._texts[mark.lab]
 
 
-def _texts(grader: LabGrader) -> Cases:
+def _describe_inputs(grader: LabGrader) -> Cases:
     """The inputs of each exercise's hidden cases by group, as text."""
-    from autograder.grade.explaining import shown
+    from autograder.grade.explaining import show_value
 
-    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    texts: dict[str, dict[str, tuple[str, ...]]] = {}
     for exercise, group, inputs in grader.hidden_inputs():
         shown_ones = {name: value for name, value in inputs.items() if not name.startswith("cotangent.")}
-        text = "\n".join(f"{name}: {shown(value)}" for name, value in shown_ones.items())
+        text = "\n".join(f"{name}: {show_value(value)}" for name, value in shown_ones.items())
         if text:
-            of_exercise = found.setdefault(exercise, {})
+            of_exercise = texts.setdefault(exercise, {})
             of_exercise[group] = (*of_exercise.get(group, ()), text)
-    return found
+    return texts

@@ -17,12 +17,12 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingErr
 
 from autograder.course.roster import Roster
 from autograder.course.settings import Course, CourseError, load_nbgrader_config
-from autograder.course.text import printable, shown_time
-from autograder.grade.database import Removed, shown_url
+from autograder.course.text import format_time, printable
+from autograder.grade.database import Removed, show_url
 from autograder.grade.gradebook import GradebookWriter
 from autograder.grade.lab_grader import GradingFailed, LabGrader, content_hash, grade_all
-from autograder.grade.marks import Mark, automatic_mark
-from autograder.grade.people import of_roster, unknown_names
+from autograder.grade.marks import Mark, make_mark
+from autograder.grade.people import find_unknown_names, split_by_roster
 from autograder.grade.results import LabResult
 from autograder.marking.results_folder import HiddenInputs, bring_up_to_date, write_passed_over
 from autograder.pages.feedback import feedback_path, write_feedback
@@ -97,7 +97,7 @@ class Marking:
     ) -> list[FoundSubmission]:
         """The submissions in the given notebooks, folders and archives.
 
-        What is nobody's goes to `passed_over`, and what is to be said of names in course.toml to `unknown_names`.
+        What is nobody's goes to `passed_over`, and what is to be said of names in course.toml to `find_unknown_names`.
 
         Args:
             paths: where to look.
@@ -114,19 +114,19 @@ class Marking:
             raise CourseError(f"--layout {layout}: there is no such layout; those known are{known}")
         self._looked_at = paths
         check_owner = bool(load_nbgrader_config(self._course).ExchangeCollect.get("check_owner", True))
-        found = find_submissions(paths, self.lab, self.grader.known, layout=layout, check_owner=check_owner)
-        submissions, strangers = found.submissions, list[PassedOver]()
+        handed_in = find_submissions(paths, self.lab, self.grader.known, layout=layout, check_owner=check_owner)
+        submissions, strangers = handed_in.submissions, list[PassedOver]()
         if only is not None:
-            submissions, strangers = of_roster(only, submissions)
-        self.passed_over, self.claimed_twice = [*found.passed_over, *strangers], found.claimed_twice
-        self.layouts = found.layouts
-        self.unknown_names = unknown_names(
+            submissions, strangers = split_by_roster(only, submissions)
+        self.passed_over, self.claimed_twice = [*handed_in.passed_over, *strangers], handed_in.claimed_twice
+        self.layouts = handed_in.layouts
+        self.unknown_names = find_unknown_names(
             self._course, self.db_url, [submission.student for submission in submissions]
         )
         self.marked_late = {submission.student for submission in submissions if submission.is_marked_late}
-        return [self._dated(submission, times) for submission in submissions] if times else submissions
+        return [self._date(submission, times) for submission in submissions] if times else submissions
 
-    def _dated(self, submission: FoundSubmission, times: Sequence[PlatformTimes]) -> FoundSubmission:
+    def _date(self, submission: FoundSubmission, times: Sequence[PlatformTimes]) -> FoundSubmission:
         seen = max(filter(None, (time_table.of(submission.student) for time_table in times)), default=None)
         if seen is None:
             self.without_time.append(submission.student)
@@ -137,12 +137,12 @@ class Marking:
         return submission
 
     def run(
-        self, found: Iterable[FoundSubmission], warm: Future[Sandbox] | Cluster, *, workers: int = 1
+        self, submissions: Iterable[FoundSubmission], warm: Future[Sandbox] | Cluster, *, workers: int = 1
     ) -> Iterator[Mark]:
         """Grade, record and write; yield each mark once it is recorded.
 
         Args:
-            found: what was handed in.
+            submissions: what was handed in.
             warm: the sandbox, or a promise of it; not asked for when there is nothing new. Or a cluster.
             workers: number of submissions that run at once here.
 
@@ -155,9 +155,9 @@ class Marking:
             with GradebookWriter(self.db_url, self._course) as gradebook:
                 self._hidden = HiddenInputs(self._course, gradebook, self.grader)
                 new, known = [], {}
-                removed, attempts = gradebook.removed(self.lab), gradebook.attempts(self.lab)
-                for submission in found:
-                    student, content = submission.student, _hash(submission)
+                removed, attempts = gradebook.read_removed(self.lab), gradebook.attempts(self.lab)
+                for submission in submissions:
+                    student, content = submission.student, _hash_of(submission)
                     why = self._stays_out(submission, content, removed.get(student), attempts.get(student))
                     if why is not None:
                         self.left_out[student] = why
@@ -166,7 +166,7 @@ class Marking:
                         continue
                     with self._losing_only(student):
                         key = student, self.lab, content, self.grader.version
-                        if content and not self._again and gradebook.already_graded(*key):
+                        if content and not self._again and gradebook.find_graded(*key):
                             known[student] = submission
                         else:
                             new.append(submission)
@@ -193,7 +193,7 @@ class Marking:
             reason = error.orig if isinstance(error, DBAPIError) else error
             raise CourseError(
                 f"stopped, because a result cannot be written: {reason}. What was recorded stays in "
-                f"{shown_url(self.db_url)}; correct that and run it again; it continues from there"
+                f"{show_url(self.db_url)}; correct that and run it again; it continues from there"
             ) from error
 
     def _stays_out(
@@ -216,7 +216,9 @@ class Marking:
             return None
         if submission.timestamp >= attempt[0]:
             return None
-        newer, older = (shown_time(when, self._course.zone_of(self.lab)) for when in (attempt[0], submission.timestamp))
+        newer, older = (
+            format_time(when, self._course.zone_of(self.lab)) for when in (attempt[0], submission.timestamp)
+        )
         return (
             f"a newer attempt of “{submission.student}” is recorded, of {newer}, and this one is of {older}; to grade "
             f"this one in its place, type first: course remove attempt {self.lab} {quote(submission.student)}"
@@ -232,11 +234,11 @@ class Marking:
     def _record(self, gradebook: GradebookWriter, batch: Sequence[LabResult | GradingFailed]) -> Iterator[Mark]:
         verdicts = [result for result in batch if isinstance(result, LabResult)]
         if self._keep_best:
-            better = [verdict for verdict in verdicts if gradebook.better(verdict) is not None]
+            better = [verdict for verdict in verdicts if gradebook.find_better(verdict) is not None]
             for verdict in better:
                 verdicts.remove(verdict)
                 with self._losing_only(verdict.student):
-                    mark = automatic_mark(verdict, gradebook.lost_by_lateness(verdict))
+                    mark = make_mark(verdict, gradebook.count_lost_by_lateness(verdict))
                     (counts,) = gradebook.marks(self.lab, [verdict.student])
                     self.counts_instead[verdict.student] = counts
                     self._write_page(mark, instead=counts)
@@ -320,7 +322,7 @@ class Marking:
         write_feedback(self._course, mark, self.feedback, instead=instead, hidden=hidden)
 
 
-def _hash(submission: FoundSubmission) -> str:
+def _hash_of(submission: FoundSubmission) -> str:
     try:
         return content_hash(submission.read())
     except Exception:  # whatever it is, it is no file that was graded before; grading says so, of this one alone

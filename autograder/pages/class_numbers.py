@@ -80,7 +80,7 @@ class Standing:
     concerns: tuple[str, ...]
 
 
-def items(results: Sequence[Mark], last_year: Mapping[tuple[str, str], Sequence[float]]) -> list[ItemStatistics]:
+def analyse(results: Sequence[Mark], last_year: Mapping[tuple[str, str], Sequence[float]]) -> list[ItemStatistics]:
     """The exercises of one lab, in the notebook's order.
 
     Args:
@@ -93,19 +93,19 @@ def items(results: Sequence[Mark], last_year: Mapping[tuple[str, str], Sequence[
     names = list(dict.fromkeys(verdict.exercise for result in results for verdict in result.exercises))
     analysed = []
     for name in names:
-        found = [
+        verdicts = [
             (verdict, result)
             for result in results
             for verdict in result.exercises
             if verdict.exercise == name and verdict.max_score
         ]
-        if not found:
+        if not verdicts:
             continue
-        lab = found[0][1].lab
-        shares = np.array([verdict.score / verdict.max_score for verdict, _ in found])
-        rest = np.array([result.earned - verdict.score for verdict, result in found])
+        lab = verdicts[0][1].lab
+        shares = np.array([verdict.score / verdict.max_score for verdict, _ in verdicts])
+        rest = np.array([result.earned - verdict.score for verdict, result in verdicts])
         passed: dict[str, list[bool]] = defaultdict(list)
-        for verdict, _ in found:
+        for verdict, _ in verdicts:
             for group in verdict.groups:
                 passed[group.title].append(group.passed)
         before = last_year.get((lab, name))
@@ -113,32 +113,32 @@ def items(results: Sequence[Mark], last_year: Mapping[tuple[str, str], Sequence[
             ItemStatistics(
                 lab,
                 name,
-                len(found),
+                len(verdicts),
                 float(shares.mean()),
-                _correlation(shares, rest),
-                sum(verdict.status == "missing" for verdict, _ in found),
+                _correlate(shares, rest),
+                sum(verdict.status == "missing" for verdict, _ in verdicts),
                 tuple((title, statistics.fmean(outcomes)) for title, outcomes in passed.items()),
                 statistics.fmean(before) if before else None,
-                _change(shares, np.array(before)) if before else None,
+                _compare_means(shares, np.array(before)) if before else None,
             )
         )
     return analysed
 
 
-def outcomes(results: Sequence[Mark]) -> dict[str, Outcomes]:
+def count_outcomes(results: Sequence[Mark]) -> dict[str, Outcomes]:
     """What became of each exercise of one lab, in the notebook's order; also of those without points."""
     names = list(dict.fromkeys(verdict.exercise for result in results for verdict in result.exercises))
     counted = {}
     for name in names:
-        found = [verdict for result in results for verdict in result.exercises if verdict.exercise == name]
-        missing = sum(verdict.status == "missing" for verdict in found)
-        full = sum(verdict.passed for verdict in found)
-        some = sum(verdict.score > 0 and not verdict.passed for verdict in found)
-        counted[name] = Outcomes(full, some, len(found) - full - some - missing, missing)
+        verdicts = [verdict for result in results for verdict in result.exercises if verdict.exercise == name]
+        missing = sum(verdict.status == "missing" for verdict in verdicts)
+        full = sum(verdict.passed for verdict in verdicts)
+        some = sum(verdict.score > 0 and not verdict.passed for verdict in verdicts)
+        counted[name] = Outcomes(full, some, len(verdicts) - full - some - missing, missing)
     return counted
 
 
-def quartiles(percents: Sequence[float]) -> tuple[float, float, float]:
+def compute_quartiles(percents: Sequence[float]) -> tuple[float, float, float]:
     """Lower quartile, median and upper quartile of at least one mark, interpolated between neighbours."""
     if len(percents) == 1:
         return percents[0], percents[0], percents[0]
@@ -146,14 +146,14 @@ def quartiles(percents: Sequence[float]) -> tuple[float, float, float]:
     return low, middle, high
 
 
-def hours_after(due: datetime | None, result: Mark) -> float | None:
+def count_hours(due: datetime | None, result: Mark) -> float | None:
     """Hours from the due date to the handing in, below 0 before it; None where one of the two is not known."""
     if due is None or result.timestamp is None:
         return None
     return (result.timestamp - due).total_seconds() / 3600
 
 
-def mistakes(results: Sequence[Mark], sentences: Mapping[tuple[str, str], str]) -> list[MistakeCount]:
+def count_mistakes(results: Sequence[Mark], sentences: Mapping[tuple[str, str], str]) -> list[MistakeCount]:
     """The mistakes of one lab, the most common first; ties in the order of the notebook."""
     who: dict[tuple[str, str], list[str]] = defaultdict(list)
     for result in sorted(results, key=lambda result: result.student):
@@ -161,11 +161,13 @@ def mistakes(results: Sequence[Mark], sentences: Mapping[tuple[str, str], str]) 
             for name in exercise.misconceptions:
                 who[exercise.exercise, name].append(result.student)
     lab = results[0].lab if results else ""
-    found = [MistakeCount(lab, *place, sentences.get(place, place[1]), tuple(names)) for place, names in who.items()]
-    return sorted(found, key=lambda mistake: -len(mistake.students))
+    counts = [MistakeCount(lab, *place, sentences.get(place, place[1]), tuple(names)) for place, names in who.items()]
+    return sorted(counts, key=lambda mistake: -len(mistake.students))
 
 
-def standings(course: Course, results: Sequence[Mark], now: datetime, enrolled: Iterable[str] = ()) -> list[Standing]:
+def find_standings(
+    course: Course, results: Sequence[Mark], now: datetime, enrolled: Iterable[str] = ()
+) -> list[Standing]:
     """Every student who has handed in something or is enrolled, with what says that help may be needed this week.
 
     A student may need help who has less than `LOW_PERCENT` of the points in the newest lab they handed in, or `FALL`
@@ -182,7 +184,7 @@ def standings(course: Course, results: Sequence[Mark], now: datetime, enrolled: 
     due = [
         lab for lab in course.labs if lab.due is not None and now - RECENT <= lab.due <= now and lab.name in handed_in
     ]
-    found = []
+    listed = []
     for student in sorted(percents):
         mine = {name: percents[student][name] for name in order if name in percents[student]}
         concerns = [
@@ -196,8 +198,8 @@ def standings(course: Course, results: Sequence[Mark], now: datetime, enrolled: 
                 concerns.append(f"{mine[newest]:g} % in {newest}")
             elif before and (median := statistics.median(mine[name] for name in before)) - mine[newest] >= FALL:
                 concerns.append(f"{mine[newest]:g} % in {newest}, after {median:.0f} % (median)")
-        found.append(Standing(student, mine, tuple(concerns)))
-    return found
+        listed.append(Standing(student, mine, tuple(concerns)))
+    return listed
 
 
 def read_last_year(path: Path | None) -> dict[tuple[str, str], list[float]]:
@@ -221,13 +223,13 @@ def read_last_year(path: Path | None) -> dict[tuple[str, str], list[float]]:
     return shares
 
 
-def _correlation(shares: np.ndarray, rest: np.ndarray) -> float | None:
+def _correlate(shares: np.ndarray, rest: np.ndarray) -> float | None:
     if len(shares) < LEAST_FOR_CORRELATION or np.ptp(shares) == 0 or np.ptp(rest) == 0:
         return None
     return float(np.corrcoef(shares, rest)[0, 1])
 
 
-def _change(now: np.ndarray, before: np.ndarray) -> tuple[float, float] | None:
+def _compare_means(now: np.ndarray, before: np.ndarray) -> tuple[float, float] | None:
     """Welch's 95 % interval of the difference of two means (Welch 1947); None with fewer than two students a year."""
     if min(len(now), len(before)) < 2:
         return None

@@ -17,7 +17,7 @@ from autograder.declare.declaration import Declaration, describe
 from autograder.declare.exercise import VISIBLE_SEED, Exercise
 from autograder.grade.marks import Mark
 from autograder.pages import class_figures
-from autograder.pages.class_numbers import MistakeCount, items, mistakes, outcomes
+from autograder.pages.class_numbers import MistakeCount, analyse, count_mistakes, count_outcomes
 from autograder.pages.rendering import render
 from autograder.release.sections import is_left_out, section
 from coursekit.check.judge import Section
@@ -67,38 +67,38 @@ def write_projection(course: Course, results: Sequence[Mark], target: Path) -> N
         target: the page.
     """
     by_lab = [(lab, [result for result in results if result.lab == lab.name]) for lab in reversed(course.labs)]
-    screens = [_screen(course, lab, found) for lab, found in by_lab if found]
+    screens = [_make_screen(course, lab, of_lab) for lab, of_lab in by_lab if of_lab]
     write_atomically(target, render("class_projection.html.j2", course=course, screens=screens))
 
 
-def _screen(course: Course, lab: CourseLab, results: Sequence[Mark]) -> LabScreen:
+def _make_screen(course: Course, lab: CourseLab, results: Sequence[Mark]) -> LabScreen:
     declared = declared_exercises(course, lab.name)
     sentences = {
         (name, id): text for name, exercise in declared.items() for id, text in exercise.spec.sentences.items()
     }
-    made = mistakes(results, sentences)[:SHOWN]
+    made = count_mistakes(results, sentences)[:SHOWN]
     groups = [
-        FailedGroup(item.exercise, title, 1 - share) for item in items(results, {}) for title, share in item.groups
+        FailedGroup(item.exercise, title, 1 - share) for item in analyse(results, {}) for title, share in item.groups
     ]
     worst = sorted((group for group in groups if group.failed > 0), key=lambda group: -group.failed)
     return LabScreen(
         lab.title,
         len(results),
-        tuple(_card(course, mistake, declared.get(mistake.exercise)) for mistake in made),
+        tuple(_make_card(course, mistake, declared.get(mistake.exercise)) for mistake in made),
         tuple(worst[:SHOWN]),
-        tuple((name, counts.full) for name, counts in outcomes(results).items()),
+        tuple((name, counts.full) for name, counts in count_outcomes(results).items()),
     )
 
 
-def _card(course: Course, made: MistakeCount, exercise: Declaration | None) -> MistakeCard:
+def _make_card(course: Course, made: MistakeCount, exercise: Declaration | None) -> MistakeCard:
     if not isinstance(exercise, Exercise) or made.id not in exercise.named_mistakes:
         return MistakeCard(made, "", None, None)
     see = exercise.named_mistakes[made.id].see
-    found = section(course, see) if see and not is_left_out(course, see) else None
-    return MistakeCard(made, *_pictured(exercise, made.id), found)
+    explained_in = section(course, see) if see and not is_left_out(course, see) else None
+    return MistakeCard(made, *_draw_mistake(exercise, made.id), explained_in)
 
 
-def _pictured(exercise: Exercise, id: str) -> tuple[str, Markup | None]:
+def _draw_mistake(exercise: Exercise, id: str) -> tuple[str, Markup | None]:
     """Return what was tried, and a picture of right and wrong result; nothing if no array of a case differs."""
     cases = [case for group, rng in exercise.generators(VISIBLE_SEED) for case in group.draw(rng)]
     for case in cases:
@@ -107,13 +107,13 @@ def _pictured(exercise: Exercise, id: str) -> tuple[str, Markup | None]:
         except (ValueError, IndexError, OverflowError):
             continue
         for name in sorted(right, key=lambda result: result != "weights"):
-            if pair := _drawable(right[name], mistaken.get(name)):
+            if pair := _find_drawable(right[name], mistaken.get(name)):
                 told = f"{name}: on the left as it should be, on the right with this mistake."
-                return case.description or describe(case), class_figures.right_and_mistaken(*pair, told)
+                return case.description or describe(case), class_figures.draw_right_and_mistaken(*pair, told)
     return "", None
 
 
-def _drawable(right: Any, mistaken: Any) -> tuple[np.ndarray, np.ndarray] | None:
+def _find_drawable(right: Any, mistaken: Any) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the first matrix, or row, in which two results of the same shape differ; None if none can be drawn."""
     if not all(isinstance(result, np.ndarray) and result.dtype.kind in "fiub" for result in (right, mistaken)):
         return None

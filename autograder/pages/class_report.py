@@ -13,22 +13,22 @@ from urllib.parse import quote
 from autograder.course.files import plain_cell, write_atomically, write_csv
 from autograder.course.settings import Course, CourseLab
 from autograder.declare.course_exercises import declared_exercises
-from autograder.grade.hidden_cases import sentences_on_cases
-from autograder.grade.marks import Mark, sentences_on_waiting
+from autograder.grade.hidden_cases import describe_other_cases
+from autograder.grade.marks import Mark, describe_waiting
 from autograder.pages import class_figures
 from autograder.pages.class_numbers import (
     LEAST_FOR_CORRELATION,
     MistakeCount,
     Standing,
-    hours_after,
-    items,
-    mistakes,
-    outcomes,
-    quartiles,
+    analyse,
+    compute_quartiles,
+    count_hours,
+    count_mistakes,
+    count_outcomes,
+    find_standings,
     read_last_year,
-    standings,
 )
-from autograder.pages.rendering import render, source_of
+from autograder.pages.rendering import read_source, render
 
 EXAMPLES = 3  # pages of students that are linked for each mistake
 TABLES = ("labs", "items", "groups", "outcomes", "mistakes", "who_made_them", "submissions", "students")
@@ -59,9 +59,9 @@ def write_report(
     """
     before = read_last_year(last_year)
     by_lab = [(lab, [result for result in results if result.lab == lab.name]) for lab in course.labs]
-    labs = [LabPart(course, lab, found, before) for lab, found in by_lab if found]
-    students = standings(course, results, now or datetime.now(UTC), enrolled)
-    script = source_of("class_report.js")
+    labs = [LabPart(course, lab, of_lab, before) for lab, of_lab in by_lab if of_lab]
+    students = find_standings(course, results, now or datetime.now(UTC), enrolled)
+    script = read_source("class_report.js")
     folder = target.with_suffix("")
     write_tables(folder, labs, students)
     page = render(
@@ -70,10 +70,10 @@ def write_report(
         labs=labs,
         students=students,
         concerned=[student for student in students if student.concerns],
-        progress=class_figures.progress({lab.name: lab.percents for lab in labs}),
+        progress=class_figures.draw_progress({lab.name: lab.percents for lab in labs}),
         least=LEAST_FOR_CORRELATION,
         compared=last_year is not None,
-        waiting=[*sentences_on_waiting(results), *sentences_on_cases(results)],
+        waiting=[*describe_waiting(results), *describe_other_cases(results)],
         tables=folder.name,
         names=TABLES,
         script=script,
@@ -103,12 +103,12 @@ class LabPart:
         self.mean, self.median = statistics.fmean(self.percents), statistics.median(self.percents)
         self.unreadable = [result.student for result in results if result.state == "unreadable"]
         self.due, self.results = lab.due, results
-        self.outcomes = outcomes(results)
-        self.items = items(results, last_year)
-        self.mistakes = mistakes(results, sentences)
-        self.marks = class_figures.marks(self.percents)
-        self.exercises = class_figures.exercises(self.outcomes)
-        self.time = class_figures.time_and_mark(results, lab.due)
+        self.outcomes = count_outcomes(results)
+        self.items = analyse(results, last_year)
+        self.mistakes = count_mistakes(results, sentences)
+        self.marks = class_figures.draw_marks(self.percents)
+        self.exercises = class_figures.draw_exercises(self.outcomes)
+        self.time = class_figures.draw_time_and_mark(results, lab.due)
 
     def examples(self, mistake: MistakeCount) -> list[tuple[str, str]]:
         """The first students who made a mistake, each with the place in their feedback."""
@@ -131,7 +131,7 @@ def write_tables(folder: Path, labs: Sequence[LabPart], students: Sequence[Stand
     write(
         "labs",
         ("lab", "submissions", "mean", "lower_quartile", "median", "upper_quartile"),
-        [(lab.name, str(lab.submissions), *map(_number, (lab.mean, *quartiles(lab.percents)))) for lab in labs],
+        [(lab.name, str(lab.submissions), *map(_format, (lab.mean, *compute_quartiles(lab.percents)))) for lab in labs],
     )
     items = [item for lab in labs for item in lab.items]
     write(
@@ -145,11 +145,11 @@ def write_tables(folder: Path, labs: Sequence[LabPart], students: Sequence[Stand
                 item.lab,
                 item.exercise,
                 str(item.students),
-                _number(item.difficulty),
-                _number(item.discrimination),
+                _format(item.difficulty),
+                _format(item.discrimination),
                 str(item.not_done),
-                _number(item.last_year),
-                *map(_number, item.change or (None, None)),
+                _format(item.last_year),
+                *map(_format, item.change or (None, None)),
             )
             for item in items
         ],
@@ -158,7 +158,7 @@ def write_tables(folder: Path, labs: Sequence[LabPart], students: Sequence[Stand
         "groups",
         ("lab", "exercise", "group", "share_passing"),
         [
-            (item.lab, item.exercise, plain_cell(title), _number(share))
+            (item.lab, item.exercise, plain_cell(title), _format(share))
             for item in items
             for title, share in item.groups
         ],
@@ -195,7 +195,7 @@ def write_tables(folder: Path, labs: Sequence[LabPart], students: Sequence[Stand
                 lab.name,
                 f"{result.percent:g}",
                 result.timestamp.isoformat() if result.timestamp else "",
-                _number(hours_after(lab.due, result)),
+                _format(count_hours(lab.due, result)),
                 result.state,
             )
             for lab in labs
@@ -216,5 +216,5 @@ def write_tables(folder: Path, labs: Sequence[LabPart], students: Sequence[Stand
     )
 
 
-def _number(value: float | None) -> str:
+def _format(value: float | None) -> str:
     return "" if value is None else f"{value:.4f}"

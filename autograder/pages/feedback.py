@@ -21,7 +21,7 @@ from pygments.lexers import PythonLexer
 from autograder.course.files import write_atomically
 from autograder.course.labs import grade_id, is_solution
 from autograder.course.settings import Course
-from autograder.course.text import shown_time
+from autograder.course.text import format_time
 from autograder.grade.marks import ExerciseMark, Mark, PartMark
 from autograder.grade.results import GroupResult, round_score
 from autograder.pages.rendering import render
@@ -52,7 +52,7 @@ def feedback_path(folder: Path, of: OfStudent) -> Path:
 def is_current(page: Path, mark: Mark, *, is_open: bool = False) -> bool:
     """Whether a page was written for exactly this mark, with hidden cases as open or closed as they are now."""
     with page.open("rb") as file:
-        return f'name="mark" content="{_fingerprint(mark, is_open)}"'.encode() in file.read(HEAD_BYTES)
+        return f'name="mark" content="{_take_fingerprint(mark, is_open)}"'.encode() in file.read(HEAD_BYTES)
 
 
 def write_feedback(
@@ -74,7 +74,7 @@ def write_feedback(
             students may not see any.
     """
     path = feedback_path(folder, mark)
-    things = [] if mark.result.reason or mark.excused else to_mend(course, mark)
+    things = [] if mark.result.reason or mark.excused else find_to_mend(course, mark)
     unread = [part for part in mark.parts if mark.result.reason and _says_nothing(part)]
     page = render(
         "feedback.html.j2",
@@ -86,21 +86,21 @@ def write_feedback(
         things=things[:MOST_TO_MEND],
         parts=[part for part in mark.parts if part not in unread],
         unread=unread,
-        fingerprint=_fingerprint(instead or mark, hidden is not None),
+        fingerprint=_take_fingerprint(instead or mark, hidden is not None),
         hidden=hidden or {},
-        code=_code_cells(mark.result.notebook),
-        words=_answers_in_words(mark.result.notebook),
+        code=_highlight_code(mark.result.notebook),
+        words=_find_answers(mark.result.notebook),
         status_words=STATUS_WORDS,
-        time=functools.partial(shown_time, zone=course.zone_of(mark.lab)),
-        points=_group_points,
-        style=Markup(_formatter().get_style_defs(".code")),
-        dark_style=Markup(_formatter("github-dark").get_style_defs(".code")),
+        time=functools.partial(format_time, zone=course.zone_of(mark.lab)),
+        points=_format_points,
+        style=Markup(_get_formatter().get_style_defs(".code")),
+        dark_style=Markup(_get_formatter("github-dark").get_style_defs(".code")),
     )
     write_atomically(path, page)
     return path
 
 
-def _fingerprint(mark: Mark, is_open: bool) -> str:
+def _take_fingerprint(mark: Mark, is_open: bool) -> str:
     """Return a short text that changes with anything in a mark except its seconds, and when hidden cases open."""
     parts = [(part.name, part.max_score, part.score, part.by_hand, part.comment, part.waits) for part in mark.parts]
     result = mark.result.to_dict()
@@ -115,28 +115,28 @@ def _says_nothing(part: PartMark) -> bool:
     return part.by_hand is None and not part.comment and part.waits in ("", "grader")
 
 
-def _group_points(exercise: ExerciseMark, group: GroupResult) -> str:
+def _format_points(exercise: ExerciseMark, group: GroupResult) -> str:
     """A group's share of its exercise's points, as text."""
     return f"{round_score(exercise.verdict.points_of(group)):g}"
 
 
-def _answers_in_words(notebook: NotebookNode | None) -> dict[str, str]:
+def _find_answers(notebook: NotebookNode | None) -> dict[str, str]:
     """The student's answers in text cells, by the cell's name."""
     cells = notebook.cells if notebook is not None else ()
     return {grade_id(cell): cell.source for cell in cells if cell.cell_type == "markdown" and is_solution(cell)}
 
 
-def _code_cells(notebook: NotebookNode | None) -> dict[str, Markup]:
+def _highlight_code(notebook: NotebookNode | None) -> dict[str, Markup]:
     """The student's code for each exercise, highlighted."""
-    found: dict[str, list[str]] = {}
+    sources_of: dict[str, list[str]] = {}
     for cell in notebook.cells if notebook is not None else ():
         name = grade_id(cell)
         if cell.cell_type == "code" and name.endswith("-code"):
-            found.setdefault(name.removesuffix("-code"), []).append(cell.source)
-    return {name: _highlighted("\n\n".join(sources)) for name, sources in found.items()}
+            sources_of.setdefault(name.removesuffix("-code"), []).append(cell.source)
+    return {name: _highlight("\n\n".join(sources)) for name, sources in sources_of.items()}
 
 
-def _highlighted(source: str) -> Markup:
+def _highlight(source: str) -> Markup:
     """Code in colours. Pygments takes the square of the length for lines of blanks, and for some long lines: blanks at
     the ends of lines go, long lines are cut, and at most two empty lines are left between others."""
     lines = (line.rstrip() for line in source.splitlines())
@@ -144,11 +144,11 @@ def _highlighted(source: str) -> Markup:
     source = re.sub(r"\n{4,}", "\n\n\n", source)
     if len(source) > MAX_SHOWN_CHARACTERS:
         source = source[:MAX_SHOWN_CHARACTERS] + "\n# … cut here: the cell is very long"
-    return Markup(highlight(source, PythonLexer(), _formatter()))
+    return Markup(highlight(source, PythonLexer(), _get_formatter()))
 
 
 @functools.cache
-def _formatter(style: str = "default") -> HtmlFormatter:
+def _get_formatter(style: str = "default") -> HtmlFormatter:
     return HtmlFormatter(style=style, cssclass="code")
 
 
@@ -165,25 +165,25 @@ class Mend:
     sections: tuple[tuple[Section, str], ...] = ()
 
 
-def to_mend(course: Course, mark: Mark) -> list[Mend]:
+def find_to_mend(course: Course, mark: Mark) -> list[Mend]:
     """Return everything that costs points, the most expensive first, and what was not started at the end.
 
     One mistake in several exercises is one thing. What a person marked is left out: that person says why.
     """
-    sections = _sections(course, mark.lab)
-    found: dict[str, list[ExerciseMark]] = {}
+    sections = _read_sections(course, mark.lab)
+    faults: dict[str, list[ExerciseMark]] = {}
     for part in mark.exercises:
-        if _lost(part) > 0 and part.by_hand is None and part.waits != "grader":
-            found.setdefault(_what(part), []).append(part)
-    things = [_thing(course, what, parts, sections) for what, parts in found.items()]
+        if _count_lost(part) > 0 and part.by_hand is None and part.waits != "grader":
+            faults.setdefault(_name_fault(part), []).append(part)
+    things = [_make_thing(course, what, parts, sections) for what, parts in faults.items()]
     return sorted(things, key=lambda thing: (thing.what.endswith(STATUS_WORDS["missing"]), -thing.points))
 
 
-def _lost(part: ExerciseMark) -> float:
+def _count_lost(part: ExerciseMark) -> float:
     return round_score(part.max_score - part.score)
 
 
-def _what(part: ExerciseMark) -> str:
+def _name_fault(part: ExerciseMark) -> str:
     """The mistakes that were named; else what did not pass."""
     if part.verdict.sentences:
         return " ".join(part.verdict.sentences)
@@ -193,31 +193,33 @@ def _what(part: ExerciseMark) -> str:
     return f"`{part.name}` fails: {', '.join(failed)}"
 
 
-def _thing(course: Course, what: str, parts: list[ExerciseMark], sections: Mapping[str, Mapping[str, Section]]) -> Mend:
+def _make_thing(
+    course: Course, what: str, parts: list[ExerciseMark], sections: Mapping[str, Mapping[str, Section]]
+) -> Mend:
     explained = [
         sections[part.name][id] for part in parts for id in part.misconceptions if id in sections.get(part.name, {})
     ]
-    points = round_score(math.fsum(map(_lost, parts)))
-    linked = tuple((mistake, _address(course, mistake.page)) for mistake in dict.fromkeys(explained))
+    points = round_score(math.fsum(map(_count_lost, parts)))
+    linked = tuple((mistake, _find_address(course, mistake.page)) for mistake in dict.fromkeys(explained))
     return Mend(what, points, tuple(part.name for part in parts), linked)
 
 
-def _address(course: Course, page: str) -> str:
+def _find_address(course: Course, page: str) -> str:
     """Where a section, such as ``"lectures/02_x.ipynb#look"``, is read: on the course's site, else in JupyterLab."""
     return f"{course.site}/{page.replace('.ipynb', '.html')}" if course.site else course.jupyterlab_url(page)
 
 
-def _sections(course: Course, lab: str) -> dict[str, dict[str, Section]]:
+def _read_sections(course: Course, lab: str) -> dict[str, dict[str, Section]]:
     """The sections of a lab's mistakes, by exercise and mistake, as its release says; none where it is not released."""
     for folder in course.reference(lab):
         path = folder / f"{lab}.json"
         if path.is_file():
-            return _read(path, path.stat().st_mtime_ns)
+            return _read_reference(path, path.stat().st_mtime_ns)
     return {}
 
 
 @functools.lru_cache(maxsize=16)
-def _read(path: Path, changed: int) -> dict[str, dict[str, Section]]:
+def _read_reference(path: Path, changed: int) -> dict[str, dict[str, Section]]:
     """The sections in a reference file as it was at a time, in nanoseconds."""
     entries = json.loads(path.read_text("utf-8"))["exercises"]
     return {

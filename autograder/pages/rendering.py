@@ -24,14 +24,14 @@ def render(template: str, **values: Any) -> bytes:
     return _environment().get_template(template).render(**values).encode("utf-8", "replace")
 
 
-def source_of(name: str) -> str:
+def read_source(name: str) -> str:
     """The text of a file of ``autograder/pages/templates``, as it stands."""
     environment = _environment()
     assert environment.loader is not None
     return environment.loader.get_source(environment, name)[0]
 
 
-def marked(text: str) -> Markup:
+def mark_up(text: str) -> Markup:
     """Escape a text, and set what stands between backquotes as code."""
     return Markup(as_html(text))
 
@@ -45,15 +45,15 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["marked"] = marked
+    environment.filters["marked"] = mark_up
     return environment
 
 
-def answers_page(course: Course, lab: str, questions: Sequence[QuestionInWords]) -> bytes:
+def render_answers(course: Course, lab: str, questions: Sequence[QuestionInWords]) -> bytes:
     """The page as HTML, for the instructor. Every text of a student is escaped; the page holds no script."""
-    return render("answers.html.j2", course=course, lab=course.lab(lab), questions=questions, shown=_shown)
+    return render("answers.html.j2", course=course, lab=course.lab(lab), questions=questions, shown=_cut)
 
 
-def _shown(text: str) -> str:
+def _cut(text: str) -> str:
     text = printable(text)
     return text if len(text) <= MOST_CHARACTERS else text[:MOST_CHARACTERS] + "\n… cut here: the answer is very long"

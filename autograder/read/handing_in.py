@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from autograder.course.roster import MOST_BYTES, Roster, read_roster
 from autograder.course.settings import CourseError
-from autograder.course.text import on_one_line, printable, shown_time
+from autograder.course.text import format_time, on_one_line, printable
 from autograder.read.opening import Source
 from autograder.read.reading import Unreadable
 
@@ -179,7 +179,7 @@ def dated(submission: FoundSubmission, seen: datetime, zone: tzinfo = UTC) -> Fo
     said, counts = submission.timestamp, later(submission.timestamp, seen)
     if said is None or counts is None or said == counts:
         return replace(submission, timestamp=counts)
-    told = f"It is dated {shown_time(said, zone)} and came at {shown_time(counts, zone)}, which counts."
+    told = f"It is dated {format_time(said, zone)} and came at {format_time(counts, zone)}, which counts."
     return replace(submission, timestamp=counts, note=" ".join(filter(None, [submission.note, told])))
 
 

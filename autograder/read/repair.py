@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from nbformat import NotebookNode, from_dict
 
-from autograder.course.labs import bare, grade_id
+from autograder.course.labs import grade_id, strip_lines
 from autograder.read.reading import SubmittedNotebook, Unreadable, free_id, read_notebook, tidy
 from autograder.read.skeleton import (
     PRELUDE,
@@ -266,7 +266,7 @@ class _Repair:
         if label.is_code:
             added = entry.is_code and label.grade_id != "setup" and not only_checks(entry.source)
         else:
-            added = label.bare_source in bare(entry.source)
+            added = label.bare_source in strip_lines(entry.source)
         if holds_answer or added:
             self.notes.append(
                 f"The locked cell “{label.grade_id}” was changed; it was restored, and your text was kept beside it."

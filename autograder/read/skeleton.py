@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 
 from nbformat import NotebookNode
 
-from autograder.course.labs import ABSENT, EarlierCells, bare, details, grade_id, text_hash
+from autograder.course.labs import ABSENT, EarlierCells, details, grade_id, strip_lines, text_hash
 from coursekit.check import cells as reading
 
 PRELUDE = ("setup", "imports")
@@ -48,11 +48,11 @@ class ReleaseCell:
 
     @cached_property
     def bare_source(self) -> str:
-        return bare(self.source)
+        return strip_lines(self.source)
 
     def has_source(self, source: str) -> bool:
         """Say whether `source` is this cell's own, but for white space at the ends of lines."""
-        return source == self.source or bare(source) == self.bare_source
+        return source == self.source or strip_lines(source) == self.bare_source
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from autograder.course.settings import Course, CourseError
-from autograder.grade.gradebook import GradebookWriter, recorded_marks
-from autograder.grade.hidden_cases import sentences_on_cases
+from autograder.grade.gradebook import GradebookWriter, read_marks
+from autograder.grade.hidden_cases import describe_other_cases
 from autograder.grade.lab_grader import LabGrader
-from autograder.grade.marks import sentences_on_waiting
+from autograder.grade.marks import describe_waiting
 
 
 def graded_before(
@@ -22,7 +22,7 @@ def graded_before(
         totals: the points before and now of the labs whose points changed.
     """
     try:
-        if not recorded_marks(course, course.db_url):
+        if not read_marks(course, course.db_url):
             return
         with GradebookWriter(course.db_url, course) as gradebook:
             for lab in gradebook.labs():
@@ -32,8 +32,8 @@ def graded_before(
                     gradebook.note_cases(lab, grader.version, grader.case_digests())
                     marks = gradebook.marks(lab)
                     behind = [mark for mark in marks if mark.waiting_for("grader")]
-                    yield from sentences_on_waiting(behind)
-                    yield from sentences_on_cases(marks)
+                    yield from describe_waiting(behind)
+                    yield from describe_other_cases(marks)
                     if lab in totals:
                         yield _export_again(lab, *totals[lab], behind=bool(behind))
     except CourseError as error:

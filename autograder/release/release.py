@@ -23,24 +23,24 @@ from nbgrader.coursedir import CourseDirectory
 
 from autograder.course.files import write_atomically
 from autograder.course.labs import (
-    data_files,
+    choose_data_files,
     details,
-    earlier_cells,
     earlier_file,
     is_in_words,
     is_test,
     points,
+    read_earlier_cells,
     read_released,
-    remembered,
+    remember_cells,
 )
 from autograder.course.settings import Course, CourseError, load_nbgrader_config
-from autograder.course.text_pairs import PairError, check_pair, paired_notebooks, read_pair, text_of
+from autograder.course.text_pairs import PairError, check_pair, find_pairs, read_pair, write_text
 from autograder.declare.course_exercises import FOLDER, declared_exercises, own_exercises
 from autograder.declare.declaration import Declaration
 from autograder.declare.exercise import VISIBLE_SEED, Exercise
 from autograder.declare.rubrics import rubrics
 from autograder.grade.preloading import limits_of, preload_of
-from autograder.grade.solution import own_expectations
+from autograder.grade.solution import compute_own_expectations
 from autograder.release import reference_export, verify_solution
 from autograder.release.course_cells import write_course_cells
 from autograder.release.fixed_groups import FixedGroup, fixed_groups
@@ -201,14 +201,14 @@ def _plan_lab(course: Course, lab: str) -> _LabPlan:
     problems = [f"solutions/{lab}: {problem}" for problem in structure_problems(solution)]
     if problems := [*missing_parts(course, lab, solution, declared), *problems]:
         raise ReleaseRefused(problems)
-    text = text_of(solution)
+    text = write_text(solution)
     numbered = [f"{lab}: {line}" for line in renumber(solution)]
     write_points(solution)
-    disagree = disagree or text_of(solution) != text
+    disagree = disagree or write_text(solution) != text
     generated = generate(course, lab, solution)
     wanted = {course.releases / lab / name: text for name, text in generated.items()}
     try:
-        files = data_files(generated, f"solutions/{lab}")
+        files = choose_data_files(generated, f"solutions/{lab}")
     except CourseError as error:
         raise ReleaseRefused([str(error)]) from error
     failing: list[str] = []
@@ -238,7 +238,7 @@ def _plan_lab(course: Course, lab: str) -> _LabPlan:
     new = nbformat.reads(wanted[release_path].decode(), as_version=4)
     if old is not None and release_path in planned:
         try:
-            memory = remembered(earlier_cells(course, lab), old, new)
+            memory = remember_cells(read_earlier_cells(course, lab), old, new)
         except CourseError as error:
             raise ReleaseRefused([str(error)]) from error
         if memory:
@@ -303,7 +303,7 @@ def _references(
     if own := own_exercises(declared):
         with _sandbox(course, lab) as sandbox:
             try:
-                visible = own_expectations(lab, solution, own, VISIBLE_SEED, sandbox, files, tell)
+                visible = compute_own_expectations(lab, solution, own, VISIBLE_SEED, sandbox, files, tell)
             except CourseError as error:
                 raise ReleaseRefused([str(error)]) from error
     try:
@@ -351,13 +351,13 @@ def _declared_at(course: Course, error: Exception) -> str:
 
 def _plan_lectures(course: Course) -> dict[Path, bytes | None]:
     planned: dict[Path, bytes | None] = {}
-    for path in paired_notebooks(course):
+    for path in find_pairs(course):
         if not path.is_relative_to(course.lectures):
             continue
         notebook = read_pair(path)
-        before = text_of(notebook)
+        before = write_text(notebook)
         write_course_cells(notebook, course, path.relative_to(course.root).as_posix())
-        if text_of(notebook) != before or check_pair(path) is not None:
+        if write_text(notebook) != before or check_pair(path) is not None:
             planned |= _pair_content(path, notebook)
     return planned
 
@@ -366,7 +366,7 @@ def _pair_content(path: Path, notebook: NotebookNode) -> dict[Path, bytes]:
     """Both halves of a pair; the text is written last, so that it is never the older one by a crash in between."""
     notebook.metadata["jupytext"] = {"formats": "ipynb,py:percent"}
     content = {path: (nbformat.writes(notebook).rstrip("\n") + "\n").encode(), path.with_suffix(".py"): b""}
-    content[path.with_suffix(".py")] = text_of(notebook).encode()
+    content[path.with_suffix(".py")] = write_text(notebook).encode()
     return {half: text for half, text in content.items() if not half.is_file() or half.read_bytes() != text}
 
 

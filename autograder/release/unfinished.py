@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 
 from autograder.course.labs import grade_id, is_test
 from autograder.course.settings import Course
-from autograder.course.text_pairs import text_of
+from autograder.course.text_pairs import write_text
 from autograder.declare.course_exercises import SHARED, lab_files, lab_folder
 from autograder.declare.declaration import Declaration
 
@@ -50,7 +50,7 @@ class _Parts:
         self.root = course.root
         self.files = lab_files(course, lab)
         self.solution = text if text.is_file() else notebook
-        self._notebook = text_of(solution)  # its newer half, which the text half need not be
+        self._notebook = write_text(solution)  # its newer half, which the text half need not be
         self.declarations = lab_folder(course, lab)
         self.variants = _variants(course, lab)
 

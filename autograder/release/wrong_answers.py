@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 
 from nbformat import NotebookNode
 
-from autograder.course.labs import grade_id, is_test, writing
+from autograder.course.labs import grade_id, is_test, make_writing_cell
 from autograder.course.settings import CourseError
 from autograder.declare.declaration import Declaration
-from autograder.grade.submission_run import DEMONSTRATION_TAG, attempt_of
+from autograder.grade.submission_run import DEMONSTRATION_TAG, read_attempt
 from autograder.sandbox import Sandbox, Session, SessionLost
 from coursekit.check.judge import Attempt, Expectation, Judgement, judge, problem
 from coursekit.check.readings import read
@@ -38,7 +38,7 @@ def too_good(
         files: what lies beside the notebook, by path.
     """
     before, own = cells_of(solution, exercise.name)
-    trial = Trial(lab, exercise, [writing(files), *before], own, sandbox)
+    trial = Trial(lab, exercise, [make_writing_cell(files), *before], own, sandbox)
     found = []
     for number, answer in enumerate(exercise.wrong_answers, start=1):
         which = f"{lab}, {exercise.name}: wrong answer {number}"
@@ -156,7 +156,7 @@ class Trial:
             probe=spec.probe,
             cpu_seconds=self._exercise.cpu_seconds,
         )
-        return read(self._lab, self._exercise.name, case.inputs, case.mode, attempt_of(reply))
+        return read(self._lab, self._exercise.name, case.inputs, case.mode, read_attempt(reply))
 
     def _opened(self) -> Session:
         self._context = self._sandbox.session()

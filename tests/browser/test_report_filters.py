@@ -10,7 +10,7 @@ from selenium.webdriver.support.ui import Select
 from tiny_course import LAB, released
 from workplace import Window
 
-from autograder.grade.marks import automatic_mark
+from autograder.grade.marks import make_mark
 from autograder.grade.results import ExerciseResult, LabResult
 from autograder.pages.class_report import write_report
 
@@ -31,7 +31,7 @@ def show_class(tmp_path, monkeypatch, window) -> None:
     monkeypatch.setattr("autograder.pages.class_report.declared_exercises", lambda course, lab: declared)
     students = {"Ada": 2, "bob": 0, "<b>eve</b>": 1}
     results = [
-        automatic_mark(LabResult(name, LAB, (ExerciseResult("double", score, 2, "graded"),)))
+        make_mark(LabResult(name, LAB, (ExerciseResult("double", score, 2, "graded"),)))
         for name, score in students.items()
     ]
     write_report(course, results, tmp_path / "report.html")

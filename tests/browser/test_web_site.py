@@ -21,7 +21,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 from stored_weights import largest_weight
 from workplace import PATIENCE, Window
 
-from autograder.integrations.site.notebooks import subtitle_of
+from autograder.integrations.site.notebooks import read_subtitle
 
 pytestmark = [pytest.mark.long, pytest.mark.slow]
 
@@ -413,7 +413,7 @@ def test_a_page_says_what_it_is_about(window, home):
     notebook = nbformat.read(COURSE / "lectures" / "02_self_attention.ipynb", as_version=4)
     for name in ("meta[name=description]", "meta[property='og:description']"):
         said = window.driver.execute_script("return document.querySelector(arguments[0])?.content", name)
-        assert said == subtitle_of(notebook)
+        assert said == read_subtitle(notebook)
 
 
 def test_an_answer_is_folded_and_opens_by_keyboard(window, home):

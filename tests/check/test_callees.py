@@ -371,7 +371,7 @@ def test_in_each_lab_what_calls_empty_exercises_has_all_its_points(lab):
     """Every exercise that another one calls is the released stub; all the others are the solution's."""
     course = load_course(ROOT)
     grader, right = LabGrader(course, lab, seed=SEED), code_cells(lab)
-    called = {name for exercise in grader.prepared(None).values() for name in exercise.exercise.uses}
+    called = {name for exercise in grader.prepare(None).values() for name in exercise.exercise.uses}
     if not called:
         return
     notebook = json.loads(course.release_notebook(lab).read_text("utf-8"))

@@ -27,8 +27,8 @@ from autograder.cli import app as cli
 from autograder.cli import grading
 from autograder.course.settings import CourseError, load_course
 from autograder.declare import Case, Exercise
-from autograder.grade.gradebook import recorded_marks
-from autograder.grade.hidden_cases import digest
+from autograder.grade.gradebook import read_marks
+from autograder.grade.hidden_cases import digest_cases
 from autograder.grade.results import ExerciseResult, LabResult
 from autograder.marking import run as command
 from autograder.marking.results_folder import write_passed_over
@@ -144,7 +144,7 @@ def test_the_better_attempt_of_two_archives_counts_where_the_course_says_so(cour
         warm: Future = Future()
         warm.set_result(SimpleNamespace())
         list(run.run(run.find([course.root / words]), warm))
-        return recorded_marks(course, course.db_url, LAB)[0].score, run
+        return read_marks(course, course.db_url, LAB)[0].score, run
 
     monkeypatch.setattr(command, "grade_all", grade_all)
     assert attempt("first", keep_best=True)[0] == 5
@@ -200,7 +200,7 @@ def test_a_digest_tells_cases_and_what_they_expect_but_no_words():
             return [Case({"x": rng.normal(size=size)})]
 
         exercise.hints(values=hint)
-        return digest(exercise.spec, exercise.expectations(seed))
+        return digest_cases(exercise.spec, exercise.expectations(seed))
 
     assert digest_of() == digest_of(hint="Another one.") == digest_of(factor=2 + 1e-13)
     others = [digest_of(seed=2), digest_of(factor=2.001), digest_of(size=4), digest_of(points=2)]
@@ -224,7 +224,7 @@ def attempt(course, words: str, when: datetime | None, **more) -> command.Markin
 
 def counting(course) -> str:
     """The hash of the file of ada's that counts."""
-    (found,) = recorded_marks(course, course.db_url, LAB)
+    (found,) = read_marks(course, course.db_url, LAB)
     return found.result.content_hash
 
 

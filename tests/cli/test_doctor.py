@@ -28,7 +28,7 @@ def course(tmp_path, monkeypatch):
 
 
 def found(course) -> dict[str, doctor.Finding]:
-    return {finding.name: finding for finding in doctor.findings(course)}
+    return {finding.name: finding for finding in doctor.look(course)}
 
 
 def run(monkeypatch):
@@ -64,9 +64,7 @@ def test_the_packages_of_the_course_are_looked_for(course):
     packages = 'packages = ["numpy>=2.0", "numpy>=99", "nothing-of-this-name>1"]'
     toml.write_text(toml.read_text().replace('id = "tiny"', f'id = "tiny"\n{packages}'))
     told = [
-        finding
-        for finding in doctor.findings(load_course(course.root))
-        if finding.name.startswith(("numpy", "nothing"))
+        finding for finding in doctor.look(load_course(course.root)) if finding.name.startswith(("numpy", "nothing"))
     ]
     assert [(finding.works, finding.needed) for finding in told] == [(True, True), (False, True), (False, True)]
     assert "and course.toml asks for numpy>=99" in told[1].text and told[1].remedy == 'pip install "numpy>=99"'

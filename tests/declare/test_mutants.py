@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from autograder.author.mutants import in_turns, mutants
+from autograder.author.mutants import make_mutants, take_turns
 from autograder.author.strength import formula_mutants
 from autograder.declare import Case, Exercise
 
@@ -32,12 +32,12 @@ from autograder.declare import Case, Exercise
     ],
 )
 def test_an_operator_changes_one_thing(text, kind, changed):
-    found = {(mutant.kind, mutant.text) for mutant in mutants(f"y = {text}")}
+    found = {(mutant.kind, mutant.text) for mutant in make_mutants(f"y = {text}")}
     assert (kind, f"y = {changed}") in found
 
 
 def test_no_mutant_leaves_the_order_of_ties_to_the_machine():
-    found = [mutant.text for mutant in mutants("y = np.argsort(-x, kind='stable')")]
+    found = [mutant.text for mutant in make_mutants("y = np.argsort(-x, kind='stable')")]
     assert found and all("kind='stable'" in text or "argsort" not in text for text in found)
 
 
@@ -46,7 +46,7 @@ def test_every_mutant_is_python_once_and_says_what_it_changes():
         "def f(a, b=2, mask=None):\n    '''f.'''\n    c = a / b\n    c = c + 1\n"
         "    if mask is not None:\n        c *= mask\n    raise ValueError(f'{a - b}')"
     )
-    found = mutants(source)
+    found = make_mutants(source)
     assert len({mutant.text for mutant in found}) == len(found) > 20
     for mutant in found:
         ast.parse(mutant.text)
@@ -54,7 +54,7 @@ def test_every_mutant_is_python_once_and_says_what_it_changes():
         assert mutant.label.startswith(f"{mutant.kind}: ") and "raise" not in mutant.label
     texts = {mutant.text for mutant in found}
     assert any("mask = None\n" in text for text in texts), "an optional argument that is not used"
-    kinds = [mutant.kind for mutant in in_turns(found) if mutant.kind != "ignored"]
+    kinds = [mutant.kind for mutant in take_turns(found) if mutant.kind != "ignored"]
     assert len(set(kinds[: len(set(kinds))])) == len(set(kinds)), "the first of each kind comes first"
 
 

@@ -15,9 +15,9 @@ from sqlalchemy import inspect, text
 from test_gradebook import course, grade, result, set_grade  # noqa: F401  course is a fixture
 from tiny_course import LAB
 
-from autograder.course.settings import load_course, with_driver
-from autograder.grade.database import open_engine, schema_head
-from autograder.grade.gradebook import GradebookWriter, recorded_marks
+from autograder.course.settings import add_driver, load_course
+from autograder.grade.database import open_engine, read_head
+from autograder.grade.gradebook import GradebookWriter, read_marks
 
 WHERE = programs()
 on_server = pytest.mark.skipif(WHERE is None, reason="no PostgreSQL here; Debian's package is postgresql")
@@ -56,7 +56,7 @@ def on_postgres(course, server):  # noqa: F811
     ],
 )
 def test_an_address_without_a_driver_gets_the_installed_one(named, meant):
-    assert with_driver(named) == meant
+    assert add_driver(named) == meant
 
 
 @pytest.mark.long
@@ -84,12 +84,12 @@ def test_two_graders_a_formgrader_and_a_report_at_once(on_postgres):
 
     def report() -> None:
         while not finished.is_set():
-            assert len(recorded_marks(on_postgres, on_postgres.db_url)) <= len(STUDENTS)
+            assert len(read_marks(on_postgres, on_postgres.db_url)) <= len(STUDENTS)
 
     def mark() -> None:
         marked: set[str] = set()
         while len(marked) < len(STUDENTS):
-            for student in {mark.student for mark in recorded_marks(on_postgres, on_postgres.db_url)} - marked:
+            for student in {mark.student for mark in read_marks(on_postgres, on_postgres.db_url)} - marked:
                 set_grade(on_postgres, student, "why", manual_score=3.0, needs_manual_grade=False)
                 marked.add(student)
 
@@ -104,7 +104,7 @@ def test_two_graders_a_formgrader_and_a_report_at_once(on_postgres):
         assert grade(on_postgres, student, "double") == (2.0, None, False, 2.0)
         auto, manual, needs, score = grade(on_postgres, student, "why")
         assert (auto, manual, bool(needs), score) == (None, 3.0, False, 3.0)
-    assert [mark.student for mark in recorded_marks(on_postgres, on_postgres.db_url)] == STUDENTS
+    assert [mark.student for mark in read_marks(on_postgres, on_postgres.db_url)] == STUDENTS
 
 
 @pytest.mark.long
@@ -117,7 +117,7 @@ def test_nbgraders_tables_are_as_its_migrations_want_them(on_postgres, first):
         writer.record([result(on_postgres)])
     engine = open_engine(on_postgres.db_url)
     with engine.connect() as connection:
-        assert connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all() == [schema_head()]
+        assert connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all() == [read_head()]
         before = {table: inspect(connection).get_columns(table) for table in inspect(connection).get_table_names()}
     done = subprocess.run(
         [str(Path(sys.executable).parent / "nbgrader"), "db", "upgrade", "--db", on_postgres.db_url],
@@ -143,4 +143,4 @@ def test_a_server_that_goes_down_and_comes_back_loses_nothing(on_postgres, serve
         threading.Timer(1.0, server.start).start()
         writer.record([result(on_postgres, "bob")])
         assert [mark.student for mark in writer.marks()] == ["ada", "bob"]
-        assert writer.already_graded("ada", LAB, "c1", "g1") is not None
+        assert writer.find_graded("ada", LAB, "c1", "g1") is not None

@@ -21,14 +21,14 @@ from autograder.grade.explaining import (
     NOT_REACHED,
     Explanation,
     FailedCase,
-    _failed,
-    graded_work,
+    _find_failed,
+    find_work,
     save_inputs,
-    shown,
+    show_value,
 )
 from autograder.grade.gradebook import GradebookWriter
 from autograder.grade.lab_grader import content_hash
-from autograder.grade.marks import automatic_mark
+from autograder.grade.marks import make_mark
 from autograder.grade.results import ExerciseResult, LabResult
 from coursekit.check.judge import Attempt, ExerciseSpec, Expectation, GroupSpec
 
@@ -44,13 +44,13 @@ def course(tmp_path):
 
 
 def mark(student="ada", data=b"graded"):
-    return automatic_mark(LabResult(student, LAB, (), content_hash=content_hash(data)))
+    return make_mark(LabResult(student, LAB, (), content_hash=content_hash(data)))
 
 
 def test_only_failed_cases_are_told_with_what_was_expected():
     prepared = SimpleNamespace(spec=SPEC, cases=[CASE, CASE, CASE, CASE])
     right, wrong = Attempt({"y": 2 * X}), Attempt({"y": 3 * X})
-    found = list(_failed(prepared, [right, wrong]))
+    found = list(_find_failed(prepared, [right, wrong]))
     assert [case.number for case in found] == [2, 3]
     assert "expected" in found[0].problem
     assert found[1].problem == NOT_REACHED
@@ -61,19 +61,19 @@ def test_the_file_that_was_graded_is_found_and_another_one_is_not_taken_for_it(c
     folder.mkdir(parents=True)
     (folder / f"{LAB}.ipynb").write_bytes(b"later")
     with pytest.raises(CourseError, match=f"course explain {LAB} ada --from PATH"):
-        graded_work(course, LAB, mark(), None, {})
+        find_work(course, LAB, mark(), None, {})
     (folder / f"{LAB}.ipynb").write_bytes(b"graded")
-    assert graded_work(course, LAB, mark(), None, {}).data == b"graded"
+    assert find_work(course, LAB, mark(), None, {}).data == b"graded"
 
 
 def test_a_named_file_that_differs_is_said_to_differ(course, tmp_path):
     path = tmp_path / "hers.ipynb"
     path.write_bytes(b"later")
-    assert "is not the file that was graded" in graded_work(course, LAB, mark(), path, {}).note
+    assert "is not the file that was graded" in find_work(course, LAB, mark(), path, {}).note
     path.write_bytes(b"graded")
-    assert graded_work(course, LAB, mark(), path, {}).note == ""
+    assert find_work(course, LAB, mark(), path, {}).note == ""
     with pytest.raises(CourseError, match="does not exist"):
-        graded_work(course, LAB, mark(), tmp_path / "none.ipynb", {})
+        find_work(course, LAB, mark(), tmp_path / "none.ipynb", {})
 
 
 def test_saved_inputs_load_without_pickle_and_hold_nothing_right(tmp_path):
@@ -86,21 +86,21 @@ def test_saved_inputs_load_without_pickle_and_hold_nothing_right(tmp_path):
 
 
 def test_what_a_submission_returns_cannot_act_on_the_terminal():
-    assert "\x1b" not in shown("\x1b[2J") + shown(np.asarray(["\x1b[2J\u202e"]))
-    assert "\u202e" not in shown(np.asarray(["\u202e"]))
-    assert len(shown("x" * 10_000)) == 800
+    assert "\x1b" not in show_value("\x1b[2J") + show_value(np.asarray(["\x1b[2J\u202e"]))
+    assert "\u202e" not in show_value(np.asarray(["\u202e"]))
+    assert len(show_value("x" * 10_000)) == 800
 
 
 @pytest.mark.parametrize("large", [np.zeros((5,) * 10, "uint8"), [np.arange(1000.0)] * 5000, [["word"] * 1000] * 1000])
 def test_of_what_is_much_too_large_the_beginning_is_shown_at_once(large):
     with takes_at_most(0.5):
-        text = shown(large)
+        text = show_value(large)
     assert len(text) <= 800
 
 
 def test_values_are_shown_by_rows():
-    assert shown(X) == "float64 (2, 3)\n[[0. 1. 2.]\n [3. 4. 5.]]"
-    assert shown([X, "a"]) == repr([X, "a"])
+    assert show_value(X) == "float64 (2, 3)\n[[0. 1. 2.]\n [3. 4. 5.]]"
+    assert show_value([X, "a"]) == repr([X, "a"])
 
 
 def test_after_a_change_of_the_lab_a_case_that_fails_is_shown_and_what_differs_is_said(tiny, monkeypatch):  # noqa: F811

@@ -27,7 +27,7 @@ from traitlets.config import PyFileConfigLoader
 from autograder.course.settings import CourseError
 from autograder.grade.database import GradebookError, open_engine
 from autograder.grade.gradebook import GradebookWriter
-from autograder.grade.marks import automatic_mark
+from autograder.grade.marks import make_mark
 from autograder.grade.results import (
     ExerciseResult,
     GroupResult,
@@ -97,17 +97,17 @@ def test_what_is_graded_is_known_by_content_and_grader(course):
     with GradebookWriter(course.db_url, course) as writer:
         writer.record([result(course, timestamp=datetime(2026, 1, 2, 3, tzinfo=UTC))])
     with GradebookWriter(course.db_url, course) as writer:
-        found = writer.already_graded("ada", LAB, "c1", "g1")
+        found = writer.find_graded("ada", LAB, "c1", "g1")
         assert found == result(course, timestamp=datetime(2026, 1, 2, 3, tzinfo=UTC))
-        assert writer.already_graded("ada", LAB, "c2", "g1") is None
-        assert writer.already_graded("ada", LAB, "c1", "g2") is None
-        assert writer.already_graded("bob", LAB, "c1", "g1") is None
+        assert writer.find_graded("ada", LAB, "c2", "g1") is None
+        assert writer.find_graded("ada", LAB, "c1", "g2") is None
+        assert writer.find_graded("bob", LAB, "c1", "g1") is None
         assert [mark.student for mark in writer.marks()] == ["ada"]
         assert writer.marks("other") == []
     with Gradebook(course.db_url, course.course_id) as gradebook:
         gradebook.remove_student("ada")
     with GradebookWriter(course.db_url, course) as writer:
-        assert writer.already_graded("ada", LAB, "c1", "g1") is None
+        assert writer.find_graded("ada", LAB, "c1", "g1") is None
 
 
 def test_manual_scores_and_comments_survive_grading_again(course):
@@ -332,7 +332,7 @@ def test_a_lab_that_is_not_released_is_named(course):
     "odd", ["=1", "+1", "-1", "@A1", "＝1", "＋1", "－1", "＠A1", "a;=1", "\t=1", "\r=1", "\n=1", " =1"]
 )
 def test_no_id_is_a_formula_in_the_tables(course, tmp_path, odd):
-    write_tables(tmp_path, [automatic_mark(result(course, odd))])
+    write_tables(tmp_path, [make_mark(result(course, odd))])
     for name in ("results.csv", "grades.csv"):
         text = (tmp_path / name).read_text("utf-8")
         for row in csv.reader(io.StringIO(text)):
@@ -343,7 +343,7 @@ def test_no_id_is_a_formula_in_the_tables(course, tmp_path, odd):
 def test_result_tables(course, tmp_path):
     """Columns, order, rounding, and ids that a spreadsheet would compute."""
     results = [result(course, "zoe", double=1.005), result(course, "=cmd()", square=2.999), result(course, "ada")]
-    write_tables(tmp_path / "out", [automatic_mark(result) for result in results])
+    write_tables(tmp_path / "out", [make_mark(result) for result in results])
     rows = list(csv.DictReader((tmp_path / "out" / "results.csv").open()))
     columns = ["student", "lab", "exercise", "score", "max_score", "status", "misconceptions", "seconds"]
     assert list(rows[0]) == [*columns, "automatic", "version", "comment"]

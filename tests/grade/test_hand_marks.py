@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from autograder.cli import app as cli
 from autograder.course.settings import load_course
-from autograder.grade.gradebook import GradebookWriter, recorded_marks
+from autograder.grade.gradebook import GradebookWriter, read_marks
 from autograder.grade.results import LabResult
 from autograder.marking.results_folder import bring_up_to_date
 from autograder.pages.feedback import write_feedback
@@ -59,7 +59,7 @@ def row(course, student, table="grades", exercise="square") -> dict[str, str]:  
 
 
 def mark_of(course, student="ada"):  # noqa: F811
-    return next(mark for mark in recorded_marks(course, course.db_url, LAB) if mark.student == student)
+    return next(mark for mark in read_marks(course, course.db_url, LAB) if mark.student == student)
 
 
 def test_a_mark_by_hand_is_on_the_page_in_the_tables_in_nbgrader_and_in_the_log(course, run):  # noqa: F811

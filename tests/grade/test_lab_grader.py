@@ -11,9 +11,9 @@ from types import SimpleNamespace
 import pytest
 from tiny_course import LAB, released
 
-from autograder.course.labs import known_cells
+from autograder.course.labs import read_known_cells
 from autograder.course.settings import CourseError
-from autograder.grade.lab_grader import SEED_FILE, GradingFailed, Opened, grade_all, grading_seed
+from autograder.grade.lab_grader import SEED_FILE, GradingFailed, Opened, grade_all, read_grading_seed
 from autograder.grade.results import LabResult
 from autograder.read import ReaderLost
 from autograder.sandbox import SandboxUnavailable, WorkerLost
@@ -25,8 +25,8 @@ def course(tmp_path):
 
 
 def test_a_seed_is_drawn_once(course):
-    seed = grading_seed(course)
-    assert seed == grading_seed(course) == int((course.root / SEED_FILE).read_text())
+    seed = read_grading_seed(course)
+    assert seed == read_grading_seed(course) == int((course.root / SEED_FILE).read_text())
     assert [path.name for path in course.root.iterdir()] == [SEED_FILE]
 
 
@@ -35,7 +35,7 @@ def test_a_seed_is_drawn_where_there_are_no_hard_links(course, monkeypatch):
         raise OSError(errno.EPERM, "Operation not permitted")
 
     monkeypatch.setattr(os, "link", refuse)
-    assert grading_seed(course) == grading_seed(course)
+    assert read_grading_seed(course) == read_grading_seed(course)
     assert [path.name for path in course.root.iterdir()] == [SEED_FILE]
 
 
@@ -43,7 +43,7 @@ def test_a_seed_is_drawn_where_there_are_no_hard_links(course, monkeypatch):
 def test_a_broken_seed_is_named_with_the_remedy(course, content):
     (course.root / SEED_FILE).write_bytes(content)
     with pytest.raises(CourseError, match=r"there is no seed in it\. Put the file back from a backup"):
-        grading_seed(course)
+        read_grading_seed(course)
     assert (course.root / SEED_FILE).read_bytes() == content
 
 
@@ -55,7 +55,7 @@ def test_a_lab_that_was_left_out_of_the_course_is_still_recognised(tmp_path, mon
     left_out.write_text(course.release_notebook(LAB).read_text("utf-8").replace('"double', '"triple'), "utf-8")
     (tmp_path / "labs" / "00_odd").mkdir()
     (tmp_path / "labs" / "00_odd" / "00_odd.ipynb").write_text("no notebook")
-    known = known_cells(course)
+    known = read_known_cells(course)
     assert set(known) == {LAB, "00_gone"}
     assert "triple" in known["00_gone"] and "double" in known[LAB]
 

@@ -11,9 +11,9 @@ from nbgrader.api import Gradebook
 from tiny_course import LAB, TOML, released
 
 from autograder.course.settings import CourseError, load_course
-from autograder.grade.gradebook import GradebookWriter, recorded_marks
+from autograder.grade.gradebook import GradebookWriter, read_marks
 from autograder.grade.lateness import CoursePenalty
-from autograder.grade.marks import automatic_mark
+from autograder.grade.marks import make_mark
 from autograder.grade.results import ExerciseResult, LabResult
 from autograder.pages.feedback import write_feedback
 
@@ -76,22 +76,22 @@ def test_the_gradebook_takes_off_what_course_toml_says_and_knows_extensions(cour
 def test_the_better_attempt_is_the_one_that_is_worth_more_when_lateness_is_counted(course):
     day = timedelta(days=1)
     with GradebookWriter(course.db_url, course) as writer:
-        assert writer.better(result("ada", day)) is None  # nothing is recorded yet
+        assert writer.find_better(result("ada", day)) is None  # nothing is recorded yet
         writer.record([result("ada", -day, earned=4.5), result("bob", -day, earned=4.5)])
-        assert writer.better(result("ada", day)) == 4.5  # 5 points less 20 %
-        assert writer.better(result("bob", day)) is None  # bob has until the fifth
-        assert writer.better(result("ada", -day, earned=4.0)) == 4.5
+        assert writer.find_better(result("ada", day)) == 4.5  # 5 points less 20 %
+        assert writer.find_better(result("bob", day)) is None  # bob has until the fifth
+        assert writer.find_better(result("ada", -day, earned=4.0)) == 4.5
 
 
 def test_an_extension_that_only_the_gradebook_knows_counts_too(course):
     day = timedelta(days=1)
     with GradebookWriter(course.db_url, course) as writer:
         writer.record([result("ada", -day, earned=4.5)])
-        assert writer.lost_by_lateness(result("ada", day)) == 1.0
+        assert writer.count_lost_by_lateness(result("ada", day)) == 1.0
         with Gradebook(course.db_url, course.course_id) as gradebook:
             gradebook.grant_extension(LAB, "ada", days=2)
-        assert writer.lost_by_lateness(result("ada", day)) == 0.0
-        assert writer.better(result("ada", day)) is None
+        assert writer.count_lost_by_lateness(result("ada", day)) == 0.0
+        assert writer.find_better(result("ada", day)) is None
 
 
 def without(course, *texts: str):
@@ -107,12 +107,12 @@ def without(course, *texts: str):
 
 def penalties(course) -> dict[str, float]:
     """What each student loses; what nbgrader has in its own rows, once settled, is the same."""
-    before = {mark.student: mark.penalty for mark in recorded_marks(course, course.db_url)}
+    before = {mark.student: mark.penalty for mark in read_marks(course, course.db_url)}
     with GradebookWriter(course.db_url, course) as writer:
         writer.settle(LAB)
     with Gradebook(course.db_url, course.course_id) as gradebook:
         stored = {row.student.id: row.late_submission_penalty for row in gradebook.assignment_submissions(LAB)}
-    after = {mark.student: mark.penalty for mark in recorded_marks(course, course.db_url)}
+    after = {mark.student: mark.penalty for mark in read_marks(course, course.db_url)}
     assert before == stored == after
     return after
 
@@ -135,7 +135,7 @@ def test_an_extension_that_is_taken_out_counts_no_more_where_the_work_is_graded_
         writer.record([result("bob", timedelta(days=2))])
     course = without(course, EXTENSION)
     with GradebookWriter(course.db_url, course) as writer:
-        assert writer.lost_by_lateness(result("bob", timedelta(days=1))) == 1.0
+        assert writer.count_lost_by_lateness(result("bob", timedelta(days=1))) == 1.0
         assert writer.longest_extension(LAB) == timedelta(0)
         writer.record([result("bob", timedelta(days=2))])
     assert penalties(course) == {"bob": 2.0}
@@ -165,9 +165,9 @@ def test_a_due_date_that_only_the_gradebook_knows_counts_for_every_attempt(cours
         writer.ensure_lab(LAB)
         with Gradebook(course.db_url, course.course_id) as gradebook:
             gradebook.update_or_create_assignment(LAB, duedate="2026-11-02 23:59:00 UTC")
-        assert writer.lost_by_lateness(result("ada", timedelta(days=2))) == 2.0  # nothing of ada is recorded yet
+        assert writer.count_lost_by_lateness(result("ada", timedelta(days=2))) == 2.0  # nothing of ada is recorded yet
         writer.record([result("ada", timedelta(0), earned=4.5)])
-        assert writer.better(result("ada", timedelta(days=2))) == 4.5
+        assert writer.find_better(result("ada", timedelta(days=2))) == 4.5
     assert penalties(course) == {"ada": 0.0}
 
 
@@ -176,7 +176,7 @@ def test_a_gradebook_that_notes_no_dates_yet_is_read_as_it_is(course):
         writer.record([result("bob", timedelta(days=2))])
     with closing(sqlite3.connect(course.root / "gradebook.db")) as database:
         database.execute("DROP TABLE course_date")
-    assert [mark.penalty for mark in recorded_marks(course, course.db_url)] == [0.0]
+    assert [mark.penalty for mark in read_marks(course, course.db_url)] == [0.0]
     assert penalties(course) == {"bob": 0.0}
     assert penalties(without(course, EXTENSION)) == {"bob": 2.0}
 
@@ -190,8 +190,8 @@ def test_a_gradebook_that_notes_no_dates_yet_is_read_as_it_is(course):
     ],
 )
 def test_the_page_says_what_lateness_costs_and_which_attempt_counts(course, tmp_path, lost, is_worse, told):
-    earlier = automatic_mark(result("ada", timedelta(0), earned=4.0)) if is_worse else None
-    mark = automatic_mark(result("ada", timedelta(0)), lost)
+    earlier = make_mark(result("ada", timedelta(0), earned=4.0)) if is_worse else None
+    mark = make_mark(result("ada", timedelta(0)), lost)
     page = write_feedback(course, mark, tmp_path, instead=earlier).read_text("utf-8")
     assert told in page
     assert ("handed in late" in page, "earlier attempt" in page) == (lost > 0, is_worse)

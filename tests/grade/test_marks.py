@@ -10,7 +10,7 @@ from test_gradebook import course, result  # noqa: F401  the fixture of a course
 from tiny_course import LAB, TOML
 
 from autograder.course.settings import CourseError, load_course
-from autograder.grade.gradebook import GradebookWriter, recorded_marks
+from autograder.grade.gradebook import GradebookWriter, read_marks
 
 HALF = '''
 from nbgrader.plugins import BasePlugin
@@ -42,7 +42,7 @@ def record(course, *results):  # noqa: F811
 
 
 def by_student(course):  # noqa: F811
-    return {mark.student: mark for mark in recorded_marks(course, course.db_url, LAB)}
+    return {mark.student: mark for mark in read_marks(course, course.db_url, LAB)}
 
 
 def test_lateness_costs_what_the_plugin_says_and_never_more_than_there_is(late):
@@ -102,9 +102,9 @@ def test_the_attempt_counts_that_was_graded_last(course):  # noqa: F811
 
 
 def test_where_no_gradebook_is_there_are_no_marks_and_none_is_made(course):  # noqa: F811
-    assert recorded_marks(course, course.db_url, LAB) == []
+    assert read_marks(course, course.db_url, LAB) == []
     assert not (course.root / "gradebook.db").exists()
     (course.root / "empty.db").touch()
-    assert recorded_marks(course, f"sqlite:///{course.root / 'empty.db'}", LAB) == []
+    assert read_marks(course, f"sqlite:///{course.root / 'empty.db'}", LAB) == []
     with pytest.raises(CourseError, match="there is no lab"):
-        recorded_marks(course, course.db_url, "07_other")
+        read_marks(course, course.db_url, "07_other")

@@ -151,7 +151,7 @@ def test_autograde_agrees_with_the_writer_and_runs_again(course):
     convert(course, Autograde)
     path = course.submitted / "ada" / LAB / f"{LAB}.ipynb"
     with GradebookWriter(course.db_url, course) as writer:
-        found = writer.already_graded("ada", LAB, content_hash(path.read_bytes()), "1")
+        found = writer.find_graded("ada", LAB, content_hash(path.read_bytes()), "1")
     assert found is not None and found.score == 5.0 and found.state == "needs_manual_grade"
     assert grades(course)["ada"] == (5.0, True, None)
     convert(course, Autograde, Autograde__force=True)

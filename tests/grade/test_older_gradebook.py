@@ -12,7 +12,7 @@ from test_gradebook import result
 from tiny_course import LAB, TOML, released
 
 from autograder.course.settings import load_course
-from autograder.grade.gradebook import GradebookWriter, recorded_marks
+from autograder.grade.gradebook import GradebookWriter, read_marks
 
 # Written by version 0.1.0. ada, a day late: 3 points by `course mark`. bo has an extension: 3 points, half a point of
 # extra credit and a comment in Formgrader. cy's attempt was removed.
@@ -35,7 +35,7 @@ def counted(course) -> dict[str, tuple]:
     """What counts of each student: points, points lost by lateness, what was given by hand and why."""
     return {
         mark.student: (mark.score, mark.penalty, [(part.by_hand, part.comment) for part in mark.parts if part.by_hand])
-        for mark in recorded_marks(course, course.db_url)
+        for mark in read_marks(course, course.db_url)
     }
 
 
@@ -45,8 +45,8 @@ THEN = {"ada": (4.0, 1.0, [(3.0, "right")]), "bo": (7.0, 0.0, [(3.5, "Say which 
 def test_its_marks_are_read_and_grading_again_keeps_them(course):
     assert counted(course) == THEN
     with GradebookWriter(course.db_url, course) as writer:
-        assert writer.already_graded("ada", LAB, "c1", "g1").file == "ada.ipynb"
-        assert writer.already_graded("ada", LAB, "c1", "g2") is None
+        assert writer.find_graded("ada", LAB, "c1", "g1").file == "ada.ipynb"
+        assert writer.find_graded("ada", LAB, "c1", "g2") is None
         writer.settle(LAB)
         assert counted(course) == THEN
         same = {"timestamp": CAME, "grader_version": "g2"}
@@ -69,7 +69,7 @@ def test_its_log_removals_and_dates_are_known(course):
             ("grace", "cy", "", 3.5, None),
         ]
         assert (writer.changes(LAB)[-1].before, writer.changes(LAB)[-1].after) == (3.0, None)
-        assert writer.removed(LAB)["cy"].content_hash == "c3" and writer.take_back("cy") == 1
+        assert writer.read_removed(LAB)["cy"].content_hash == "c3" and writer.take_back("cy") == 1
         assert writer.attempts(LAB) == {"ada": (CAME, "c1"), "bo": (CAME, "c2")}
     path = course.root / "course.toml"
     path.write_text(path.read_text().replace(EXTENSION, ""))

@@ -26,9 +26,9 @@ from autograder.cli.app import app
 from autograder.course.labs import points as points_of
 from autograder.course.labs import read_released
 from autograder.course.settings import load_course
-from autograder.grade.gradebook import GradebookWriter, recorded_marks
+from autograder.grade.gradebook import GradebookWriter, read_marks
 from autograder.grade.results import ExerciseResult
-from autograder.integrations.exporting.tables import Cell, plain_table
+from autograder.integrations.exporting.tables import Cell, make_plain_table
 from autograder.marking.results_folder import bring_up_to_date
 from autograder.pages.feedback import write_feedback
 
@@ -94,13 +94,13 @@ class Term(RuleBasedStateMachine):
         """The same work again by another grader, from an archive that does not say when it came."""
         if student in self.graded:
             course = self.course
-            (before,) = [mark for mark in recorded_marks(course, course.db_url, LAB) if mark.student == student]
+            (before,) = [mark for mark in read_marks(course, course.db_url, LAB) if mark.student == student]
             same = points == self.last[student]["double"]
             self.versions += 1
             verdict = self.last[student] | {"double": points}
             self.last[student] = verdict if knows_when else verdict | {"timestamp": None}
             self.record(student)
-            (after,) = [mark for mark in recorded_marks(course, course.db_url, LAB) if mark.student == student]
+            (after,) = [mark for mark in read_marks(course, course.db_url, LAB) if mark.student == student]
             assert after.timestamp == before.timestamp
             by_hand, then = (
                 {part.name: part.by_hand for part in mark.parts if part.by_hand is not None} for mark in (after, before)
@@ -141,7 +141,7 @@ class Term(RuleBasedStateMachine):
             given = [word for item in items or "0" for word in ("--item", item)]
             said = self.typed("mark", LAB, student, "why", *([] if points is None else [points]), *given)
             worth = sum({"1": 3, "2": 1}[item] for item in items) if points is None else points
-            (mark,) = [mark for mark in recorded_marks(self.course, self.course.db_url, LAB) if mark.student == student]
+            (mark,) = [mark for mark in read_marks(self.course, self.course.db_url, LAB) if mark.student == student]
             (why,) = [part for part in mark.parts if part.name == "why"]
             assert why.by_hand == worth, said
             page = self.page(student).read_text("utf-8")
@@ -188,7 +188,7 @@ class Term(RuleBasedStateMachine):
                 gradebook.find_comment(cell, LAB, LAB, student).manual_comment = f"typed at {points}"
                 gradebook.db.commit()
         self.is_current = False
-        (mark,) = [mark for mark in recorded_marks(self.course, self.course.db_url, LAB) if mark.student == student]
+        (mark,) = [mark for mark in read_marks(self.course, self.course.db_url, LAB) if mark.student == student]
         (found,) = [candidate for candidate in mark.parts if candidate.name == part]
         assert points is None or found.by_hand == points
         if comment:
@@ -229,7 +229,7 @@ class Term(RuleBasedStateMachine):
             waiting = self.typed("export", "csv", LAB)
             self.typed("export", "term", LAB)
             tables = {name: self.table(name) for name in ("export", "term")}
-            for mark in recorded_marks(self.course, self.course.db_url, LAB):
+            for mark in read_marks(self.course, self.course.db_url, LAB):
                 final = not (mark.excused or mark.waits)
                 assert tables["export"][mark.student][LAB] == (f"{mark.score:g}" if final else "")
                 assert tables["export"][mark.student][f"{LAB} state"] in (mark.state, "waits")
@@ -248,11 +248,11 @@ class Term(RuleBasedStateMachine):
         if not getattr(self, "is_current", False) or not (self.root / "gradebook.db").exists():
             return
         course = self.course
-        marks = {mark.student: mark for mark in recorded_marks(course, course.db_url, LAB)}
+        marks = {mark.student: mark for mark in read_marks(course, course.db_url, LAB)}
         rows = self.table("grades")
         with (self.root / "grades" / "results.csv").open() as file:
             parts = [(row["student"], row["exercise"], float(row["score"])) for row in csv.DictReader(file)]
-        exported = plain_table({LAB: marks}, None, {}, Cell())
+        exported = make_plain_table({LAB: marks}, None, {}, Cell())
         assert set(marks) == set(rows) == self.graded
         assert len({mark.max_score for mark in marks.values()}) <= 1
         for student, mark in marks.items():

@@ -15,7 +15,7 @@ import pytest
 from lab_matrix import PRELUDE, broken_rules, exercises, solution_sources, variants
 from this_course import exercises_of
 
-from autograder.grade.submission_run import attempt_of
+from autograder.grade.submission_run import read_attempt
 from autograder.sandbox import Limits, Sandbox, Session, bubblewrap
 from coursekit.check.guard import guard
 from coursekit.check.judge import Attempt, Expectation, Judgement, judge, not_run
@@ -114,7 +114,7 @@ def graded(session: Session, lab: str, name: str) -> list[Attempt]:
 
     def ask(case: Expectation) -> Attempt:
         reply = session.probe(lab, name, case.inputs, mode=case.mode, forbidden=spec.forbidden, probe=spec.probe)
-        return read(lab, name, case.inputs, case.mode, attempt_of(reply))
+        return read(lab, name, case.inputs, case.mode, read_attempt(reply))
 
     return [ask(case) for case in cases]
 

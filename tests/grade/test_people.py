@@ -9,7 +9,7 @@ from test_cli import course, run  # noqa: F401  a course of one lab in the worki
 from tiny_course import LAB, TOML
 
 from autograder.course.settings import load_course
-from autograder.course.text import near
+from autograder.course.text import find_near
 from autograder.grade.gradebook import GradebookWriter
 from autograder.grade.results import LabResult
 
@@ -161,4 +161,4 @@ def test_an_export_of_only_the_roster_lists_whom_it_left_out(course, run):  # no
 )
 def test_the_names_that_are_most_like_what_was_typed(typed, meant):
     known = ["Daniel Kovac_501009", "Ben Okafor_501002", "zhangwei_1023", "schmidtanna_1028", "Anna Schmidt_501010"]
-    assert near(typed, known) == meant
+    assert find_near(typed, known) == meant

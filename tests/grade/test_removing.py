@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from autograder.cli.app import app
 from autograder.course.settings import load_course
-from autograder.grade.gradebook import known_students, recorded_marks
+from autograder.grade.gradebook import read_marks, read_students
 
 
 def students(course, table="grades") -> list[str]:  # noqa: F811
@@ -31,7 +31,7 @@ def test_an_attempt_is_gone_everywhere_and_the_log_says_who_and_why(course, run)
     code, said = run("remove", "attempt", LAB, "ada", "--yes", "--because", "the wrong file", "--by", "Grace H.")
     assert code == 0 and f"removed ada from {LAB}: 1 submission" in said
     assert f"what was handed in is still in {course.submitted / 'ada' / LAB}" in said
-    assert [mark.student for mark in recorded_marks(course, course.db_url, LAB)] == ["bo"]
+    assert [mark.student for mark in read_marks(course, course.db_url, LAB)] == ["bo"]
     assert students(course) == students(course, "results") == ["bo"]
     assert not (course.root / PAGE.format("ada")).exists() and not (course.autograded / "ada").exists()
     assert (course.root / PAGE.format("bo")).read_bytes() == others and mark_of(course, "bo").score == 4
@@ -57,7 +57,7 @@ def test_a_student_is_gone_with_everything_but_what_was_handed_in(course, run): 
     toml.write_text(toml.read_text() + f'\n[[excused]]\nstudent = "ada"\nlab = "{LAB}"\n')
     code, said = run("remove", "student", "ada", "--yes", "--because", "has left the course")
     assert code == 0 and "course.toml has an extension or an excuse for ada; delete it" in said
-    assert known_students(course.db_url) == students(course) == ["bo"]
+    assert read_students(course.db_url) == students(course) == ["bo"]
     code, said = run("mark", LAB)
     assert 'excused: "ada" is not in the gradebook' in said
 
@@ -108,7 +108,7 @@ def test_another_gradebook_leaves_the_courses_pages_and_tables_alone(course, run
     (tmp_path / "other.db").write_bytes((course.root / "gradebook.db").read_bytes())
     other = f"sqlite:///{tmp_path / 'other.db'}"
     assert run("remove", "attempt", LAB, "ada", "--yes", "--db", other)[0] == 0
-    assert known_students(other) == ["ada", "bo"]
-    assert [mark.student for mark in recorded_marks(course, other, LAB)] == ["bo"]
+    assert read_students(other) == ["ada", "bo"]
+    assert [mark.student for mark in read_marks(course, other, LAB)] == ["bo"]
     assert students(course) == ["ada", "bo"] and (course.root / PAGE.format("ada")).exists()
     assert (course.autograded / "ada").exists()

@@ -10,7 +10,7 @@ from tiny_course import LAB, details
 
 from autograder.course.settings import CourseError
 from autograder.declare import Case, OwnExercise
-from autograder.grade.solution import own_expectations
+from autograder.grade.solution import compute_own_expectations
 from autograder.sandbox import Limits, Sandbox
 
 pytestmark = pytest.mark.sandbox
@@ -37,7 +37,7 @@ def notebook(answer: str) -> nbformat.NotebookNode:
 def run(sandbox: Sandbox, answer: str, draw=lambda rng: [Case({"x": rng.normal(size=5)})], files=None):
     exercise = OwnExercise("twice", call=("x",))
     exercise.group("right values", points=1, name="values")(draw)
-    return own_expectations(LAB, notebook(answer), {"twice": exercise}, 1, sandbox, files)
+    return compute_own_expectations(LAB, notebook(answer), {"twice": exercise}, 1, sandbox, files)
 
 
 def test_the_references_are_what_the_solution_returns(sandbox):
@@ -83,7 +83,7 @@ def test_a_given_cell_that_fails_is_told_also_where_every_exercise_has_its_resul
     solution.cells.insert(0, new_code_cell(begins, metadata=details("begin", locked=True)))
     exercise = OwnExercise("twice", call=("x",))
     exercise.group("right values", points=1, name="values")(lambda rng: [Case({"x": rng.normal(size=3)})])
-    own_expectations(LAB, solution, {"twice": exercise}, 1, sandbox, None, told.append)
+    compute_own_expectations(LAB, solution, {"twice": exercise}, 1, sandbox, None, told.append)
     assert len(told) == 1 and "ModuleNotFoundError" in told[0] and "packages" in told[0]
 
 

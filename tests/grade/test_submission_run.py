@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from autograder.course.labs import writing
+from autograder.course.labs import make_writing_cell
 from autograder.grade import submission_run
 from autograder.grade.submission_run import MAX_RESTARTS, MOST_AGAIN, PAUSES, PreparedExercise, SubmissionRun
 from autograder.read import CellStep, Plan, ProbeStep, Rules
@@ -125,7 +125,7 @@ def test_files_of_the_lab_are_written_first_in_each_process():
     prepared = {name: exercise(name) for name in POINTS}
     SubmissionRun("lab", prepared, set(), LIMITS, reading, machine, files).results()
     assert machine.log.count("new") == 2
-    assert all(machine.log[at + 1] == writing(files) for at, what in enumerate(machine.log) if what == "new")
+    assert all(machine.log[at + 1] == make_writing_cell(files) for at, what in enumerate(machine.log) if what == "new")
 
 
 def test_what_only_shows_something_is_not_run():

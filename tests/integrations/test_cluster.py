@@ -240,7 +240,7 @@ def send_worker_that_differs(processes: Processes, run: Grading) -> None:
     """A third worker has another grader."""
     run.wait_for_verdicts(1)
     other = processes.folder / "another_version.py"
-    other.write_text("from autograder.grade import lab_grader\nlab_grader.sources = lambda: 'of yesterday'\n")
+    other.write_text("from autograder.grade import lab_grader\nlab_grader.digest_sources = lambda: 'of yesterday'\n")
     processes.start_worker("third", "--preload", str(other))
     wait_for(lambda: run.told or not run.is_alive())
     assert run.told == [

@@ -10,7 +10,7 @@ from test_exporting_tables import course, grade, run  # noqa: F401
 from tiny_course import LAB
 
 from autograder.course.roster import Roster
-from autograder.integrations.exporting.feedback_archives import moodle_names
+from autograder.integrations.exporting.feedback_archives import make_moodle_names
 from autograder.read import find_submissions
 from autograder.read.layouts import read_name
 
@@ -74,7 +74,7 @@ def test_pages_go_back_into_moodle(course, run):  # noqa: F811
 def test_a_full_name_leads_nowhere_on_any_system(tmp_path, name):
     """Many platforms let students choose it, and whoever unpacks the archive may do so on another system."""
     row = {"Identifier": "Participant 501", "Full name": name}
-    names = moodle_names(LAB, Roster(tmp_path / "w.csv", tuple(row), (row,), (2,)), {"ada": row})
+    names = make_moodle_names(LAB, Roster(tmp_path / "w.csv", tuple(row), (row,), (2,)), {"ada": row})
     assert not set(names["ada"]) & set('/\\:*?"<>|\n')
     assert names["ada"].split("_")[1] == "501" and not names["ada"].startswith(".")
 

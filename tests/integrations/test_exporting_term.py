@@ -16,7 +16,7 @@ from tiny_course import LAB, TOML
 from autograder.course.settings import Lateness, load_course
 from autograder.grade.gradebook import GradebookWriter
 from autograder.grade.results import ExerciseResult, LabResult
-from autograder.integrations.exporting.term import TermRules, term_table
+from autograder.integrations.exporting.term import TermRules, make_term_table
 
 SECOND, THIRD = "02_tiny", "03_tiny"
 LABS = f'weight = 1.0\n\n[[labs]]\nname = "{SECOND}"\nweight = 2.0\n\n[[labs]]\nname = "{THIRD}"\nweight = 0.5\n'
@@ -169,7 +169,9 @@ def test_what_is_not_due_yet_does_not_count_and_what_waits_leaves_the_mean_empty
         return SimpleNamespace(percent=percent, waits=waits, excused=False)
 
     marks = {"x": {"ada": mark(50.0)}, "y": {"ada": mark(80.0), "bo": mark(70.0), "cyd": mark(60.0, waits=True)}}
-    table = term_table(course, marks, None, {}, TermRules({"x": 1.0, "y": 1.0}, 1, datetime(2026, 11, 5, tzinfo=UTC)))
+    table = make_term_table(
+        course, marks, None, {}, TermRules({"x": 1.0, "y": 1.0}, 1, datetime(2026, 11, 5, tzinfo=UTC))
+    )
     told = {row["student"]: (row["x counts"], row["y counts"], row["term %"]) for row in table.rows}
     assert told == {
         "ada": ("dropped", "1", "80.00"),
@@ -186,5 +188,5 @@ def test_of_equal_percents_the_heaviest_lab_is_dropped():
         for lab, p in zip("xyz", (40, 40, 90), strict=True)
     }
     rules = TermRules({"x": 1.0, "y": 2.0, "z": 1.0}, 1, datetime.now(UTC))
-    (row,) = term_table(course, marks, None, {}, rules).rows
+    (row,) = make_term_table(course, marks, None, {}, rules).rows
     assert (row["x counts"], row["y counts"], row["term %"]) == ("1", "dropped", "65.00")

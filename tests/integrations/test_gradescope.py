@@ -20,8 +20,8 @@ from test_hostile import make_course
 from autograder.course.settings import CourseError, load_course
 from autograder.grade.lab_grader import LabGrader
 from autograder.grade.results import ExerciseResult, GroupResult, LabResult
-from autograder.integrations.gradescope.archive import USER, autograder_archive
-from autograder.integrations.gradescope.results_json import results_json
+from autograder.integrations.gradescope.archive import USER, make_archive
+from autograder.integrations.gradescope.results_json import write_results
 from autograder.sandbox import Sandbox, SandboxUnavailable
 from autograder.sandbox.bubblewrap import OtherUser
 from autograder.worker import walls
@@ -32,7 +32,7 @@ def read(*exercises: ExerciseResult, **more) -> dict:
     show = more.pop("show", "visible")
     result = LabResult("submission", LAB, exercises, **more)
     report = [walls.WallReport("another user", True), walls.WallReport("system-call filter", False, "no library")]
-    return json.loads(results_json(result, report, show=show, by_hand=by_hand))
+    return json.loads(write_results(result, report, show=show, by_hand=by_hand))
 
 
 def groups(*passed: bool, weights=(1, 1, 1)) -> tuple[GroupResult, ...]:
@@ -109,8 +109,8 @@ def test_the_archive_holds_what_grading_needs_and_no_secret_of_the_courses(tmp_p
     toml = course.root / "course.toml"
     toml.write_text(toml.read_text().replace("[grading]", '[grading]\ndatabase = "postgresql://me:pass@host/db"'))
     course = load_course(course.root)
-    content = autograder_archive(course, LAB, seed=7)
-    assert autograder_archive(course, LAB, seed=7) == content
+    content = make_archive(course, LAB, seed=7)
+    assert make_archive(course, LAB, seed=7) == content
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         names = set(archive.namelist())
         everything = b"".join(map(archive.read, names))
@@ -137,10 +137,10 @@ def test_the_archive_holds_what_grading_needs_and_no_secret_of_the_courses(tmp_p
 @pytest.mark.long
 def test_the_set_up_installs_what_course_toml_adds_and_keeps_the_locked_versions(tmp_path):
     course = load_course(make_course(tmp_path / "course"))
-    with zipfile.ZipFile(io.BytesIO(autograder_archive(course, LAB, seed=7))) as archive:
+    with zipfile.ZipFile(io.BytesIO(make_archive(course, LAB, seed=7))) as archive:
         assert "packages.txt" not in archive.namelist()
     course = replace(course, packages=("pandas>=2.2", "polars[all]"))
-    with zipfile.ZipFile(io.BytesIO(autograder_archive(course, LAB, seed=7))) as archive:
+    with zipfile.ZipFile(io.BytesIO(make_archive(course, LAB, seed=7))) as archive:
         assert archive.read("packages.txt") == b"pandas>=2.2\npolars[all]\n"
         script = " ".join(archive.read("setup.sh").decode().split())
     assert '-r "$source/packages.txt" -c "$source/requirements.txt"' in script
@@ -150,7 +150,7 @@ def test_the_archive_is_refused_where_the_lab_is_not_released(tmp_path):
     course = load_course(make_course(tmp_path / "course"))
     course.release_notebook(LAB).unlink()
     with pytest.raises(CourseError, match="is not released"):
-        autograder_archive(course, LAB)
+        make_archive(course, LAB)
 
 
 @pytest.mark.parametrize("user", [0, 999, 65534])
@@ -193,7 +193,7 @@ READS_THE_GRADER = theft("reads-the-grader", "reads what root keeps in this cont
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory) -> bytes:
-    return autograder_archive(load_course(make_course(tmp_path_factory.mktemp("gradescope") / "course")), LAB, seed=7)
+    return make_archive(load_course(make_course(tmp_path_factory.mktemp("gradescope") / "course")), LAB, seed=7)
 
 
 @pytest.mark.long

@@ -13,7 +13,7 @@ from tiny_course import details
 from autograder.cli import app as cli
 from autograder.course.settings import load_course
 from autograder.declare.course_exercises import declared_exercises, lab_files
-from autograder.integrations.importing.cases import Target, targets, tried
+from autograder.integrations.importing.cases import Target, find_targets, find_tried
 from autograder.integrations.scaffold.making import new_course
 from autograder.release.lint_lab import structure_problems
 from autograder.release.unfinished import missing_parts
@@ -206,12 +206,12 @@ def test_a_folder_of_several_notebooks_is_refused(run, tmp_path):
     ],
 )
 def test_only_what_is_spelt_out_is_taken(test, inputs):
-    found = tried(test, Target("f", ("a", "b")))
+    found = find_tried(test, Target("f", ("a", "b")))
     assert found.inputs == inputs
     assert bool(found.left) != bool(inputs)
 
 
 def test_what_a_solution_defines():
     source = "import x\ndef f(a, b=1, *, c=2): pass\nanswer = 3\ndef g(*rest): pass\n"
-    assert targets(source) == [Target("f", ("a",), ("b", "c")), Target("answer")]
-    assert targets("def (") == []
+    assert find_targets(source) == [Target("f", ("a",), ("b", "c")), Target("answer")]
+    assert find_targets("def (") == []

@@ -22,8 +22,8 @@ from autograder.integrations.similarity.comparing import (
     MOST_CHARACTERS,
     Document,
     compare,
-    document,
-    filtered,
+    filter_cells,
+    make_document,
 )
 from autograder.read import child
 
@@ -82,11 +82,11 @@ def self_attention_loops(x):
 """
 
 
-NOTHING = filtered([], [])
+NOTHING = filter_cells([], [])
 
 
 def of(student: str, *sources: str, words: str = "", earlier: bool = False) -> Document:
-    return document(student, filtered(sources, [words]), NOTHING, earlier=earlier)
+    return make_document(student, filter_cells(sources, [words]), NOTHING, earlier=earlier)
 
 
 def likeness(one: str, other: str) -> float:
@@ -101,8 +101,8 @@ def test_names_layout_comments_and_annotations_hide_nothing_and_independent_work
     assert likeness(COPIED, INDEPENDENT) == 0
     one = "class A:\n    def __init__(self, w):\n        self.w = w\n    def call(self, x): return self.w @ x"
     two = "class B:\n    def __init__(self, key):\n        self.k = key # my\n    def call(self, q): return self.k @ q"
-    assert filtered([one], []).compared == filtered([two], []).compared
-    assert filtered([one], []).compared != filtered([one.replace("@", "*")], []).compared
+    assert filter_cells([one], []).compared == filter_cells([two], []).compared
+    assert filter_cells([one], []).compared != filter_cells([one.replace("@", "*")], []).compared
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_names_layout_comments_and_annotations_hide_nothing_and_independent_work
 )
 def test_any_cell_is_read_in_seconds_and_is_text_that_can_be_shown(source):
     begun = time.process_time()
-    text = filtered([source], [source])
+    text = filter_cells([source], [source])
     assert (time.process_time() - begun) / slowness() < 10
     assert text.shown.replace("\n", "").isprintable() and len(text.shown) <= MOST_CHARACTERS + 4
     compare([of("ada", source), of("bo", source)], pairs=9)
@@ -228,8 +228,8 @@ def test_a_copy_that_is_made_too_large_is_found(copy):
 
 
 def test_what_is_left_out_is_said():
-    assert filtered([PADDED["with more than is read"]], []).cut and filtered(["x = 1"] * 40_000, []).cut
-    assert not filtered([PADDED["inside it"], "x = 1"], ["words"]).cut
+    assert filter_cells([PADDED["with more than is read"]], []).cut and filter_cells(["x = 1"] * 40_000, []).cut
+    assert not filter_cells([PADDED["inside it"], "x = 1"], ["words"]).cut
 
 
 # -- the command -----------------------------------------------------------------------------------------------------
@@ -351,9 +351,9 @@ def test_a_submission_that_cannot_be_compared_is_a_line_of_the_page(run, tmp_pat
     def failing(student, *some, **settings):
         if student == "eve":
             raise RecursionError("deep")
-        return document(student, *some, **settings)
+        return make_document(student, *some, **settings)
 
-    monkeypatch.setattr(comparing, "document", failing)
+    monkeypatch.setattr(comparing, "make_document", failing)
     code, said, page = run(tmp_path / "class")
     assert code == 0 and "1 submissions cannot be read" in said and "eve: it cannot be compared" in page
 

@@ -30,7 +30,7 @@ from autograder.cli.app import app
 from autograder.course.settings import CourseError, load_course
 from autograder.grade.gradebook import GradebookWriter
 from autograder.grade.lab_grader import GradingFailed
-from autograder.grade.marks import automatic_mark
+from autograder.grade.marks import make_mark
 from autograder.grade.results import ExerciseResult, LabResult
 from autograder.integrations.watching import watcher as watcher_module
 from autograder.integrations.watching.watcher import Watcher
@@ -294,7 +294,7 @@ def test_the_terminal_says_why_a_file_has_no_points_and_what_was_passed_over(sch
         last_round = SimpleNamespace(passed_over=[PassedOver("drop/notes.txt", "It is not a notebook.")], failures={})
         __init__ = __exit__ = lambda *_, **__: None
         __enter__ = lambda self: self  # noqa: E731
-        round = lambda self: iter([automatic_mark(cut_off), automatic_mark(late, 1)])  # noqa: E731
+        round = lambda self: iter([make_mark(cut_off), make_mark(late, 1)])  # noqa: E731
 
     monkeypatch.setattr(watcher_module, "Watcher", Rounds)
     monkeypatch.chdir(school.course.root)

@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 from scipy.stats import pearsonr, ttest_ind
 
 from autograder.course.settings import Course, CourseError, CourseLab
-from autograder.grade.marks import Mark, automatic_mark
+from autograder.grade.marks import Mark, make_mark
 from autograder.grade.results import ExerciseResult, GroupResult, LabResult
 from autograder.pages.class_numbers import (
-    _change,
-    hours_after,
-    items,
-    mistakes,
-    outcomes,
-    quartiles,
+    _compare_means,
+    analyse,
+    compute_quartiles,
+    count_hours,
+    count_mistakes,
+    count_outcomes,
+    find_standings,
     read_last_year,
-    standings,
 )
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -38,11 +38,11 @@ def result(student: str, lab: str = "a", first: float = 0, second: float = 0, **
         ExerciseResult("first", first, 2, "graded", groups=groups, misconceptions=more.pop("made", ())),
         ExerciseResult("second", second, 4, "graded" if second else "missing"),
     )
-    return automatic_mark(LabResult(student, lab, exercises))
+    return make_mark(LabResult(student, lab, exercises))
 
 
 def test_difficulty_and_groups_are_shares():
-    first, second = items([result("ada", first=2, second=4), result("bob", first=1)], {})
+    first, second = analyse([result("ada", first=2, second=4), result("bob", first=1)], {})
     assert (first.difficulty, first.groups, first.not_done) == (0.75, (("right values", 1.0),), 0)
     assert (second.difficulty, second.students, second.not_done) == (0.5, 2, 1)
     assert first.discrimination is None  # two students say nothing
@@ -51,21 +51,21 @@ def test_difficulty_and_groups_are_shares():
 def test_discrimination_leaves_the_exercise_itself_out():
     """With the exercise inside the total it would correlate with itself; here both exercises are independent."""
     class_ = [result(f"s{n}", first=2 * (n % 2), second=4 * (n // 2 % 2)) for n in range(16)]
-    assert [item.discrimination for item in items(class_, {})] == pytest.approx([0, 0], abs=1e-12)
+    assert [item.discrimination for item in analyse(class_, {})] == pytest.approx([0, 0], abs=1e-12)
     together = [result(f"s{n}", first=2 * (n % 2), second=4 * (n % 2)) for n in range(16)]
-    assert [item.discrimination for item in items(together, {})] == pytest.approx([1, 1])
-    assert items([result(f"s{n}", first=2) for n in range(16)], {})[0].discrimination is None  # nothing varies
+    assert [item.discrimination for item in analyse(together, {})] == pytest.approx([1, 1])
+    assert analyse([result(f"s{n}", first=2) for n in range(16)], {})[0].discrimination is None  # nothing varies
 
 
 def test_difficulty_and_discrimination_are_those_of_the_table_of_points():
     points = np.random.default_rng(0).integers(0, 9, size=(30, 3)) / 4  # student by exercise, of 2 points each
     class_ = [
-        automatic_mark(
+        make_mark(
             LabResult(f"s{n}", "a", tuple(ExerciseResult(f"e{k}", score, 2, "graded") for k, score in enumerate(row)))
         )
         for n, row in enumerate(points.tolist())
     ]
-    for k, item in enumerate(items(class_, {})):
+    for k, item in enumerate(analyse(class_, {})):
         assert item.difficulty == pytest.approx(points[:, k].mean() / 2)
         rest = np.delete(points, k, axis=1).sum(axis=1)
         assert item.discrimination == pytest.approx(pearsonr(points[:, k], rest).statistic)
@@ -81,7 +81,7 @@ def test_who_answered_nothing_at_all_says_nothing_about_an_exercise():
         LabResult(f"t{n}", "a", tuple(ExerciseResult(name, 0, 2, "missing") for name in ("first", "second")))
         for n in range(4)
     ]
-    assert items([*class_, automatic_mark(unread), *map(automatic_mark, untouched)], {}) == items(class_, {})
+    assert analyse([*class_, make_mark(unread), *map(make_mark, untouched)], {}) == analyse(class_, {})
 
 
 def test_what_became_of_an_exercise_is_counted():
@@ -89,26 +89,26 @@ def test_what_became_of_an_exercise_is_counted():
         *(result("ada", first=2, second=4), result("bob", first=1), result("cyd", first=0, second=3)),
         *(result("dan", first=2), result("eve", first=2, second=4)),
     ]
-    assert outcomes(class_) == {"first": (3, 1, 1, 0), "second": (2, 1, 0, 2)}
+    assert count_outcomes(class_) == {"first": (3, 1, 1, 0), "second": (2, 1, 0, 2)}
 
 
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=30))
 def test_quartiles_are_the_percentiles(percents):
-    assert quartiles(percents) == pytest.approx(tuple(np.percentile(percents, [25, 50, 75])))
+    assert compute_quartiles(percents) == pytest.approx(tuple(np.percentile(percents, [25, 50, 75])))
 
 
 def test_hours_count_from_the_due_date():
-    early = automatic_mark(LabResult("ada", "a", (), timestamp=NOW - timedelta(hours=30)))
-    assert hours_after(NOW, early) == -30 and hours_after(NOW - timedelta(days=2), early) == 18
-    assert hours_after(None, early) is hours_after(NOW, automatic_mark(LabResult("bob", "a", ()))) is None
+    early = make_mark(LabResult("ada", "a", (), timestamp=NOW - timedelta(hours=30)))
+    assert count_hours(NOW, early) == -30 and count_hours(NOW - timedelta(days=2), early) == 18
+    assert count_hours(None, early) is count_hours(NOW, make_mark(LabResult("bob", "a", ()))) is None
 
 
 def test_the_most_common_mistake_comes_first_with_all_who_made_it():
     class_ = [result("cyd", made=("x",)), result("ada", made=("y", "x")), result("bob", made=("x",))]
-    common, rare = mistakes(class_, {("first", "x"): "A sentence."})
+    common, rare = count_mistakes(class_, {("first", "x"): "A sentence."})
     assert (common.sentence, common.students) == ("A sentence.", ("ada", "bob", "cyd"))
     assert (rare.sentence, rare.students) == ("y", ("ada",))
-    assert mistakes([], {}) == []
+    assert count_mistakes([], {}) == []
 
 
 def test_who_may_need_help_is_said_by_the_rule():
@@ -119,19 +119,19 @@ def test_who_may_need_help_is_said_by_the_rule():
         result("low", "c", 0, 2),
         result("gone", "a", 2, 4),
     ]
-    told = {standing.student: standing.concerns for standing in standings(labs, results, NOW)}
+    told = {standing.student: standing.concerns for standing in find_standings(labs, results, NOW)}
     assert told == {
         "falls": ("66.67 % in c, after 100 % (median)",),
         "fine": (),
         "gone": ("nothing handed in for c",),
         "low": ("33.33 % in c",),
     }
-    assert standings(labs, results, NOW + timedelta(days=30))[2].concerns == ()  # it was due long ago
+    assert find_standings(labs, results, NOW + timedelta(days=30))[2].concerns == ()  # it was due long ago
 
 
 def test_who_is_enrolled_and_has_handed_in_nothing_is_among_them():
     labs = course(CourseLab("a", "A", due=NOW - timedelta(days=3)))
-    found = standings(labs, [result("ada", "a", 2, 4)], NOW, enrolled=["ada", "bob"])
+    found = find_standings(labs, [result("ada", "a", 2, 4)], NOW, enrolled=["ada", "bob"])
     assert [(standing.student, dict(standing.percents), standing.concerns) for standing in found] == [
         ("ada", {"a": 100}, ()),
         ("bob", {}, ("nothing handed in for a",)),
@@ -145,10 +145,10 @@ def test_who_is_enrolled_and_has_handed_in_nothing_is_among_them():
 def test_the_interval_is_welchs(now, before):
     if np.ptp(now) == np.ptp(before) == 0:
         difference = now[0] - before[0]
-        assert _change(np.array(now), np.array(before)) == (difference, difference)
+        assert _compare_means(np.array(now), np.array(before)) == (difference, difference)
         return
     expected = ttest_ind(now, before, equal_var=False).confidence_interval(0.95)
-    assert _change(np.array(now), np.array(before)) == pytest.approx((expected.low, expected.high))
+    assert _compare_means(np.array(now), np.array(before)) == pytest.approx((expected.low, expected.high))
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path):

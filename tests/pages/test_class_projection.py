@@ -9,9 +9,9 @@ from this_course import ROOT, exercises_of
 
 from autograder.course.settings import load_course
 from autograder.declare import Exercise
-from autograder.grade.marks import automatic_mark
+from autograder.grade.marks import make_mark
 from autograder.grade.results import ExerciseResult, GroupResult, LabResult
-from autograder.pages.class_projection import _pictured, write_projection
+from autograder.pages.class_projection import _draw_mistake, write_projection
 
 LAB = "02_self_attention"
 
@@ -24,7 +24,7 @@ def handed_in(student: str, *mistakes: str, passed: bool = False):
     exercise = ExerciseResult(
         "self_attention_matrix", 1.0 * passed, 2, "graded", misconceptions=mistakes, groups=groups
     )
-    return automatic_mark(LabResult(student, LAB, (exercise,)))
+    return make_mark(LabResult(student, LAB, (exercise,)))
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_what_failed_most_is_told_by_group(page):
 @pytest.mark.long
 def test_nearly_every_mistake_that_changes_an_array_can_be_drawn():
     drawn = {
-        f"{name} {id}": _pictured(exercise, id)[1] is not None
+        f"{name} {id}": _draw_mistake(exercise, id)[1] is not None
         for name, exercise in exercises_of(LAB).items()
         if isinstance(exercise, Exercise) and "attention" in name
         for id in exercise.named_mistakes

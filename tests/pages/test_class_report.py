@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from autograder.cli import app as cli
 from autograder.course.settings import CourseError, CourseLab
 from autograder.grade.gradebook import GradebookWriter
-from autograder.grade.marks import Mark, automatic_mark
+from autograder.grade.marks import Mark, make_mark
 from autograder.grade.results import ExerciseResult, GroupResult, LabResult
 from autograder.pages.class_report import NAMES, write_report
 from coursekit.lecture import plots
@@ -42,7 +42,7 @@ def result(student: str, double: float, square: float, *mistakes: str, **more) -
         ExerciseResult("double", double, 2, "graded", misconceptions=mistakes),
         ExerciseResult("square", square, 3, "graded" if square else "missing"),
     )
-    return automatic_mark(LabResult(student, LAB, exercises, **more))
+    return make_mark(LabResult(student, LAB, exercises, **more))
 
 
 def page(course, results) -> str:
@@ -117,9 +117,9 @@ def two_labs(course):
             ExerciseResult("square", square, 3, "graded" if square else "missing"),
         )
         when = None if (hour := hours[student]) is None else DUE + timedelta(hours=hour)
-        first.append(automatic_mark(LabResult(student, LAB, exercises, timestamp=when)))
+        first.append(make_mark(LabResult(student, LAB, exercises, timestamp=when)))
     then = [
-        automatic_mark(LabResult(name, second, (ExerciseResult("third", score, 4, "graded"),)))
+        make_mark(LabResult(name, second, (ExerciseResult("third", score, 4, "graded"),)))
         for name, score in THEN.items()
     ]
     return course, first + then

@@ -9,7 +9,7 @@ import pytest
 from measuring import takes_at_most
 
 from autograder.pages import rendering
-from autograder.pages.feedback import LONGEST_LINE, MAX_SHOWN_CHARACTERS, _highlighted
+from autograder.pages.feedback import LONGEST_LINE, MAX_SHOWN_CHARACTERS, _highlight
 
 NASTY = {
     "lines of a blank": " \n",
@@ -43,24 +43,24 @@ def text_of(markup: str) -> str:
 def test_no_text_takes_long_to_colour(before, part, after):
     long = MAX_SHOWN_CHARACTERS - len(before + after)
     with takes_at_most(1):
-        _highlighted(before + (part * long)[:long] + after)
+        _highlight(before + (part * long)[:long] + after)
 
 
 def test_code_is_shown_as_it_was_written_but_for_blanks_that_nobody_sees():
     code = "def f(x):\n    a = 'b  c'\n\n\n    return x\n"
-    assert text_of(_highlighted(code)).strip() == code.strip()
-    assert text_of(_highlighted("a = 1  \n" + " \n" * 9 + "b = 2")).strip() == "a = 1\n\n\nb = 2"
+    assert text_of(_highlight(code)).strip() == code.strip()
+    assert text_of(_highlight("a = 1  \n" + " \n" * 9 + "b = 2")).strip() == "a = 1\n\n\nb = 2"
 
 
 def test_a_long_line_and_a_long_cell_are_cut():
-    assert text_of(_highlighted("x" * 2 * LONGEST_LINE + "\ny")).strip() == "x" * LONGEST_LINE + "  # …\ny"
-    assert "cut here" in _highlighted("x = 1\n" * MAX_SHOWN_CHARACTERS)
+    assert text_of(_highlight("x" * 2 * LONGEST_LINE + "\ny")).strip() == "x" * LONGEST_LINE + "  # …\ny"
+    assert "cut here" in _highlight("x = 1\n" * MAX_SHOWN_CHARACTERS)
 
 
 def test_every_page_forbids_what_is_not_its_own():
     """A browser loads nothing and runs nothing but the class report's own script, whatever a text smuggles in."""
     loader = rendering._environment().loader
-    pages = {name: rendering.source_of(name) for name in loader.list_templates() if name.endswith(".html.j2")}
+    pages = {name: rendering.read_source(name) for name in loader.list_templates() if name.endswith(".html.j2")}
     assert {"feedback.html.j2", "class_report.html.j2"} <= pages.keys()
     for name, page in pages.items():
         (policy,) = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]+)">', page)

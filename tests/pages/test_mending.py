@@ -10,9 +10,9 @@ import pytest
 from this_course import ROOT, exercises_of
 
 from autograder.course.settings import load_course
-from autograder.grade.marks import Mark, automatic_mark
+from autograder.grade.marks import Mark, make_mark
 from autograder.grade.results import ExerciseResult, GroupResult, LabResult
-from autograder.pages.feedback import to_mend, write_feedback
+from autograder.pages.feedback import find_to_mend, write_feedback
 from coursekit.check.reference import load_reference
 
 LAB = "02_self_attention"
@@ -26,7 +26,7 @@ def exercise(name: str, score: float, *mistakes: str, status: str = "graded") ->
 
 
 def of(*exercises: ExerciseResult) -> Mark:
-    return automatic_mark(LabResult("ada", LAB, exercises))
+    return make_mark(LabResult("ada", LAB, exercises))
 
 
 @cache
@@ -42,7 +42,7 @@ def work() -> Mark:
 
 
 def test_one_mistake_in_two_exercises_is_one_thing_and_what_costs_most_comes_first():
-    found = to_mend(COURSE, work())
+    found = find_to_mend(COURSE, work())
     assert [(mend.exercises, mend.points) for mend in found] == [
         (("self_attention_matrix", "scaled_dot_product_attention"), 3.5),
         (("attention_cost",), 2.5),
@@ -67,7 +67,7 @@ def test_one_mistake_in_two_exercises_is_one_thing_and_what_costs_most_comes_fir
     ],
 )
 def test_without_a_site_a_section_is_read_in_jupyterlab_or_named_only(course, address, tmp_path):
-    ((section, found),) = to_mend(course, work())[0].sections
+    ((section, found),) = find_to_mend(course, work())[0].sections
     assert found == address
     page = write_feedback(course, work(), tmp_path).read_text("utf-8")
     assert section.title in page and ('<a href="http' in page) == bool(address)
@@ -75,10 +75,10 @@ def test_without_a_site_a_section_is_read_in_jupyterlab_or_named_only(course, ad
 
 def test_what_a_person_marked_and_what_is_to_be_graded_again_is_not_told():
     first, *others = work().parts
-    assert not to_mend(COURSE, replace(work(), parts=(replace(work().parts[3], by_hand=1.0),)))
-    assert not to_mend(COURSE, replace(work(), parts=(replace(work().parts[3], waits="grader"),)))
-    assert not to_mend(COURSE, of(exercise("project_qkv", 4)))
-    assert len(others) == 5 and to_mend(COURSE, replace(work(), parts=(first,)))
+    assert not find_to_mend(COURSE, replace(work(), parts=(replace(work().parts[3], by_hand=1.0),)))
+    assert not find_to_mend(COURSE, replace(work(), parts=(replace(work().parts[3], waits="grader"),)))
+    assert not find_to_mend(COURSE, of(exercise("project_qkv", 4)))
+    assert len(others) == 5 and find_to_mend(COURSE, replace(work(), parts=(first,)))
 
 
 def test_the_page_opens_with_three_of_them_and_folds_the_rest(tmp_path):

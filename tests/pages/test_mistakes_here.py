@@ -52,26 +52,26 @@ def test_the_box_is_what_the_check_of_the_lab_says_of_the_lines(choice):
         report = Lab(load_reference(LAB)).report(EXERCISE, as_answered(choice))
     assert report.judgement.misconceptions == ((choice.id,) if choice.id else ())
     assert report.judgement.passed == (not choice.id)
-    assert Printed(mistakes_here.box(choice)) == report._repr_html_()
+    assert Printed(mistakes_here.render_box(choice)) == report._repr_html_()
     assert bool(report.sections) == bool(choice.id), "a section explains each mistake"
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=IDS)
 def test_the_map_is_what_the_lines_compute(choice, exercise):
-    given = mistakes_here.inputs(choice)
+    given = mistakes_here.make_inputs(choice)
     scope = {**given, "np": np, "math": math, "softmax": softmax}
     with np.errstate(all="ignore"):
         exec("\n".join(choice.lines), scope)  # the lines as they stand on the page, for one sentence
-    shown = mistakes_here.weights_of(choice, exercise)
+    shown = mistakes_here.compute_weights(choice, exercise)
     np.testing.assert_allclose(scope["weights"], shown, rtol=1e-9, atol=1e-12)
     if choice.id:
-        assert not np.allclose(shown, mistakes_here.weights_of(CHOICES[0], exercise), atol=0.05)
+        assert not np.allclose(shown, mistakes_here.compute_weights(CHOICES[0], exercise), atol=0.05)
 
 
 def test_what_is_marked_is_what_is_wrong_there(exercise):
-    right, mask = mistakes_here.weights_of(CHOICES[0], exercise), mistakes_here.inputs(CHOICES[0])["mask"]
+    right, mask = mistakes_here.compute_weights(CHOICES[0], exercise), mistakes_here.make_inputs(CHOICES[0])["mask"]
     marked = {
-        name: mistakes_here.marks(mistakes_here.weights_of(choice, exercise), right, mask)
+        name: mistakes_here.find_marks(mistakes_here.compute_weights(choice, exercise), right, mask)
         for name, choice in zip(IDS, CHOICES, strict=True)
     }
     assert not marked["right"].any()
@@ -80,7 +80,7 @@ def test_what_is_marked_is_what_is_wrong_there(exercise):
     assert marked["mask_after_softmax"][:5, 5].tolist() == [True] * 4 + [False]
     assert marked["mask_inverted"][:5, :5].sum() == 10 and not (marked["mask_inverted"][:5, :5] & mask).any()
     assert np.array_equal(
-        marked["unstable_softmax"][:5, :5], np.isnan(mistakes_here.weights_of(CHOICES[-1], exercise))
+        marked["unstable_softmax"][:5, :5], np.isnan(mistakes_here.compute_weights(CHOICES[-1], exercise))
     ), "every NaN, and nothing else"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from site_building import ROOT
 
-from autograder.integrations.site.formulas import node_here
+from autograder.integrations.site.formulas import find_node
 
 # The page's script, in a window whose search only tells how it reads words.
 _PROGRAM = """
@@ -35,7 +35,7 @@ READ = {
 
 def answers(name: str, given: list[object]) -> list[Any]:
     """What an option of the search makes of each of the things that are given."""
-    if node_here() is None:
+    if find_node() is None:
         pytest.skip("needs Node.js")
     command = ["node", "-e", _PROGRAM, "--", str(ROOT / "site" / "_static" / "search.js"), json.dumps([name, given])]
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)

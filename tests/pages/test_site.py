@@ -31,7 +31,7 @@ from autograder.cli import app as cli
 from autograder.course.settings import CourseError, load_course
 from autograder.integrations.site.build import MARKER, SiteRefused, SiteSummary, build_site
 from autograder.integrations.site.formulas import typeset
-from autograder.integrations.site.notebooks import page_of, subtitle_of, title_of
+from autograder.integrations.site.notebooks import make_page, read_subtitle, read_title
 from autograder.integrations.site.sources import DOCS, MORE, TEACHING, lay_out
 from autograder.integrations.site.vendored import copy_mathjax, write_vega
 from coursekit.lecture.plots import below_figure
@@ -64,7 +64,7 @@ def a_lecture() -> nbformat.NotebookNode:
 def test_figures_of_a_notebook_become_numbered_files_with_their_words():
     lecture = a_lecture()
     before = nbformat.writes(lecture)
-    page = page_of(lecture, "03b_dots")
+    page = make_page(lecture, "03b_dots")
     assert list(page.pictures) == ["03b_dots-1.webp", "03b_dots-2.webp"]
     assert page.notebook.cells[1].source == "print(1)"
     shown = page.notebook.cells[2].outputs
@@ -81,7 +81,7 @@ def test_pictures_lose_no_pixel_and_many_bytes():
     lecture = nbformat.read(ROOT / "lectures" / "02_self_attention.ipynb", as_version=4)
     outputs = [output for cell in lecture.cells for output in cell.get("outputs", [])]
     stored = [output.data["image/png"] for output in outputs if "image/png" in output.get("data", {})]
-    written = list(page_of(lecture, "02_self_attention").pictures.values())
+    written = list(make_page(lecture, "02_self_attention").pictures.values())
     assert len(stored) == len(written) > 5
     for before, after in zip(stored, written, strict=True):
         files = (io.BytesIO(picture) for picture in (base64.b64decode(before), after))
@@ -96,7 +96,7 @@ def test_a_live_figure_is_its_picture_with_the_chart_beside_it():
     first = copy.deepcopy(lecture.cells[2].outputs[0])
     first.data[CHART] = {"title": "</script><b>"}
     lecture.cells[2].outputs[0] = first
-    texts = [output.data["text/html"] for output in page_of(lecture, "03b_dots").notebook.cells[2].outputs]
+    texts = [output.data["text/html"] for output in make_page(lecture, "03b_dots").notebook.cells[2].outputs]
     assert '<figure class="course-figure course-live" id="figure-3b-1"><img src="figures/03b_dots-1.webp"' in texts[0]
     assert texts[0].count("</script>") == 1 and "\\u003c/script>\\u003cb>" in texts[0]
     assert "course-live" not in texts[1]
@@ -126,9 +126,9 @@ def test_a_live_figure_is_stored_with_a_picture_a_question_before_it_and_few_byt
 
 
 def test_a_notebook_is_listed_by_its_heading_and_the_sentence_below():
-    assert title_of(a_lecture()) == "3 · Dots"
-    assert subtitle_of(a_lecture()) == "One dot, then another."
-    assert title_of(new_notebook()) == subtitle_of(new_notebook()) == ""
+    assert read_title(a_lecture()) == "3 · Dots"
+    assert read_subtitle(a_lecture()) == "One dot, then another."
+    assert read_title(new_notebook()) == read_subtitle(new_notebook()) == ""
 
 
 @pytest.fixture
@@ -378,7 +378,7 @@ def test_a_lecture_s_pictures_are_transparent_set_up_stays_away_and_code_that_dr
     """
     stored = nbformat.read(ROOT / "lectures" / f"{name}.ipynb", as_version=4)
     tags = [set(cell.metadata.get("tags", ())) for cell in stored.cells]
-    page = page_of(stored, name)
+    page = make_page(stored, name)
     shown = [set(cell.metadata.get("tags", ())) for cell in page.notebook.cells]
     seen = {"setup": 0, "drawing": 0}
     for had, has, cell in zip(tags, shown, stored.cells, strict=True):

@@ -17,9 +17,9 @@ from test_command import course  # noqa: F401  a course of two labs; every submi
 from tiny_course import LAB, TOML
 
 from autograder.course.settings import CourseError, load_course
-from autograder.course.text import shown_time
-from autograder.grade.gradebook import recorded_marks
-from autograder.grade.lab_grader import of_submission
+from autograder.course.text import format_time
+from autograder.grade.gradebook import read_marks
+from autograder.grade.lab_grader import add_origin
 from autograder.grade.results import ExerciseResult, LabResult
 from autograder.marking import run as command
 from autograder.read import FoundSubmission, find_submissions
@@ -44,7 +44,7 @@ def late(course, monkeypatch):  # noqa: F811
         for submission in submissions:
             digest = command.content_hash(submission.read())
             result = LabResult(submission.student, grader.lab, exercises, content_hash=digest, grader_version="g1")
-            yield [of_submission(result, submission)]
+            yield [add_origin(result, submission)]
 
     monkeypatch.setattr(command, "grade_all", grade_all)
     toml = TOML.replace("[[labs]]", "[grading]\nlate_percent_per_day = 20\n\n[[labs]]") + DUE
@@ -103,7 +103,7 @@ def test_moodles_worksheet_says_who_was_late_before_grading_or_after_it(late):
         "handed in late, which costs 1 of the 5 points" in page
         and "handed in 2026-11-03 13:00 UTC+01:00 (12:00 UTC)" in page
     )
-    (mark,) = [mark for mark in recorded_marks(late, late.db_url, LAB) if mark.student == "George Boole_502"]
+    (mark,) = [mark for mark in read_marks(late, late.db_url, LAB) if mark.student == "George Boole_502"]
     assert mark.timestamp == NOON + timedelta(days=1)
     (late.root / "gradebook.db").unlink()
     grade(late, archive, MOODLE)
@@ -137,9 +137,9 @@ def test_canvas_calls_work_late_and_its_list_says_how_late(late):
 
 def test_a_time_is_said_in_the_zone_of_the_course_with_utc_beside_it():
     summer = datetime(2026, 7, 1, 22, 30, 5, tzinfo=UTC)
-    assert shown_time(NOON, ZoneInfo("Europe/Berlin")) == "2026-11-02 13:00 CET (12:00 UTC)"
-    assert shown_time(summer, ZoneInfo("Europe/Berlin")) == "2026-07-02 00:30 CEST (2026-07-01 22:30 UTC)"
-    assert shown_time(summer, UTC, seconds=True) == "2026-07-01 22:30:05 UTC"
+    assert format_time(NOON, ZoneInfo("Europe/Berlin")) == "2026-11-02 13:00 CET (12:00 UTC)"
+    assert format_time(summer, ZoneInfo("Europe/Berlin")) == "2026-07-02 00:30 CEST (2026-07-01 22:30 UTC)"
+    assert format_time(summer, UTC, seconds=True) == "2026-07-01 22:30:05 UTC"
 
 
 def test_the_later_of_two_times_counts():

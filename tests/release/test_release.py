@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from tiny_course import LAB, TOML, build, details, export_points, released, solution_notebook, write_notebook
 
-from autograder.course.labs import ABSENT, earlier_cells, earlier_file, text_hash
+from autograder.course.labs import ABSENT, earlier_file, read_earlier_cells, text_hash
 from autograder.course.settings import CourseError, load_course
 from autograder.course.text_pairs import check_pair, read_pair, write_pair
 from autograder.declare import Case, Exercise
@@ -139,10 +139,10 @@ def test_files_beside_the_solution_are_released_without_the_text_pair(course):
 
 def test_a_release_remembers_what_cells_said_before(course):
     release(course)
-    assert earlier_cells(course, LAB) == {}
+    assert read_earlier_cells(course, LAB) == {}
     edit_solution(course, lambda notebook: setattr(notebook.cells[2], "source", "check = repr"))
     release(course)
-    assert earlier_cells(course, LAB) == {"imports": [text_hash("check = print")]}
+    assert read_earlier_cells(course, LAB) == {"imports": [text_hash("check = print")]}
     assert release(course, check=True).changed == () and not list(course.releases.rglob("*earlier*"))
 
     def change(notebook):
@@ -151,7 +151,7 @@ def test_a_release_remembers_what_cells_said_before(course):
 
     edit_solution(course, change)
     release(course)
-    assert earlier_cells(course, LAB) == {
+    assert read_earlier_cells(course, LAB) == {
         "imports": [text_hash("check = print"), text_hash("check = repr")],
         "helper": [ABSENT],
     }

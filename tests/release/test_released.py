@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from autograder.course import labs
-from autograder.course.labs import cells_by_id, read_released, released_names
+from autograder.course.labs import cells_by_id, read_released, read_released_names
 from autograder.course.settings import CourseError
 
 LAB = "02_self_attention"
@@ -28,16 +28,16 @@ def test_names_are_parsed_once_and_anew_when_the_lab_changes(course, monkeypatch
     parsed = []
     parse = labs.parse_notebook
     monkeypatch.setattr(labs, "parse_notebook", lambda *some: parsed.append(1) or parse(*some))
-    names = released_names(course, LAB)
-    assert names == released_names(course, LAB) == tuple(cells_by_id(read_released(course, LAB)))
+    names = read_released_names(course, LAB)
+    assert names == read_released_names(course, LAB) == tuple(cells_by_id(read_released(course, LAB)))
     assert len(parsed) == 2  # once for each of the two functions
     notebook = read_released(course, LAB)
     notebook.cells = notebook.cells[: len(notebook.cells) // 2]
     nbformat.write(notebook, course.release_notebook(LAB))
-    assert released_names(course, LAB) == names[: len(released_names(course, LAB))] != names
+    assert read_released_names(course, LAB) == names[: len(read_released_names(course, LAB))] != names
 
 
 def test_names_of_a_lab_that_is_not_released_are_refused(course):
     course.release_notebook(LAB).unlink()
     with pytest.raises(CourseError, match=f'run "course release {LAB}"'):
-        released_names(course, LAB)
+        read_released_names(course, LAB)

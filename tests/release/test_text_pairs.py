@@ -11,7 +11,7 @@ from nbformat.v4 import new_output
 from tiny_course import solution_notebook, write_notebook
 
 from autograder.course.settings import load_course
-from autograder.course.text_pairs import PairError, check_pair, paired_notebooks, read_pair, text_of, write_pair
+from autograder.course.text_pairs import PairError, check_pair, find_pairs, read_pair, write_pair, write_text
 
 HEAD = '[course]\ntitle = "t"\nid = "t"\n[distribution]\nversion = "1.0"\n'
 
@@ -60,9 +60,9 @@ def test_a_newer_notebook_changes_the_text(pair):
 
 def test_outputs_are_not_part_of_the_pair(pair):
     notebook = nbformat.read(pair, as_version=4)
-    before = text_of(notebook)
+    before = write_text(notebook)
     notebook.cells[4].outputs = []
-    assert text_of(notebook) == before
+    assert write_text(notebook) == before
 
 
 @pytest.mark.parametrize("suffix", [".py", ".ipynb"])
@@ -86,4 +86,4 @@ def test_paired_notebooks_finds_lectures_and_solutions(tmp_path):
     (course.lectures).mkdir()
     (course.lectures / "01_a.py").write_text("# %%\n1\n")
     write_notebook(course.solution_notebook("01_a"), solution_notebook())
-    assert paired_notebooks(course) == [course.lectures / "01_a.ipynb", course.solution_notebook("01_a")]
+    assert find_pairs(course) == [course.lectures / "01_a.ipynb", course.solution_notebook("01_a")]

@@ -59,13 +59,13 @@ def test_a_group_that_was_handed_over_is_used(handed_over):
     assert groups.find() == handed_over
     assert (handed_over / "course-grader" / "cgroup.procs").read_text() == str(os.getpid())
     assert (handed_over / "cgroup.subtree_control").read_text() == "+memory"
-    assert doctor._counting().text == "counted by the kernel: control groups"
+    assert doctor._look_at_counting().text == "counted by the kernel: control groups"
 
 
 def test_a_group_with_other_peoples_processes_is_left_alone(handed_over):
     (handed_over / "cgroup.procs").write_text(f"{os.getppid()}\n{os.getpid()}")
     assert groups.find() == "no control group has been handed over to the grader"
-    found = doctor._counting()
+    found = doctor._look_at_counting()
     assert not found.works and not found.needed
     assert found.text.startswith("sampled four times a second")
     assert "--scope -p Delegate=yes" in found.remedy

@@ -15,7 +15,7 @@ import dask
 from distributed import Client, Future, as_completed
 
 from autograder.course.settings import CourseError
-from autograder.grade.lab_grader import QUEUED, GradingFailed, LabGrader, content_hash, of_submission
+from autograder.grade.lab_grader import QUEUED, GradingFailed, LabGrader, add_origin, content_hash
 from autograder.grade.results import LabResult
 from autograder.integrations.cluster.wire import decode_record, encode_job
 from autograder.integrations.cluster.worker import GradingPlugin, grade
@@ -81,9 +81,9 @@ class Cluster:
         done = as_completed(loop=client.loop, with_results=True, raise_errors=False)
         looked, seen, threads = 0.0, time.monotonic(), 0
 
-        def submit(found: FoundSubmission, data: bytes, *, again: bool) -> None:
+        def submit(submission: FoundSubmission, data: bytes, *, again: bool) -> None:
             future = client.submit(grade, plugin, data, retries=2, pure=False)
-            sent[future] = found, data, again
+            sent[future] = submission, data, again
             done.add(future)
 
         while todo or lost or sent:
@@ -99,31 +99,31 @@ class Cluster:
                     f"{self.address} has no worker that can grade. Start some: dask worker ADDRESS"
                 )
             while todo and len(sent) < QUEUED * threads:
-                found = todo.popleft()
+                submission = todo.popleft()
                 try:
-                    submit(found, found.read(), again=False)
+                    submit(submission, submission.read(), again=False)
                 except Unreadable as error:
-                    verdicts.append(of_submission(grader.unreadable(found.student, error.reason), found))
+                    verdicts.append(add_origin(grader.refuse(submission.student, error.reason), submission))
                 except OSError as error:
-                    verdicts.append(GradingFailed(found.student, f"{type(error).__name__}: {error}"))
+                    verdicts.append(GradingFailed(submission.student, f"{type(error).__name__}: {error}"))
             if lost and threads and not sent:
                 submit(*lost.popleft(), again=True)
             for future, answer in done.next_batch(block=False):
-                found, data, again = sent.pop(future)
+                submission, data, again = sent.pop(future)
                 if future.status == "finished":
-                    verdicts.append(_verdict(grader, found, data, answer))
+                    verdicts.append(_check_verdict(grader, submission, data, answer))
                 elif again:
                     why = answer[1] if isinstance(answer, tuple) else answer
-                    verdicts.append(GradingFailed(found.student, f"twice lost on the cluster: {why}"))
+                    verdicts.append(GradingFailed(submission.student, f"twice lost on the cluster: {why}"))
                 else:
-                    lost.append((found, data))
+                    lost.append((submission, data))
             if verdicts:
                 yield verdicts
             else:
                 time.sleep(POLL_SECONDS)
 
 
-def _verdict(grader: LabGrader, found: FoundSubmission, data: bytes, record: object) -> Verdict:
+def _check_verdict(grader: LabGrader, submission: FoundSubmission, data: bytes, record: object) -> Verdict:
     """The verdict in a worker's record, whose every claim is checked that can be."""
     try:
         result = decode_record(record)
@@ -133,5 +133,5 @@ def _verdict(grader: LabGrader, found: FoundSubmission, data: bytes, record: obj
             raise ValueError("a record of something else")
         notebook = None if result.state == "unreadable" else grader.plan(data).notebook
     except (ValueError, ArithmeticError, Unreadable, ReaderLost) as error:
-        return GradingFailed(found.student, f"its worker sent what cannot be right: {str(error)[:300]}")
-    return of_submission(replace(result, student=found.student, notebook=notebook), found)
+        return GradingFailed(submission.student, f"its worker sent what cannot be right: {str(error)[:300]}")
+    return add_origin(replace(result, student=submission.student, notebook=notebook), submission)

@@ -53,7 +53,7 @@ class GradingPlugin(WorkerPlugin):
         except Exception as error:
             if isinstance(error, (SandboxUnavailable, OSError, MemoryError)):
                 self._leave(error)
-            reason = _reason(error)
+            reason = _say_why(error)
         finally:
             if self._closed:
                 sandbox.close()  # it was started again for this one
@@ -64,17 +64,17 @@ class GradingPlugin(WorkerPlugin):
             grader = decode_job(self._job)
             sandbox = Sandbox(grader.limits, preload=preload_of(grader.course, grader.lab))
             sandbox.start()
-            grader.prepared(sandbox)
+            grader.prepare(sandbox)
             return grader, sandbox
         except Exception as error:
             self._leave(error)
-            reason = _reason(error)
+            reason = _say_why(error)
         raise RuntimeError(reason)
 
     def _leave(self, error: Exception) -> None:
-        self._worker.log_event(self.name, f"{self._worker.name} cannot grade and leaves the cluster: {_reason(error)}")
+        self._worker.log_event(self.name, f"{self._worker.name} cannot grade and leaves the cluster: {_say_why(error)}")
         self._worker.loop.add_callback(self._worker.close, reason="it cannot grade")
 
 
-def _reason(error: Exception) -> str:
+def _say_why(error: Exception) -> str:
     return str(error) if isinstance(error, (SandboxUnavailable, CourseError)) else f"{type(error).__name__}: {error}"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from autograder.course.labs import known_cells
+from autograder.course.labs import read_known_cells
 from autograder.course.roster import ExportRefused, Roster
 from autograder.course.settings import Course, CourseError
 from autograder.course.text import on_one_line, student_id
@@ -20,7 +20,7 @@ _TIME = (1980, 1, 1, 0, 0, 0)  # the same pages make the same archive
 _UPLOADED = re.compile(r"_\d+_\d+_$")
 
 
-def moodle_names(lab: str, roster: Roster, people: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+def make_moodle_names(lab: str, roster: Roster, people: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     """Names by student, as Moodle's "Upload multiple feedback files in a zip" reads them.
 
     Raises:
@@ -40,7 +40,7 @@ def moodle_names(lab: str, roster: Roster, people: Mapping[str, Mapping[str, str
     return names
 
 
-def canvas_names(course: Course, lab: str, students: Iterable[str], download: Path) -> dict[str, str]:
+def find_canvas_names(course: Course, lab: str, students: Iterable[str], download: Path) -> dict[str, str]:
     """Names by student, as Canvas's "Upload Submissions" reads them: like the file that was handed in.
 
     Args:
@@ -52,12 +52,12 @@ def canvas_names(course: Course, lab: str, students: Iterable[str], download: Pa
     Raises:
         ExportRefused: the download does not hold a student's file.
     """
-    known = known_cells(course)
+    known = read_known_cells(course)
     found = {submission.student: submission for submission in find_submissions([download], lab, known).submissions}
-    others = _uploads(download)
+    others = _list_uploads(download)
     names, reasons = {}, []
     for student in students:
-        prefix = (_uploaded_as(found[student]) if student in found else "") or others.get(student, "")
+        prefix = (_find_upload(found[student]) if student in found else "") or others.get(student, "")
         if prefix:
             names[student] = f"{prefix}{lab}.html"
         else:
@@ -67,7 +67,7 @@ def canvas_names(course: Course, lab: str, students: Iterable[str], download: Pa
     return names
 
 
-def _uploaded_as(found: FoundSubmission) -> str:
+def _find_upload(found: FoundSubmission) -> str:
     """What Canvas put before the name of the file that counts: whose it is, and the number of the upload."""
     inside = getattr(found.source, "members", ())
     for name in (part for place in (*inside, str(found.path)) for part in place.split("/")):
@@ -77,7 +77,7 @@ def _uploaded_as(found: FoundSubmission) -> str:
     return ""
 
 
-def _uploads(download: Path) -> dict[str, str]:
+def _list_uploads(download: Path) -> dict[str, str]:
     """By student, what Canvas put before the name of a file, also of one in which there is nothing to grade."""
     names: list[str] = []
     with suppress(zipfile.BadZipFile, OSError):

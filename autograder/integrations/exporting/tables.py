@@ -65,7 +65,7 @@ class Cell:
         return f"{score:g}"
 
 
-def canvas_table(
+def make_canvas_table(
     course: Course, roster: Roster, marks: Marks, people: Mapping[str, Row], *, headings: Mapping[str, str], cell: Cell
 ) -> Table:
     """Canvas's gradebook: who it is, a row of points possible, and a column for each lab.
@@ -89,7 +89,7 @@ def canvas_table(
     persons = [row for row in roster.rows if roster.number(row)]
     filled: list[dict[str, str]] = [{name: row[name] for name in names} for row in persons]
     for lab, of_lab in marks.items():
-        column = headings.get(lab) or _assignment(course, roster, lab) or course.lab(lab).title
+        column = headings.get(lab) or _find_assignment(course, roster, lab) or course.lab(lab).title
         if column not in roster.columns:
             table.notes.append(
                 f"{roster.path} has no column {column!r} for {lab}: "
@@ -97,7 +97,7 @@ def canvas_table(
                 f"--column {lab}='TITLE (NUMBER)' names one that is there{did_you_mean(column, roster.columns)}"
             )
         own = next(iter(of_lab.values())).max_score
-        most = _number(possible.get(column, "")) or own
+        most = _read_number(possible.get(column, "")) or own
         if most != own:
             table.notes.append(f"{lab}: {own:g} points are scaled to the {most:g} that Canvas has for {column!r}")
         table.add_columns(column)
@@ -107,7 +107,7 @@ def canvas_table(
     return table
 
 
-def moodle_table(
+def make_moodle_table(
     course: Course, roster: Roster, marks: Marks, people: Mapping[str, Row], *, headings: Mapping[str, str], cell: Cell
 ) -> Table:
     """Moodle's grading worksheet with the grades filled in; from any other roster, a table for Moodle's grade import.
@@ -118,7 +118,7 @@ def moodle_table(
     """
     grade, most_column = roster.column("Grade"), roster.column("Maximum grade")
     if roster.column("Identifier") is None or grade is None:
-        return _plain_columns(course, roster, marks, people, headings, cell)
+        return _make_plain_columns(course, roster, marks, people, headings, cell)
     if len(marks) != 1:
         raise CourseError(f"{roster.path}: is the grading worksheet of one assignment; name one lab")
     ((lab, of_lab),) = marks.items()
@@ -129,7 +129,7 @@ def moodle_table(
     texts = {row[most_column].strip() for row in rows if most_column and row[most_column].strip()}
     comma = any("," in text for text in texts)
     own = next(iter(of_lab.values())).max_score
-    most = _number(next(iter(texts))) if len(texts) == 1 else None
+    most = _read_number(next(iter(texts))) if len(texts) == 1 else None
     if most and most != own:
         table.notes.append(f"{lab}: {own:g} points are scaled to the {most:g} that Moodle has")
 
@@ -141,7 +141,7 @@ def moodle_table(
     return table
 
 
-def plain_table(marks: Marks, roster: Roster | None, people: Mapping[str, Row], cell: Cell) -> Table:
+def make_plain_table(marks: Marks, roster: Roster | None, people: Mapping[str, Row], cell: Cell) -> Table:
     """All that the gradebook says: for each lab score, maximum, points lost by lateness, and whether a mark waits.
 
     No text in it is a formula to a spreadsheet: names come from file names and from accounts of students.
@@ -157,30 +157,32 @@ def plain_table(marks: Marks, roster: Roster | None, people: Mapping[str, Row], 
             lab: cell.text,
             f"{lab} of": lambda mark: f"{mark.max_score:g}" if mark and mark.parts else "",
             f"{lab} lost by lateness": lambda mark: f"{mark.penalty:g}" if mark else "",
-            f"{lab} state": lambda mark: _state(mark),
+            f"{lab} state": lambda mark: _describe_state(mark),
         }
         for column, text in columns.items():
             for row in rows:
                 row.pop(column, None)  # where an earlier export is the roster
             _fill(rows, of_rows, column, of_lab, people, text)
         table.add_columns(*columns)
-    without_formulas(rows)
+    remove_formulas(rows)
     return table
 
 
-def without_formulas(rows: Sequence[dict[str, str]]) -> None:
+def remove_formulas(rows: Sequence[dict[str, str]]) -> None:
     """Change every text that a spreadsheet would compute; numbers stay."""
     for row in rows:
-        row.update({column: text if _number(text) is not None else plain_cell(text) for column, text in row.items()})
+        row.update(
+            {column: text if _read_number(text) is not None else plain_cell(text) for column, text in row.items()}
+        )
 
 
-def _state(mark: Mark | None) -> str:
+def _describe_state(mark: Mark | None) -> str:
     if mark is None:
         return "nothing handed in"
     return mark.state if mark.state in ("excused", "unreadable") else "waits" if mark.waits else "graded"
 
 
-def _plain_columns(
+def _make_plain_columns(
     course: Course, roster: Roster, marks: Marks, people: Mapping[str, Row], headings: Mapping[str, str], cell: Cell
 ) -> Table:
     rows = [dict(row) for row in roster.rows]
@@ -218,7 +220,7 @@ def _fill(
             row[column] = written
 
 
-def _assignment(course: Course, roster: Roster, lab: str) -> str | None:
+def _find_assignment(course: Course, roster: Roster, lab: str) -> str | None:
     wanted = {lab.casefold(), course.lab(lab).title.casefold()}
     found = [column for column in roster.columns if _ASSIGNMENT_ID.sub("", column).strip().casefold() in wanted]
     if len(found) > 1:
@@ -226,7 +228,7 @@ def _assignment(course: Course, roster: Roster, lab: str) -> str | None:
     return found[0] if found else None
 
 
-def _number(text: str) -> float | None:
+def _read_number(text: str) -> float | None:
     try:
         return float(text.strip().replace(",", "."))
     except ValueError:

@@ -11,7 +11,7 @@ from autograder.course.roster import Roster
 from autograder.course.settings import Course, CourseError
 from autograder.grade.marks import Mark
 from autograder.grade.results import round_score
-from autograder.integrations.exporting.tables import Marks, Row, Table, without_formulas
+from autograder.integrations.exporting.tables import Marks, Row, Table, remove_formulas
 
 SUMS = ("weights", "weighted sum", "term %")
 NOT_DUE = "not due yet"
@@ -35,7 +35,7 @@ class _Share:
     because: str = ""
 
 
-def weights_of(course: Course, labs: Sequence[str], given: Sequence[str]) -> dict[str, float]:
+def read_weights(course: Course, labs: Sequence[str], given: Sequence[str]) -> dict[str, float]:
     """The weights of some labs: those in course.toml, and in their place the `given` ones, written LAB=NUMBER.
 
     Raises:
@@ -57,7 +57,7 @@ def weights_of(course: Course, labs: Sequence[str], given: Sequence[str]) -> dic
     return weights
 
 
-def term_table(
+def make_term_table(
     course: Course, marks: Marks, roster: Roster | None, people: Mapping[str, Row], rules: TermRules
 ) -> Table:
     """One row for each student, or for each row of the roster.
@@ -71,14 +71,14 @@ def term_table(
         students = sorted({student for of_lab in marks.values() for student in of_lab})
         whose = [({"student": student}, student) for student in students]
     else:
-        of_row = _with_extensions(course, roster) | {id(row): student for student, row in people.items()}
+        of_row = _find_with_extensions(course, roster) | {id(row): student for student, row in people.items()}
         whose = [(dict(row), of_row.get(id(row), "")) for row in roster.rows if roster.is_person(row)]
     table = Table([*(roster.columns if roster else ("student",))])
     table.add_columns(*(f"{lab} {what}" for lab in marks for what in ("%", "counts")), *SUMS)
     for row, student in whose:
-        shares = {lab: _share(course, lab, student, of_lab.get(student), rules) for lab, of_lab in marks.items()}
-        table.rows.append(row | _texts(_with_dropped(shares, rules.dropped)))
-    without_formulas(table.rows)
+        shares = {lab: _make_share(course, lab, student, of_lab.get(student), rules) for lab, of_lab in marks.items()}
+        table.rows.append(row | _write_texts(_drop(shares, rules.dropped)))
+    remove_formulas(table.rows)
     zero = [lab for lab, weight in rules.weights.items() if not weight]
     table.notes += [f"{lab} has the weight 0 and does not count" for lab in zero]
     if waiting := sum(not row["term %"] and "waits" in row.values() for row in table.rows):
@@ -88,13 +88,13 @@ def term_table(
     return table
 
 
-def _with_extensions(course: Course, roster: Roster) -> dict[int, str]:
+def _find_with_extensions(course: Course, roster: Roster) -> dict[int, str]:
     """The students with an extension by their row, who may have handed in nothing at all yet."""
     students = dict.fromkeys(student for student, _, _ in course.lateness.extensions)
     return {id(roster.rows[place]): student for student in students for place in roster.places(student)}
 
 
-def _share(course: Course, lab: str, student: str, mark: Mark | None, rules: TermRules) -> _Share:
+def _make_share(course: Course, lab: str, student: str, mark: Mark | None, rules: TermRules) -> _Share:
     weight = rules.weights[lab]
     if mark is not None:
         if mark.excused:
@@ -104,7 +104,7 @@ def _share(course: Course, lab: str, student: str, mark: Mark | None, rules: Ter
     return _Share(None, because=NOT_DUE) if due is not None and rules.now <= due else _Share(0.0, weight)
 
 
-def _with_dropped(shares: Mapping[str, _Share], number: int) -> dict[str, _Share]:
+def _drop(shares: Mapping[str, _Share], number: int) -> dict[str, _Share]:
     """The shares, those with the lowest percents dropped; all of them while one waits, which could be among those."""
     if any(share.because == "waits" for share in shares.values()):
         return dict(shares)
@@ -114,7 +114,7 @@ def _with_dropped(shares: Mapping[str, _Share], number: int) -> dict[str, _Share
     return {lab: _Share(share.percent, because="dropped") if lab in dropped else share for lab, share in shares.items()}
 
 
-def _texts(shares: Mapping[str, _Share]) -> dict[str, str]:
+def _write_texts(shares: Mapping[str, _Share]) -> dict[str, str]:
     texts = {}
     for lab, share in shares.items():
         texts[f"{lab} %"] = "" if share.percent is None else f"{share.percent:.2f}"

@@ -16,8 +16,8 @@ import coursekit
 from autograder.course.labs import earlier_file, read_released
 from autograder.course.settings import FILE_NAME, Course, CourseError
 from autograder.declare.course_exercises import course_files, declared_exercises, own_exercises
-from autograder.grade.lab_grader import grading_seed
-from autograder.grade.solution import solution_of_callees
+from autograder.grade.lab_grader import read_grading_seed
+from autograder.grade.solution import read_callees
 from autograder.release.student_project import LOCK
 
 USER = 64_111  # whom student code runs as in the container
@@ -25,7 +25,7 @@ _TIME = (1980, 1, 1, 0, 0, 0)
 _NOT_NEEDED = {"samples", *(f"integrations/{name}" for name in ("scaffold", "similarity", "exporting"))}
 
 
-def autograder_archive(course: Course, lab: str, *, show: str = "visible", seed: int | None = None) -> bytes:
+def make_archive(course: Course, lab: str, *, show: str = "visible", seed: int | None = None) -> bytes:
     """Return the zip archive for Gradescope's "Configure Autograder".
 
     Args:
@@ -39,21 +39,21 @@ def autograder_archive(course: Course, lab: str, *, show: str = "visible", seed:
     """
     lab = course.lab(lab).name
     read_released(course, lab)
-    settings = {"lab": lab, "seed": grading_seed(course) if seed is None else seed, "user": USER, "show": show}
+    settings = {"lab": lab, "seed": read_grading_seed(course) if seed is None else seed, "user": USER, "show": show}
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         templates = Path(autograder.__path__[0]) / "integrations" / "gradescope" / "templates"
         for name in ("setup.sh", "run_autograder"):
             _add(archive, name, (templates / name).read_bytes(), 0o755)
         _add(archive, "gradescope.json", (json.dumps(settings, indent=1) + "\n").encode())
-        _add(archive, "requirements.txt", _requirements())
+        _add(archive, "requirements.txt", _read_requirements())
         if course.packages:
             _add(archive, "packages.txt", "".join(f"{package}\n" for package in course.packages).encode())
-        _add(archive, f"course/{FILE_NAME}", _settings(course, lab))
-        for name, path in sorted(_files(course, lab)):
+        _add(archive, f"course/{FILE_NAME}", _write_settings(course, lab))
+        for name, path in sorted(_list_files(course, lab)):
             _add(archive, name, path.read_bytes())
         declared = declared_exercises(course, lab)
-        if not own_exercises(declared) and (solution := solution_of_callees(course, lab, declared)):
+        if not own_exercises(declared) and (solution := read_callees(course, lab, declared)):
             _add(archive, f"course/solutions/{lab}/{lab}.ipynb", nbformat.writes(solution).encode())
     return content.getvalue()
 
@@ -65,23 +65,23 @@ def _add(archive: zipfile.ZipFile, name: str, content: bytes, mode: int = 0o644)
     archive.writestr(entry, content)
 
 
-def _files(course: Course, lab: str) -> Iterator[tuple[str, Path]]:
+def _list_files(course: Course, lab: str) -> Iterator[tuple[str, Path]]:
     """What goes in, with its place in the archive: packages below `grader/`, the lab below `course/`."""
     for package in (autograder, coursekit):
         root = Path(package.__path__[0])
-        for path in _in(root):
+        for path in _find_in(root):
             if package is coursekit or not any(path.is_relative_to(root / name) for name in _NOT_NEEDED):
                 yield f"grader/{root.name}/{path.relative_to(root)}", path
-    wanted = [*_in(course.releases / lab), *course_files(course)]
+    wanted = [*_find_in(course.releases / lab), *course_files(course)]
     if own_exercises(declared_exercises(course, lab)):  # their references are the solution's results
-        wanted += _in(course.solutions / lab)
+        wanted += _find_in(course.solutions / lab)
     if (memory := earlier_file(course, lab)).is_file():
         wanted.append(memory)
     for path in dict.fromkeys(wanted):
         yield f"course/{path.relative_to(course.root)}", path
 
 
-def _settings(course: Course, lab: str) -> bytes:
+def _write_settings(course: Course, lab: str) -> bytes:
     """What of course.toml the container needs: its gradebook's address, which may hold a password, stays here."""
     limits = course.limits
     words = {"title": course.title, "term": course.term, "id": course.course_id}
@@ -94,7 +94,7 @@ def _settings(course: Course, lab: str) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-def _in(folder: Path) -> Iterator[Path]:
+def _find_in(folder: Path) -> Iterator[Path]:
     if folder.is_file():
         yield folder
     for path in folder.rglob("*"):
@@ -103,7 +103,7 @@ def _in(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _requirements() -> bytes:
+def _read_requirements() -> bytes:
     lock = Path(autograder.__path__[0]).parent / LOCK
     if not lock.is_file():
         raise CourseError(f"{lock}: is missing; install the course from its repository, which holds it")

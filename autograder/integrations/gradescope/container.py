@@ -20,7 +20,7 @@ from autograder.course.labs import details
 from autograder.course.settings import load_course
 from autograder.grade.lab_grader import LabGrader
 from autograder.grade.preloading import limits_of, preload_of
-from autograder.integrations.gradescope.results_json import results_json
+from autograder.integrations.gradescope.results_json import write_results
 from autograder.read.finding import Chooser
 from autograder.read.layouts import Claim, LabNames
 from autograder.read.tree import read_folder
@@ -60,13 +60,15 @@ def grade(places: Places = Places()) -> Path:
             walls = sandbox.walls
     finally:
         end_processes(other.user)  # before anything is written: nobody is left to watch or to touch it
-    by_hand = sum(float(flags.get("points") or 0.0) for flags in map(details, grader.release.cells) if _by_hand(flags))
+    by_hand = sum(
+        float(flags.get("points") or 0.0) for flags in map(details, grader.release.cells) if _is_by_hand(flags)
+    )
     target = places.base / "results" / "results.json"
-    write_atomically(target, results_json(result, walls, show=settings["show"], by_hand=by_hand))
+    write_atomically(target, write_results(result, walls, show=settings["show"], by_hand=by_hand))
     return target
 
 
-def _by_hand(flags: Mapping[str, Any]) -> bool:
+def _is_by_hand(flags: Mapping[str, Any]) -> bool:
     return bool(flags.get("task") or (flags.get("grade") and flags.get("solution")))
 
 

@@ -14,7 +14,7 @@ from coursekit.check.statuses import STATUS_WORDS
 VISIBILITIES = ("visible", "after_due_date", "after_published")
 
 
-def results_json(
+def write_results(
     result: LabResult, walls: Sequence[WallReport], *, show: str = "visible", by_hand: float = 0.0
 ) -> bytes:
     """Return the file that Gradescope reads.
@@ -35,7 +35,7 @@ def results_json(
     if result.content_hash:
         file = on_one_line(result.file) or "a notebook"
         head.append(f"What arrived: {file}. SHA-256 of the file: {result.content_hash}")
-    tests = [test | {"visibility": show} for exercise in result.exercises for test in _tests(exercise)]
+    tests = [test | {"visibility": show} for exercise in result.exercises for test in _make_tests(exercise)]
     for number, test in enumerate(tests, start=1):
         test["number"] = str(number)
     content = {
@@ -44,15 +44,15 @@ def results_json(
         "output_format": "text",
         "visibility": show,
         "stdout_visibility": "hidden",
-        "tests": [*tests, _for_instructors(result, walls)],
+        "tests": [*tests, _tell_instructors(result, walls)],
     }
     return (json.dumps(content, indent=1, ensure_ascii=True) + "\n").encode()
 
 
-def _tests(exercise: ExerciseResult) -> Iterator[dict[str, Any]]:
+def _make_tests(exercise: ExerciseResult) -> Iterator[dict[str, Any]]:
     if not exercise.groups:
         why = exercise.message or STATUS_WORDS[exercise.status]
-        yield _test(exercise.exercise, exercise.score, exercise.max_score, exercise.passed, why)
+        yield _make_test(exercise.exercise, exercise.score, exercise.max_score, exercise.passed, why)
         return
     said = [f"It looks like this: {sentence}" for sentence in exercise.sentences]
     said += [f"Hint: {exercise.hint}"] if exercise.hint else []
@@ -67,10 +67,10 @@ def _tests(exercise: ExerciseResult) -> Iterator[dict[str, Any]]:
         given, possible = given + score, possible + most
         text = [group.message] if group.message else []
         text += said if group is failing else []
-        yield _test(f"{exercise.exercise}: {group.title}", score, most, group.passed, "\n".join(text))
+        yield _make_test(f"{exercise.exercise}: {group.title}", score, most, group.passed, "\n".join(text))
 
 
-def _test(name: str, score: float, most: float, passed: bool, output: str) -> dict[str, Any]:
+def _make_test(name: str, score: float, most: float, passed: bool, output: str) -> dict[str, Any]:
     return {
         "name": name.replace("`", ""),
         "name_format": "text",
@@ -82,7 +82,7 @@ def _test(name: str, score: float, most: float, passed: bool, output: str) -> di
     }
 
 
-def _for_instructors(result: LabResult, walls: Sequence[WallReport]) -> dict[str, Any]:
+def _tell_instructors(result: LabResult, walls: Sequence[WallReport]) -> dict[str, Any]:
     lines = [f"state {result.state}, grader {result.grader_version or '-'}, file {result.content_hash[:16] or '-'}"]
     lines += [
         f"{exercise.exercise}: {exercise.status}, {exercise.score:g}/{exercise.max_score:g}, {exercise.seconds:.1f} s"
@@ -90,4 +90,4 @@ def _for_instructors(result: LabResult, walls: Sequence[WallReport]) -> dict[str
         for exercise in result.exercises
     ]
     lines.append("walls: " + ", ".join(wall.name if wall.stands else f"NOT {wall.name} ({wall.why})" for wall in walls))
-    return _test("For instructors", 0.0, 0.0, True, "\n".join(lines)) | {"visibility": "hidden"}
+    return _make_test("For instructors", 0.0, 0.0, True, "\n".join(lines)) | {"visibility": "hidden"}

@@ -67,12 +67,12 @@ class Assignment:
     left: list[str] = field(default_factory=list)
 
 
-def marked(source: str) -> str:
+def mark_solution(source: str) -> str:
     """Return a solution with marks around what students write: around all of it where it has none."""
     return source if BEGIN in source else f"{BEGIN}\n{source}\n{END}"
 
 
-def as_name(text: str) -> str:
+def make_name(text: str) -> str:
     """Return a text as a grade_id of nbgrader's."""
     return re.sub(r"\W+", "_", text).strip("_") or "answer"
 
@@ -91,10 +91,10 @@ def read_nbgrader(notebook: NotebookNode) -> Assignment:
         worth = float(flags.get("points") or 0)
         if flags.get("task") or (is_solution(cell) and flags.get("grade")):
             task = bool(flags.get("task"))
-            found.parts.append(Written(as_name(name), cell.cell_type, cell.source, worth, task))
+            found.parts.append(Written(make_name(name), cell.cell_type, cell.source, worth, task))
         elif is_solution(cell) and cell.cell_type == "code":
             source = _MARKS.sub(r"\1### \2 SOLUTION", cell.source)
-            question = Question(as_name(name), marked(source))
+            question = Question(make_name(name), mark_solution(source))
             found.parts.append(question)
         elif is_test(cell) and cell.cell_type == "code":
             if question is None:

@@ -42,7 +42,7 @@ class Target:
     optional: tuple[str, ...] = ()
 
 
-def targets(solution: str) -> list[Target]:
+def find_targets(solution: str) -> list[Target]:
     """Return the functions and values that a solution defines at its top level; none of one that is no Python."""
     try:
         tree = ast.parse(solution)
@@ -61,15 +61,17 @@ def targets(solution: str) -> list[Target]:
     return list(found.values())
 
 
-def tried(test: str, target: Target) -> Tried:
+def find_tried(test: str, target: Target) -> Tried:
     """Return what a test tries of a function or value."""
     found = Tried()
     try:
         tree = ast.parse(test)
     except (SyntaxError, ValueError):
         return Tried(left=[test])
-    for statement in _statements(tree):
-        inputs = [] if isinstance(statement, ast.Try | ast.With | ast.For | ast.While) else _inputs(statement, target)
+    for statement in _list_statements(tree):
+        inputs = (
+            [] if isinstance(statement, ast.Try | ast.With | ast.For | ast.While) else _find_inputs(statement, target)
+        )
         for name in inputs:
             if name not in found.inputs:
                 found.inputs.append(name)
@@ -78,7 +80,7 @@ def tried(test: str, target: Target) -> Tried:
     return found
 
 
-def _statements(tree: ast.Module) -> list[ast.stmt]:
+def _list_statements(tree: ast.Module) -> list[ast.stmt]:
     """The test's statements; those of a test that is written as a function (`def test_…(f):`) instead of it."""
     found: list[ast.stmt] = []
     for statement in tree.body:
@@ -87,20 +89,20 @@ def _statements(tree: ast.Module) -> list[ast.stmt]:
     return found
 
 
-def _inputs(statement: ast.stmt, target: Target) -> list[dict[str, str]]:
+def _find_inputs(statement: ast.stmt, target: Target) -> list[dict[str, str]]:
     if target.parameters is None:
         used = any(isinstance(node, ast.Name) and node.id == target.name for node in ast.walk(statement))
         return [{}] if used else []
     found = []
     for node in ast.walk(statement):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == target.name:
-            named = _by_name(node, target)
+            named = _name_arguments(node, target)
             if named is not None:
                 found.append(named)
     return found
 
 
-def _by_name(call: ast.Call, target: Target) -> dict[str, str] | None:
+def _name_arguments(call: ast.Call, target: Target) -> dict[str, str] | None:
     names = (*(target.parameters or ()), *target.optional)
     if len(call.args) > len(names) or any(isinstance(argument, ast.Starred) for argument in call.args):
         return None
@@ -120,7 +122,7 @@ def _is_spelt_out(value: ast.expr) -> bool:
             return False
         if isinstance(node, ast.Attribute) and node.attr not in _OF_LIBRARIES:
             return False
-    return _entries(value) <= LARGEST
+    return _count_entries(value) <= LARGEST
 
 
 def _repeats(node: ast.BinOp) -> bool:
@@ -131,20 +133,20 @@ def _repeats(node: ast.BinOp) -> bool:
             side = side.operand
         if isinstance(side, ast.BinOp):
             return is_number(side.left) and is_number(side.right)
-        of_numpy = isinstance(side, ast.Call | ast.Subscript | ast.Attribute) and not _plain_name(side)
+        of_numpy = isinstance(side, ast.Call | ast.Subscript | ast.Attribute) and not _find_plain_name(side)
         return of_numpy or (isinstance(side, ast.Constant) and isinstance(side.value, int | float | complex))
 
     return isinstance(node.op, ast.Mult) and not (is_number(node.left) and is_number(node.right))
 
 
-def _plain_name(node: ast.expr) -> str:
+def _find_plain_name(node: ast.expr) -> str:
     """The name of Python's own that a call begins with, such as `list`; empty for a call of NumPy's."""
     while isinstance(node, ast.Call | ast.Subscript | ast.Attribute):
         node = node.func if isinstance(node, ast.Call) else node.value
     return node.id if isinstance(node, ast.Name) and node.id in _PLAIN else ""
 
 
-def _entries(node: ast.AST) -> float:
+def _count_entries(node: ast.AST) -> float:
     """At most how many entries an expression has; infinity where its numbers do not say it.
 
     Where two arrays meet, in a sum or in a place that is asked for, each entry of one may meet each of the other.
@@ -153,23 +155,23 @@ def _entries(node: ast.AST) -> float:
         case ast.Call(func=func, args=args, keywords=keywords):
             name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
             if name in _SHAPED | _COUNTING:
-                return _made(name, node)
+                return _count_made(name, node)
             parts = [func, *args, *(keyword.value for keyword in keywords)]
-            return math.prod(map(_entries, parts)) ** (2 if name == "diag" else 1)
+            return math.prod(map(_count_entries, parts)) ** (2 if name == "diag" else 1)
         case ast.BinOp(left=one, right=other) | ast.Subscript(value=one, slice=other):
-            return _entries(one) * _entries(other)
+            return _count_entries(one) * _count_entries(other)
         case ast.List(elts=parts) | ast.Tuple(elts=parts):
-            return max(1.0, sum(map(_entries, parts)))
+            return max(1.0, sum(map(_count_entries, parts)))
         case ast.Dict(keys=keys, values=values):
-            return max(1.0, sum(_entries(part) for part in (*keys, *values) if part is not None))
+            return max(1.0, sum(_count_entries(part) for part in (*keys, *values) if part is not None))
         case ast.UnaryOp(operand=inner) | ast.Attribute(value=inner):
-            return _entries(inner)
+            return _count_entries(inner)
         case ast.Constant(value=str(text)):
             return max(1.0, len(text))
     return 1.0
 
 
-def _made(name: str, call: ast.Call) -> float:
+def _count_made(name: str, call: ast.Call) -> float:
     """How many entries a call makes that makes as many as its numbers say."""
     given = [
         *call.args,
@@ -182,12 +184,12 @@ def _made(name: str, call: ast.Call) -> float:
             for size in sizes
             for dimension in (size.elts if isinstance(size, ast.Tuple | ast.List) else [size])
         ]
-        values = [_number(number) for number in numbers]
+        values = [_read_number(number) for number in numbers]
         if None in values:
             return math.inf
         many = math.prod(max(1.0, abs(value)) for value in values if value is not None)
         return many**2 if name in ("eye", "identity") and len(values) == 1 else many
-    values = [_number(element) for element in given]
+    values = [_read_number(element) for element in given]
     counted = [abs(value) for value in values if value is not None]
     steps = counted[2:] if name != "linspace" else []
     if None in values or any(0 < step < 1 / 100 for step in steps):
@@ -195,7 +197,7 @@ def _made(name: str, call: ast.Call) -> float:
     return max(1.0, *counted) if counted else 1.0
 
 
-def _number(node: ast.expr) -> float | None:
+def _read_number(node: ast.expr) -> float | None:
     """The number that is written, with its sign; None for anything else."""
     sign = 1
     while isinstance(node, ast.UnaryOp):

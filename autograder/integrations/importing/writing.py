@@ -26,8 +26,8 @@ from autograder.integrations.importing.assignment import (
     is_nbgrader,
     read_nbgrader,
 )
-from autograder.integrations.importing.cases import Target, Tried, targets, tried
-from autograder.integrations.scaffold.making import KERNELSPEC, cells, refuse_lab, refuse_name, toml_text
+from autograder.integrations.importing.cases import Target, Tried, find_targets, find_tried
+from autograder.integrations.scaffold.making import KERNELSPEC, make_cells, refuse_lab, refuse_name, spell_toml
 
 _OWN_CELLS = {"introduction", "setup", "imports"}
 MOST_BYTES = 50 * 2**20  # of all files beside the notebook
@@ -49,7 +49,7 @@ def import_assignment(course: Course, path: Path, lab: str, title: str = "") -> 
         CourseError: there is no such assignment, or the lab's name cannot be used.
     """
     refuse_lab(course, lab)
-    source = _notebook_in(path)
+    source = _find_notebook(path)
     try:
         notebook = parse_notebook(source, source.read_bytes(), "name the instructor's version")
     except OSError as error:
@@ -61,21 +61,21 @@ def import_assignment(course: Course, path: Path, lab: str, title: str = "") -> 
         raise CourseError(f"{source}: has no metadata of nbgrader; name the version that instructors edit")
     assignment = read_nbgrader(notebook)
     title = title or lab.split("_", 1)[1].replace("_", " ").capitalize()
-    files = _all_beside(source) if path.is_dir() else _named_in(notebook, source)
+    files = _find_beside(source) if path.is_dir() else _find_named(notebook, source)
     made = _Writing(course, lab, title, assignment).write(source, files)
-    if others := len({*_all_beside(source, deep=path.is_dir())} - {*files}):
+    if others := len({*_find_beside(source, deep=path.is_dir())} - {*files}):
         what = f"{others} {'file' if others == 1 else 'files'} beside {source.name}"
         made.left.append(f"{what}, which the notebook does not name: to take all, name the folder")
     return made
 
 
-def _all_beside(source: Path, *, deep: bool = True) -> list[Path]:
+def _find_beside(source: Path, *, deep: bool = True) -> list[Path]:
     """The files beside a notebook, those in folders too where it is `deep`; no notebooks, and nothing hidden."""
     found = source.parent.rglob("*") if deep else source.parent.glob("*")
     return sorted(path for path in found if _is_taken(path, source))
 
 
-def _named_in(notebook: NotebookNode, source: Path) -> list[Path]:
+def _find_named(notebook: NotebookNode, source: Path) -> list[Path]:
     """The files beside a notebook, or below its folder, that its cells name."""
     text = "\n".join(cell.source for cell in notebook.cells)
     names = {name for name in re.findall(r"[\w-][\w./-]*\.\w+", text) if ".." not in name}
@@ -87,7 +87,7 @@ def _is_taken(path: Path, source: Path) -> bool:
     return path.is_file() and not path.is_symlink() and path.suffix != ".ipynb" and not hidden
 
 
-def _notebook_in(path: Path) -> Path:
+def _find_notebook(path: Path) -> Path:
     if not path.is_dir():
         return path
     found = sorted(notebook for notebook in path.glob("*.ipynb") if not notebook.name.startswith("."))
@@ -105,7 +105,7 @@ class _Writing:
         self.exercises: dict[str, str] = {}
 
     def write(self, source: Path, files: Sequence[Path]) -> Imported:
-        made = cells("lab.py.j2", lab=self.lab, number=self.lab[:2], title=self.title, repository=False)
+        made = make_cells("lab.py.j2", lab=self.lab, number=self.lab[:2], title=self.title, repository=False)
         for part in self.assignment.parts:
             if isinstance(part, Question):
                 made += self._question(part)
@@ -124,7 +124,7 @@ class _Writing:
         self.result.written += write_pair(path, notebook)
         self._copy(source, files)
         settings = self.course.root / FILE_NAME
-        entry = f'\n[[labs]]\nname = "{self.lab}"\ntitle = {toml_text(self.title)}\n'
+        entry = f'\n[[labs]]\nname = "{self.lab}"\ntitle = {spell_toml(self.title)}\n'
         write_atomically(settings, (settings.read_text(encoding="utf-8").rstrip("\n") + "\n" + entry).encode())
         self.result.written.append(settings)
         return self.result
@@ -149,13 +149,13 @@ class _Writing:
             return cell
         name = self._free(part.name)
         flags = {"grade": not part.task, "solution": not part.task, "task": part.task, "locked": part.task}
-        metadata = {"nbgrader": flags | {"grade_id": name, "points": _tidy(part.points), "schema_version": 3}}
+        metadata = {"nbgrader": flags | {"grade_id": name, "points": _round(part.points), "schema_version": 3}}
         self.result.taken.append(f"{name}: {part.points:g} points, marked by a person")
         make = new_code_cell if part.kind == "code" else new_markdown_cell
         return make(part.source, metadata=metadata)
 
     def _question(self, question: Question) -> list[NotebookNode]:
-        defined = targets(question.solution)
+        defined = find_targets(question.solution)
         tests = "\n".join(test.source for test in question.tests)
         used = [function for function in defined if re.search(rf"\b{re.escape(function.name)}\b", tests)]
         functions = [function for function in used or defined if function.parameters is not None]
@@ -180,11 +180,11 @@ class _Writing:
         for other in (function for function in used if function is not target):
             self.result.left.append(f"{question.name}: the tests of {other.name}; only {target.name} is an exercise")
         points = sum(test.points for test in question.tests) or 1.0
-        groups = [(test.points, test.hidden, tried(test.source, target)) for test in question.tests]
-        self.exercises[target.name] = _declaration(target, groups)
+        groups = [(test.points, test.hidden, find_tried(test.source, target)) for test in question.tests]
+        self.exercises[target.name] = _write_declaration(target, groups)
         count = sum(len(group.inputs) for *_, group in groups)
         self.result.taken.append(f"{target.name} (was {question.name}): {points:g} points, {count} inputs to try")
-        shares = _shares(groups)
+        shares = _share_points(groups)
         if len(shares) > 1:
             split = ", ".join(f"{title} {weight}" for title, weight, *_ in shares)
             self.result.taken.append(
@@ -201,7 +201,7 @@ class _Writing:
                 self.result.left.append(f"{target.name}: the test “{said[:70]}{'…' * (len(said) > 70)}”")
         base = {"grade": False, "locked": False, "schema_version": 3, "solution": False, "task": False}
         code = {"nbgrader": base | {"grade_id": f"{target.name}-code", "solution": True}}
-        check = {"nbgrader": base | {"grade_id": target.name, "grade": True, "locked": True, "points": _tidy(points)}}
+        check = {"nbgrader": base | {"grade_id": target.name, "grade": True, "locked": True, "points": _round(points)}}
         return [
             new_code_cell(question.solution, metadata=code),
             new_code_cell(f'check("{target.name}")', metadata=check),
@@ -215,7 +215,7 @@ class _Writing:
         return free
 
 
-def _declaration(target: Target, groups: Sequence[tuple[float, bool, Tried]]) -> str:
+def _write_declaration(target: Target, groups: Sequence[tuple[float, bool, Tried]]) -> str:
     """The Python file that declares an exercise."""
     lines = [f'"""Which inputs to try for `{target.name}`; imported."""', ""]
     inputs = [values for *_, group in groups for values in group.inputs]
@@ -224,12 +224,12 @@ def _declaration(target: Target, groups: Sequence[tuple[float, bool, Tried]]) ->
     lines += ["from autograder.declare import Case, OwnExercise", ""]
     arguments = [f'"{target.name}"']
     if target.parameters is not None:
-        arguments.append(f"call={_words(target.parameters)}")
+        arguments.append(f"call={_spell_words(target.parameters)}")
         used = {name for values in inputs for name in values}
         if optional := tuple(name for name in target.optional if name in used):
-            arguments.append(f"optional={_words(optional)}")
+            arguments.append(f"optional={_spell_words(optional)}")
     lines += [f"exercise = OwnExercise({', '.join(arguments)})", ""]
-    shares = _shares(groups)
+    shares = _share_points(groups)
     for number, (title, weight, hidden, group) in enumerate(shares, start=1):
         lines += ["", f'@exercise.group("{title}", points={weight})', f"def group_{number}(rng):"]
         if hidden:
@@ -247,10 +247,10 @@ def _declaration(target: Target, groups: Sequence[tuple[float, bool, Tried]]) ->
     return "\n".join(lines)
 
 
-def _shares(groups: Sequence[tuple[float, bool, Tried]]) -> list[tuple[str, int, bool, Tried]]:
+def _share_points(groups: Sequence[tuple[float, bool, Tried]]) -> list[tuple[str, int, bool, Tried]]:
     """The groups that have inputs to try, each with its title, its share of the points, and whether it was hidden."""
     fruitful = [group for group in groups if group[2].inputs]
-    weights = _whole([points or 1.0 for points, *_ in fruitful])
+    weights = _scale_to_whole([points or 1.0 for points, *_ in fruitful])
     numbered = enumerate(zip(weights, fruitful, strict=True), start=1)
     return [
         (f"hidden tests {number}" if hidden else f"tests {number}", weight, hidden, group)
@@ -258,11 +258,11 @@ def _shares(groups: Sequence[tuple[float, bool, Tried]]) -> list[tuple[str, int,
     ]
 
 
-def _words(words: Sequence[str]) -> str:
+def _spell_words(words: Sequence[str]) -> str:
     return "(" + "".join(f'"{word}", ' for word in words).rstrip(" ").removesuffix("," if len(words) > 1 else "") + ")"
 
 
-def _whole(weights: Sequence[float]) -> list[int]:
+def _scale_to_whole(weights: Sequence[float]) -> list[int]:
     """The smallest whole numbers in the same proportions."""
     fractions = [Fraction(weight).limit_denominator(100) or Fraction(1, 100) for weight in weights]
     common = math.lcm(*(fraction.denominator for fraction in fractions))
@@ -270,6 +270,6 @@ def _whole(weights: Sequence[float]) -> list[int]:
     return [share // (math.gcd(*whole) or 1) for share in whole]
 
 
-def _tidy(points: float) -> int | float:
+def _round(points: float) -> int | float:
     points = round(points, 2)
     return int(points) if points == int(points) else points

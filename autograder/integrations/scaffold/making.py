@@ -16,7 +16,7 @@ import coursekit
 from autograder.course.files import write_atomically
 from autograder.course.labs import cells_by_id, grade_id, is_test
 from autograder.course.settings import FILE_NAME, Course, CourseError, load_course
-from autograder.course.text_pairs import read_pair, text_of, write_pair
+from autograder.course.text_pairs import read_pair, write_pair, write_text
 from autograder.declare.course_exercises import FOLDER, lab_folder
 from autograder.release.course_cells import tags
 
@@ -44,10 +44,10 @@ def new_exercise(course: Course, lab: str, name: str, *, own: bool = False, laye
         raise CourseError(f"{path}: has cells called {name} already; choose another name")
     own = own or not _is_repository(course)
     template = "layer_exercise.py.j2" if layer else "own_exercise.py.j2" if own else "exercise.py.j2"
-    written = _write(_exercise_files(course, lab, name, template))
+    written = _write(_plan_exercise(course, lab, name, template))
     if layer:
         _import_keras(notebook)
-    added = cells("cells.py.j2", name=name, number=_next_number(notebook), layer=layer)
+    added = make_cells("cells.py.j2", name=name, number=_find_next_number(notebook), layer=layer)
     return [*written, *_add_cells(path, notebook, added)]
 
 
@@ -58,7 +58,7 @@ def _import_keras(notebook: NotebookNode) -> None:
         imports.source = re.sub(r"^(?=import |from )", "import keras\n", imports.source, count=1, flags=re.MULTILINE)
 
 
-def _next_number(notebook: NotebookNode) -> int:
+def _find_next_number(notebook: NotebookNode) -> int:
     """The number after the highest one of a section: several exercises may share a section."""
     headings = (re.findall(r"^## (\d+) · ", cell.source, re.MULTILINE) for cell in notebook.cells)
     return max((int(number) for found in headings for number in found), default=0) + 1
@@ -87,13 +87,13 @@ def new_lab(course: Course, lab: str, title: str = "", exercise: str = "first_ex
             course.root / "corpus" / topic / "__init__.py": (
                 f'"""Lab {number}: solutions as different students write them."""\n'
             ),
-            tests / "labs" / f"test_{lab}.py": filled("lab_test.py.j2", topic=topic, lab=lab),
+            tests / "labs" / f"test_{lab}.py": fill("lab_test.py.j2", topic=topic, lab=lab),
         }
     written = _write(planned)
     values = {"lab": lab, "number": number, "title": title, "repository": repository}
-    written += write_pair(course.solution_notebook(lab), _notebook(cells("lab.py.j2", **values)))
+    written += write_pair(course.solution_notebook(lab), _make_notebook(make_cells("lab.py.j2", **values)))
     settings = course.root / FILE_NAME
-    table = f'\n[[labs]]\nname = "{lab}"\ntitle = {toml_text(title)}\n'
+    table = f'\n[[labs]]\nname = "{lab}"\ntitle = {spell_toml(title)}\n'
     write_atomically(settings, (settings.read_text(encoding="utf-8").rstrip("\n") + "\n" + table).encode())
     return [settings, *written, *new_exercise(load_course(course.root), lab, exercise)]
 
@@ -111,21 +111,21 @@ def new_course(folder: Path) -> list[Path]:
     id = re.sub(r"[^A-Za-z0-9_.-]+", "-", folder.name).strip("-._") or "course"
     number, topic = EXAMPLE_LAB.split("_", 1)
     lab_title = topic.replace("_", " ").capitalize()
-    lab = f'\n[[labs]]\nname = "{EXAMPLE_LAB}"\ntitle = {toml_text(lab_title)}\n'
+    lab = f'\n[[labs]]\nname = "{EXAMPLE_LAB}"\ntitle = {spell_toml(lab_title)}\n'
     written = _write(
         {
-            folder / FILE_NAME: filled("course.toml.j2", title=title, id=id, version=coursekit.__version__) + lab,
-            folder / "nbgrader_config.py": filled("nbgrader_config.py.j2"),
-            folder / "README.md": filled("course_readme.md.j2", title=title, lab=EXAMPLE_LAB),
-            folder / ".gitignore": filled("gitignore.j2"),
-            folder / "jupytext.toml": filled("jupytext.toml.j2"),
-            folder / FOLDER / topic / f"{EXAMPLE}.py": filled("example_exercise.py.j2", name=EXAMPLE),
+            folder / FILE_NAME: fill("course.toml.j2", title=title, id=id, version=coursekit.__version__) + lab,
+            folder / "nbgrader_config.py": fill("nbgrader_config.py.j2"),
+            folder / "README.md": fill("course_readme.md.j2", title=title, lab=EXAMPLE_LAB),
+            folder / ".gitignore": fill("gitignore.j2"),
+            folder / "jupytext.toml": fill("jupytext.toml.j2"),
+            folder / FOLDER / topic / f"{EXAMPLE}.py": fill("example_exercise.py.j2", name=EXAMPLE),
         }
     )
     values = {"lab": EXAMPLE_LAB, "number": number, "title": lab_title, "repository": False}
-    made = [*cells("lab.py.j2", **values), *cells("example_cells.py.j2", name=EXAMPLE, number=1)]
+    made = [*make_cells("lab.py.j2", **values), *make_cells("example_cells.py.j2", name=EXAMPLE, number=1)]
     path = folder / "solutions" / EXAMPLE_LAB / f"{EXAMPLE_LAB}.ipynb"
-    return [*written, *write_pair(path, _notebook(made))]
+    return [*written, *write_pair(path, _make_notebook(made))]
 
 
 def _is_repository(course: Course) -> bool:
@@ -151,12 +151,12 @@ def refuse_lab(course: Course, lab: str) -> None:
         raise CourseError(f"{course.root / FILE_NAME}: lists {lab} already; choose another name")
 
 
-def _exercise_files(course: Course, lab: str, name: str, template: str) -> dict[Path, str]:
+def _plan_exercise(course: Course, lab: str, name: str, template: str) -> dict[Path, str]:
     number, _, topic = lab.partition("_")
     values = {"number": number, "topic": topic, "name": name}
-    planned = {lab_folder(course, lab) / f"{name}.py": filled(template, **values)}
+    planned = {lab_folder(course, lab) / f"{name}.py": fill(template, **values)}
     if template != "own_exercise.py.j2" and _is_repository(course):
-        planned[course.root / "corpus" / topic / f"{name}.py"] = filled("variants.py.j2", **values)
+        planned[course.root / "corpus" / topic / f"{name}.py"] = fill("variants.py.j2", **values)
     return planned
 
 
@@ -179,25 +179,25 @@ def _add_cells(path: Path, notebook: NotebookNode, added: list[NotebookNode]) ->
     return write_pair(path, notebook)
 
 
-def _notebook(made: list[NotebookNode]) -> NotebookNode:
+def _make_notebook(made: list[NotebookNode]) -> NotebookNode:
     notebook = new_notebook(cells=made, metadata={"kernelspec": dict(KERNELSPEC), "language_info": {"name": "python"}})
-    text_of(notebook)  # a template that is no notebook fails here, before anything is written
+    write_text(notebook)  # a template that is no notebook fails here, before anything is written
     return notebook
 
 
-def toml_text(text: str) -> str:
+def spell_toml(text: str) -> str:
     """A text as TOML spells it."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def filled(template: str, **values: object) -> str:
+def fill(template: str, **values: object) -> str:
     """A template of ``autograder/integrations/scaffold/templates`` with its values filled in."""
     return _environment().get_template(template).render(**values)
 
 
-def cells(template: str, **values: object) -> list[NotebookNode]:
+def make_cells(template: str, **values: object) -> list[NotebookNode]:
     """The cells that a template in the percent format makes, their ids the same every time."""
-    made = jupytext.reads(filled(template, **values), fmt="py:percent").cells
+    made = jupytext.reads(fill(template, **values), fmt="py:percent").cells
     for cell in made:
         cell["id"] = grade_id(cell)
     return made

@@ -99,18 +99,18 @@ class TextReader:
         given = {cell.source.strip() for cell in self.release.cells}
         code = dict.fromkeys(step.source for step in plan.steps if isinstance(step, CellStep) and not step.locked)
         words = [cell.source for cell in plan.manual if not cell.untouched]
-        return filtered(
+        return filter_cells(
             (text for text in code if text.strip() not in given), (w for w in words if w.strip() not in given)
         )
 
 
-def given_text(release: NotebookNode) -> Text:
+def read_given_text(release: NotebookNode) -> Text:
     """Return what the lab says, in code and in words."""
     cells = [(cell["cell_type"] == "code", cell["source"]) for cell in release["cells"]]
-    return filtered((text for is_code, text in cells if is_code), (text for is_code, text in cells if not is_code))
+    return filter_cells((text for is_code, text in cells if is_code), (text for is_code, text in cells if not is_code))
 
 
-def filtered(code: Iterable[str], words: Iterable[str]) -> Text:
+def filter_cells(code: Iterable[str], words: Iterable[str]) -> Text:
     """Return cells of code and of words as they are compared. All that acts in a terminal or on a page is replaced."""
     shown, compared, cut = "", _BETWEEN, False
     offsets = [np.zeros((1, 2), dtype=np.int64)]
@@ -130,7 +130,7 @@ def filtered(code: Iterable[str], words: Iterable[str]) -> Text:
     return Text(shown, compared, np.concatenate(offsets), cut)
 
 
-def document(student: str, text: Text, given: Text, *, earlier: bool = False) -> Document:
+def make_document(student: str, text: Text, given: Text, *, earlier: bool = False) -> Document:
     """Return a submission to be compared, without the passages that the lab itself has."""
     numbers = np.setdiff1d(hashed_kgrams(text.compared, GRAM), hashed_kgrams(given.compared, GRAM))
     return Document(student, text, numbers.astype(np.int64), earlier)
@@ -157,7 +157,7 @@ def compare(documents: Sequence[Document], *, pairs: int, most: int | None = Non
         firsts, seconds = np.flatnonzero(~earlier)[counts.row], np.flatnonzero(others)[counts.col]
         found += zip(counts.data.tolist(), firsts.tolist(), seconds.tolist(), [kind] * counts.nnz, strict=True)
     best = sorted(found, key=lambda each: (-each[0], each[1:]))[: _EXAMINED * pairs]
-    examined = [_pair(documents[first], documents[second], usual[kind]) for _, first, second, kind in best]
+    examined = [_compare_pair(documents[first], documents[second], usual[kind]) for _, first, second, kind in best]
     alike = [pair for pair in examined if pair.characters >= LEAST_ALIKE]
     alike.sort(key=lambda pair: (-max(pair.of_first, pair.of_second), -pair.characters, pair.first.name))
     sets: dict[bytes, list[Document]] = {}
@@ -168,8 +168,8 @@ def compare(documents: Sequence[Document], *, pairs: int, most: int | None = Non
     return Comparison(alike[:pairs], sorted(same, key=len, reverse=True), len(usual[0]), limits[0])
 
 
-def _pair(first: Document, second: Document, usual: set[int]) -> Pair:
-    prints = [_fingerprint(each, usual) for each in (first, second)]
+def _compare_pair(first: Document, second: Document, usual: set[int]) -> Pair:
+    prints = [_take_fingerprint(each, usual) for each in (first, second)]
     characters, shares, slices = compare_files(*prints)
     marked = [
         Markup(highlight_overlap(each.text.shown[:MOST_SHOWN], places, "<mark>", "</mark>", 3, escape_html=True)[0])
@@ -180,7 +180,7 @@ def _pair(first: Document, second: Document, usual: set[int]) -> Pair:
     return Pair(first, second, int(characters), float(shares[0]), float(shares[1]), (marked[0], marked[1]))
 
 
-def _fingerprint(each: Document, usual: set[int]) -> CodeFingerprint:
+def _take_fingerprint(each: Document, usual: set[int]) -> CodeFingerprint:
     """What copydetect compares. Its own way to leave passages out takes a repeated one for one that is to go."""
     found = CodeFingerprint(each.student, GRAM, 1, filter=False, fp=io.StringIO(each.text.compared))
     found.hashes = found.hashes.intersection(each.numbers.tolist()) - usual

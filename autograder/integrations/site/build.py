@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from autograder.course.settings import Course, CourseError
-from autograder.integrations.site.formulas import node_here
+from autograder.integrations.site.formulas import find_node
 from autograder.integrations.site.sources import lay_out
 from autograder.integrations.site.vendored import copy_mathjax, write_vega
 from autograder.release.leaks import find_leaks, find_secret_lines
@@ -61,7 +61,7 @@ def build_site(course: Course, directory: Path) -> SiteSummary:
     with tempfile.TemporaryDirectory(prefix=".site-", dir=directory.parent) as name:
         work = Path(name)
         sources = lay_out(course, work / "sources")
-        copy_mathjax(configuration, sources.extra / "_static", in_the_browser=node_here() is None)
+        copy_mathjax(configuration, sources.extra / "_static", in_the_browser=find_node() is None)
         write_vega(sources.extra / "_static" / "vega" / "vega.js")
         _run_sphinx(course, configuration, sources.pages, sources.extra, work)
         built = work / "html"
@@ -69,9 +69,9 @@ def build_site(course: Course, directory: Path) -> SiteSummary:
         (built / "_static" / "webpack-macros.html").unlink(missing_ok=True)  # the theme's template, no page
         (built / "searchindex.js").unlink(missing_ok=True)  # no page loads it: search reads the index above
         (built / MARKER).write_text(f"{course.course_id} {course.version}\n", encoding="utf-8")
-        if leaks := _leaks(course, built):
+        if leaks := _find_leaks(course, built):
             raise SiteRefused(leaks)
-        summary = _summary(built)
+        summary = _summarise(built)
         shutil.rmtree(directory, ignore_errors=True)
         built.rename(directory)
     return summary
@@ -103,7 +103,7 @@ def _run_sphinx(course: Course, configuration: Path, pages: Path, extra: Path, w
         raise SiteRefused([line for line in said.splitlines() if line.strip()][-20:] or ["Sphinx failed silently"])
 
 
-def _leaks(course: Course, built: Path) -> list[str]:
+def _find_leaks(course: Course, built: Path) -> list[str]:
     """What readers must not see, in every file of the site, one sentence for each place."""
     files = {
         path.relative_to(built).as_posix(): path.read_bytes() for path in sorted(built.rglob("*")) if path.is_file()
@@ -121,7 +121,7 @@ def _is_about_the_harness(name: str, content: bytes) -> bool:
     return name.startswith(_ABOUT_THE_HARNESS)
 
 
-def _summary(built: Path) -> SiteSummary:
+def _summarise(built: Path) -> SiteSummary:
     files = [path for path in built.rglob("*") if path.is_file()]
     return SiteSummary(sum(path.suffix == ".html" for path in files), sum(path.stat().st_size for path in files))
 

@@ -26,7 +26,7 @@ STYLE = "formulas/formulas.css"  # the fonts lie beside it
 _logger = logging.getLogger(__name__)
 
 
-def node_here() -> str | None:
+def find_node() -> str | None:
     """The program that runs MathJax; None where there is none."""
     return shutil.which("node")
 
@@ -36,7 +36,7 @@ def typeset(formulas: list[Formula], site: Path) -> tuple[list[str], list[str], 
 
     Raises RuntimeError when MathJax in `site`/node_modules does not run.
     """
-    command = [node_here() or "node", str(site / "formulas.js")]
+    command = [find_node() or "node", str(site / "formulas.js")]
     done = subprocess.run(command, input=json.dumps(formulas), capture_output=True, text=True, encoding="utf-8")
     if done.returncode:
         raise RuntimeError(f"the formulas could not be typeset: {done.stderr.strip()[-500:]}")
@@ -52,13 +52,13 @@ class _Formulas:
 
     def typeset(self, app: Sphinx, env: BuildEnvironment) -> list[str]:
         """Typeset them and write their style sheet; a formula that is no LaTeX is a warning with its place."""
-        found = [node for page in sorted(env.found_docs) for node in _formulas(env.get_doctree(page))]
-        asked = sorted({_formula(node) for node in found})
+        found = [node for page in sorted(env.found_docs) for node in _find_formulas(env.get_doctree(page))]
+        asked = sorted({_read_formula(node) for node in found})
         written, errors, style = typeset(asked, Path(app.confdir))
         self._html = dict(zip(asked, written, strict=True))
         refused = dict(zip(asked, errors, strict=True))
         for node in found:
-            if error := refused[_formula(node)]:
+            if error := refused[_read_formula(node)]:
                 _logger.warning("%s in the formula %s", error, node.astext(), location=node)
         target = Path(app.outdir, "_static", STYLE)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -70,20 +70,20 @@ class _Formulas:
         tag = "div" if isinstance(node, nodes.math_block) else "span"
         translator.body.append(translator.starttag(node, tag, "", CLASS="math notranslate nohighlight"))
         latex = f"<span hidden>{html.escape(node.astext())}</span>"  # for the search: √ is no text in MathML
-        translator.body.append(f"{self._html[_formula(node)]}{latex}</{tag}>")
+        translator.body.append(f"{self._html[_read_formula(node)]}{latex}</{tag}>")
         raise nodes.SkipNode
 
 
-def _formulas(tree: nodes.document) -> list[nodes.Element]:
+def _find_formulas(tree: nodes.document) -> list[nodes.Element]:
     return [node for node in tree.findall(nodes.Element) if isinstance(node, nodes.math | nodes.math_block)]
 
 
-def _formula(node: nodes.Element) -> Formula:
+def _read_formula(node: nodes.Element) -> Formula:
     return node.astext(), isinstance(node, nodes.math_block)
 
 
 def _add_style(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: nodes.document | None) -> None:
-    if tree is not None and _formulas(tree):
+    if tree is not None and _find_formulas(tree):
         app.add_css_file(STYLE)
 
 

@@ -48,7 +48,7 @@ class Choice:
         id: of the mistake in the exercise's declaration; empty for the right lines.
         label: on the chip.
         lines: what is computed, in the order in which it runs.
-        seen: where in the map it shows; `{…}` are numbers of `_numbers`.
+        seen: where in the map it shows; `{…}` are numbers of `_measure`.
         large: whether the queries are `LARGE` times as large.
     """
 
@@ -100,14 +100,14 @@ CHOICES = (
 )
 
 
-def inputs(choice: Choice) -> dict[str, np.ndarray]:
+def make_inputs(choice: Choice) -> dict[str, np.ndarray]:
     """Queries, keys (T, 16), values (T, 2) and the causal mask (T, T) of the page's sentence."""
     rng, tokens = Generator(24), len(WORDS)
     q, k, v = (rng.normal(size=(tokens, width)) for width in (WIDTH, WIDTH, 2))
     return {"q": q * LARGE if choice.large else q, "k": k, "v": v, "mask": np.tri(tokens, dtype=bool)}
 
 
-def answer(
+def compute_answer(
     choice: Choice, q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray | None = None
 ) -> dict[str, np.ndarray]:
     """What the lines of the page compute, for any leading dimensions: `output` (…, T, d_v) and `weights` (…, T, S).
@@ -132,7 +132,7 @@ class MistakesHere:
             return
         exercise = declared_exercises(course, LAB).get(EXERCISE)
         if isinstance(exercise, Exercise):
-            self._states = [_state(choice, exercise) for choice in CHOICES]
+            self._states = [_make_state(choice, exercise) for choice in CHOICES]
             folder = course.root / "site" / "_templates"
             self._template = Environment(
                 loader=FileSystemLoader(folder), undefined=StrictUndefined, autoescape=True, trim_blocks=True
@@ -142,7 +142,7 @@ class MistakesHere:
         """For the page of this name, such as ``lectures/02_self_attention``; it begins with the choice `first`."""
         if not self._states:
             return ""
-        states = [{**state, "box": _linked(str(state["box"]), page)} for state in self._states]
+        states = [{**state, "box": _link(str(state["box"]), page)} for state in self._states]
         here = PurePosixPath(page).parent.as_posix()
         lab = posixpath.relpath(f"labs/{LAB}/{LAB}.html", here)
         return self._template.render(states=states, words=WORDS, width=WIDTH, lab=lab, first=first)
@@ -155,24 +155,24 @@ class MistakesHere:
                 notebook.cells.insert(number + 1, nbformat.v4.new_markdown_cell(raw))
 
 
-def box(choice: Choice) -> str:
+def render_box(choice: Choice) -> str:
     """What the check of the lab says of the lines, as a notebook shows it."""
     reference = load_reference(LAB)
     spec, cases = reference.specs[EXERCISE], reference.expectations[EXERCISE]
-    judgement = judge(spec, cases, [Attempt(answer(choice, **case.inputs)) for case in cases])
+    judgement = judge(spec, cases, [Attempt(compute_answer(choice, **case.inputs)) for case in cases])
     progress = dict.fromkeys(reference.specs, False) | {EXERCISE: judgement.passed}
     points = reference.points[EXERCISE] * judgement.share, sum(reference.points.values())
     return Report(spec, judgement, 1, progress, points)._repr_html_()
 
 
-def weights_of(choice: Choice, exercise: Exercise) -> np.ndarray:
+def compute_weights(choice: Choice, exercise: Exercise) -> np.ndarray:
     """The map (T, T), by the formula of the exercise in float64 with the mistake in it."""
-    case = Case(inputs(choice))
+    case = Case(make_inputs(choice))
     results = exercise.mistaken_results(case, choice.id) if choice.id else exercise.reference(case)
     return np.asarray(results["weights"])
 
 
-def marks(weights: np.ndarray, right: np.ndarray, mask: np.ndarray) -> np.ndarray:
+def find_marks(weights: np.ndarray, right: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """What of the map (T, T) and its sums is to be looked at, (T + 1, T + 1): what is no number or stands on a blocked
     key, sums of rows that are not 1, sums of columns if all are 1; where nothing of this is wrong, the weights that are
     much too large."""
@@ -186,29 +186,29 @@ def marks(weights: np.ndarray, right: np.ndarray, mask: np.ndarray) -> np.ndarra
     return marked
 
 
-def _numbers(weights: np.ndarray, right: np.ndarray) -> Mapping[str, object]:
+def _measure(weights: np.ndarray, right: np.ndarray) -> Mapping[str, object]:
     sums, dog = weights.sum(axis=1), WORDS.index("dog")
     shown = {"dog": weights[dog].max(), "right_dog": right[dog].max(), "least": sums.min(), "most": sums.max()}
     return {name: f"{value:.2f}" for name, value in shown.items()} | {"bad": int(np.isnan(sums).sum())}
 
 
-def _state(choice: Choice, exercise: Exercise) -> dict[str, object]:
-    weights, right = weights_of(choice, exercise), weights_of(CHOICES[0], exercise)
-    marked = marks(weights, right, inputs(choice)["mask"])
+def _make_state(choice: Choice, exercise: Exercise) -> dict[str, object]:
+    weights, right = compute_weights(choice, exercise), compute_weights(CHOICES[0], exercise)
+    marked = find_marks(weights, right, make_inputs(choice)["mask"])
     rows = [
         [_Cell.of(value, bool(mark)) for value, mark in zip(row, of_row, strict=True)]
         for row, of_row in zip(weights, marked[:-1, :-1], strict=True)
     ]
-    sums = [_sum(value, bool(mark)) for value, mark in zip(weights.sum(axis=1), marked[:-1, -1], strict=True)]
-    below = [_sum(value, bool(mark)) for value, mark in zip(weights.sum(axis=0), marked[-1, :-1], strict=True)]
+    sums = [_make_sum(value, bool(mark)) for value, mark in zip(weights.sum(axis=1), marked[:-1, -1], strict=True)]
+    below = [_make_sum(value, bool(mark)) for value, mark in zip(weights.sum(axis=0), marked[-1, :-1], strict=True)]
     return {
         "id": choice.id or "right",
         "label": choice.label,
-        "lines": _lines(choice),
+        "lines": _list_lines(choice),
         "rows": list(zip(WORDS, rows, sums, strict=True)),
         "below": below,
-        "seen": choice.seen.format(**_numbers(weights, right)),
-        "box": box(choice),
+        "seen": choice.seen.format(**_measure(weights, right)),
+        "box": render_box(choice),
     }
 
 
@@ -224,24 +224,24 @@ class _Cell:
     def of(value: float, marked: bool) -> _Cell:
         """Up to a blue on which dark text is legible."""
         blue = to_hex(colormaps["Blues"](0.6 * min(1.0, value))) if math.isfinite(value) else ""
-        return _Cell(_text(value), blue, marked)
+        return _Cell(_format(value), blue, marked)
 
 
-def _sum(value: float, marked: bool) -> _Cell:
-    return _Cell(_text(value), "", marked)
+def _make_sum(value: float, marked: bool) -> _Cell:
+    return _Cell(_format(value), "", marked)
 
 
-def _text(value: float) -> str:
+def _format(value: float) -> str:
     return f"{value:.2f}" if math.isfinite(value) else "NaN"
 
 
-def _lines(choice: Choice) -> Sequence[tuple[str, str]]:
+def _list_lines(choice: Choice) -> Sequence[tuple[str, str]]:
     """The lines, each with what is said in front of it: whether it differs from the right ones, or is about inputs."""
     large = [("larger", f"q = {LARGE} * q")] if choice.large else []
     return large + [("changed" if line not in RIGHT else "", line) for line in choice.lines]
 
 
-def _linked(report: str, page: str) -> Markup:
+def _link(report: str, page: str) -> Markup:
     """A report with its links to sections leading from this page of the site to those of its lectures."""
     here = PurePosixPath(page).parent.as_posix()
 

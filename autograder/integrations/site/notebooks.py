@@ -30,7 +30,7 @@ class Page:
     pictures: dict[str, bytes]
 
 
-def page_of(notebook: NotebookNode, name: str) -> Page:
+def make_page(notebook: NotebookNode, name: str) -> Page:
     """The page of a notebook called `name`, such as ``02_self_attention``; its pictures lie in ``figures/``."""
     notebook = nbformat.from_dict(notebook)
     notebook.metadata.language_info = NotebookNode({"name": "python", "pygments_lexer": "ipython3"})
@@ -47,11 +47,11 @@ def page_of(notebook: NotebookNode, name: str) -> Page:
                 number = len(pictures) + 1
                 picture = Image.open(io.BytesIO(base64.b64decode(output.data["image/png"])))
                 file = f"{name}-{number}.webp"
-                pictures[file] = _webp(picture)
+                pictures[file] = _write_webp(picture)
                 alt = output.get("metadata", {}).get("image/png", {}).get("alt", "")
                 chart = output.data.get(_LIVE)
                 output.data = NotebookNode(
-                    {"text/html": _figure(f"{chapter}.{number}", file, picture.size, alt, chart)}
+                    {"text/html": _write_figure(f"{chapter}.{number}", file, picture.size, alt, chart)}
                 )
                 output.metadata = NotebookNode()
             elif "".join(output.get("data", {}).get("text/html", "")).startswith(_WORDS):
@@ -72,30 +72,30 @@ def _fold(cell: NotebookNode) -> None:
     cell.metadata["tags"] = sorted(tags)
 
 
-def title_of(notebook: NotebookNode) -> str:
+def read_title(notebook: NotebookNode) -> str:
     """The notebook's first heading; empty where there is none."""
-    return _first(r"^# +(.+)$", notebook)
+    return _find_first(r"^# +(.+)$", notebook)
 
 
-def subtitle_of(notebook: NotebookNode) -> str:
+def read_subtitle(notebook: NotebookNode) -> str:
     """The sentence in bold or italics below the first heading; empty where there is none."""
-    return " ".join(_first(r"^# .+\n+\*{1,2}([^*]+)\*{1,2}$", notebook).split())
+    return " ".join(_find_first(r"^# .+\n+\*{1,2}([^*]+)\*{1,2}$", notebook).split())
 
 
-def _first(pattern: str, notebook: NotebookNode) -> str:
+def _find_first(pattern: str, notebook: NotebookNode) -> str:
     text = next((cell.source for cell in notebook.cells if cell.cell_type == "markdown"), "")
     found = re.search(pattern, text, re.MULTILINE)
     return found[1].strip() if found else ""
 
 
-def _webp(picture: Image.Image) -> bytes:
+def _write_webp(picture: Image.Image) -> bytes:
     """The same pixels in fewer bytes."""
     written = io.BytesIO()
     picture.save(written, "WEBP", lossless=True, quality=75, method=4)  # here, quality is how hard it tries
     return written.getvalue()
 
 
-def _figure(number: str, file: str, size: tuple[int, int], alt: str, chart: dict[str, Any] | None) -> str:
+def _write_figure(number: str, file: str, size: tuple[int, int], alt: str, chart: dict[str, Any] | None) -> str:
     width, height = size
     source = PurePosixPath("figures", file)
     words = html.escape(alt)

@@ -15,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from autograder.course.settings import Course, CourseError
 from autograder.integrations.site.mistakes_here import MistakesHere
-from autograder.integrations.site.notebooks import page_of, subtitle_of, title_of
+from autograder.integrations.site.notebooks import make_page, read_subtitle, read_title
 from autograder.release.colab_archive import ARCHIVE, coursekit_archive
 from autograder.release.publish import student_files
 
@@ -70,7 +70,7 @@ def lay_out(course: Course, folder: Path) -> Sources:
     sources.extra.mkdir(parents=True)
     (sources.extra / ARCHIVE).write_bytes(coursekit_archive(student_files(course)))
     mistakes = MistakesHere(course)
-    labs = [_add_notebook(course, path, sources) for path in _released(course)]
+    labs = [_add_notebook(course, path, sources) for path in _find_released(course)]
     of_number = {Path(lab.page).name.partition("_")[0]: lab.page for lab in labs}
     lectures = []
     for path in sorted(course.lectures.glob("*.ipynb")):
@@ -86,9 +86,9 @@ def lay_out(course: Course, folder: Path) -> Sources:
     )
     listed: dict[str, Any] = {"lectures": lectures, "evidence": evidence, "labs": labs}
     listed |= {
-        "docs": _existing(course, DOCS),
-        "teaching": _existing(course, TEACHING),
-        "more": _existing(course, MORE),
+        "docs": _choose_existing(course, DOCS),
+        "teaching": _choose_existing(course, TEACHING),
+        "more": _choose_existing(course, MORE),
         "mistakes": mistakes.html("index", "softmax_over_queries"),
     }
     for path in sorted((course.root / "site").rglob("*.md")):
@@ -101,7 +101,7 @@ def lay_out(course: Course, folder: Path) -> Sources:
     return sources
 
 
-def _released(course: Course) -> list[Path]:
+def _find_released(course: Course) -> list[Path]:
     paths = [course.release_notebook(lab.name) for lab in course.labs]
     for path in paths:
         if not path.is_file():
@@ -116,7 +116,7 @@ def _add_notebook(
     place = path.relative_to(course.root)
     notebook = nbformat.read(path, as_version=4)
     name = f"evidence-{path.stem}" if path.parent != course.lectures and path.parent.name == "evidence" else path.stem
-    page = page_of(notebook, name)
+    page = make_page(notebook, name)
     _link_anchors(page.notebook, path)
     if mistakes is not None:
         mistakes.add(page.notebook, place.with_suffix("").as_posix())
@@ -134,10 +134,10 @@ def _add_notebook(
         "archive": "" if course.pip_spec or course.site else ARCHIVE,  # with an address, the first cell names it
         "colab": course.colab_url(address),
         "jupyterlab": course.jupyterlab_url(address),
-        "subtitle": subtitle_of(notebook),
+        "subtitle": read_subtitle(notebook),
         "picture": next((f"{place.parent.as_posix()}/figures/{name}" for name in page.pictures), ""),
     }
-    return Entry(docname, title_of(notebook), subtitle_of(notebook), lab)
+    return Entry(docname, read_title(notebook), read_subtitle(notebook), lab)
 
 
 def _link_anchors(notebook: nbformat.NotebookNode, path: Path) -> None:
@@ -155,7 +155,7 @@ def _link_anchors(notebook: nbformat.NotebookNode, path: Path) -> None:
             cell.source = _ANCHORED.sub(link, cell.source)
 
 
-def _existing(course: Course, names: tuple[str, ...]) -> list[str]:
+def _choose_existing(course: Course, names: tuple[str, ...]) -> list[str]:
     return [name.removesuffix(".md") for name in names if (course.root / name).is_file()]
 
 
@@ -163,14 +163,14 @@ def _add_documents(course: Course, sources: Sources) -> None:
     for name in (*DOCS, *TEACHING, *MORE):
         if (course.root / name).is_file():
             text = (course.root / name).read_text("utf-8")
-            _write(sources.pages / name, _without_dead_links(text, name, course, sources))
+            _write(sources.pages / name, _drop_dead_links(text, name, course, sources))
     for path in sorted((course.root / "docs" / "images").glob("*")):
         target = sources.pages / "docs" / "images" / path.name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
 
 
-def _without_dead_links(text: str, name: str, course: Course, sources: Sources) -> str:
+def _drop_dead_links(text: str, name: str, course: Course, sources: Sources) -> str:
     """Links to files of the repository that the site does not show become their text; README.md is the start page."""
 
     def replaced(found: re.Match[str]) -> str:

@@ -23,7 +23,7 @@ def copy_mathjax(site: Path, static: Path, in_the_browser: bool) -> None:
     """
     package = site / "node_modules" / "mathjax"
     pinned = json.loads((site / "package-lock.json").read_text("utf-8"))["packages"]["node_modules/mathjax"]["version"]
-    if _version(package) != pinned:
+    if _read_version(package) != pinned:
         _fetch(site, f"MathJax {pinned}")
     if not in_the_browser:
         shutil.copytree(package / "es5" / _FONTS, static / "formulas", dirs_exist_ok=True)
@@ -54,7 +54,7 @@ def write_vega(target: Path) -> None:
     )
 
 
-def _version(package: Path) -> str:
+def _read_version(package: Path) -> str:
     description = package / "package.json"
     return json.loads(description.read_text("utf-8"))["version"] if description.is_file() else ""
 

@@ -22,12 +22,12 @@ from nbgrader.exchange.default import ExchangeReleaseFeedback
 from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.course.files import write_atomically
-from autograder.course.labs import known_cells
+from autograder.course.labs import read_known_cells
 from autograder.course.settings import Course, CourseError, load_nbgrader_config
 from autograder.course.text import on_one_line, printable
 from autograder.grade.autograded_notebook import LONGEST_SECRET, SECRET
 from autograder.grade.marks import Mark
-from autograder.grade.people import course_roster, stranger
+from autograder.grade.people import pass_over_stranger, read_course_roster
 from autograder.grade.preloading import start_sandbox
 from autograder.marking.run import Marking
 from autograder.pages.feedback import feedback_path
@@ -119,7 +119,7 @@ class Watcher:
     last_round: Round = field(default_factory=Round)
 
     def __post_init__(self) -> None:
-        self._known = known_cells(self.course)
+        self._known = read_known_cells(self.course)
         self._refused: dict[tuple[str, str], str] = {}  # by place and state, why a file is not read again; "" untold
         self.out_dir.mkdir(parents=True, exist_ok=True)
         self._lock = (self.out_dir / "watch.lock").open("w")
@@ -175,7 +175,7 @@ class Watcher:
 
     def _look(self) -> list[Arrival]:
         """What lies in the exchange and in the drop folders; what goes wrong in one of these is a line."""
-        roster, arrivals = course_roster(self.course) if self.only_roster else None, list[Arrival]()
+        roster, arrivals = read_course_roster(self.course) if self.only_roster else None, list[Arrival]()
         for place in (self._inbound, *self.drops):
             told, taken, listed = dict[str, PassedOver](), set[str](), dict[Path, Tree | None]()
             try:
@@ -188,8 +188,8 @@ class Watcher:
                         if each.source is None:
                             told.setdefault(shown, PassedOver(shown, each.problem or "There is no notebook."))
                         elif roster is not None and not roster.places(each.student):
-                            told[shown] = stranger(roster, each)
-                        elif (arrival := _arrival(each)) is None:
+                            told[shown] = pass_over_stranger(roster, each)
+                        elif (arrival := _look_at(each)) is None:
                             continue
                         elif arrival[:2] in self._refused:
                             if why := self._refused[arrival[:2]]:
@@ -359,7 +359,7 @@ class Watcher:
         return PassedOver(place, f"{what}: {said}", is_fault=True)
 
 
-def _arrival(found: FoundSubmission) -> Arrival | None:
+def _look_at(found: FoundSubmission) -> Arrival | None:
     """A submission with the state of its file, which nobody reads for that; None if it vanishes meanwhile."""
     assert found.path is not None
     with suppress(OSError):
