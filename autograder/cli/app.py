@@ -21,7 +21,6 @@ from typer.core import TyperGroup
 from typer.main import get_group
 
 from autograder.cli.console import err, stop
-from autograder.course.settings import CourseError
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
@@ -123,7 +122,7 @@ class Overview(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and args[0] in RENAMED:
-            raise CourseError(RENAMED[args[0]])
+            stop(RENAMED[args[0]], 2)
         return super().resolve_command(ctx, args)
 
 
@@ -144,13 +143,17 @@ def main() -> None:
         stop(f"“{word}” has bytes that are no UTF-8, or control characters: type it without them", 2)
     try:
         app()
-    except CourseError as error:
+    except UnicodeEncodeError as error:  # the name of a file or folder that is there
+        stop(f"“{error.object}” has characters that cannot be written: rename what is called so", 2)
+    except ValueError as error:
+        from autograder.course.settings import CourseError  # slow to import, and help does without it
+
+        if not isinstance(error, CourseError):
+            raise
         stop(str(error), 2)
     except OSError as error:  # somebody's folder, file or disk; a fault of a submission never comes this far
         where = error.filename2 or error.filename
         stop(f"{where}: {error.strerror}: correct this, or name another path" if where else str(error), 2)
-    except UnicodeEncodeError as error:  # the name of a file or folder that is there
-        stop(f"“{error.object}” has characters that cannot be written: rename what is called so", 2)
     except RuntimeError as error:
         if NO_THREAD not in str(error):
             raise

@@ -123,7 +123,7 @@ def mark(
         _show(mark)
     _show_log(log[-1:] if exercise else log, lab, student, course.zone_of(lab))
     for mark in own if exercise else ():
-        page = feedback_path(folder / "feedback", mark)
+        page = feedback_path(folder / "feedback", mark.student, mark.lab)
         there = f"The page says so: {page}" if page.exists() else f"There is no page {page}; name its folder with --out"
         say(there)
 

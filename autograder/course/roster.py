@@ -6,7 +6,7 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -81,8 +81,8 @@ class Roster:
         """Return the students who are in no row."""
         return [student for student in students if not self.places(student)]
 
-    def match(self, students: Iterable[str], left_out: Collection[str] = ()) -> dict[str, Mapping[str, str]]:
-        """Return the row of each student; those in `left_out` need none.
+    def match(self, students: Iterable[str]) -> dict[str, Mapping[str, str]]:
+        """Return the row of each student.
 
         A student of the gradebook is, in this order: whom the column `gradebook_id` names; who has this id, number,
         login or e-mail address; who has the number at the end of the id, as the platform's download names students;
@@ -96,8 +96,6 @@ class Roster:
         rows: dict[str, Mapping[str, str]] = {}
         claimed: dict[int, str] = {}
         for student in students:
-            if student in left_out:
-                continue
             places = self.places(student)
             if not places:
                 strangers.append(student)

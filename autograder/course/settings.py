@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from zoneinfo import ZoneInfo
 
 from packaging.requirements import Requirement
@@ -254,7 +254,7 @@ def load_course(start: Path | None = None) -> Course:
     for name, count in Counter(lab.name for lab in tables.labs).items():
         if count > 1:
             raise CourseError(f'{path}: labs.name: "{name}" appears twice; remove one')
-    course, distribution, grading = tables.course, tables.distribution, tables.grading
+    course, grading = tables.course, tables.grading
     return Course(
         root=root,
         title=course.title,
@@ -265,13 +265,7 @@ def load_course(start: Path | None = None) -> Course:
             CourseLab(lab.name, lab.title or lab.name, lab.weight, lab.due, tuple(lab.preload)) for lab in tables.labs
         ),
         limits=CourseLimits(grading.cpu_seconds, grading.wall_seconds, int(grading.memory_mb)),
-        repository=distribution.repository,
-        site=distribution.site,
-        branch=distribution.branch,
-        version=distribution.version,
-        colab_install=distribution.colab_install,
-        jupyterlab=distribution.jupyterlab,
-        classroom=distribution.classroom,
+        **tables.distribution.model_dump(),  # its keys are those of a course
         database=grading.database,
         exchange=grading.exchange,
         lateness=Lateness(
@@ -490,21 +484,13 @@ class _CourseFile(_Table):
     excused: list[_ExcusedTable] = []
 
 
-_TABLES: dict[str, type[BaseModel]] = {
-    "course": _CourseTable,
-    "distribution": _DistributionTable,
-    "grading": _GradingTable,
-    "labs": _LabTable,
-    "extensions": _ExtensionTable,
-    "excused": _ExcusedTable,
-}
-
-
 def _describe(error: ErrorDetails) -> str:
     """What is wrong, where, and how to mend it; `loc` is (table, key), for a lab (labs, number, key)."""
     where = [part for part in error["loc"] if isinstance(part, str)]
     place, table = ".".join(where), where[0]
-    model = _TABLES[table] if len(where) > 1 else _CourseFile
+    kind = _CourseFile.model_fields[table].annotation if table in _CourseFile.model_fields else None
+    several = get_args(kind)  # of a list of tables, what each one is
+    model: Any = next(iter(several), kind) if len(where) > 1 else _CourseFile
     if error["type"] == "extra_forbidden":
         return f"{place}: is not a known key; the keys are {', '.join(sorted(model.model_fields))}"
     if len(where) > 1:
@@ -512,5 +498,4 @@ def _describe(error: ErrorDetails) -> str:
         shown = repr(value) if isinstance(value, str | int | float) else str(value)
         is_now = "missing" if error["type"] == "missing" else shown
         return f"{place}: {model.model_fields[where[1]].description}, and is {is_now}"
-    several = table in ("labs", "extensions", "excused")
     return f"{place}: write " + (f"each one as a table, [[{table}]]" if several else f"it as a table, [{table}]")

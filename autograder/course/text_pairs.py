@@ -24,7 +24,8 @@ class PairError(ValueError):
 
 def find_pairs(course: Course) -> list[Path]:
     """The notebooks of the course that have, or should have, a text file beside them: lectures and solutions."""
-    lectures = {path.with_suffix(".ipynb") for path in course.lectures.glob("[0-9]*.*") if _is_half(path)}
+    halves = (path for path in course.lectures.glob("[0-9]*.*") if path.suffix in (".py", ".ipynb"))
+    lectures = {path.with_suffix(".ipynb") for path in halves}
     solutions = {course.solution_notebook(lab.name) for lab in course.labs if (course.solutions / lab.name).is_dir()}
     return [*sorted(lectures), *sorted(solutions)]
 
@@ -42,9 +43,9 @@ def write_text(notebook: NotebookNode) -> str:
 def check_pair(path: Path) -> str | None:
     """What is wrong with the pair of the notebook at `path`, or None when both halves say the same."""
     text_path = path.with_suffix(".py")
-    for half in (path, text_path):
+    for half, other in ((path, text_path), (text_path, path)):
         if not half.is_file():
-            return f"{half}: is missing, and {_find_other(half).name} is there"
+            return f"{half}: is missing, and {other.name} is there"
     if write_text(_read_notebook(path)) != write_text(_read_text(text_path)):
         return f"{path}: does not have the same content as {text_path.name}"
     return None
@@ -74,14 +75,6 @@ def write_pair(path: Path, notebook: NotebookNode) -> list[Path]:
     for half in written:
         write_atomically(half, wanted[half])
     return written
-
-
-def _is_half(path: Path) -> bool:
-    return path.suffix in (".py", ".ipynb")
-
-
-def _find_other(half: Path) -> Path:
-    return half.with_suffix(".ipynb" if half.suffix == ".py" else ".py")
 
 
 def _read_notebook(path: Path) -> NotebookNode:

@@ -27,7 +27,8 @@ LINE = 76  # characters that Formgrader shows beside its margins; nothing wraps 
 
 def write_verdict(result: ExerciseResult) -> str:
     """The verdict on one exercise as plain text: points, groups of cases, named mistakes, a hint."""
-    lines = [f"{'PASSED' if result.passed else 'NOT PASSED'}  {result.exercise}: {_say_points(result)}"]
+    verdict = "PASSED" if result.passed else "NOT PASSED"
+    lines = [f"{verdict}  {result.exercise}: {result.score:g} of {result.max_score:g} points"]
     if result.status != "graded":
         lines += _wrap(f"Not tested: {STATUS_WORDS[result.status]}.")
     lines += _wrap(result.message)
@@ -118,10 +119,6 @@ def check_path_part(student: str) -> None:
     """Raise ValueError when a student id would not be the name of one folder."""
     if student in ("", ".", "..") or any(character in student for character in "/\\\0"):
         raise ValueError(f"{student!r} cannot be a student id: it has to be usable as the name of a folder")
-
-
-def _say_points(result: ExerciseResult) -> str:
-    return f"{result.score:g} of {result.max_score:g} points"
 
 
 def _make_output(text: str) -> NotebookNode:

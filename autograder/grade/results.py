@@ -6,13 +6,12 @@ import math
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pydantic import TypeAdapter
 
 from autograder.course.text import printable
 from coursekit.check.statuses import STATUS_WORDS
-
-if TYPE_CHECKING:
-    from nbformat import NotebookNode  # slow to import, and a worker can start meanwhile
 
 STATUSES = tuple(STATUS_WORDS)
 
@@ -90,15 +89,6 @@ class ExerciseResult:
         """The share of a group in the exercise's points, not rounded."""
         return self.max_score * group.weight / sum(result.weight for result in self.groups)
 
-    @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> ExerciseResult:
-        """The inverse of `dataclasses.asdict`, also after a trip through JSON."""
-        groups = tuple(
-            GroupResult(**(group | {"misconceptions": tuple(group["misconceptions"])})) for group in content["groups"]
-        )
-        texts = {key: tuple(content[key]) for key in ("misconceptions", "sentences")}
-        return cls(**(content | texts | {"groups": groups}))
-
 
 def _fields(part: LabResult | ExerciseResult | GroupResult) -> dict[str, Any]:
     return {name: getattr(part, name) for name in part.__slots__}
@@ -109,7 +99,7 @@ class LabResult:
     """The verdict on one student's lab.
 
     `state` is "graded", "needs_manual_grade", or why there was nothing to grade ("unreadable", "missing", …), with a
-    `reason`. `notebook` is the repaired notebook with the verdicts in it; it is not part of the result's JSON.
+    `reason`. `notebook` is the repaired notebook (NotebookNode); it is not part of the result's JSON.
     `timestamp` is when the student handed in, with a time zone, or None when nothing says so. `file` is the name of the
     file that arrived, and `content_hash` the SHA-256 of its bytes; each is empty where it is not known.
     """
@@ -120,7 +110,7 @@ class LabResult:
     state: str = "graded"
     reason: str = ""
     repairs: tuple[str, ...] = ()
-    notebook: NotebookNode | None = field(default=None, compare=False, repr=False)
+    notebook: Any = field(default=None, compare=False, repr=False)
     content_hash: str = ""
     grader_version: str = ""
     timestamp: datetime | None = None
@@ -160,13 +150,10 @@ class LabResult:
         del content["notebook"]
         return content
 
-    @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> LabResult:
-        """The inverse of `to_dict`; `notebook` is None."""
-        moment = content["timestamp"]
-        texts = {
-            "exercises": tuple(ExerciseResult.from_dict(exercise) for exercise in content["exercises"]),
-            "repairs": tuple(content["repairs"]),
-            "timestamp": datetime.fromisoformat(moment) if moment else None,
-        }
-        return cls(**content | texts)
+    @staticmethod
+    def from_dict(content: dict[str, Any]) -> LabResult:
+        """The inverse of `to_dict`, also after a trip through JSON; `notebook` is None."""
+        return _RESULTS.validate_python(content)
+
+
+_RESULTS = TypeAdapter(LabResult)

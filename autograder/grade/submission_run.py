@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -340,7 +340,8 @@ class SubmissionRun:
         """Whether an exercise of which nothing came back has been written: then the stub of another one was reached."""
         if again is not None:
             return again.status != "missing"
-        return not any(STUB in step.source for step in self._plan.steps if _is_cell_of(step, name))
+        cells = (step for step in self._plan.steps if isinstance(step, CellStep) and step.exercise == name)
+        return not any(STUB in cell.source for cell in cells)
 
     def _read_judgement(self, name: str) -> Judgement:
         """What was found of an exercise; of one that lost its process, what was said then."""
@@ -489,10 +490,6 @@ def _find_brought_back(steps: Sequence[CellStep | ProbeStep]) -> dict[int, int]:
                 brought_back[index] = own
             seen.add(step.cell_id)
     return brought_back
-
-
-def _is_cell_of(step: CellStep | ProbeStep, exercise: str) -> TypeGuard[CellStep]:
-    return isinstance(step, CellStep) and step.exercise == exercise
 
 
 def _is_short(reply: CellReply) -> bool:

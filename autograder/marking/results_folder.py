@@ -46,7 +46,7 @@ def bring_up_to_date(course: Course, gradebook: GradebookWriter, folder: Path | 
     write_tables(folder, marks)
     hidden = HiddenInputs(course, gradebook)
     for mark in marks:
-        page = feedback_path(folder / "feedback", mark)
+        page = feedback_path(folder / "feedback", mark.student, mark.lab)
         if page.exists() and not is_current(page, mark, is_open=hidden.is_open(mark.lab)):
             whole = mark.with_notebook(read_autograded(course, mark.student, mark.lab))
             write_feedback(course, whole, folder / "feedback", hidden=hidden.of(mark))

@@ -263,7 +263,7 @@ class Marking:
         if not verdicts:
             return []
         for verdict in verdicts:  # a page of an older verdict would be taken for this one's, were we stopped here
-            feedback_path(self.feedback, verdict).unlink(missing_ok=True)
+            feedback_path(self.feedback, verdict.student, verdict.lab).unlink(missing_ok=True)
         gradebook.record(verdicts)
         notebooks = {verdict.student: verdict.notebook for verdict in verdicts}
         return [mark.with_notebook(notebooks[mark.student]) for mark in gradebook.marks(self.lab, notebooks.keys())]
@@ -310,7 +310,7 @@ class Marking:
         return self.results[-1]
 
     def _write_missing_page(self, mark: Mark, submission: FoundSubmission) -> None:
-        if feedback_path(self.feedback, mark).exists():
+        if feedback_path(self.feedback, mark.student, mark.lab).exists():
             return
         notebook = None
         with suppress(Exception):  # it was graded before; its page can do without the code

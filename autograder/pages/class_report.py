@@ -31,7 +31,6 @@ from autograder.pages.class_numbers import (
 from autograder.pages.rendering import read_source, render
 
 EXAMPLES = 3  # pages of students that are linked for each mistake
-TABLES = ("labs", "items", "groups", "outcomes", "mistakes", "who_made_them", "submissions", "students")
 
 
 def write_report(
@@ -48,7 +47,7 @@ def write_report(
     Args:
         course: the course.
         results: what the gradebook holds, as it counts.
-        target: the page. The `TABLES` go into a folder of its name without the ending. Links to
+        target: the page. The tables go into a folder of its name without the ending. Links to
             examples expect ``feedback/`` beside the page.
         last_year: a `results.csv` to compare with.
         enrolled: students who belong to the class, also those who have handed in nothing.
@@ -63,7 +62,7 @@ def write_report(
     students = find_standings(course, results, now or datetime.now(UTC), enrolled)
     script = read_source("class_report.js")
     folder = target.with_suffix("")
-    write_tables(folder, labs, students)
+    tables = write_tables(folder, labs, students)
     page = render(
         "class_report.html.j2",
         course=course,
@@ -75,7 +74,7 @@ def write_report(
         compared=last_year is not None,
         waiting=[*describe_waiting(results), *describe_other_cases(results)],
         tables=folder.name,
-        names=TABLES,
+        names=tables,
         script=script,
         script_hash="sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
@@ -118,102 +117,80 @@ class LabPart:
         ]
 
 
-def write_tables(folder: Path, labs: Sequence[LabPart], students: Sequence[Standing]) -> None:
-    """Write one table for each of `TABLES` into `folder`.
+def write_tables(folder: Path, labs: Sequence[LabPart], students: Sequence[Standing]) -> list[str]:
+    """Write the tables of the report into `folder`; return their names.
 
     Percents are 0 to 100, shares 0 to 1; hours count from the due date and are below 0 before it. A number that is not
     known is an empty cell.
     """
-
-    def write(name: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
-        write_csv(folder / f"{name}.csv", columns, rows)
-
-    write(
-        "labs",
-        ("lab", "submissions", "mean", "lower_quartile", "median", "upper_quartile"),
-        [(lab.name, str(lab.submissions), *map(_format, (lab.mean, *compute_quartiles(lab.percents)))) for lab in labs],
-    )
     items = [item for lab in labs for item in lab.items]
-    write(
-        "items",
-        (
-            *("lab", "exercise", "students", "difficulty", "discrimination"),
-            *("not_done", "last_year", "change_low", "change_high"),
-        ),
-        [
-            (
-                item.lab,
-                item.exercise,
-                str(item.students),
-                _format(item.difficulty),
-                _format(item.discrimination),
-                str(item.not_done),
-                _format(item.last_year),
-                *map(_format, item.change or (None, None)),
-            )
-            for item in items
-        ],
-    )
-    write(
-        "groups",
-        ("lab", "exercise", "group", "share_passing"),
-        [
-            (item.lab, item.exercise, plain_cell(title), _format(share))
-            for item in items
-            for title, share in item.groups
-        ],
-    )
-    write(
-        "outcomes",
-        ("lab", "exercise", "full_marks", "some_points", "no_points", "not_done"),
-        [(lab.name, name, *map(str, counts)) for lab in labs for name, counts in lab.outcomes.items()],
-    )
     made = [mistake for lab in labs for mistake in lab.mistakes]
-    write(
-        "mistakes",
-        ("lab", "exercise", "mistake", "students", "sentence"),
-        [
-            (mistake.lab, mistake.exercise, mistake.id, str(len(mistake.students)), plain_cell(mistake.sentence))
-            for mistake in made
-        ],
-    )
-    write(
-        "who_made_them",
-        ("lab", "exercise", "mistake", "student"),
-        [
-            (mistake.lab, mistake.exercise, mistake.id, plain_cell(student))
-            for mistake in made
-            for student in mistake.students
-        ],
-    )
-    write(
-        "submissions",
-        ("student", "lab", "percent", "handed_in", "hours_after_due", "state"),
-        [
-            (
-                plain_cell(result.student),
-                lab.name,
-                f"{result.percent:g}",
-                result.timestamp.isoformat() if result.timestamp else "",
-                _format(count_hours(lab.due, result)),
-                result.state,
-            )
-            for lab in labs
-            for result in lab.results
-        ],
-    )
-    write(
-        "students",
-        ("student", *(lab.name for lab in labs), "may_need_help"),
-        [
-            (
-                plain_cell(student.student),
-                *(f"{student.percents[lab.name]:g}" if lab.name in student.percents else "" for lab in labs),
-                plain_cell(", ".join(student.concerns)),
-            )
-            for student in students
-        ],
-    )
+    tables: dict[str, tuple[str, list[tuple[str, ...]]]] = {
+        "labs": (
+            "lab submissions mean lower_quartile median upper_quartile",
+            [
+                (lab.name, str(lab.submissions), *map(_format, (lab.mean, *compute_quartiles(lab.percents))))
+                for lab in labs
+            ],
+        ),
+        "items": (
+            "lab exercise students difficulty discrimination not_done last_year change_low change_high",
+            [
+                (
+                    *(item.lab, item.exercise, str(item.students), _format(item.difficulty)),
+                    *(_format(item.discrimination), str(item.not_done), _format(item.last_year)),
+                    *map(_format, item.change or (None, None)),
+                )
+                for item in items
+            ],
+        ),
+        "groups": (
+            "lab exercise group share_passing",
+            [
+                (item.lab, item.exercise, plain_cell(title), _format(share))
+                for item in items
+                for title, share in item.groups
+            ],
+        ),
+        "outcomes": (
+            "lab exercise full_marks some_points no_points not_done",
+            [(lab.name, name, *map(str, counts)) for lab in labs for name, counts in lab.outcomes.items()],
+        ),
+        "mistakes": (
+            "lab exercise mistake students sentence",
+            [(each.lab, each.exercise, each.id, str(len(each.students)), plain_cell(each.sentence)) for each in made],
+        ),
+        "who_made_them": (
+            "lab exercise mistake student",
+            [(each.lab, each.exercise, each.id, plain_cell(student)) for each in made for student in each.students],
+        ),
+        "submissions": (
+            "student lab percent handed_in hours_after_due state",
+            [
+                (
+                    *(plain_cell(mark.student), lab.name, f"{mark.percent:g}"),
+                    mark.timestamp.isoformat() if mark.timestamp else "",
+                    *(_format(count_hours(lab.due, mark)), mark.state),
+                )
+                for lab in labs
+                for mark in lab.results
+            ],
+        ),
+        "students": (
+            " ".join(["student", *(lab.name for lab in labs), "may_need_help"]),
+            [
+                (
+                    plain_cell(student.student),
+                    *(f"{student.percents[lab.name]:g}" if lab.name in student.percents else "" for lab in labs),
+                    plain_cell(", ".join(student.concerns)),
+                )
+                for student in students
+            ],
+        ),
+    }
+    for name, (columns, rows) in tables.items():
+        write_csv(folder / f"{name}.csv", tuple(columns.split()), rows)
+    return list(tables)
 
 
 def _format(value: float | None) -> str:

@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from markupsafe import Markup
 from nbformat import NotebookNode
@@ -34,19 +33,9 @@ HEAD_BYTES = 1_000  # of a page, which say for which mark it was written
 MOST_TO_MEND = 3  # things that a page tells first
 
 
-class OfStudent(Protocol):
-    """What belongs to one student and lab: a mark, a verdict, an attempt."""
-
-    @property
-    def student(self) -> str: ...
-
-    @property
-    def lab(self) -> str: ...
-
-
-def feedback_path(folder: Path, of: OfStudent) -> Path:
+def feedback_path(folder: Path, student: str, lab: str) -> Path:
     """Where the page of one student and lab is: ``<folder>/<student>/<lab>.html``."""
-    return folder / of.student / f"{of.lab}.html"
+    return folder / student / f"{lab}.html"
 
 
 def is_current(page: Path, mark: Mark, *, is_open: bool = False) -> bool:
@@ -73,7 +62,7 @@ def write_feedback(
         hidden: the inputs of hidden cases as text, by exercise and group; shown for groups that failed. None while
             students may not see any.
     """
-    path = feedback_path(folder, mark)
+    path = feedback_path(folder, mark.student, mark.lab)
     things = [] if mark.result.reason or mark.excused else find_to_mend(course, mark)
     unread = [part for part in mark.parts if mark.result.reason and _says_nothing(part)]
     page = render(

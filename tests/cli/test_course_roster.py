@@ -63,7 +63,6 @@ def test_unknown_and_double_students_are_refused_with_a_sentence_each(roster):
     assert "2 rows of" in told["S2"] and "lines 3, 4" in told["S2"]
     assert "nobody in" in told["eve"] and "nobody in" in told["mallory_99"]
     assert all("\n" not in reason for reason in told.values())
-    assert set(roster(text).match(["lovelaceada_12345", "eve"], left_out={"eve"})) == {"lovelaceada_12345"}
 
 
 @pytest.mark.parametrize(

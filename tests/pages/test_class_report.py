@@ -22,9 +22,10 @@ from autograder.course.settings import CourseError, CourseLab
 from autograder.grade.gradebook import GradebookWriter
 from autograder.grade.marks import Mark, make_mark
 from autograder.grade.results import ExerciseResult, GroupResult, LabResult
-from autograder.pages.class_report import NAMES, write_report
+from autograder.pages.class_report import write_report
 from coursekit.lecture import plots
 
+NAMES = ("labs", "items", "groups", "outcomes", "mistakes", "who_made_them", "submissions", "students")
 SENTENCE = "The factor is `4`, not <2>."
 
 

@@ -169,7 +169,7 @@ class Watcher:
         graded = self._attempts("state = 'graded' order by ended")
         for attempt in {(attempt.student, attempt.lab): attempt for attempt in graded}.values():
             with self._losing_only(attempt.student, "feedback cannot be handed back"), suppress(FileNotFoundError):
-                page = feedback_path(self.out_dir / "feedback", attempt)
+                page = feedback_path(self.out_dir / "feedback", attempt.student, attempt.lab)
                 if page.stat().st_mtime_ns > self._released(attempt).stat().st_mtime_ns:
                     self._hand_back(attempt)  # it was changed since: a mark by hand, a rubric, an extension
 
@@ -322,7 +322,7 @@ class Watcher:
 
         It also lies in the course's folder for feedback, so that `nbgrader release_feedback` gives out the same page.
         """
-        page, released = feedback_path(self.out_dir / "feedback", attempt), self._released(attempt)
+        page, released = feedback_path(self.out_dir / "feedback", attempt.student, attempt.lab), self._released(attempt)
         if attempt.secret and page.exists():
             written = page.stat().st_mtime_ns  # first: what is written while this one is read is newer than it
             write_atomically(released, page.read_bytes())
