@@ -1,7 +1,13 @@
-"""What a cell is to nbgrader, and what an exercise is worth: one answer, nbgrader's own where it has one."""
+"""A lab as students get it: what a cell is, as nbgrader sees it; and its notebook, which is read once."""
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import nbformat
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
@@ -9,12 +15,42 @@ from nbgrader import utils
 from tiny_course import solution_notebook
 
 from autograder.course import labs
+from autograder.course.labs import cells_by_id, read_released, read_released_names
+from autograder.course.settings import CourseError
 from autograder.read.skeleton import Role, read_release
 
+LAB = "02_self_attention"
+RELEASED = Path(__file__).resolve().parents[2] / "labs" / LAB / f"{LAB}.ipynb"
 FLAGS = st.fixed_dictionaries(
     {"schema_version": st.just(3), "grade_id": st.sampled_from(["a", "b"])}
     | {name: st.booleans() for name in ("grade", "solution", "task", "locked")}
 )
+
+
+@pytest.fixture
+def course(tmp_path):
+    path = tmp_path / RELEASED.name
+    shutil.copy(RELEASED, path)
+    return SimpleNamespace(lab=lambda name: SimpleNamespace(name=name), release_notebook=lambda _: path)
+
+
+def test_names_are_parsed_once_and_anew_when_the_lab_changes(course, monkeypatch):
+    parsed = []
+    parse = labs.parse_notebook
+    monkeypatch.setattr(labs, "parse_notebook", lambda *some: parsed.append(1) or parse(*some))
+    names = read_released_names(course, LAB)
+    assert names == read_released_names(course, LAB) == tuple(cells_by_id(read_released(course, LAB)))
+    assert len(parsed) == 2  # once for each of the two functions
+    notebook = read_released(course, LAB)
+    notebook.cells = notebook.cells[: len(notebook.cells) // 2]
+    nbformat.write(notebook, course.release_notebook(LAB))
+    assert read_released_names(course, LAB) == names[: len(read_released_names(course, LAB))] != names
+
+
+def test_names_of_a_lab_that_is_not_released_are_refused(course):
+    course.release_notebook(LAB).unlink()
+    with pytest.raises(CourseError, match=f'run "course release {LAB}"'):
+        read_released_names(course, LAB)
 
 
 @given(FLAGS, st.sampled_from([new_code_cell, new_markdown_cell]))
