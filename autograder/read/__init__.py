@@ -4,32 +4,13 @@ from autograder.read.child import Children, ReaderLost
 from autograder.read.finding import Found, find_submissions
 from autograder.read.handing_in import FoundSubmission, PassedOver
 from autograder.read.lab_reader import LabReader, NotebookReader, Reading, Rules
-from autograder.read.opening import FileSource, KeptSource
+from autograder.read.opening import FileSource
 from autograder.read.reading import SubmittedNotebook, Unreadable, read_notebook
 from autograder.read.repair import CellStep, ManualCell, Plan, ProbeStep, read_plan, repair
 from autograder.read.skeleton import read_release
 
 __all__ = [
-    "CellStep",
-    "Children",
-    "FileSource",
-    "Found",
-    "FoundSubmission",
-    "KeptSource",
-    "LabReader",
-    "ManualCell",
-    "NotebookReader",
-    "PassedOver",
-    "Plan",
-    "ProbeStep",
-    "ReaderLost",
-    "Reading",
-    "Rules",
-    "SubmittedNotebook",
-    "Unreadable",
-    "find_submissions",
-    "read_notebook",
-    "read_plan",
-    "read_release",
-    "repair",
-]
+    "CellStep", "Children", "FileSource", "Found", "FoundSubmission", "LabReader", "ManualCell", "NotebookReader",
+    "PassedOver", "Plan", "ProbeStep", "ReaderLost", "Reading", "Rules", "SubmittedNotebook", "Unreadable",
+    "find_submissions", "read_notebook", "read_plan", "read_release", "repair",
+]  # fmt: skip

@@ -26,9 +26,8 @@ from autograder.read.layouts import (
     shown_place,
     stem_of,
 )
-from autograder.read.opening import Source
 from autograder.read.reading import Unreadable, has_cells
-from autograder.read.tree import Budget, Item, Tree, is_notebook, is_script, is_work, read_each
+from autograder.read.tree import Budget, FoundSource, Item, Tree, is_notebook, is_script, is_work, read_each
 
 MOST_TOLD = 20  # notebooks of one student that do not count, each in a line of its own
 SAME_SECONDS = 2.0  # two times are the same: an archive's are even numbers
@@ -107,7 +106,7 @@ def _with_unique_ids(found: list[tuple[FoundSubmission, str]]) -> tuple[list[Fou
     would depend on what else is graded in the same run.
     """
     claimants: dict[str, list[tuple[FoundSubmission, str]]] = {}
-    seen: set[Source] = set()
+    seen: set[FoundSource] = set()
     for submission, place in found:
         if submission.source is None or submission.source not in seen:
             claimants.setdefault(submission.student.casefold(), []).append((submission, place))

@@ -14,8 +14,8 @@ from zoneinfo import ZoneInfo
 from autograder.course.roster import MOST_BYTES, Roster, read_roster
 from autograder.course.settings import CourseError
 from autograder.course.text import format_time, on_one_line, printable
-from autograder.read.opening import Source
 from autograder.read.reading import Unreadable
+from autograder.read.tree import FoundSource
 
 SLACK = timedelta(minutes=5)  # between the time that work bears and its coming; clocks and networks need some
 COLUMNS = (
@@ -48,7 +48,7 @@ class FoundSubmission:
     student: str
     lab: str
     path: Path | None
-    source: Source | None = None
+    source: FoundSource | None = None
     problem: str | None = None
     timestamp: datetime | None = None
     note: str | None = None
@@ -60,7 +60,7 @@ class FoundSubmission:
         """The name of the file that arrived, without folders; inside archives the innermost; empty where none is."""
         if self.source is None:
             return ""
-        return [self.source.path.name, *getattr(self.source, "members", ())][-1].rpartition("/")[2]
+        return [self.source.path.name, *self.source.members][-1].rpartition("/")[2]
 
     def __post_init__(self) -> None:
         for name in ("problem", "note"):
@@ -116,7 +116,7 @@ def as_time(text: str, default: tzinfo = UTC) -> datetime | None:
     return _if_it_can_be(moment)
 
 
-def time_in(source: Source) -> datetime | None:
+def time_in(source: FoundSource) -> datetime | None:
     """Return the time in a `timestamp.txt`; None where the file cannot be read, or holds none that can be true."""
     with suppress(Unreadable):
         return as_time(source.read()[:200].decode(errors="replace"))

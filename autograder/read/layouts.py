@@ -184,7 +184,7 @@ def place_of(tree: Tree, item: Item) -> str:
     """Return where a file lies, through the archives around it."""
     if item.source is None:
         return f"{tree.place}/{item.name}"
-    return "/".join([str(item.source.path), *getattr(item.source, "members", ())])
+    return "/".join([str(item.source.path), *item.source.members])
 
 
 def shown_place(place: str) -> str:

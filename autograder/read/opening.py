@@ -8,32 +8,15 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, BinaryIO, Protocol
+from typing import IO, BinaryIO, ClassVar
 
 from autograder.read.reading import MAX_FILE_BYTES, Unreadable
 
 _LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # O_NONBLOCK: a pipe has nothing, and does not wait
-_IN_MEMORY_BYTES = 8 * 2**20
-
-
-class Source(Protocol):
-    """Where the bytes of a submission come from."""
-
-    @property
-    def path(self) -> Path:
-        """The file on disk: the notebook, or the archive around it."""
-
-    def read(self) -> bytes:
-        """Return the bytes. Raises Unreadable where they cannot be had."""
-
-    def read_with_status(self) -> tuple[bytes, os.stat_result]:
-        """Return the bytes, and what the file on disk was after they were read. Raises Unreadable, as `read` does."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +33,7 @@ class FileSource:
     parts: tuple[str, ...] = field(default=(), compare=False)
     owner: int | None = None
     path: Path = field(init=False)
+    members: ClassVar[tuple[str, ...]] = ()  # it lies in no archive; see `tree.ZipSource`
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", self.root.joinpath(*self.parts))
@@ -83,45 +67,6 @@ class FileSource:
                 raise Unreadable("The submission is not a regular file.")
             with open(found, "rb", closefd=False) as file:
                 yield file
-
-
-class KeptSource:
-    """The bytes of another source, read when somebody first asks, and the same ones ever after."""
-
-    def __init__(self, source: Source):
-        self._source = source
-        self._lock = threading.Lock()
-        self._kept = tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES)  # noqa: SIM115  it is closed with this object
-        self._status: os.stat_result | None = None
-        self._refused = ""
-
-    @property
-    def path(self) -> Path:
-        """The file on disk."""
-        return self._source.path
-
-    @property
-    def members(self) -> tuple[str, ...]:
-        """The names inside the archives that the file on disk holds; none where it is no archive."""
-        return getattr(self._source, "members", ())
-
-    def read(self) -> bytes:
-        """Return the bytes. Raises Unreadable where they could not be had the first time."""
-        return self.read_with_status()[0]
-
-    def read_with_status(self) -> tuple[bytes, os.stat_result]:
-        """Return the bytes, and what the file was then. Raises Unreadable, as `read` does."""
-        with self._lock:
-            if self._status is None and not self._refused:
-                try:
-                    data, self._status = self._source.read_with_status()
-                    self._kept.write(data)
-                except Unreadable as error:
-                    self._refused = error.reason
-            if self._status is None:
-                raise Unreadable(self._refused)
-            self._kept.seek(0)
-            return self._kept.read(), self._status
 
 
 @contextmanager

@@ -170,22 +170,17 @@ def defined_names(source: str, *, guess: bool = True) -> frozenset[str]:
 
 def checked_exercise(source: str) -> str | None:
     """Return NAME when a cell does nothing but `check("NAME")`, else None."""
-    if "check" not in source or (tree := parse(source)) is None or len(tree.body) != 1:
-        return None
-    return _checked(tree.body[0])
+    tree = parse(source) if "check" in source else None
+    match tree.body if tree is not None else []:
+        case [ast.Expr(value=ast.Call(func=ast.Name(id="check"), args=[ast.Constant(value=str(name))]))]:
+            return name
+    return None
 
 
 def only_checks(source: str) -> bool:
     """Say whether a cell holds nothing but comments, magics, text and calls of `check` or `print`."""
     tree = parse(source)
     return tree is not None and all(_is_idle(statement) for statement in tree.body)
-
-
-def _checked(statement: ast.stmt) -> str | None:
-    match statement:
-        case ast.Expr(value=ast.Call(func=ast.Name(id="check"), args=[ast.Constant(value=str(name))])):
-            return name
-    return None
 
 
 def _is_idle(statement: ast.stmt) -> bool:
@@ -225,9 +220,5 @@ def _collect(statements: list[ast.stmt], names: set[str]) -> None:
 
 
 def _inner_statements(block: ast.stmt) -> list[ast.stmt]:
-    inner: list[ast.stmt] = []
-    for part in ("body", "orelse", "finalbody"):
-        inner.extend(getattr(block, part, []))
-    for handler in getattr(block, "handlers", []):
-        inner.extend(handler.body)
-    return inner
+    blocks = [block, *getattr(block, "handlers", [])]
+    return [inner for each in blocks for part in ("body", "orelse", "finalbody") for inner in getattr(each, part, [])]

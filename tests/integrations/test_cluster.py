@@ -169,6 +169,7 @@ class Source:
     """A notebook that is in no file."""
 
     path = Path("notebook.ipynb")
+    members = ()
 
     def __init__(self, data: bytes = NOTEBOOK):
         self._data = data

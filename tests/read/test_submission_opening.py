@@ -14,7 +14,7 @@ import pytest
 from measuring import cost_of
 from test_submission_finding import GOOD, KNOWN, LAB, find, pack, read, write
 
-from autograder.read import FileSource, KeptSource, Unreadable, find_submissions, tree
+from autograder.read import FileSource, Unreadable, find_submissions, tree
 
 
 @pytest.fixture
@@ -130,17 +130,6 @@ def test_a_file_of_another_account_than_its_folder_is_not_read(tmp_path):
         source.read()
     os.chown(root / "eve" / "lab.ipynb", 65534, 65534)
     assert source.read() == b"x"
-
-
-def test_kept_bytes_stay_what_they_were(tmp_path):
-    path = write(tmp_path, {"a.ipynb": "first"}) / "a.ipynb"
-    kept, gone = KeptSource(FileSource(path)), KeptSource(FileSource(tmp_path / "none.ipynb"))
-    assert kept.read() == b"first"
-    path.write_text("second")
-    assert kept.read() == b"first" and kept.path == path
-    for _ in range(2):
-        with pytest.raises(Unreadable, match="No such file"):
-            gone.read()
 
 
 # -- archives and folders that are large to look at ------------------------------------------------------------------
