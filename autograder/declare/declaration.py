@@ -236,10 +236,7 @@ class Declaration:
                 )
                 for group in self.groups
             ),
-            sentences=self._sentences(),
-            next_hints=self._next_hints(),
-            relations=self._has_relations(),
-            costs_at_most=self._costs_at_most(),
+            sentences={},
             forbidden=self.forbidden,
             no_loops=self.no_loops,
             reveal=self.reveal,
@@ -250,22 +247,6 @@ class Declaration:
     def probe(self) -> Mapping[str, Any] | None:
         """How the object is driven, where `coursekit.probes` holds no probe of this name."""
         return None
-
-    def _sentences(self) -> Mapping[str, str]:
-        """The sentence of each mistake that can be named."""
-        return {}
-
-    def _next_hints(self) -> Mapping[str, str]:
-        """The hint that belongs to a mistake, where one does."""
-        return {}
-
-    def _has_relations(self) -> bool:
-        """Whether a check may say how wrong numbers relate to the right ones; not if the task is to find that out."""
-        return False
-
-    def _costs_at_most(self) -> Mapping[str, float]:
-        """The largest share of the points that a mistake may cost, where one is declared."""
-        return {}
 
     def generators(self, seed: int) -> Iterator[tuple[Group, Generator]]:
         """Each group with a generator of its own, so that a changed group leaves the others' cases as they were."""

@@ -16,7 +16,7 @@ from autograder.declare.edits import Edit, EditError, Formula
 from autograder.declare.mistakes import Mistake
 from coursekit.check.comparison import difference
 from coursekit.check.diagnosis import fingerprint
-from coursekit.check.judge import UNNAMED_MODES, Expectation
+from coursekit.check.judge import UNNAMED_MODES, ExerciseSpec, Expectation
 from coursekit.generator import Generator
 from coursekit.probes.driving import MODES
 
@@ -202,19 +202,18 @@ class Exercise(Declaration):
         needed = tuple(one.name for one in parameters if one.default is one.empty)
         return needed, tuple(one.name for one in parameters if one.name not in needed)
 
-    def _sentences(self) -> Mapping[str, str]:
+    @property
+    def spec(self) -> ExerciseSpec:
+        """What a student may know of the exercise, with the mistakes that can be named."""
+        named = self.named_mistakes
         given = {GIVEN: ""} if self.given_mistake else {}  # it is recognised, so that nothing else is named for it
-        return {id: mistake.sentence for id, mistake in self.named_mistakes.items()} | given
-
-    def _next_hints(self) -> Mapping[str, str]:
-        return {id: mistake.hint for id, mistake in self.named_mistakes.items() if mistake.hint}
-
-    def _has_relations(self) -> bool:
-        return self.oracle is not None and self.name != FIND_THE_BUG
-
-    def _costs_at_most(self) -> Mapping[str, float]:
-        declared = {id: mistake.costs_at_most for id, mistake in self.named_mistakes.items()}
-        return {id: share for id, share in declared.items() if share < 1}
+        return replace(
+            super().spec,
+            sentences={id: mistake.sentence for id, mistake in named.items()} | given,
+            next_hints={id: mistake.hint for id, mistake in named.items() if mistake.hint},
+            relations=self.oracle is not None and self.name != FIND_THE_BUG,  # to find that out is the task there
+            costs_at_most={id: mistake.costs_at_most for id, mistake in named.items() if mistake.costs_at_most < 1},
+        )
 
     def expectations(self, seed: int) -> list[Expectation]:
         """Draw the cases from `seed` and compute their references, right and wrong."""

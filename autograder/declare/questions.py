@@ -1,16 +1,18 @@
-"""Questions with an answer that a student writes down: a number, several, or a word; declared as data."""
+"""Exercises that ask for no function or layer of the student's own: questions, choices, and given code to mend."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
 from autograder.declare.declaration import Case, Group
-from autograder.declare.exercise import Exercise, Mistake
+from autograder.declare.exercise import FIND_THE_BUG, Exercise, Mistake
+from coursekit.generator import Generator
 
+ANY_CHOICE = "any choice that keeps the constraint is right"
 ONE = ""  # the entry of an exercise that is one question: its answer is the value of the student's variable
 
 
@@ -115,3 +117,83 @@ def _answer(value: Any) -> Any:
     if isinstance(value, str):
         return value
     return float(value) if np.ndim(value) == 0 else np.asarray(value, dtype="float64")
+
+
+@dataclass
+class Design(Exercise):
+    """An exercise in which students choose numbers; for each constraint the probe says what is true of the choice.
+
+        exercise = Design("design")
+        exercise.constraint("texts", "at least 24 texts at once", about="texts", kept="at least 24 texts")
+        exercise.mistakes(too_few=seen({"texts": "fewer than 24 texts"}) | "There are fewer than 24 texts.")
+
+    A mistake says in `seen` what the probe says of who makes it, by constraint. `coursekit.probes.choosing` makes the
+    probe.
+
+    Attributes:
+        kept: by constraint, what the probe says of a choice that keeps it.
+    """
+
+    _: KW_ONLY
+    kept: dict[str, str] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self.own_probe = True
+        self.oracle = self._kept  # a method: no formula with a text that could be changed
+
+    def constraint(self, name: str, title: str, *, about: str, kept: str, points: int = 1) -> None:
+        """Declare a constraint.
+
+        Args:
+            name: short id, unique in the exercise; the probe gets it as the input ``constraint``.
+            title: what is asked for, in the student's terms.
+            about: what is looked at, in the student's terms.
+            kept: what the probe says of a choice that keeps it.
+            points: its share of the exercise's points.
+        """
+        self.kept[name] = kept
+        self.group(title, points=points, name=name, fixed=ANY_CHOICE)(lambda rng: Case({"constraint": name}, about))
+
+    def mistakes(self, **named: Mistake) -> None:
+        """Declare the broken constraints that can be named, the most likely first.
+
+        Raises:
+            ValueError: a mistake breaks no constraint, or one that is not declared; the message names it.
+        """
+        for id, mistake in named.items():
+            seen = mistake.seen
+            if not isinstance(seen, Mapping) or not seen or seen.keys() - self.kept.keys():
+                raise ValueError(
+                    f"{self.name}, mistake {id}: say in seen={{…}} what the probe says about {', '.join(self.kept)}"
+                )
+            if any(self.kept[name] == said for name, said in seen.items()):
+                raise ValueError(f"{self.name}, mistake {id}: that is said of a choice that keeps the constraint")
+        self._name(named)
+
+    def _kept(self, constraint: str) -> dict[str, str]:
+        return {constraint: self.kept[constraint]}
+
+    def mistaken_results(self, case: Case, id: str) -> dict[str, Any]:
+        """What the probe says with a mistake."""
+        results = self.reference(case)
+        return results | {name: said for name, said in self.named_mistakes[id].seen.items() if name in results}
+
+
+def find_the_bug(original: Exercise) -> Exercise:
+    """An exercise graded like `original`, all or nothing; its mistakes have no names, because finding one is the task.
+
+    All cases are one group: the given code is right in most of them, and as it stands it earns nothing. Any float type
+    passes: a lab asks for one in one exercise, and that is the original.
+
+    In the solution's cell the given code stands after ``### END SOLUTION``; students find it below the line
+    ``raise NotImplementedError``. It must fail every group, so that it earns nothing unchanged.
+    """
+    own = {"name", "reveal", "uses"}
+    shared = {one.name: getattr(original, one.name) for one in fields(Exercise) if one.init}
+    exercise = Exercise(FIND_THE_BUG, **{name: value for name, value in shared.items() if name not in own})
+
+    @exercise.group(f"all that `{original.name}` is asked for", points=1)
+    def mended(rng: Generator) -> list[Case]:
+        return [replace(case, dtype=None) for group in original.groups for case in group.draw(rng)]
+
+    return exercise

@@ -7,8 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from autograder.declare import Case, Exercise, Questions, edit
-from autograder.declare.copying import find_the_bug
+from autograder.declare import Case, Exercise, Questions, edit, find_the_bug
 from autograder.release import reference_export
 from coursekit.check.judge import Attempt, judge
 from coursekit.check.reference import _load

@@ -8,7 +8,7 @@ import pytest
 from autograder.author.strength import formula_mutants
 from autograder.cli.author import described
 from autograder.declare import Design, Questions, seen
-from autograder.declare.design import ANY_CHOICE
+from autograder.declare.questions import ANY_CHOICE
 from autograder.release.fixed_groups import fixed_groups
 from coursekit.check.judge import Attempt, judge
 from coursekit.probes.choosing import design, real, whole
