@@ -37,8 +37,7 @@ from autograder.course.labs import grade_id, is_solution, is_test
 from autograder.course.settings import Course, load_course
 from autograder.read.skeleton import defined_names
 from autograder.release.course_cells import write_course_cells
-from autograder.release.publish import publish
-from autograder.release.student_project import PACKAGE
+from autograder.release.publish import PACKAGE, publish
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = "3.13"  # of Colab

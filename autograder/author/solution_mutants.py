@@ -17,7 +17,7 @@ from autograder.author.mutants import make_mutants, take_turns
 from autograder.author.strength import FRESH_SEED, fresh_inputs
 from autograder.course.settings import CourseError
 from autograder.declare.exercise import Exercise
-from autograder.release.wrong_answers import Trial, cells_of
+from autograder.release.trials import Trial, cells_of
 from autograder.sandbox import Sandbox
 from coursekit.check.judge import Expectation
 
@@ -102,7 +102,7 @@ def measure(
     before, own = cells_of(solution, exercise.name)
     cases = exercise.expectations(seed)
     trial = Trial(lab, exercise, before, own, sandbox)
-    if (failed := trial.failing(own, cases)) is not None:
+    if (failed := trial.find_problem(own, cases)) is not None:
         raise CourseError(f"solutions/{lab}: the solution of {exercise.name} does not pass: {failed}")
     trains = exercise.cpu_seconds is not None  # then one more draw has to do
     drawn = iter(exercise.expectations(FRESH_SEED)) if trains else fresh_inputs(exercise)
@@ -110,9 +110,9 @@ def measure(
     counts = MutantCounts(exercise.name)
     limit = min(most, MOST_OF_TRAINING) if trains else most
     for label, source in islice(_wrong_solutions(own, exercise.name), limit):
-        if trial.failing(source, cases) is not None:
+        if trial.find_problem(source, cases) is not None:
             counts.killed += 1
-        elif any(trial.failing(source, batch) is not None for batch in fresh.batches()):
+        elif any(trial.find_problem(source, batch) is not None for batch in fresh.batches()):
             counts.left.append(label)
         else:
             counts.equivalent += 1

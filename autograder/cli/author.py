@@ -49,7 +49,7 @@ def mistake(
         raise CourseError(f"{exercise}: no mistake {id}; there are {', '.join(known.named_mistakes)}")
     for name in [id] if id else known.named_mistakes:
         say(name, "[bold]")
-        text = _describe(known, name)
+        text = describe_mistake(known, name)
         out.print(Syntax(text, "diff", background_color="default") if out.is_terminal else text, markup=False)
 
 
@@ -101,7 +101,7 @@ def _is_tried(exercise: Exercise) -> bool:
     return exercise.oracle is not None and exercise.name != FIND_THE_BUG
 
 
-def _describe(exercise: Exercise, id: str) -> str:
+def describe_mistake(exercise: Exercise, id: str) -> str:
     """Sentence, hint and section of a mistake, and the lines of the formula that it changes, as a unified diff."""
     mistake = exercise.named_mistakes[id]
     parts = [mistake.sentence]

@@ -25,7 +25,7 @@ def release(
     solution of a changed lab no longer passes every check. To drop an exercise, delete its file and its cells: the
     sections, the table and "exercise 5" in texts are numbered anew.
     """
-    from autograder.release.graded_before import graded_before
+    from autograder.release.notes import find_work_to_redo
     from autograder.release.release import ReleaseRefused
     from autograder.release.release import release as make_release
 
@@ -53,7 +53,7 @@ def release(
         say(f"for students: {line}")
     if check and summary.changed:
         raise typer.Exit(1)
-    for sentence in () if check else graded_before(course, labs, summary.totals):
+    for sentence in () if check else find_work_to_redo(course, labs, summary.totals):
         say(f"graded work: {sentence}")
     if directory:
         publish(directory, None)
@@ -98,10 +98,10 @@ def publish(
             )
     if archive:
         from autograder.course.files import write_atomically
-        from autograder.release.colab_archive import ARCHIVE, coursekit_archive
-        from autograder.release.publish import student_files
+        from autograder.release.course_cells import ARCHIVE
+        from autograder.release.publish import pack_coursekit, student_files
 
-        write_atomically(archive / ARCHIVE, coursekit_archive(student_files(course)))
+        write_atomically(archive / ARCHIVE, pack_coursekit(student_files(course)))
         say(f"{archive / ARCHIVE}: students upload it in Colab beside a notebook")
     if site_directory:
         site(site_directory)

@@ -19,7 +19,7 @@ from autograder.grade.marks import Mark
 from autograder.pages import class_figures
 from autograder.pages.class_numbers import MistakeCount, analyse, count_mistakes, count_outcomes
 from autograder.pages.rendering import render
-from autograder.release.sections import is_left_out, section
+from autograder.release.reference_export import is_left_out, section
 from coursekit.check.judge import Section
 
 SHOWN = 3  # mistakes, and groups of tests, of a lab

@@ -14,9 +14,9 @@ from traitlets import Unicode
 
 from autograder.course.labs import grade_id
 from autograder.course.settings import Course, load_course
-from autograder.release.colab_archive import ARCHIVE
-from autograder.release.release_notes import write_points
+from autograder.release.numbering import write_points
 
+ARCHIVE = "coursekit.zip"  # from which Colab installs coursekit where students have no repository
 BADGE_TAG = "course-badge"
 SETUP_TAG = "course-setup"
 _KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
@@ -71,14 +71,13 @@ def write_course_cells(notebook: NotebookNode, course: Course, path: str) -> Non
             cell.source = setup_source(course)
     badge = badge_source(course, path)
     badges = [cell for cell in notebook.cells if BADGE_TAG in tags(cell)]
-    if badge and badges:
-        badges[0].source = badge
-        extra = badges[1:]
-    else:
-        extra = badges
-        if badge:
-            notebook.cells.insert(1, new_markdown_cell(badge, metadata={"tags": [BADGE_TAG]}, id=BADGE_TAG))
-    notebook.cells = [cell for cell in notebook.cells if not any(cell is added for added in extra)]
+    if badge and not badges:
+        badges = [new_markdown_cell(badge, metadata={"tags": [BADGE_TAG]}, id=BADGE_TAG)]
+        notebook.cells.insert(1, badges[0])
+    for cell in badges[:1] if badge else ():
+        cell.source = badge
+    surplus = badges[1:] if badge else badges
+    notebook.cells = [cell for cell in notebook.cells if not any(cell is other for other in surplus)]
 
 
 def stabilise(notebook: NotebookNode) -> NotebookNode:

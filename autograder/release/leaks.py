@@ -10,7 +10,7 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
@@ -21,7 +21,10 @@ from autograder.course.labs import answers_in_words, is_solution, parse_notebook
 from autograder.course.settings import Course
 from autograder.declare.course_exercises import course_files
 from autograder.declare.rubrics import rubric_texts
-from autograder.release.planned_files import NOTHING_PLANNED, Planned, contents
+
+Planned = Mapping[Path, bytes | None]  # files that a release is about to write, or to remove
+NOTHING_PLANNED: Planned = {}
+_SKIPPED_PARTS = {"__pycache__", ".ipynb_checkpoints", ".git", ".DS_Store", "real"}
 
 _MARKS = ("BEGIN SOLUTION", "END SOLUTION", "HIDDEN TESTS")
 _SHORTEST = min(map(len, _MARKS))
@@ -95,11 +98,11 @@ def secret_lines(course: Course, planned: Planned = NOTHING_PLANNED) -> dict[str
     """Normalised lines that give an answer away -> the file each is from."""
     public: set[str] = set()
     answers: dict[str, str] = {}
-    for path, content in contents(course.lectures, ("*.ipynb",), planned):
+    for path, content in read_files(course.lectures, ("*.ipynb",), planned):
         for source, _ in _cells(path, content):
             public |= {_normal(line) for line in source.splitlines()}
     for lab in course.labs:
-        for path, content in contents(course.solutions / lab.name, (f"{lab.name}.ipynb",), planned):
+        for path, content in read_files(course.solutions / lab.name, (f"{lab.name}.ipynb",), planned):
             in_words = _own_answers(path, content)
             for source, is_code in _cells(path, content):
                 inside, outside = (source.splitlines(), []) if source in in_words else _split_regions(source)
@@ -201,6 +204,26 @@ def _named_texts(source: str) -> dict[str, str]:
         for target in node.targets
         if isinstance(target, ast.Name)
     }
+
+
+def files_in(folder: Path, patterns: Iterable[str]) -> Iterator[Path]:
+    """The files in a folder, and below it, that match one of the patterns; no links, caches or downloaded data."""
+    for pattern in patterns:
+        for path in sorted(folder.rglob(pattern)):
+            inside = path.relative_to(folder)
+            if path.is_file() and not path.is_symlink() and not _SKIPPED_PARTS & set(inside.parts):
+                yield path
+
+
+def read_files(folder: Path, patterns: Iterable[str], planned: Planned) -> Iterator[tuple[Path, bytes]]:
+    """The files of a folder with what is in them once the `planned` ones are written."""
+    patterns = tuple(patterns)
+    for path in files_in(folder, patterns):
+        if path not in planned:
+            yield path, path.read_bytes()
+    for path, content in planned.items():
+        if content is not None and path.is_relative_to(folder) and any(map(path.match, patterns)):
+            yield path, content
 
 
 def is_binary(name: str) -> bool:

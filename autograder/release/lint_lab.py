@@ -1,17 +1,30 @@
-"""Says what is wrong with the structure of a solution notebook, before anything is released from it."""
+"""Says what a lab still lacks before it can be released: cells, declarations, cases that depend on the seed."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
 
+import numpy as np
 from nbformat import NotebookNode
 
 from autograder.course.labs import details, grade_id, is_solution, is_test
+from autograder.course.settings import Course
+from autograder.course.text_pairs import write_text
+from autograder.declare import Exercise, Questions
+from autograder.declare.course_exercises import SHARED, lab_files, lab_folder
+from autograder.declare.declaration import Declaration
+from autograder.declare.exercise import VISIBLE_SEED
 from autograder.release.course_cells import SETUP_TAG, tags
 from coursekit.check.cells import NotPython, parse
+from coursekit.check.judge import Expectation
 
+MARK = re.compile(r"\bTODO\b")
 BEGIN, END = "BEGIN SOLUTION", "END SOLUTION"
 
 
@@ -74,3 +87,116 @@ def _exercise_problems(name: str, cells: Mapping[str, NotebookNode]) -> list[str
 
 def _first_line(cell: NotebookNode) -> str:
     return cell.source.strip().partition("\n")[0][:60]
+
+
+# -- what is missing, with the file and the line ---------------------------------------------------------------------
+
+
+def missing_parts(course: Course, lab: str, solution: NotebookNode, declared: Mapping[str, Declaration]) -> list[str]:
+    """What is missing: the declaration or the cells of an exercise, and every place that is marked TODO."""
+    notebook, folder = course.solution_notebook(lab), lab_folder(course, lab)
+    written = text if (text := notebook.with_suffix(".py")).is_file() else notebook
+    varied = (path for path in _variants(course, lab) if path.stem in {*declared, SHARED})
+    texts = {written: write_text(solution)}  # its newer half, which the text half need not be
+    texts |= {path: path.read_text(encoding="utf-8") for path in (*sorted(folder.glob("*.py")), *varied)}
+
+    def find_place(path: Path, pattern: str) -> str:
+        match = re.search(pattern, texts.get(path, ""))
+        line = match.string.count("\n", 0, match.start()) + 1 if match else 1
+        return f"{path.relative_to(course.root)}:{line}"
+
+    def find_declaration(name: str) -> Path:
+        usual = folder / f"{name}.py"
+        others = (path for path in lab_files(course, lab) if f'"{name}"' in texts[path])
+        return usual if usual in texts else next(others, usual)
+
+    tested = [grade_id(cell) for cell in solution.cells if is_test(cell)]
+    missing = []
+    for name in tested:
+        if name not in declared:
+            where = find_place(written, rf'"grade_id": "{re.escape(name)}"')
+            missing.append(f'{where}: the test cell "{name}" belongs to no declared exercise; see: course new exercise')
+    for name in declared:
+        if name not in tested:
+            where = find_place(find_declaration(name), re.escape(f'"{name}"'))
+            remedy = f"add the cells {name}-code and {name}, or delete this file to drop the exercise"
+            missing.append(f'{where}: the exercise "{name}" is declared and has no test cell; {remedy}')
+    return missing + [
+        f"{path.relative_to(course.root)}:{number}: to fill in: {shorten(line.strip(' #'), 80, placeholder=' …')}"
+        for path, text in texts.items()
+        for number, line in enumerate(text.splitlines(), start=1)
+        if MARK.search(line)
+    ]
+
+
+def variants_left(course: Course, lab: str, declared: Collection[str]) -> list[str]:
+    """The files of variants whose exercise is not declared any more, one line each."""
+    gone = (path for path in _variants(course, lab) if path.stem not in {*declared, SHARED})
+    return [f"{path.relative_to(course.root)} varies an exercise that is not declared: delete it" for path in gone]
+
+
+def _variants(course: Course, lab: str) -> list[Path]:
+    folder = course.root / "corpus" / lab.partition("_")[2]
+    return sorted(path for path in folder.glob("*.py") if path.stem != "__init__")
+
+
+# -- groups that expect the same for every seed: their points can be had by copying what a lab ships -----------------
+
+OTHER_SEED = 40723  # any but the visible one
+
+
+@dataclass(frozen=True)
+class FixedGroup:
+    """A group whose expected values do not depend on the seed.
+
+    Attributes:
+        exercise: the exercise's name.
+        group: the group's name.
+        share: of the exercise's points.
+        reason: why that is so; "" where nobody has said it.
+    """
+
+    exercise: str
+    group: str
+    share: float
+    reason: str
+
+
+def fixed_groups(declared: Mapping[str, Declaration]) -> Iterator[FixedGroup]:
+    """The fixed groups of a lab's exercises. Own ones are left out: their solution would have to run."""
+    for name, exercise in declared.items():
+        if not isinstance(exercise, Exercise):
+            continue
+        reason = "a value that students write down" if isinstance(exercise, Questions) else ""
+        one, other = (exercise.expectations(seed) for seed in (VISIBLE_SEED, OTHER_SEED))
+        total = sum(group.weight for group in exercise.groups)
+        for group in exercise.groups:
+            cases = [[case for case in drawn if case.group == group.name] for drawn in (one, other)]
+            if _expect_the_same(*cases):
+                yield FixedGroup(name, group.name, group.weight / total, reason or group.fixed)
+
+
+def unexplained_groups(lab: str, declared: Mapping[str, Declaration]) -> list[str]:
+    """Return a sentence for each fixed group that gives no reason for it."""
+    return [
+        f"{lab}, {group.exercise}: the group {group.group} expects the same for every seed, so its points can be had "
+        'by copying what is released. Draw what it asks for from the seed, or say why not with fixed="…"'
+        for group in fixed_groups(declared)
+        if not group.reason
+    ]
+
+
+def _expect_the_same(one: Sequence[Expectation], other: Sequence[Expectation]) -> bool:
+    return len(one) == len(other) and all(
+        _equal(a.expected, b.expected) and _equal(a.withheld, b.withheld) for a, b in zip(one, other, strict=True)
+    )
+
+
+def _equal(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return np.array_equal(one, other, equal_nan=one.dtype.kind == "f" and other.dtype.kind == "f")
+    return type(one) is type(other) and one == other

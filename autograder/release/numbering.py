@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
 from itertools import pairwise
 
 from nbformat import NotebookNode
 
 from autograder.course.labs import grade_id, is_in_words, is_test, points
 
-_HEADING = re.compile(r"^(## )(\d+)( · )", re.MULTILINE)
+_HEADING = re.compile(r"^(## )(\d+)( · )(.*)", re.MULTILINE)
 _REFERENCE = re.compile(
     r"\b(?P<word>[Ee]xercises?)(?P<space>\s+(?:#\s+)?)"
     r"(?P<numbers>\d+(?:(?:, | and | or | to |–)\d+)*)\b(?!\s+of\s+(?:\[?lab|\[?lecture))"
@@ -20,19 +19,6 @@ _OTHER_LAB = re.compile(r"\blab \d+b?(?:\]\([^)]*\))?,? (?:in )?$")
 _TIME = re.compile(r"(\*\*Time:\*\* about )(\d+)( minutes)")
 _EMPTY = "–"
 _OPTIONAL = re.compile(r" \(optional\)|, optional\b")
-
-
-@dataclass
-class Numbering:
-    """How numbers changed: old -> new for each section, and what to say about it.
-
-    `titles` are the headings by their new numbers, without the number.
-    """
-
-    sections: dict[int, int] = field(default_factory=dict)
-    ambiguous: set[int] = field(default_factory=set)
-    titles: dict[int, str] = field(default_factory=dict)
-    lines: list[str] = field(default_factory=list)
 
 
 def texts_left(old: NotebookNode, new: NotebookNode) -> list[str]:
@@ -44,12 +30,17 @@ def texts_left(old: NotebookNode, new: NotebookNode) -> list[str]:
     texts = {cell.source for cell in new.cells if cell.cell_type == "markdown"}
     ids = {grade_id(cell) for cell in new.cells if cell.cell_type == "markdown"} - {""}
     return [
-        f"the text {grade_id(before) or _beginning(before)} stood before {name}, which is gone: delete it as well, or "
-        "correct it"
+        f"the text {grade_id(before) or f'“{read_beginning(before)}”'} stood before {name}, which is gone: delete it "
+        "as well, or correct it"
         for before, stub in pairwise(old.cells)
         if before.cell_type == "markdown" and (name := grade_id(stub).removesuffix("-code")) in gone
         if grade_id(before) in ids or before.source in texts
     ]
+
+
+def read_beginning(cell: NotebookNode) -> str:
+    """Return the first words of a cell, by which it is called where it has no grade_id."""
+    return cell.source.strip().partition("\n")[0].strip("# ")[:40]
 
 
 def renumber(notebook: NotebookNode) -> list[str]:
@@ -63,87 +54,74 @@ def renumber(notebook: NotebookNode) -> list[str]:
     Returns:
         One sentence for each thing that changed, or that a person has to look at.
     """
-    numbering, section_of = _number_headings(notebook)
-    if not section_of:
-        return []
-    _write_references(notebook, numbering)
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            _write_table(cell, points(notebook), section_of, numbering.lines)
-    return numbering.lines
+    said: list[str] = []
+    new_numbers, twice, section_of = _number_headings(notebook, said)
+    if section_of:
+        _write_references(notebook, new_numbers, twice, said)
+        for cell in notebook.cells:
+            if cell.cell_type == "markdown":
+                _write_table(cell, points(notebook), section_of, said)
+    return said if section_of else []
 
 
-def _number_headings(notebook: NotebookNode) -> tuple[Numbering, dict[str, int]]:
-    """Number the headings; return what became of the numbers, and the section in which each exercise stands."""
-    numbering, section_of, new, filled = Numbering(), {}, 0, set[int]()
+def _number_headings(notebook: NotebookNode, said: list[str]) -> tuple[dict[int, int], set[int], dict[str, int]]:
+    """Number the headings, in place.
+
+    Returns:
+        The new number of each old one, the old ones that two headings had, and the section of each exercise.
+    """
+    new_numbers: dict[int, int] = {}
+    twice: set[int] = set()
+    section_of: dict[str, int] = {}
+    empty: dict[int, str] = {}
+    number = 0
+
+    def count(match: re.Match[str]) -> str:
+        nonlocal number
+        number += 1
+        old = int(match[2])
+        if new_numbers.setdefault(old, number) != number:
+            twice.add(old)
+        empty[number] = match[4].strip()
+        return f"{match[1]}{number}{match[3]}{match[4]}"
+
     for cell in notebook.cells:
         if is_test(cell) or is_in_words(cell):
-            filled.add(new)
-        if cell.cell_type != "markdown":
-            if is_test(cell) and new:
-                section_of[grade_id(cell)] = new
-            continue
-
-        def numbered(match: re.Match[str]) -> str:
-            nonlocal new
-            new += 1
-            old = int(match[2])
-            if old in numbering.sections:
-                numbering.ambiguous.add(old)
-            numbering.sections.setdefault(old, new)
-            numbering.titles[new] = match.string[match.end() :].partition("\n")[0].strip()
-            return f"{match[1]}{new}{match[3]}"
-
-        cell.source = _HEADING.sub(numbered, cell.source)
-    moved = {old: now for old, now in numbering.sections.items() if old != now}
-    if moved or numbering.ambiguous:
-        numbering.lines += [f"section {old} is section {now} now" for old, now in moved.items()]
-    numbering.lines += [
+            empty.pop(number, None)
+        if cell.cell_type == "markdown":
+            cell.source = _HEADING.sub(count, cell.source)
+        elif is_test(cell) and number:
+            section_of[grade_id(cell)] = number
+    said += (f"section {old} is section {new} now" for old, new in new_numbers.items() if old != new)
+    said += (
         f"section {number} · {title} has no exercise: delete its cells, or take the number out of its heading"
-        for number, title in numbering.titles.items()
-        if number not in filled
-    ]
-    return numbering, section_of
+        for number, title in empty.items()
+    )
+    return new_numbers, twice, section_of
 
 
-def _write_references(notebook: NotebookNode, numbering: Numbering) -> None:
-    known, changed = numbering.sections, any(old != new for old, new in numbering.sections.items())
+def _write_references(
+    notebook: NotebookNode, new_numbers: Mapping[int, int], twice: Collection[int], said: list[str]
+) -> None:
+    """Bring "exercise 3" and "exercises 3 to 5" to the new numbers, in place, but for those of another lab."""
+
+    def refer(match: re.Match[str]) -> str:
+        if _OTHER_LAB.search(match.string[: match.start()]):
+            return match[0]
+        around = " ".join(match.string[max(0, match.start() - 30) : match.end() + 20].split())
+
+        def renumbered(digits: re.Match[str]) -> str:
+            old = int(digits[0])
+            if old in twice or old not in new_numbers:
+                why = "; two sections had it" if old in twice else ", which is not there"
+                said.append(f"{name} speaks of exercise {old}{why}: “… {around} …”")
+            return str(new_numbers.get(old, old))
+
+        return match["word"] + match["space"] + re.sub(r"\d+", renumbered, match["numbers"])
+
     for cell in notebook.cells:
-
-        def referred(match: re.Match[str], name: str = grade_id(cell) or "a text") -> str:
-            if _OTHER_LAB.search(match.string[: match.start()]):
-                return match[0]
-
-            def number(digits: re.Match[str]) -> str:
-                old = int(digits[0])
-                if old not in known:
-                    numbering.lines.append(f"{name} speaks of exercise {old}, which is not there: {_around(match)}")
-                elif old in numbering.ambiguous:
-                    numbering.lines.append(f"{name} speaks of exercise {old}; two sections had it: {_around(match)}")
-                return str(known.get(old, old))
-
-            return match["word"] + match["space"] + re.sub(r"\d+", number, match["numbers"])
-
-        if changed or numbering.ambiguous or _speaks_of_missing(cell.source, known):
-            cell.source = _REFERENCE.sub(referred, cell.source)
-
-
-def _speaks_of_missing(source: str, known: Mapping[int, int]) -> bool:
-    return any(int(number) not in known for match in _REFERENCE.finditer(source) for number in _numbers(match))
-
-
-def _numbers(match: re.Match[str]) -> Iterator[str]:
-    yield from re.findall(r"\d+", match["numbers"])
-
-
-def _beginning(cell: NotebookNode) -> str:
-    return f"“{cell.source.strip().partition(chr(10))[0].strip('# ')[:40]}”"
-
-
-def _around(match: re.Match[str]) -> str:
-    """The words around a reference, in one line."""
-    text = match.string[max(0, match.start() - 30) : match.end() + 20]
-    return f"“… {' '.join(text.split())} …”"
+        name = grade_id(cell) or "a text"
+        cell.source = _REFERENCE.sub(refer, cell.source)
 
 
 def _write_table(
@@ -170,17 +148,18 @@ def _write_table(
             blank = dict.fromkeys(columns, _EMPTY) | {"what you write": f"`{name}`", "points": f"{worth[name] or 0:g}"}
             rows[name] = f"| {' | '.join(blank.values())} |"
             said.append(f"the table has a row for {name} now: fill in what is {_EMPTY}")
-    for name, row in rows.items():
-        rows[name] = _as_worth(name, row, worth.get(name), said)
-    in_order = sorted(rows, key=list(section_of).index)
     at = columns.index("exercise") if "exercise" in columns else 0
-    lines[head + 2 : end] = [_with_number(rows[name], at, section_of[name]) for name in in_order]
+    in_order = sorted(rows, key=list(section_of).index)
+    lines[head + 2 : end] = [
+        _with_field(_call_optional(name, rows[name], worth.get(name), said), at + 1, str(section_of[name]))
+        for name in in_order
+    ]
     cell.source = "\n".join(lines)
     if lost:
         cell.source = _TIME.sub(lambda match: f"{match[1]}{max(5, int(match[2]) - lost)}{match[3]}", cell.source)
 
 
-def _as_worth(name: str, row: str, points: float | None, said: list[str]) -> str:
+def _call_optional(name: str, row: str, points: float | None, said: list[str]) -> str:
     """Return the row of an exercise, with the word optional if, and only if, it has no points."""
     is_optional = _OPTIONAL.search(row) is not None
     if points and is_optional:
@@ -192,11 +171,31 @@ def _as_worth(name: str, row: str, points: float | None, said: list[str]) -> str
     return row
 
 
+def write_points(notebook: NotebookNode) -> None:
+    """Set the numbers in the column "points" of a notebook's tables to the points of the exercises they name."""
+    worth = {name: value for name, value in points(notebook).items() if isinstance(value, int | float)}
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            column = None
+            lines = cell.source.split("\n")
+            for number, line in enumerate(lines):
+                if not line.lstrip().startswith("|"):
+                    column = None
+                elif column is None:
+                    names = [field.strip() for field in line.split("|")]
+                    column = names.index("points") if "points" in names else -1
+                elif 0 < column < line.count("|") + 1:
+                    named = [name for name in re.findall(r"`(\w+)`", line) if name in worth]
+                    if len(named) == 1 and re.fullmatch(r"\s*[\d.]+\s*", line.split("|")[column]):
+                        lines[number] = _with_field(line, column, f"{worth[named[0]]:g}")
+            cell.source = "\n".join(lines)
+
+
 def _fields(row: str) -> list[str]:
     return [field.strip() for field in row.strip().strip("|").split("|")]
 
 
-def _with_number(row: str, column: int, number: int) -> str:
+def _with_field(row: str, column: int, text: str) -> str:
     fields = row.split("|")
-    fields[column + 1] = f" {number} "
+    fields[column] = f" {text} "
     return "|".join(fields)

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import inspect
+import io
 import json
+import posixpath
 import re
+import tomllib
+import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from importlib.metadata import metadata
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import nbformat
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 import coursekit
 from autograder.course.files import write_atomically
+from autograder.course.labs import parse_notebook
 from autograder.course.settings import Course
-from autograder.release.absent_links import without_absent_links
-from autograder.release.leaks import find_leaks, is_binary
-from autograder.release.planned_files import NOTHING_PLANNED, Planned, contents, files_in
-from autograder.release.release_notes import check_changes, student_changes
-from autograder.release.student_project import LOCK, project_files
+from autograder.release import validation
+from autograder.release.leaks import NOTHING_PLANNED, Planned, files_in, find_leaks, is_binary, read_files
+from autograder.release.notes import check_changes, student_changes
+from coursekit.lecture.dates import MONTHS
 
 MARKER = ".course-publish.json"
+PACKAGE = "transformers-coursekit"
+LOCK = "requirements/lock.txt"
+MOST_LINES = 3  # on links that were taken out; more are one line together
 # What students may get: text, tables, archives, and what the scan for answers takes for binary.
 _KINDS = frozenset({
     ".bib", ".c", ".cfg", ".conf", ".cpp", ".css", ".csv", ".dat", ".geojson", ".gz", ".h", ".htm", ".html", ".ini",
@@ -65,7 +79,7 @@ def publish(course: Course, directory: Path) -> PublishSummary:
         raise PublishRefused(problems)
     directory = directory.expanduser().resolve()
     earlier = _earlier_files(directory)
-    files, unlinked = without_absent_links(_gathered(course, NOTHING_PLANNED))
+    files, unlinked = drop_absent_links(_gather(course, NOTHING_PLANNED))
     written = [
         name
         for name, content in files.items()
@@ -138,25 +152,18 @@ def _student_changes(course: Course, directory: Path, files: Mapping[str, bytes]
 
 def student_files(course: Course, planned: Planned = NOTHING_PLANNED) -> dict[str, bytes]:
     """Everything that students get, by path in their repository; `planned` files as they will be."""
-    return without_absent_links(_gathered(course, planned))[0]
+    return drop_absent_links(_gather(course, planned))[0]
 
 
-def _gathered(course: Course, planned: Planned) -> dict[str, bytes]:
+def _gather(course: Course, planned: Planned) -> dict[str, bytes]:
     root = course.root
     files: dict[str, bytes] = {}
-    for folder, patterns in (
-        ("lectures", ("*.ipynb",)),
-        ("coursekit", ("*",)),
-        ("data", ("*",)),
-        ("experiments", ("*.py",)),
-    ):
-        for path, content in contents(root / folder, patterns, planned):
-            files[str(path.relative_to(root))] = content
+    folders = {root / "lectures": "*.ipynb", root / "coursekit": "*", root / "data": "*", root / "experiments": "*.py"}
+    folders |= {course.releases / lab.name: "*" for lab in course.labs}
+    for folder, pattern in folders.items():
+        files |= {str(path.relative_to(root)): text for path, text in read_files(folder, (pattern,), planned)}
     if not (root / "coursekit").is_dir():
         files |= _package_files()
-    for lab in course.labs:
-        for path, content in contents(course.releases / lab.name, ("*",), planned):
-            files[str(path.relative_to(root))] = content
     for name in ("LICENSE", "LICENSE-CONTENT", LOCK):
         if (root / name).is_file():
             files[name] = (root / name).read_bytes()
@@ -202,3 +209,155 @@ def _remove_empty(path: Path, top: Path) -> None:
 
 def _json(content: dict) -> bytes:
     return (json.dumps(content, indent=1, sort_keys=True) + "\n").encode()
+
+
+# -- what depends on what else is published --------------------------------------------------------------------------
+
+_LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?![a-z]+:)([^)#\s]+\.ipynb)(#[^)\s]*)?\)")
+
+
+def drop_absent_links(files: Mapping[str, bytes]) -> tuple[dict[str, bytes], list[str]]:
+    """Return the files; links to notebooks that are not among them become plain text.
+
+    Args:
+        files: what is published, by path. Notebooks without such a link stay as they are, byte for byte.
+
+    Returns:
+        The files, and for each notebook that lost a link a line with the names of what is not there; of more than
+        `MOST_LINES` notebooks one line together.
+    """
+    linked, lost = dict(files), dict[str, set[str]]()
+    for name in files:
+        if name.endswith(".ipynb"):
+            linked[name], absent = _drop_links(name, files)
+            if absent:
+                lost[name] = absent
+    if len(lost) > MOST_LINES:
+        lost = {f"{len(lost)} notebooks": set().union(*lost.values())}
+    return linked, [f"{name}: {', '.join(sorted(absent))}" for name, absent in lost.items()]
+
+
+def _drop_links(name: str, files: Mapping[str, bytes]) -> tuple[bytes, set[str]]:
+    notebook = nbformat.reads(files[name].decode("utf-8"), as_version=4)
+    absent: set[str] = set()
+
+    def keep_or_unlink(match: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(name), match[2]))
+        if target in files:
+            return match[0]
+        absent.add(posixpath.basename(target).removesuffix(".ipynb"))
+        return match[1]
+
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = _LINK.sub(keep_or_unlink, cell.source)
+    return (nbformat.writes(notebook).rstrip("\n") + "\n").encode() if absent else files[name], absent
+
+
+_TIME = (1980, 1, 1, 0, 0, 0)  # zip has no earlier one; the same files give the same bytes
+
+
+def pack_coursekit(files: Mapping[str, bytes]) -> bytes:
+    """A zip archive that pip installs: of what students get, coursekit and what builds it.
+
+    Args:
+        files: the students' repository by path, see `student_files`.
+    """
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in sorted(files):
+            if name.startswith("coursekit/") or name in ("pyproject.toml", "LICENSE"):
+                archive.writestr(zipfile.ZipInfo(f"coursekit/{name}", _TIME), files[name], zipfile.ZIP_DEFLATED)
+    return content.getvalue()
+
+
+# -- the files around lectures and labs: README, package, environment, settings --------------------------------------
+
+_RENDERED = ("README.md", "pyproject.toml", "requirements.txt", "environment.yml", "nbgrader_config.py", ".gitignore")
+_FOR_CLASSROOM = (".github/workflows/checks.yml",)
+
+
+def project_files(course: Course, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files by name, filled in from course.toml and the course's pyproject.toml.
+
+    `files` is what else is published, by path: the README lists the lectures in it, a lock in it is installed from, and
+    the workflow knows its notebooks.
+    """
+    project = _project(course)
+    instructor = project.get("optional-dependencies", {}).get("instructor", [])
+    lectures = sorted(name for name in files if PurePosixPath(name).match("lectures/*.ipynb"))
+    values = {
+        "course": course,
+        "package": PACKAGE,
+        "project": project,
+        "environment": "transformers-course" if lectures else course.course_id,
+        "requirements": LOCK if LOCK in files else "requirements.txt",
+        "tools": [requirement for requirement in instructor if re.match(r"(jupyterlab|nbgrader)\b", requirement)],
+        "lectures": [{"path": name, "title": _title(name, files[name])} for name in lectures],
+        "handed_out": _digests(course, files),
+        "packages": " ".join(f'"{package}"' for package in course.packages),
+        "has_data": "data/README.md" in files,
+        "validation": inspect.getsource(validation),
+        "in_colab": lambda path: f" ([Colab]({course.colab_url(path)}))" if course.colab_url(path) else "",
+    }
+    names = _RENDERED + (_FOR_CLASSROOM if course.classroom else ())
+    return {name: _template(name).render(values).encode() for name in names}
+
+
+def _digests(course: Course, files: Mapping[str, bytes]) -> dict[str, str]:
+    """The sha256 of each lab's notebook as students get it, by lab."""
+    notebooks = {lab.name: files.get(f"labs/{lab.name}/{lab.name}.ipynb") for lab in course.labs}
+    return {lab: hashlib.sha256(content).hexdigest() for lab, content in notebooks.items() if content is not None}
+
+
+def _project(course: Course) -> Mapping[str, Any]:
+    """What the course's pyproject.toml says of its project; of this package's where the course has none."""
+    path = course.root / "pyproject.toml"
+    if path.is_file():
+        return tomllib.loads(path.read_text(encoding="utf-8"))["project"]
+    installed = metadata("transformers-course")
+    needed: dict[str, list[str]] = {"": [], "instructor": []}
+    for requirement in installed.get_all("Requires-Dist") or ():
+        text, _, marker = requirement.partition(";")
+        extra = re.search(r"""extra == ["'](\w+)["']""", marker)
+        if extra is None:
+            needed[""].append(requirement)
+        elif extra[1] in needed:
+            needed[extra[1]].append(text.strip())
+    return {
+        "requires-python": installed["Requires-Python"],
+        "dependencies": needed[""],
+        "optional-dependencies": {"instructor": needed["instructor"]},
+    }
+
+
+def _title(name: str, content: bytes) -> str:
+    """The title of a lecture: its first heading, else its file name."""
+    for cell in parse_notebook(Path(name), content).cells:
+        if cell.cell_type != "code" and (found := re.search(r"^# +(.+)$", cell.source, re.MULTILINE)):
+            return found[1].strip()
+    return Path(name).stem
+
+
+@functools.cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("autograder.release"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    # JSON's strings are TOML's basic strings.
+    environment.filters |= {"python": repr, "toml": functools.partial(json.dumps, ensure_ascii=False)}
+    environment.filters["due_date"] = _due_date
+    return environment
+
+
+def _template(name: str) -> Template:
+    return _environment().get_template(f"{PurePosixPath(name).name.removeprefix('.')}.j2")
+
+
+def _due_date(due: datetime) -> str:
+    month = MONTHS[due.month - 1].title()  # strftime's names follow the machine's language
+    return f"{due.day} {month} {due:%Y, %H:%M} ({due.tzname()})"

@@ -1,10 +1,14 @@
-"""Exports the visible cases of a lab, with references from the oracle, to the files that `coursekit` ships."""
+"""Exports the visible cases of a lab, with references from the oracle, to the files that `coursekit` ships.
+
+With a mistake goes the section of a lecture to which it refers, such as ``02#why-sqrt-dk``.
+"""
 
 from __future__ import annotations
 
 import io
 import json
 import math
+import re
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,8 +17,10 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import Any
 
+import nbformat
 import numpy as np
 
+from autograder.course.settings import Course, CourseError
 from autograder.declare.declaration import Declaration
 from autograder.declare.exercise import VISIBLE_SEED, Exercise
 from coursekit.check.diagnosis import Fingerprint
@@ -22,6 +28,9 @@ from coursekit.check.judge import ExerciseSpec, Expectation, Section
 
 _ROUNDING = 1e-6  # relative; arrays are stored in float32, numbers with nine digits
 _ZIP = b"PK"  # how an .npz file begins
+_HEADING = re.compile(r"^#+\s+(.*\S)", re.MULTILINE)
+_NUMBER = re.compile(r"(\d\d[a-z]?)#")
+_ROOT = re.compile(r"\\sqrt\{(\w+)\}")
 
 
 def export(
@@ -69,8 +78,7 @@ def same(old: bytes, new: bytes) -> bool:
         return True
     if old[:2] != _ZIP or new[:2] != _ZIP:
         return _same_value(json.loads(old), json.loads(new))
-    before, after = _arrays(old), _arrays(new)
-    return list(before) == list(after) and all(map(_same_array, before.values(), after.values()))
+    return _same_value(_arrays(old), _arrays(new))
 
 
 def differing_exercises(lab: str, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> list[str]:
@@ -81,24 +89,15 @@ def differing_exercises(lab: str, old: Mapping[str, bytes], new: Mapping[str, by
         old, new: the reference files by name, as `export` returns them.
     """
     before, after = _by_exercise(lab, old), _by_exercise(lab, new)
-    return [
-        name
-        for name, (entry, arrays) in after.items()
-        if name in before
-        and not (
-            _same_value(before[name][0], entry)
-            and list(before[name][1]) == list(arrays)
-            and all(map(_same_array, before[name][1].values(), arrays.values()))
-        )
-    ]
+    return [name for name, entry in after.items() if name in before and not _same_value(before[name], entry)]
 
 
-def _by_exercise(lab: str, files: Mapping[str, bytes]) -> dict[str, tuple[dict[str, Any], dict[str, np.ndarray]]]:
+def _by_exercise(lab: str, files: Mapping[str, bytes]) -> dict[str, dict[str, Any]]:
     """For each exercise its entry in the ``.json`` file and its arrays in the ``.npz`` file."""
     description = json.loads(files.get(f"{lab}.json", b"{}"))
     arrays = _arrays(files[f"{lab}.npz"]) if f"{lab}.npz" in files else {}
     return {
-        entry["name"]: (entry, {key: array for key, array in arrays.items() if key.partition(".")[0] == entry["name"]})
+        (name := entry["name"]): entry | {key: array for key, array in arrays.items() if key.partition(".")[0] == name}
         for entry in description.get("exercises", ())
     }
 
@@ -108,14 +107,6 @@ def _arrays(content: bytes) -> dict[str, np.ndarray]:
         return dict(stored)
 
 
-def _same_array(old: np.ndarray, new: np.ndarray) -> bool:
-    if old.dtype != new.dtype or old.shape != new.shape:
-        return False
-    if old.dtype.kind != "f":
-        return np.array_equal(old, new)
-    return np.allclose(old, new, rtol=_ROUNDING, atol=0.1 * _ROUNDING, equal_nan=True)
-
-
 def _same_value(old: Any, new: Any) -> bool:
     if isinstance(old, dict) and isinstance(new, dict):
         return list(old) == list(new) and all(_same_value(old[name], new[name]) for name in old)
@@ -123,7 +114,11 @@ def _same_value(old: Any, new: Any) -> bool:
         return len(old) == len(new) and all(map(_same_value, old, new))
     if isinstance(old, float) and isinstance(new, float):
         return math.isclose(old, new, rel_tol=_ROUNDING, abs_tol=1e-12)
-    return type(old) is type(new) and old == new
+    if not isinstance(old, np.ndarray) or not isinstance(new, np.ndarray):
+        return type(old) is type(new) and old == new
+    if old.dtype != new.dtype or old.shape != new.shape or old.dtype.kind != "f":
+        return old.dtype == new.dtype and np.array_equal(old, new)
+    return np.allclose(old, new, rtol=_ROUNDING, atol=0.1 * _ROUNDING, equal_nan=True)
 
 
 def _exercise(spec: ExerciseSpec, expectations: Sequence[Expectation], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -207,3 +202,55 @@ def _pack(arrays: Mapping[str, np.ndarray]) -> bytes:
             member.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(member, content.getvalue(), compresslevel=9)
     return target.getvalue()
+
+
+# -- sections of lectures to which mistakes refer --------------------------------------------------------------------
+
+
+def referred_sections(course: Course, declared: Mapping[str, Declaration]) -> dict[str, dict[str, Section]]:
+    """For each exercise the sections that its mistakes refer to, by the mistake's id.
+
+    A reference to a lecture that the course has left out is none.
+
+    Raises:
+        CourseError: a lecture has no such section, or a reference names none; the message names exercise and mistake.
+    """
+    found: dict[str, dict[str, Section]] = {}
+    for name, exercise in declared.items():
+        for id, mistake in exercise.named_mistakes.items() if isinstance(exercise, Exercise) else ():
+            if mistake.see and not is_left_out(course, mistake.see):
+                try:
+                    found.setdefault(name, {})[id] = section(course, mistake.see)
+                except CourseError as error:
+                    raise CourseError(f"{name}, mistake {id}: {error}") from error
+    return found
+
+
+def is_left_out(course: Course, reference: str) -> bool:
+    """Whether a reference, such as ``"02#why-sqrt-dk"``, is to a lecture that the course does not have."""
+    number = _NUMBER.match(reference)
+    return number is not None and not any(course.lectures.glob(f"{number[1]}_*.ipynb"))
+
+
+def section(course: Course, reference: str) -> Section:
+    """The section with an id: the line ``<a id="why-sqrt-dk"></a>`` stands before its heading.
+
+    Args:
+        course: whose lectures are looked at.
+        reference: number of the lecture and id, such as ``"02#why-sqrt-dk"`` or ``"02b#cost"``.
+
+    Raises:
+        CourseError: there is no such lecture, or no such section in it.
+    """
+    number, _, anchor = reference.partition("#")
+    for path in sorted(course.lectures.glob(f"{number}_*.ipynb")) if number and anchor else ():
+        for cell in nbformat.read(path, as_version=4).cells:
+            _, mark, after = cell.source.partition(f'<a id="{anchor}"></a>')
+            if cell.cell_type == "markdown" and mark and (heading := _HEADING.search(after)):
+                title = _ROOT.sub(r"√\1", heading[1]).replace("$", "")  # read where no formulas are set, too
+                of_it = f"section {title}" if title[0].isdigit() else title
+                return Section(f"Lecture {number.lstrip('0')}, {of_it}", f"{path.relative_to(course.root)}#{anchor}")
+    raise CourseError(
+        f"no lecture has the section {reference!r}; write the number of a lecture, # and the id in a line "
+        f'<a id="…"></a> before a heading of it'
+    )

@@ -41,17 +41,20 @@ from autograder.declare.exercise import VISIBLE_SEED, Exercise
 from autograder.declare.rubrics import rubrics
 from autograder.grade.preloading import limits_of, preload_of
 from autograder.grade.solution import compute_own_expectations
-from autograder.release import reference_export, verify_solution
+from autograder.release import reference_export, trials
 from autograder.release.course_cells import write_course_cells
-from autograder.release.fixed_groups import FixedGroup, fixed_groups
 from autograder.release.leaks import find_leaks
-from autograder.release.lint_lab import structure_problems
-from autograder.release.numbering import renumber, texts_left
+from autograder.release.lint_lab import (
+    FixedGroup,
+    fixed_groups,
+    missing_parts,
+    structure_problems,
+    unexplained_groups,
+    variants_left,
+)
+from autograder.release.notes import check_changes, student_changes
+from autograder.release.numbering import renumber, texts_left, write_points
 from autograder.release.publish import publication_problems
-from autograder.release.release_notes import check_changes, student_changes, write_points
-from autograder.release.sections import referred_sections
-from autograder.release.unfinished import missing_parts, variants_left
-from autograder.release.wrong_answers import too_good
 from autograder.sandbox import Sandbox
 from coursekit import quiet
 from coursekit.check.judge import Expectation
@@ -66,7 +69,7 @@ class ReleaseRefused(ValueError):
         super().__init__("\n".join(self.reasons))
 
 
-@dataclass(frozen=True)
+@dataclass
 class ReleaseSummary:
     """What a release changed, or would change: files, relative to the course, and what students will notice.
 
@@ -76,14 +79,13 @@ class ReleaseSummary:
     `totals` has the points of a lab whose sum changed: before and now.
     """
 
-    changed: tuple[str, ...]
-    students: tuple[str, ...]
-    check: bool = False
-    fixed: tuple[str, ...] = ()
-    numbered: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
-    failing: tuple[str, ...] = ()
-    totals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    changed: tuple[str, ...] = ()
+    students: list[str] = field(default_factory=list)
+    fixed: list[str] = field(default_factory=list)
+    numbered: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+    failing: list[str] = field(default_factory=list)
+    totals: dict[str, tuple[float, float]] = field(default_factory=dict)
 
 
 def release(
@@ -98,16 +100,15 @@ def release(
     """
     names = [course.lab(lab).name for lab in labs] if labs is not None else [lab.name for lab in course.labs]
     planned: dict[Path, bytes | None] = {}
-    plans: list[_LabPlan] = []
+    summary = ReleaseSummary()
     problems = _version_problems(course)
     for name in names:
         try:
-            plan = _plan_lab(course, name)
+            planned |= _plan_lab(course, name, summary)
         except ReleaseRefused as refusal:
             problems += refusal.reasons
-        else:
-            planned |= plan.files
-            plans.append(plan)
+        except (CourseError, PairError) as error:
+            problems.append(str(error))
     if labs is None:
         try:
             planned |= _plan_lectures(course)
@@ -126,23 +127,11 @@ def release(
                 path.unlink()
             else:
                 write_atomically(path, content)
-    changed = tuple(sorted(str(path.relative_to(course.root)) for path in planned))
-    touched = [name for name in names if any(f"/{name}" in path for path in changed)]
-    fixed = [line for name in touched for line in _fixed_points(course, name)]
-    return ReleaseSummary(
-        changed,
-        tuple(line for plan in plans for line in plan.students),
-        check,
-        tuple(fixed),
-        tuple(line for plan in plans for line in plan.numbered),
-        tuple(line for plan in plans for line in plan.left),
-        tuple(line for plan in plans for line in plan.failing),
-        {
-            plan.lab: (before, plan.worth)
-            for plan in plans
-            if (before := plan.worth_before) is not None and before != plan.worth
-        },
-    )
+    summary.changed = tuple(sorted(str(path.relative_to(course.root)) for path in planned))
+    for name in names:
+        if any(f"/{name}" in path for path in summary.changed):
+            summary.fixed += _fixed_points(course, name)
+    return summary
 
 
 def _fixed_points(course: Course, lab: str) -> Iterator[str]:
@@ -157,64 +146,31 @@ def _fixed_points(course: Course, lab: str) -> Iterator[str]:
         yield f"{lab}, {named}, {earned:.2g} points: {reason}"
 
 
-def _unexplained(lab: str, declared: Mapping[str, Declaration]) -> list[str]:
-    """Return the groups whose points a copy of what is released earns, and that give no reason for it."""
-    return [
-        f"{lab}, {group.exercise}: the group {group.group} expects the same for every seed, so its points can be had "
-        'by copying what is released. Draw what it asks for from the seed, or say why not with fixed="…"'
-        for group in fixed_groups(declared)
-        if not group.reason
-    ]
+def _plan_lab(course: Course, lab: str, summary: ReleaseSummary) -> dict[Path, bytes | None]:
+    """Return the files of a lab to write or, where None stands, to remove; add to the summary what that means.
 
-
-@dataclass(frozen=True)
-class _LabPlan:
-    """Of one lab: the files to write or to remove, and the lines of the summary.
-
-    `worth` are its points; `worth_before` those of what is released now, None where nothing is.
+    Raises ReleaseRefused, CourseError or PairError where the lab cannot be released.
     """
-
-    lab: str
-    files: dict[Path, bytes | None]
-    students: list[str]
-    numbered: list[str]
-    left: list[str]
-    failing: list[str]
-    worth: float
-    worth_before: float | None
-
-
-def _plan_lab(course: Course, lab: str) -> _LabPlan:
     solution_path = course.solution_notebook(lab)
     if not solution_path.is_file() and not solution_path.with_suffix(".py").is_file():
         raise ReleaseRefused([f"{solution_path}: is missing; write it, or take the lab out of course.toml"])
-    try:
-        solution = read_pair(solution_path)
-        disagree = check_pair(solution_path) is not None
-    except PairError as error:
-        raise ReleaseRefused([str(error)]) from error
-    try:
-        declared = declared_exercises(course, lab)
-        rubrics(course, lab, solution)
-    except CourseError as error:
-        raise ReleaseRefused([str(error)]) from error
+    solution = read_pair(solution_path)
+    disagree = check_pair(solution_path) is not None
+    declared = declared_exercises(course, lab)
+    rubrics(course, lab, solution)
     problems = [f"solutions/{lab}: {problem}" for problem in structure_problems(solution)]
     if problems := [*missing_parts(course, lab, solution, declared), *problems]:
         raise ReleaseRefused(problems)
     text = write_text(solution)
-    numbered = [f"{lab}: {line}" for line in renumber(solution)]
+    summary.numbered += (f"{lab}: {line}" for line in renumber(solution))
     write_points(solution)
     disagree = disagree or write_text(solution) != text
     generated = generate(course, lab, solution)
     wanted = {course.releases / lab / name: text for name, text in generated.items()}
-    try:
-        files = choose_data_files(generated, f"solutions/{lab}")
-    except CourseError as error:
-        raise ReleaseRefused([str(error)]) from error
-    failing: list[str] = []
-    given = nbformat.reads(generated[f"{lab}.ipynb"].decode(), as_version=4)
-    imports = find_imports([cell.source for cell in given.cells if cell.cell_type == "code"])
-    exported = _references(course, lab, solution, declared, files, imports, failing.append)
+    files = choose_data_files(generated, f"solutions/{lab}")
+    new = nbformat.reads(generated[f"{lab}.ipynb"].decode(), as_version=4)
+    imports = find_imports([cell.source for cell in new.cells if cell.cell_type == "code"])
+    exported = _references(course, lab, solution, declared, files, imports, summary.failing.append)
     folders = course.reference(lab)
     wanted |= {folder / name: content for folder in folders for name, content in exported.items()}
     if disagree:
@@ -227,29 +183,25 @@ def _plan_lab(course: Course, lab: str) -> _LabPlan:
         planned |= {
             path: None for path in folder.glob(pattern) if path.is_file() and path not in wanted and not _is_cache(path)
         }
-    if planned and (unexplained := _unexplained(lab, declared)):
+    if planned and (unexplained := unexplained_groups(lab, declared)):
         raise ReleaseRefused(unexplained)
-    if planned and (failed := verify_solution.failed_checks(lab, solution, exported, files)):
+    if planned and (failed := trials.failed_checks(lab, solution, exported, files)):
         raise ReleaseRefused(failed)
-    release_path = course.release_notebook(lab)
     old = None
     with suppress(CourseError):  # not there yet, or not whole: then all of it is new
         old = read_released(course, lab)
-    new = nbformat.reads(wanted[release_path].decode(), as_version=4)
-    if old is not None and release_path in planned:
-        try:
-            memory = remember_cells(read_earlier_cells(course, lab), old, new)
-        except CourseError as error:
-            raise ReleaseRefused([str(error)]) from error
-        if memory:
+    if course.release_notebook(lab) in planned:
+        summary.students += student_changes(lab, old, new)
+        if old is not None and (memory := remember_cells(read_earlier_cells(course, lab), old, new)):
             planned[earlier_file(course, lab)] = memory
-    students = student_changes(lab, old, new) if release_path in planned else []
     if any(path.parent in folders for path in planned):
         shipped = {path.name: path.read_bytes() for path in folders[-1].glob(f"{lab}.*")}
-        students += check_changes(lab, shipped, exported)
+        summary.students += check_changes(lab, shipped, exported)
     lines_left = [*(texts_left(old, new) if old else ()), *variants_left(course, lab, declared)]
-    left = [f"{lab}: {line}" for line in lines_left]
-    return _LabPlan(lab, planned, students, numbered, left, failing, _worth(new), _worth(old) if old else None)
+    summary.left += (f"{lab}: {line}" for line in lines_left)
+    if old is not None and (before := _worth(old)) != (now := _worth(new)):
+        summary.totals[lab] = before, now
+    return planned
 
 
 def _worth(notebook: NotebookNode) -> float:
@@ -302,16 +254,10 @@ def _references(
     visible = {}
     if own := own_exercises(declared):
         with _sandbox(course, lab) as sandbox:
-            try:
-                visible = compute_own_expectations(lab, solution, own, VISIBLE_SEED, sandbox, files, tell)
-            except CourseError as error:
-                raise ReleaseRefused([str(error)]) from error
-    try:
-        sections = referred_sections(course, declared)
-    except CourseError as error:
-        raise ReleaseRefused([f"{lab}: {error}"]) from error
+            visible = compute_own_expectations(lab, solution, own, VISIBLE_SEED, sandbox, files, tell)
     starting = nullcontext() if "tensorflow" in sys.modules else quiet.no_messages()  # a formula may start it
     try:
+        sections = reference_export.referred_sections(course, declared)
         with starting:
             title = course.lab(lab).title
             exported = reference_export.export(lab, title, points(solution), declared, visible, sections, imports)
@@ -324,7 +270,7 @@ def _references(
     if tried := [exercise for exercise in declared.values() if exercise.wrong_answers]:
         with _sandbox(course, lab) as sandbox:
             passed = [
-                too_good(lab, exercise, solution, _visible_cases(exercise, visible), sandbox, files)
+                trials.too_good(lab, exercise, solution, _visible_cases(exercise, visible), sandbox, files)
                 for exercise in tried
             ]
         if any(passed):

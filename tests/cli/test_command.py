@@ -33,7 +33,7 @@ from autograder.grade.results import ExerciseResult, LabResult
 from autograder.marking import run as command
 from autograder.marking.results_folder import write_passed_over
 from autograder.read import PassedOver
-from autograder.release import graded_before as graded_before_module
+from autograder.release import notes
 from autograder.sandbox import SandboxUnavailable
 
 SECOND = "02_tiny"
@@ -67,7 +67,7 @@ def course(tmp_path, monkeypatch):
     monkeypatch.setitem(STATE, "version", "g1")
     monkeypatch.setitem(STATE, "square", "1")
     monkeypatch.setattr(command, "LabGrader", Grader)
-    monkeypatch.setattr(graded_before_module, "LabGrader", Grader)
+    monkeypatch.setattr(notes, "LabGrader", Grader)
     monkeypatch.setattr(command, "grade_all", grade_all)
     monkeypatch.chdir(root)
     return load_course(root)
@@ -174,7 +174,7 @@ def test_two_marks_for_one_file_never_stand_side_by_side_without_a_word(course):
         assert told in said(*words), words
     assert told in Path("grades/report.html").read_text("utf-8")
     STATE.update(version="g3", square="3")
-    assert list(graded_before_module.graded_before(course, [LAB], {})) == [told.replace("2 subm", "3 subm")]
+    assert list(notes.find_work_to_redo(course, [LAB], {})) == [told.replace("2 subm", "3 subm")]
     STATE.update(version="g4")  # what is not a case of an exercise: all are behind it alike, and nothing is said
     assert "graded with another" not in said("export", "csv", LAB)
     mark(course, LAB, "ada", "bob", "cyd")

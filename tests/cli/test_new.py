@@ -18,9 +18,8 @@ from autograder.course.settings import Course, CourseError, load_course
 from autograder.course.text_pairs import check_pair, read_pair
 from autograder.declare import Case, Exercise, OwnExercise
 from autograder.integrations.scaffold.making import new_course, new_exercise, new_lab
-from autograder.release.lint_lab import structure_problems
+from autograder.release.lint_lab import missing_parts, structure_problems, variants_left
 from autograder.release.release import ReleaseRefused, release
-from autograder.release.unfinished import missing_parts, variants_left
 from coursekit.probes.driving import described
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from autograder.author.strength import formula_mutants
-from autograder.cli.author import described
+from autograder.cli.author import describe_mistake
 from autograder.declare import Design, Questions, seen
 from autograder.declare.questions import ANY_CHOICE
-from autograder.release.fixed_groups import fixed_groups
+from autograder.release.lint_lab import fixed_groups
 from coursekit.check.judge import Attempt, judge
 from coursekit.probes.choosing import design, real, whole
 from coursekit.probes.driving import ContractError
@@ -55,7 +55,7 @@ def test_a_choice_is_the_same_for_every_seed_and_has_no_formula_to_change():
 
 
 def test_a_mistake_without_a_formula_is_shown_in_words():
-    assert described(seats(), "none").splitlines() == [
+    assert describe_mistake(seats(), "none").splitlines() == [
         "There is nothing at all.",
         "hint: Is 0 a choice?",
         "the probe says: {'rows': 'no row', 'aisle': 'no aisle'}",
@@ -63,7 +63,7 @@ def test_a_mistake_without_a_formula_is_shown_in_words():
     questions = Questions("answers")
     questions.question("half", "a half", right=0.5)
     questions.mistakes(whole=seen({"half": 1.0}) | "That is the whole.")
-    assert described(questions, "whole").splitlines() == ["That is the whole.", "the probe says: {'half': 1.0}"]
+    assert describe_mistake(questions, "whole").splitlines() == ["That is the whole.", "the probe says: {'half': 1.0}"]
 
 
 @pytest.mark.parametrize("said", [None, {}, "more than 9", {"columns": "too many"}])

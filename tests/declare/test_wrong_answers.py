@@ -6,7 +6,7 @@ import pytest
 
 from autograder.course.settings import load_course
 from autograder.integrations.scaffold.making import new_course
-from autograder.release import verify_solution
+from autograder.release import trials
 from autograder.release.release import ReleaseRefused, release
 
 pytestmark = pytest.mark.sandbox
@@ -17,7 +17,7 @@ def refusals(tmp_path, monkeypatch):
     """What a release of a new course says of its first exercise, `centre`, with wrong answers beside it."""
     new_course(tmp_path / "course")
     course = load_course(tmp_path / "course")
-    monkeypatch.setattr(verify_solution, "failed_checks", lambda *_: [])
+    monkeypatch.setattr(trials, "failed_checks", lambda *_: [])
     monkeypatch.setattr("autograder.release.release.preload_of", lambda *_: ("numpy",))
     path = course.root / "exercises" / "first_lab" / "centre.py"
     text = path.read_text()

@@ -19,7 +19,7 @@ from autograder.grade.gradebook import GradebookWriter, read_marks
 from autograder.grade.results import LabResult
 from autograder.marking.results_folder import bring_up_to_date
 from autograder.pages.feedback import write_feedback
-from autograder.release.graded_before import graded_before
+from autograder.release.notes import find_work_to_redo
 
 PAGE = f"grades/feedback/{{}}/{LAB}.html"
 
@@ -150,10 +150,10 @@ def test_a_lab_that_grew_says_how_many_are_to_be_graded_again(course, run, monke
     told = (
         f"{LAB}: 2 submissions have no mark for cube, which the lab got or changed after they were graded: grade again"
     )
-    grade_again, *_, export_again = graded_before(course, None, {LAB: (9, 10)})
+    grade_again, *_, export_again = find_work_to_redo(course, None, {LAB: (9, 10)})
     assert told in grade_again
     assert f"{LAB} has 10 points now, and had 9: when that is done, export again" in export_again
-    assert list(graded_before(course, ["another"], {LAB: (9, 10)})) == []
+    assert list(find_work_to_redo(course, ["another"], {LAB: (9, 10)})) == []
     assert told in run("export", "csv", LAB)[1]
     assert (mark_of(course).score, mark_of(course).max_score) == (5, 10)
     assert "It is to be graded again" in page(course)

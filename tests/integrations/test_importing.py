@@ -15,8 +15,7 @@ from autograder.course.settings import load_course
 from autograder.declare.course_exercises import declared_exercises, lab_files
 from autograder.integrations.importing.cases import Target, find_targets, find_tried
 from autograder.integrations.scaffold.making import new_course
-from autograder.release.lint_lab import structure_problems
-from autograder.release.unfinished import missing_parts
+from autograder.release.lint_lab import missing_parts, structure_problems
 
 LAB = "02_taken"
 R = {"language": "R", "name": "ir", "display_name": "R"}

@@ -13,7 +13,7 @@ from this_course import ROOT, exercises_of
 from autograder.course.labs import points
 from autograder.declare import Case, Design, Exercise, Questions
 from autograder.declare.exercise import VISIBLE_SEED
-from autograder.release.fixed_groups import fixed_groups
+from autograder.release.lint_lab import fixed_groups
 from coursekit.check.judge import Attempt, Expectation, judge
 
 HIDDEN_SEED = 977

@@ -23,8 +23,7 @@ from typer.testing import CliRunner
 
 from autograder.cli import app as cli
 from autograder.course.settings import load_course
-from autograder.release.colab_archive import coursekit_archive
-from autograder.release.publish import MARKER, PublishRefused, publish, student_files
+from autograder.release.publish import MARKER, PublishRefused, pack_coursekit, publish, student_files
 from autograder.release.release import release
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -285,8 +284,8 @@ def set_up(course, folder: Path, place: str) -> str:
 @pytest.mark.long
 def test_without_an_address_colab_installs_an_archive_that_is_uploaded(course, tmp_path):
     """Before the archive is there the set-up cell says what to do, then it installs."""
-    archive = coursekit_archive(student_files(course))
-    assert archive == coursekit_archive(student_files(course))
+    archive = pack_coursekit(student_files(course))
+    assert archive == pack_coursekit(student_files(course))
     assert "Upload coursekit.zip" in set_up(course, tmp_path, IN_COLAB) and not (tmp_path / "t").exists()
     (tmp_path / "coursekit.zip").write_bytes(archive)
     assert "Upload" not in set_up(course, tmp_path, IN_COLAB)
@@ -302,7 +301,7 @@ def test_without_a_repository_colab_installs_the_archive_of_the_site(tmp_path, m
         address = f"http://127.0.0.1:{server.server_port}"
         toml = TOML.replace('repository = ""', f'repository = ""\nsite = "{address}"')
         course = released(tmp_path / "course", monkeypatch, toml)
-        (tmp_path / "site" / "coursekit.zip").write_bytes(coursekit_archive(student_files(course)))
+        (tmp_path / "site" / "coursekit.zip").write_bytes(pack_coursekit(student_files(course)))
         set_up(course, tmp_path, IN_COLAB)
         server.shutdown()
     assert (tmp_path / "t" / "coursekit" / "__init__.py").is_file()

@@ -18,8 +18,8 @@ from autograder.course.settings import CourseError, load_course
 from autograder.course.text_pairs import check_pair, read_pair, write_pair
 from autograder.declare import Case, Exercise
 from autograder.release.course_cells import badge_source, setup_source
+from autograder.release.notes import check_changes
 from autograder.release.release import ReleaseRefused, release
-from autograder.release.release_notes import check_changes
 
 REPOSITORY = 'repository = "https://github.com/owner/name"'
 
@@ -77,7 +77,7 @@ def test_release_makes_the_students_notebook(course):
     assert sources["why"] == "*Write your answer here.*"
     assert sources["setup"] == setup_source(course)
     assert "carefully" not in course.release_notebook(LAB).read_text()
-    assert summary.students == (f"{LAB}: new, 2 exercises, 5 points",)
+    assert summary.students == [f"{LAB}: new, 2 exercises, 5 points"]
     reference = json.loads((course.root / "coursekit" / "reference" / f"{LAB}.json").read_text())
     assert reference == {"double": 2, "square": 3, "exercises": []}
     assert check_pair(course.solution_notebook(LAB)) is None
@@ -169,10 +169,10 @@ def test_the_summary_says_what_students_notice(course):
         notebook.cells[3].source = "Double any number."
 
     edit_solution(course, change)
-    assert release(course).students == (
+    assert release(course).students == [
         f"{LAB}: double is worth 7 points, was 2",
         f'{LAB}: new text in "Double any number."',
-    )
+    ]
 
 
 def test_the_summary_has_the_points_of_a_lab_whose_sum_changed(course):
@@ -283,10 +283,10 @@ def test_a_group_that_expects_the_same_for_every_seed_needs_a_reason(course, mon
         release(course)
     assert tree(course) == before
     declaring("zero is the same twice")
-    assert release(course, check=True).fixed == (f"{LAB}, double, group zeros, 2 points: zero is the same twice",)
+    assert release(course, check=True).fixed == [f"{LAB}, double, group zeros, 2 points: zero is the same twice"]
     declaring("zero is the same twice", groups=2)
     named = "double, group zeros; double, group nulls"
-    assert release(course).fixed == (f"{LAB}, {named}, 2 points: zero is the same twice",)
+    assert release(course).fixed == [f"{LAB}, {named}, 2 points: zero is the same twice"]
 
 
 def test_a_missing_lab_and_an_unknown_lab_are_named(course):

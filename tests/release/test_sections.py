@@ -14,7 +14,7 @@ from tiny_course import build, write_notebook
 from autograder.course.settings import CourseError, load_course
 from autograder.declare import Exercise, Mistake, Questions, seen
 from autograder.declare.questions import ONE
-from autograder.release.sections import referred_sections, section
+from autograder.release.reference_export import referred_sections, section
 from coursekit.check.judge import Attempt, Section, judge
 from coursekit.check.report import Report
 

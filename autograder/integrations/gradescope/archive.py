@@ -18,7 +18,7 @@ from autograder.course.settings import FILE_NAME, Course, CourseError
 from autograder.declare.course_exercises import course_files, declared_exercises, own_exercises
 from autograder.grade.lab_grader import read_grading_seed
 from autograder.grade.solution import read_callees
-from autograder.release.student_project import LOCK
+from autograder.release.publish import LOCK
 
 USER = 64_111  # whom student code runs as in the container
 _TIME = (1980, 1, 1, 0, 0, 0)

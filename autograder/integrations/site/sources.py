@@ -16,8 +16,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from autograder.course.settings import Course, CourseError
 from autograder.integrations.site.mistakes_here import MistakesHere
 from autograder.integrations.site.notebooks import make_page, read_subtitle, read_title
-from autograder.release.colab_archive import ARCHIVE, coursekit_archive
-from autograder.release.publish import student_files
+from autograder.release.course_cells import ARCHIVE
+from autograder.release.publish import pack_coursekit, student_files
 
 # Pages that are files of the repository, in the order of the site's menu.
 DOCS = ("docs/running.md", "docs/students.md", "docs/instructors.md", "docs/maintainers.md", "docs/course.md")
@@ -68,7 +68,7 @@ def lay_out(course: Course, folder: Path) -> Sources:
     sources = Sources(folder / "pages", folder / "extra")
     sources.pages.mkdir(parents=True)
     sources.extra.mkdir(parents=True)
-    (sources.extra / ARCHIVE).write_bytes(coursekit_archive(student_files(course)))
+    (sources.extra / ARCHIVE).write_bytes(pack_coursekit(student_files(course)))
     mistakes = MistakesHere(course)
     labs = [_add_notebook(course, path, sources) for path in _find_released(course)]
     of_number = {Path(lab.page).name.partition("_")[0]: lab.page for lab in labs}
