@@ -6,9 +6,8 @@ import importlib.util
 import subprocess
 from pathlib import Path
 
-from autograder.course.labs import read_released
+from autograder.course.labs import read_grade_ids, read_released
 from autograder.course.settings import load_course
-from autograder.grade.lab_grader import grade_ids
 from autograder.read import Unreadable, read_plan
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +34,9 @@ def test_only_the_cheat_changed_a_locked_cell():
     for path in build().samples():
         lab = path.stem
         try:
-            repairs = read_plan(path.read_bytes(), read_released(course, lab), {lab: grade_ids(course, lab)}).repairs
+            repairs = read_plan(
+                path.read_bytes(), read_released(course, lab), {lab: read_grade_ids(course, lab)}
+            ).repairs
         except Unreadable:
             continue
         changed |= {path.parent.name for note in repairs if "locked" in note}

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from autograder.cli.author import described
+from autograder.cli.author import describe_mistake
 from autograder.declare import Advice, Case, Exercise, edit, instead, seen
 from autograder.declare.edits import EditError, Formula
 from autograder.release.leaks import _edit_lines, _named_texts
@@ -164,11 +164,11 @@ def test_advice_is_given_for_its_own_kind_of_failure_alone(outputs, advice):
 
 def test_a_mistake_is_shown_as_a_difference_of_the_formula():
     exercise = soft_exercise()
-    text = described(exercise, "not_divided")
+    text = describe_mistake(exercise, "not_divided")
     assert "-    return powers / total\n+    return powers\n" in text
     assert "hint: What do the rows sum to?" in text
-    assert "x == x.max" in described(exercise, "largest_only")
-    assert "the probe says: {'copies': 'one'}" in described(exercise, "copied")
+    assert "x == x.max" in describe_mistake(exercise, "largest_only")
+    assert "the probe says: {'copies': 'one'}" in describe_mistake(exercise, "copied")
 
 
 def test_the_leak_scan_reads_edits():

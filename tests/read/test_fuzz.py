@@ -9,10 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reading_fuzz import LAB, mutated, write_archive
 
-from autograder.course.labs import read_released
+from autograder.course.labs import read_grade_ids, read_released
 from autograder.course.settings import load_course
 from autograder.declare.course_exercises import declared_exercises
-from autograder.grade.lab_grader import grade_ids
 from autograder.integrations.similarity.comparing import TextReader
 from autograder.read import Children, LabReader, Rules, Unreadable, find_submissions, read_release
 
@@ -30,7 +29,7 @@ def readers():
 
     course = load_course(ROOT)
     release = read_released(course, LAB)
-    known = {lab.name: grade_ids(course, lab.name) for lab in course.labs}
+    known = {lab.name: read_grade_ids(course, lab.name) for lab in course.labs}
     specs = {name: exercise.spec for name, exercise in declared_exercises(course, LAB).items()}
     rules = {name: Rules(tuple(spec.forbidden), spec.no_loops) for name, spec in specs.items()}
     made = [Children(LabReader(read_release(release), known, rules))]

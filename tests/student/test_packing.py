@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from autograder.course.labs import read_grade_ids
 from autograder.course.settings import load_course
-from autograder.grade.lab_grader import grade_ids
 from autograder.read import find_submissions
 from coursekit import packing
 
@@ -69,7 +69,7 @@ def test_the_file_is_found_as_a_submission_whatever_it_is_called(half, tmp_path,
                 file.write(packed, name.format(packed.stem))
     (tmp_path / "eve").mkdir()
     (tmp_path / "eve" / packed.name).write_bytes(packed.read_bytes())
-    known = {LAB: grade_ids(load_course(ROOT), LAB)}
+    known = {LAB: read_grade_ids(load_course(ROOT), LAB)}
     found = [
         submission
         for path in (*archives, "eve")
