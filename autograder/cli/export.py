@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,6 +22,9 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 Labs = Annotated[list[str], typer.Argument(metavar="LAB…", help="The labs, such as 02_self_attention.")]
 RosterPath = Annotated[
     Path, typer.Option("--roster", metavar="CSV", help="The list of people that the platform exports.")
+]
+People = Annotated[
+    Path | None, typer.Option("--roster", metavar="CSV", help="A list of people, to write before the marks.")
 ]
 Without = Annotated[
     list[str] | None, typer.Option(metavar="STUDENT", help="Leave out this student of the gradebook; may be repeated.")
@@ -87,7 +89,7 @@ def canvas(
             "--feedback needs --download with the archive of submissions from Canvas, because Canvas matches pages by "
             "the names of the files in it"
         )
-    made = _Export(labs, _Chosen(roster, without, only_roster), column, zeros, db, pages)
+    made = _Export(labs, roster, without, only_roster, columns=column, zeros=zeros, db=db, pages=pages)
 
     from autograder.integrations.exporting.feedback_archives import find_canvas_names
     from autograder.integrations.exporting.tables import make_canvas_table
@@ -128,7 +130,7 @@ def moodle(
 
       course export moodle 02_self_attention --roster "Grades-Lab 2.csv" --feedback pages.zip
     """
-    made = _Export(labs, _Chosen(roster, without, only_roster), column, zeros, db, pages)
+    made = _Export(labs, roster, without, only_roster, columns=column, zeros=zeros, db=db, pages=pages)
 
     from autograder.integrations.exporting.feedback_archives import make_moodle_names
     from autograder.integrations.exporting.tables import make_moodle_table
@@ -145,9 +147,7 @@ def moodle(
 @app.command(name="csv")
 def csv_(
     labs: Labs,
-    roster: Annotated[
-        Path | None, typer.Option("--roster", metavar="CSV", help="A list of people, to write before the marks.")
-    ] = None,
+    roster: People = None,
     out: Annotated[Path, typer.Option(metavar="CSV", help="The table to write.")] = GRADES / "export.csv",
     zeros: Zeros = False,
     without: Without = None,
@@ -162,7 +162,7 @@ def csv_(
 
       course export csv 01_attention_intuition 02_self_attention --roster people.csv
     """
-    made = _Export(labs, _Chosen(roster, without, only_roster), None, zeros, db, PAGES)
+    made = _Export(labs, roster, without, only_roster, zeros=zeros, db=db)
 
     from autograder.integrations.exporting.tables import make_plain_table
 
@@ -174,9 +174,7 @@ def term(
     labs: Annotated[
         list[str] | None, typer.Argument(metavar="[LAB]…", help="The labs; all that have marks when none is named.")
     ] = None,
-    roster: Annotated[
-        Path | None, typer.Option("--roster", metavar="CSV", help="A list of people, to write before the marks.")
-    ] = None,
+    roster: People = None,
     weight: Annotated[
         list[str] | None, typer.Option(metavar="LAB=NUMBER", help="A weight other than the one in course.toml.")
     ] = None,
@@ -201,7 +199,7 @@ def term(
     """
     from datetime import UTC, datetime
 
-    made = _Export(labs or [], _Chosen(roster, without, only_roster), None, True, db, PAGES)
+    made = _Export(labs or [], roster, without, only_roster, zeros=True, db=db)
 
     from autograder.integrations.exporting.term import TermRules, make_term_table, read_weights
 
@@ -248,26 +246,20 @@ def gradescope(
     say(f"wrote  {target}: {len(content) / 2**20:.1f} MB; upload it as the autograder")
 
 
-@dataclass(frozen=True)
-class _Chosen:
-    """Who is in the table: the roster, who is left out, and whether everybody outside the roster is left out."""
-
-    roster: Path | None
-    without: list[str] | None
-    only_roster: bool
-
-
 class _Export:
-    """The marks and people of one command. Notes say what an instructor may not expect in the table."""
+    """The marks and people of one command, without whom it leaves out. Notes say what may surprise an instructor."""
 
     def __init__(
         self,
         labs: list[str],
-        chosen: _Chosen,
-        columns: list[str] | None,
+        roster: Path | None,
+        without: list[str] | None,
+        only_roster: bool,
+        *,
+        columns: list[str] | None = None,
         zeros: bool,
         db: str | None,
-        pages: Path,
+        pages: Path = PAGES,
     ):
         self.course = load_course()
         self.headings = dict(column.partition("=")[::2] for column in columns or ())
@@ -282,16 +274,16 @@ class _Export:
         self.cell = Cell(zeros)
         if empty := [lab for lab, heading in self.headings.items() if not heading]:
             raise CourseError(f"--column {empty[0]} has no heading; write --column {empty[0]}='HEADING'")
-        self.own_roster: Roster | None = read_roster(chosen.roster) if chosen.roster else None
-        if chosen.only_roster and self.own_roster is None:
+        self.own_roster: Roster | None = read_roster(roster) if roster else None
+        if only_roster and self.own_roster is None:
             self.own_roster = read_course_roster(self.course)
         url = self.course.gradebook_at(db)
         self.notes = find_unknown_names(self.course, url)
-        left_out = set(chosen.without or ())
+        left_out = set(without or ())
         # The pages and tables of the course are not written from another gradebook than its own.
         is_its_own = pages.is_dir() and (db is None or pages != PAGES)
         recorded = read_current_marks(self.course, url, pages.parent if is_its_own else None)
-        if chosen.only_roster and self.own_roster:
+        if only_roster and self.own_roster:
             named = {mark.student for mark in recorded if mark.lab in labs or not labs} - left_out
             if strangers := self.own_roster.strangers(sorted(named)):
                 left_out.update(strangers)

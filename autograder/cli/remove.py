@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -47,7 +46,7 @@ def attempt(
     The gradebook holds one attempt of a student for each lab. Grade another file to put it in its place; the removed
     file itself is left out from now on.
     """
-    _remove(student, lab, _Asked(because, by, yes), folder, db)
+    _remove(student, lab, because, by, yes, folder, db)
 
 
 @app.command(name="student")
@@ -63,7 +62,7 @@ def student_(
 
     course remove student ada_1815 --because "has left the course"
     """
-    _remove(student, None, _Asked(because, by, yes), folder, db)
+    _remove(student, None, because, by, yes, folder, db)
 
 
 @app.command()
@@ -91,16 +90,9 @@ def undo(
     say(f"taken back  {student}: grade the work again, with course grade {name or 'LAB'} PATH")
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """What is wanted: the reason, who decides, and whether to ask before."""
-
-    because: str
-    by: str | None
-    yes: bool
-
-
-def _remove(student: str, lab: str | None, asked: _Asked, folder: Path, db: str | None) -> None:
+def _remove(
+    student: str, lab: str | None, because: str, by: str | None, yes: bool, folder: Path, db: str | None
+) -> None:
     from autograder.grade.autograded_notebook import remove_files
     from autograder.grade.database import show_url
     from autograder.grade.gradebook import GradebookWriter, read_students
@@ -118,11 +110,11 @@ def _remove(student: str, lab: str | None, asked: _Asked, folder: Path, db: str 
         labs = [graded for graded in gradebook.labs_of(student) if name is None or graded == name]
         if name is not None and not labs:
             raise CourseError(f"{name}: no submission of {student} is graded, so there is nothing to remove")
-        if not asked.yes:
+        if not yes:
             _ask(gradebook.scores_of(student), labs, student, everything=name is None)
         if is_its_own:
             remove_files(course, tables and tables / "feedback", student, labs)
-        gradebook.remove(student, labs, because=asked.because, by=asked.by, everything=name is None)
+        gradebook.remove(student, labs, because=because, by=by, everything=name is None)
         if tables is not None:
             bring_up_to_date(course, gradebook, tables)
     say(f"removed  {student}{'' if name is None else f' from {name}'}: {_count(len(labs))}")
