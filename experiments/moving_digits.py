@@ -19,6 +19,7 @@ from typing import Annotated
 import keras
 import numpy as np
 import typer
+from keras import layers, ops
 from records import Out, Record, Seeds
 from records import numbers as listed
 from scipy.stats import binomtest
@@ -26,7 +27,6 @@ from sklearn.datasets import load_digits
 
 from coursekit.lecture import recorded
 from coursekit.lecture.moving_digits import FRAMES, SIZE, clips
-from coursekit.lecture.pages.larger_images import plain_video_reader
 
 NAME = "moving_digits"
 OPPOSITE = np.array([1, 0, 3, 2])
@@ -38,11 +38,50 @@ KINDS = ("factorised", "own moment only")
 TRAIN, TEST, EPOCHS, BATCH, PEAK_RATE = 4_000, 1_000, 6, 64, 2e-3
 
 
+class Positions(keras.Layer):
+    """Add learned positions, one for each moment and one for each place, to tokens (B, f, N, D)."""
+
+    def build(self, shape):
+        _, moments, places, width = shape
+        start = keras.initializers.RandomNormal(stddev=0.02)
+        self.moments = self.add_weight(shape=(moments, 1, width), initializer=start, name="moments")
+        self.places = self.add_weight(shape=(1, places, width), initializer=start, name="places")
+
+    def call(self, x):
+        return x + self.moments + self.places
+
+
+def attended(x):
+    """Pre-norm self-attention over the axis before the last: (…, T, D) to the same shape, residual included."""
+    normed = layers.LayerNormalization(epsilon=1e-6)(x)
+    return x + layers.MultiHeadAttention(H, D // H, attention_axes=[len(x.shape) - 2])(query=normed, value=normed)
+
+
+def forward(x):
+    """Pre-norm feed-forward sub-layer, residual included."""
+    return x + layers.Dense(D)(layers.Dense(F, activation="gelu")(layers.LayerNormalization(epsilon=1e-6)(x)))
+
+
+def video_transformer(kind: str, tubelet: int) -> keras.Model:
+    """Clips (B, f, h, w, 1) to logits (B, 4), with attention of a kind over tubelets of so many frames by 4 × 4."""
+    clip = keras.Input((FRAMES, SIZE, SIZE, 1))
+    moments, step = FRAMES // tubelet, (tubelet, PATCH, PATCH)
+    x = layers.Conv3D(D, step, strides=step)(clip)  # (B, f', h', w', D)
+    x = Positions()(layers.Reshape((moments, PLACES, D))(x))  # (B, f', N, D)
+    for _ in range(BLOCKS):
+        x = attended(x)  # over the places of one moment
+        if kind == "factorised":
+            x = layers.Permute((2, 1, 3))(attended(layers.Permute((2, 1, 3))(x)))  # over the moments of one place
+        x = forward(x)
+    x = ops.mean(layers.LayerNormalization(epsilon=1e-6)(x), axis=(1, 2))  # (B, D)
+    return keras.Model(clip, layers.Dense(4)(x))
+
+
 def trained(kind: str, tubelet: int, seed: int, pool: np.ndarray, epochs: int) -> keras.Model:
     """Train on clips of the seed's own."""
     keras.utils.set_random_seed(seed)
     x, y = clips(TRAIN, pool, np.random.default_rng(seed))
-    model, steps = plain_video_reader(tubelet, kind, D, F, BLOCKS), epochs * -(-TRAIN // BATCH)
+    model, steps = video_transformer(kind, tubelet), epochs * -(-TRAIN // BATCH)
     rate = keras.optimizers.schedules.CosineDecay(
         0.0, steps * 9 // 10, warmup_target=PEAK_RATE, warmup_steps=steps // 10
     )

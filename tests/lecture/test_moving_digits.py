@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 from pathlib import Path
 
 import keras
 import numpy as np
 import pytest
 
-from coursekit.lecture import recorded
 from coursekit.lecture.moving_digits import DIRECTIONS, clips
 from coursekit.lecture.pages.larger_images import plain_video_reader
 
@@ -50,31 +48,35 @@ def test_a_reversed_clip_moves_in_the_opposite_direction(experiment):
 @pytest.mark.parametrize("tubelet", [1, 2])
 @pytest.mark.parametrize("kind", ["own moment only", "factorised"])
 def test_the_scores_are_those_of_the_models(experiment, some, kind, tubelet):
-    model = plain_video_reader(tubelet, kind)
+    model = experiment.video_transformer(kind, tubelet)
     assert model(some[0][:3]).shape == (3, 4)
     rows = [
         int(np.prod(layer.output.shape[1:-1])) * layer.output.shape[axis]
         for layer in model.layers
-        if isinstance(layer, keras.layers.MultiHeadAttention)
+        if isinstance(layer, experiment.layers.MultiHeadAttention)
         for axis in layer._attention_axes
     ]
     assert sum(rows) == experiment.BLOCKS * experiment.scores(kind, tubelet)
 
 
-def test_the_model_on_the_page_has_the_recorded_sizes():
-    """The experiment trains the page's own function; these are the sizes that it passes."""
-    sizes = inspect.signature(plain_video_reader).parameters
-    recorded_sizes = recorded.load("moving_digits")["results"]["model"]
-    assert [sizes[name].default for name in ("width", "hidden", "blocks")] == [
-        recorded_sizes[name] for name in ("D", "F", "blocks")
-    ]
+@pytest.mark.parametrize("frames", [1, 2])
+@pytest.mark.parametrize("kind", ["own moment only", "factorised"])
+def test_the_model_on_the_page_is_the_one_that_is_recorded(experiment, some, kind, frames):
+    """With one seed both start with the same parameters, and give the same logits."""
+    models = []
+    for make in (lambda: experiment.video_transformer(kind, frames), lambda: plain_video_reader(frames, kind)):
+        keras.utils.set_random_seed(5)
+        models.append(make())
+    recorded, page = models
+    assert all(np.array_equal(a, b) for a, b in zip(recorded.get_weights(), page.get_weights(), strict=True))
+    np.testing.assert_allclose(page(some[0][:5]), recorded(some[0][:5]), atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["own moment only", "factorised"])
 def test_who_reads_whom(experiment, some, kind):
     """A change of the last frame reaches the tokens of the first moment by attention over time, and only by it."""
-    model = plain_video_reader(2, kind)
-    tokens = keras.Model(model.input, model.layers[-2].input)  # (B, f', N, D), before they are averaged
+    model = experiment.video_transformer(kind, 2)
+    tokens = experiment.keras.Model(model.input, model.layers[-2].input)  # (B, f', N, D), before they are averaged
     before, after = some[0][:2], some[0][:2].copy()
     after[:, -1] = after[:, -1].transpose(0, 2, 1, 3) + 1
     changed = np.abs(np.array(tokens(after)) - np.array(tokens(before))).max(axis=(0, 2, 3))  # (f',)
