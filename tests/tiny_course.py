@@ -109,7 +109,7 @@ def build(root: Path, monkeypatch: pytest.MonkeyPatch, toml: str = TOML) -> Cour
     for user in ("release.release", "grade.lab_grader", "pages.class_report", "integrations.gradescope.archive"):
         monkeypatch.setattr(f"autograder.{user}.declared_exercises", lambda course, lab: declared)
     monkeypatch.setattr("autograder.release.reference_export.export", export_points)
-    monkeypatch.setattr("autograder.release.trials.failed_checks", lambda *_: [])
+    monkeypatch.setattr("autograder.release.trials.find_failed_checks", lambda *_: [])
     return load_course(root)
 
 

@@ -35,7 +35,7 @@ from traitlets.config import Config
 
 from autograder.course.labs import grade_id, is_solution, is_test
 from autograder.course.settings import Course, load_course
-from autograder.read.skeleton import defined_names
+from autograder.read.skeleton import find_defined_names
 from autograder.release.course_cells import write_course_cells
 from autograder.release.publish import PACKAGE, publish
 
@@ -180,7 +180,7 @@ def lab_problems(notebook: NotebookNode, colab: Colab, *, finished: bool) -> tup
                 if error.ename != "NotImplementedError" and (unknown is None or unknown[1] not in missing):
                     start = cell.source[:50].replace("\n", " ")
                     problems.append(f"the cell that begins “{start}” raises {error.ename}: {error.evalue}")
-                missing |= defined_names(cell.source)
+                missing |= find_defined_names(cell.source)
     checks = sum(map(is_test, done.cells))
     return problems, f"all {checks} checks pass" if finished else f"untouched: none of {checks} checks passes"
 

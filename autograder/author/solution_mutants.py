@@ -138,7 +138,7 @@ class _FreshInputs:
         yield from self._batches
         wanted = FRESH_INPUTS - sum(map(len, self._batches))
         while wanted and (drawn := list(islice(self._drawn, DRAWN_AT_ONCE))):
-            batch = self._trial.passed(self._own, drawn)[:wanted]
+            batch = self._trial.find_passed(self._own, drawn)[:wanted]
             wanted -= len(batch)
             self._batches.append(batch)
             yield batch

@@ -81,7 +81,7 @@ class FormulaMutant:
     @cached_property
     def _functions(self) -> dict[str, Any] | None:
         try:
-            return self._exercise.formulas.compiled({self._function: self.mutant.text})
+            return self._exercise.formulas.compile({self._function: self.mutant.text})
         except Exception:  # a default value that cannot be computed any more
             return None
 

@@ -107,7 +107,7 @@ def describe_mistake(exercise: Exercise, id: str) -> str:
     parts = [mistake.sentence]
     parts += [f"hint: {mistake.hint}"] if mistake.hint else []
     parts += [f"see: {mistake.see}"] if mistake.see else []
-    changed = exercise.formulas.edited(mistake.edits) if mistake.edits else {}  # questions have no formula
+    changed = exercise.formulas.change_texts(mistake.edits) if mistake.edits else {}  # questions have no formula
     for function, new in changed.items():
         parts += _difference(exercise.formulas.texts[function], new)
     if mistake.instead is not None and exercise.oracle is not None:

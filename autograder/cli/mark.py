@@ -173,7 +173,7 @@ def _read_points(
         met = {*items} - {0}
         check_items(met, len(rubric.items), "--item")
         given = rubric.points(met) if points is None else _read_number(points)
-        return given, rubric.told(met, because, with_points=points is None)
+        return given, rubric.describe(met, because, with_points=points is None)
     cell = answers_in_words(released).get(part)
     if points is None and cell is not None and not details(cell)["points"]:
         points = "0"  # nothing is to be had: the comment is all

@@ -289,7 +289,7 @@ def cases(*, mode: str = "call", dtype: str | None = None, **inputs: Any) -> Dra
     def draw(rng: Generator) -> list[Case]:
         entries = ({key: _entry(value, number) for key, value in inputs.items()} for number in range(count))
         return [
-            Case({key: _drawn_value(value, rng) for key, value in entry.items()}, mode=mode, dtype=dtype)
+            Case({key: _draw_value(value, rng) for key, value in entry.items()}, mode=mode, dtype=dtype)
             for entry in entries
         ]
 
@@ -300,7 +300,7 @@ def _entry(value: Any, number: int) -> Any:
     return value[number] if isinstance(value, list) else value
 
 
-def _drawn_value(value: Any, rng: Generator) -> Any:
+def _draw_value(value: Any, rng: Generator) -> Any:
     if isinstance(value, tuple):
         return rng.normal(size=value).astype("float32")
     return value(rng) if callable(value) else value

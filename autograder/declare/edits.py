@@ -76,10 +76,10 @@ class Formula:
             function = waiting.pop(0)
             if function not in texts:
                 texts[function] = _spelling(function)
-                waiting += _called(function)
+                waiting += _find_called(function)
         return texts
 
-    def edited(self, edits: Sequence[Edit | tuple[str, str]]) -> dict[FunctionType, str]:
+    def change_texts(self, edits: Sequence[Edit | tuple[str, str]]) -> dict[FunctionType, str]:
         """The functions that the edits change, each with its new text.
 
         Raises:
@@ -94,19 +94,19 @@ class Formula:
                 if place.end > following:
                     raise EditError(f"two edits change one place of {function.__name__}")
                 following = place.start
-                text = _replaced(text, place)
+                text = _replace(text, place)
             try:
                 changed[function] = ast.unparse(ast.parse(text))
             except SyntaxError as error:
                 raise EditError(f"what the edit leaves is no Python ({error.msg}):\n{text}") from error
         return changed
 
-    def made(self, edits: Sequence[Edit | tuple[str, str]], instead: Function | None = None) -> dict[str, Function]:
+    def make(self, edits: Sequence[Edit | tuple[str, str]], instead: Function | None = None) -> dict[str, Function]:
         """Return the functions that are called from outside, with the edits; `instead` replaces the first of them."""
         first = next(iter(self._roots.values()))
-        return self.compiled(self.edited(edits), {first: instead} if instead else {})
+        return self.compile(self.change_texts(edits), {first: instead} if instead else {})
 
-    def compiled(
+    def compile(
         self, changed: Mapping[FunctionType, str], replaced: Mapping[FunctionType, Function] = MappingProxyType({})
     ) -> dict[str, Function]:
         """Return the functions called from outside, with other texts or functions in place of some of the formula.
@@ -200,7 +200,7 @@ def _plain(function: Any) -> FunctionType:
     return plain
 
 
-def _called(function: FunctionType) -> Iterator[FunctionType]:
+def _find_called(function: FunctionType) -> Iterator[FunctionType]:
     """The functions of the course that this one calls by their names in its module."""
     for name in _names(function.__code__):
         value = function.__globals__.get(name)
@@ -308,7 +308,7 @@ def _spans(text: str) -> frozenset[tuple[int, int]]:
     )
 
 
-def _replaced(text: str, place: _Place) -> str:
+def _replace(text: str, place: _Place) -> str:
     line = text.rfind("\n", 0, place.start) + 1
     margin = text[line : place.start]
     new = textwrap.dedent(place.new).strip("\n")

@@ -165,11 +165,11 @@ class Exercise(Declaration):
 
     def _try_edits(self, id: str, mistake: Mistake) -> None:
         try:
-            self.formulas.edited(mistake.edits)  # now, while the sources are there
+            self.formulas.change_texts(mistake.edits)  # now, while the sources are there
         except EditError as error:
             raise ValueError(f"{self.name}, mistake {id}: {error}") from error
 
-    def _declared(self, id: str) -> Mistake:
+    def _find_mistake(self, id: str) -> Mistake:
         return self.given_mistake if id == GIVEN and self.given_mistake else self.named_mistakes[id]
 
     @property
@@ -217,9 +217,9 @@ class Exercise(Declaration):
 
     def expectations(self, seed: int) -> list[Expectation]:
         """Draw the cases from `seed` and compute their references, right and wrong."""
-        return [expectation for group, rng in self.generators(seed) for expectation in self._drawn(group, rng)]
+        return [expectation for group, rng in self.generators(seed) for expectation in self._draw_catching(group, rng)]
 
-    def _drawn(self, group: Group, rng: Generator) -> list[Expectation]:
+    def _draw_catching(self, group: Group, rng: Generator) -> list[Expectation]:
         for _ in range(MAX_DRAWS):
             drawn = [self._expectation(group, case) for case in group.draw(rng)]
             if _catches_as_declared(group, drawn, (GIVEN,) if self.given_mistake else ()):
@@ -230,7 +230,7 @@ class Exercise(Declaration):
         self._refuse_unknown_inputs(group, case)
         self._refuse_unknown_mode(group, case)
         exact = self.reference(case)
-        tolerance = {key: self.bound(scaled(case, exact), value) for key, value in exact.items()}
+        tolerance = {key: self.bound(scale_case(case, exact), value) for key, value in exact.items()}
         return Expectation(
             group=group.name,
             description=case.description or describe(case),
@@ -277,7 +277,7 @@ class Exercise(Declaration):
         """
         functions = self._with_mistake(id)
         results = self.run(functions.get(case.mode) or functions[""], case)
-        seen = self._declared(id).seen
+        seen = self._find_mistake(id).seen
         named = seen if isinstance(seen, Mapping) else {self.returns[0]: seen}
         return results | {key: value for key, value in named.items() if key in results and value is not None}
 
@@ -294,8 +294,8 @@ class Exercise(Declaration):
     def _with_mistake(self, id: str) -> dict[str, Oracle]:
         """The formula's functions by mode, with a mistake in them."""
         if id not in self._made:
-            mistake = self._declared(id)
-            self._made[id] = self.formulas.made(mistake.edits, mistake.instead)
+            mistake = self._find_mistake(id)
+            self._made[id] = self.formulas.make(mistake.edits, mistake.instead)
         return self._made[id]
 
     def run(self, oracle: Oracle, case: Case, precision: str = "float64") -> dict[str, Any]:
@@ -324,7 +324,7 @@ def _plain_data(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else dict(value) if isinstance(value, Mapping) else value
 
 
-def scaled(case: Case, exact: Mapping[str, Any]) -> Case:
+def scale_case(case: Case, exact: Mapping[str, Any]) -> Case:
     """The case, with the size of its largest gradient as its scale.
 
     One backward pass makes all gradients: what is rounded on the way is as large where a small one's terms cancel.
@@ -400,18 +400,18 @@ def numerical_gradients(
     return gradients
 
 
+@dataclass(eq=False)
 class _WrongResults(Mapping[str, Mapping[str, Any]]):
     """Fingerprints of the results with each mistake that changes them, each computed when first asked for.
 
     Most submissions are right in most cases, and then nobody asks.
     """
 
-    def __init__(self, exercise: Exercise, case: Case, exact: Mapping[str, Any], tolerance: Mapping[str, float]):
-        self._exercise = exercise
-        self._case = case
-        self._exact = exact
-        self._tolerance = tolerance
-        self._known: dict[str, dict[str, Any] | None] = {}
+    _exercise: Exercise
+    _case: Case
+    _exact: Mapping[str, Any]
+    _tolerance: Mapping[str, float]
+    _known: dict[str, dict[str, Any] | None] = field(default_factory=dict)
 
     def differs_by(self, tolerances: float, mistake: str) -> bool:
         """Whether this mistake changes a result by more than so many tolerances, or the given code raises an error."""
@@ -419,13 +419,6 @@ class _WrongResults(Mapping[str, Mapping[str, Any]]):
         if results is None:
             return mistake == GIVEN and self._case.mode not in UNNAMED_MODES
         return self._differ(results, tolerances)
-
-    def _changed(self, mistake: str) -> dict[str, Any] | None:
-        """The fingerprints with this mistake; None where it changes nothing, or ends in an error."""
-        results = self._results(mistake)
-        if results is None or not self._differ(results, 1):
-            return None
-        return {key: fingerprint(value) for key, value in results.items()}
 
     def _results(self, mistake: str) -> dict[str, Any] | None:
         if self._case.mode in UNNAMED_MODES:
@@ -443,12 +436,14 @@ class _WrongResults(Mapping[str, Mapping[str, Any]]):
         )
 
     def __getitem__(self, mistake: str) -> Mapping[str, Any]:
-        if mistake not in self._known:
-            self._known[mistake] = self._changed(mistake)
-        found = self._known[mistake]
-        if found is None:
+        if mistake not in self._known:  # None where it changes nothing, or ends in an error
+            results = self._results(mistake)
+            if results is not None and not self._differ(results, 1):
+                results = None
+            self._known[mistake] = results and {key: fingerprint(value) for key, value in results.items()}
+        if (prints := self._known[mistake]) is None:
             raise KeyError(mistake)
-        return found
+        return prints
 
     def __iter__(self) -> Iterator[str]:
         given = [GIVEN] if self._exercise.given_mistake else []

@@ -49,7 +49,7 @@ class Rubric:
         """Return the points of an answer that meets these items."""
         return round(math.fsum(self.items[number - 1].points for number in set(met)), 6)
 
-    def told(self, met: Collection[int], because: str = "", *, with_points: bool = True) -> str:
+    def describe(self, met: Collection[int], because: str = "", *, with_points: bool = True) -> str:
         """Return the items as the student reads them, each met or not, and below them the comment."""
         lines = []
         for number, item in enumerate(self.items, start=1):

@@ -94,7 +94,7 @@ class RestoreRelease(_CoursePreprocessor):
         """Called by nbconvert."""
         release = read_released(self.course, resources["nbgrader"]["assignment"])
         try:
-            return _get_readers().ask("repaired", nb, release), resources
+            return _get_readers().ask("repair", nb, release), resources
         except Unreadable:
             return release, resources
 

@@ -10,7 +10,7 @@ from autograder.course.settings import FILE_NAME, Course, CourseError
 from autograder.course.text import find_near
 from autograder.grade.gradebook import read_students
 from autograder.read import FoundSubmission, PassedOver
-from autograder.read.layouts import shown_place
+from autograder.read.layouts import show_place
 
 
 def read_course_roster(course: Course) -> Roster:
@@ -42,7 +42,7 @@ def split_by_roster(
 
 def pass_over_stranger(roster: Roster, submission: FoundSubmission) -> PassedOver:
     """A submission that is passed over because its student is not in the roster."""
-    place = shown_place(str(submission.path)) if submission.path else submission.student
+    place = show_place(str(submission.path)) if submission.path else submission.student
     return PassedOver(place, f"“{submission.student}” is not in {roster.path.name}.")
 
 

@@ -15,7 +15,7 @@ from autograder.grade.gradebook import GradebookWriter, read_marks
 from autograder.grade.marks import Mark
 from autograder.pages.feedback import feedback_path, is_current, write_feedback
 from autograder.read import PassedOver
-from autograder.read.layouts import shown_place
+from autograder.read.layouts import show_place
 
 if TYPE_CHECKING:
     from autograder.grade.lab_grader import LabGrader  # slow to import, and few pages need it
@@ -78,7 +78,7 @@ def write_passed_over(table: Path, lab: str, looked_at: Iterable[Path], passed_o
     Rows of other labs stay, and those of this lab that lie in none of the paths that were looked at now: an archive
     says nothing of another one.
     """
-    roots = [plain_cell(shown_place(str(path))) for path in looked_at]
+    roots = [plain_cell(show_place(str(path))) for path in looked_at]
     old = []
     if table.is_file():
         with table.open(encoding="utf-8", newline="") as file:

@@ -27,8 +27,8 @@ from autograder.grade.results import LabResult
 from autograder.marking.results_folder import HiddenInputs, bring_up_to_date, write_passed_over
 from autograder.pages.feedback import feedback_path, write_feedback
 from autograder.read import FoundSubmission, PassedOver, find_submissions
-from autograder.read.handing_in import PlatformTimes, dated
-from autograder.read.layouts import LAYOUTS, shown_place
+from autograder.read.handing_in import PlatformTimes, date_submission
+from autograder.read.layouts import LAYOUTS, show_place
 from autograder.sandbox import Sandbox, SandboxUnavailable
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class Marking:
         if seen is None:
             self.without_time.append(submission.student)
             return submission
-        submission = dated(submission, seen, self._course.zone_of(self.lab))
+        submission = date_submission(submission, seen, self._course.zone_of(self.lab))
         if submission.timestamp is not None:
             self._times[submission.student] = submission.timestamp
         return submission
@@ -161,7 +161,7 @@ class Marking:
                     why = self._stays_out(submission, content, removed.get(student), attempts.get(student))
                     if why is not None:
                         self.left_out[student] = why
-                        place = shown_place(str(submission.path or student))
+                        place = show_place(str(submission.path or student))
                         self.passed_over.append(PassedOver(place, f"{why}."))
                         continue
                     with self._losing_only(student):

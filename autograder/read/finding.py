@@ -23,7 +23,7 @@ from autograder.read.layouts import (
     may_be_anothers,
     place_of,
     read_name,
-    shown_place,
+    show_place,
     stem_of,
 )
 from autograder.read.reading import Unreadable, has_cells
@@ -128,7 +128,7 @@ def _with_unique_ids(found: list[tuple[FoundSubmission, str]]) -> tuple[list[Fou
             note = f"{len(claims)} submissions have the id “{submission.student}”; this one is kept as “{student}”."
             note = " ".join(filter(None, [submission.note, note]))
             result.append(replace(submission, student=student, note=note))
-            parts.append(f"{shown_place(place)} is graded as “{student}”")
+            parts.append(f"{show_place(place)} is graded as “{student}”")
         told.append(f"{len(claims)} submissions have the id “{claims[0][0].student}”: {', '.join(parts)}.")
     return result, told
 
@@ -201,7 +201,7 @@ class Chooser:
         assert source is not None  # it is a sound one
         for _, folder in claim.tree.walk_folders():
             if folder.problem:  # a notebook in it could be meant, too
-                self.passed_over.append(PassedOver(shown_place(folder.place), folder.problem))
+                self.passed_over.append(PassedOver(show_place(folder.place), folder.problem))
         names = map(read_name, chosen.place.split("/") if claim.in_attempts else ())
         is_late = any(named.is_late for named in names if named)  # by the platform's own due date
         time = claim.timestamp or self._read_time_beside(claim, chosen)
@@ -272,7 +272,7 @@ class Chooser:
         told = [(other.place, other.item.problem or reason) for other in others[:MOST_TOLD]]
         if (more := len(others) - MOST_TOLD) > 0:
             told.append((chosen.place, f"There are {more} more notebooks of “{submission.student}” that do not count."))
-        self.passed_over += (PassedOver(shown_place(place), reason) for place, reason in told)
+        self.passed_over += (PassedOver(show_place(place), reason) for place, reason in told)
         names = ", ".join(f"“{other.path}”" for other in others[:3])
         note = f"“{chosen.path}” was graded{why}; passed over: {names}{' and more' if len(others) > 3 else ''}."
         return " ".join(filter(None, [submission.note, note]))

@@ -156,7 +156,7 @@ def _if_it_can_be(moment: datetime) -> datetime | None:
 # -- which time counts ------------------------------------------------------------------------------------------------
 
 
-def later(said: datetime | None, seen: datetime | None) -> datetime | None:
+def choose_time(said: datetime | None, seen: datetime | None) -> datetime | None:
     """The time that counts: the later one, where they lie more than `SLACK` apart; else what the work says itself.
 
     Args:
@@ -168,7 +168,7 @@ def later(said: datetime | None, seen: datetime | None) -> datetime | None:
     return seen if seen - said > SLACK else said
 
 
-def dated(submission: FoundSubmission, seen: datetime, zone: tzinfo = UTC) -> FoundSubmission:
+def date_submission(submission: FoundSubmission, seen: datetime, zone: tzinfo = UTC) -> FoundSubmission:
     """The submission with the time that counts, and with a note for its page where it says an earlier one itself.
 
     Args:
@@ -176,7 +176,7 @@ def dated(submission: FoundSubmission, seen: datetime, zone: tzinfo = UTC) -> Fo
         seen: what somebody else saw.
         zone: the time zone of the note.
     """
-    said, counts = submission.timestamp, later(submission.timestamp, seen)
+    said, counts = submission.timestamp, choose_time(submission.timestamp, seen)
     if said is None or counts is None or said == counts:
         return replace(submission, timestamp=counts)
     told = f"It is dated {format_time(said, zone)} and came at {format_time(counts, zone)}, which counts."

@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 
 from autograder.read.reading import read_notebook
 from autograder.read.repair import CellStep, Known, Plan, ProbeStep, read_plan, repair
-from autograder.read.skeleton import Release, defined_names, parse
+from autograder.read.skeleton import Release, find_defined_names, parse
 from coursekit.check import rules
 from coursekit.check.cells import read_cells
 
@@ -98,7 +98,7 @@ class LabReader:
             if isinstance(step, ProbeStep):
                 break
             if not step.locked:
-                defined = {step.exercise} | defined_names(step.source)
+                defined = {step.exercise} | find_defined_names(step.source)
                 steps += [code for name, code in own.items() if name in defined]
                 absent = {name: code for name, code in absent.items() if name not in defined}
         alone = Plan(tuple(steps), {exercise: 1.0}, frozenset(), frozenset(), {}, (), (), NotebookNode())
@@ -112,7 +112,7 @@ class NotebookReader:
         """Return a notebook as submitted; see `read_notebook`."""
         return read_notebook(data)
 
-    def repaired(self, notebook: NotebookNode, release: NotebookNode) -> NotebookNode:
+    def repair(self, notebook: NotebookNode, release: NotebookNode) -> NotebookNode:
         """Return a notebook with its cells put back as they were released; see `repair`."""
         return repair(notebook, release).notebook
 
@@ -168,7 +168,7 @@ def _bound(source: str) -> frozenset[str]:
     """Return the names that a cell binds or changes, imports included; none that it only times."""
     if source.lstrip().startswith("%%timeit"):
         return frozenset()
-    names = set(defined_names(source))
+    names = set(find_defined_names(source))
     tree = parse(source)
     for node in ast.walk(tree) if tree is not None else ():
         match node:

@@ -187,7 +187,7 @@ def place_of(tree: Tree, item: Item) -> str:
     return "/".join([str(item.source.path), *item.source.members])
 
 
-def shown_place(place: str) -> str:
+def show_place(place: str) -> str:
     """Return a place as an instructor types it: from the current folder where it lies below it."""
     below = os.path.relpath(place) if place else "."
     return on_one_line(place if below.startswith("..") else below)
@@ -245,7 +245,7 @@ class Search:
         above = Path(os.path.commonpath(paths)) if len(paths) > 1 else None
         direct = [path for path in paths if above is None or not _is_behind_link(path, above)]
         reason = "It is a link, or behind one. Name what it leads to."
-        self.passed_over += (PassedOver(shown_place(str(path)), reason) for path in paths if path not in direct)
+        self.passed_over += (PassedOver(show_place(str(path)), reason) for path in paths if path not in direct)
         for path in direct:
             if not path.exists():
                 raise FileNotFoundError(f"{path}: there is no such file or folder")
@@ -424,7 +424,7 @@ class Search:
     # -- reasons -----------------------------------------------------------------------------------------------------
 
     def _pass_over(self, place: str, reason: str) -> None:
-        self._over.append(PassedOver(shown_place(place), reason))
+        self._over.append(PassedOver(show_place(place), reason))
 
     def _why_no_work(self, tree: Tree, item: Item) -> str:
         """Say why a file that is no notebook is nobody's work."""

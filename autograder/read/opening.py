@@ -49,13 +49,13 @@ class FileSource:
     def read_with_status(self) -> tuple[bytes, os.stat_result]:
         """Return the bytes, and what the file was after they were read. Raises Unreadable, as `read` does."""
         try:
-            with self.opened() as file:
+            with self.open() as file:
                 return read_limited(file), os.fstat(file.fileno())
         except OSError as error:
             raise Unreadable(f"The file cannot be read ({error.strerror}).") from None
 
     @contextmanager
-    def opened(self) -> Iterator[BinaryIO]:
+    def open(self) -> Iterator[BinaryIO]:
         """Give the open file.
 
         Raises:

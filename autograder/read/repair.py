@@ -17,8 +17,8 @@ from autograder.read.skeleton import (
     Release,
     ReleaseCell,
     Role,
-    checked_exercise,
-    defined_names,
+    find_checked_exercise,
+    find_defined_names,
     only_checks,
     read_release,
 )
@@ -126,7 +126,7 @@ class _Entry:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        return defined_names(self.source, guess=self.cell is None or self.cell["cell_type"] == "code")
+        return find_defined_names(self.source, guess=self.cell is None or self.cell["cell_type"] == "code")
 
     def has_role(self, *roles: Role) -> bool:
         return self.target is not None and self.target.role in roles
@@ -195,19 +195,19 @@ class _Repair:
             score[lab] = score.get(lab, 0) + 1
         best = max(sorted(score), key=score.__getitem__, default=None)
         strength = score[best] if best is not None else 0
-        if strength > self._recognised(notebook) + len(told & own_name):
+        if strength > self._count_recognised(notebook) + len(told & own_name):
             raise Unreadable(f"The notebook belongs to another lab: it looks like {best}.")
-        if not (found & mine or told & own_name or self._recognised(notebook)):
+        if not (found & mine or told & own_name or self._count_recognised(notebook)):
             raise Unreadable("The notebook has no cell of this lab.")
 
-    def _recognised(self, notebook: SubmittedNotebook) -> int:
+    def _count_recognised(self, notebook: SubmittedNotebook) -> int:
         """Count the exercises whose solution or test can be told by cell id or content."""
         ids = {cell.cell.get("id"): cell.grade_id for cell in self.release.with_role(Role.SOLUTION, Role.TEST)}
         seen: set[str] = set()
         for cell in notebook["cells"]:
-            entry = _Entry(_limited(cell["source"]), cell)
+            entry = _Entry(_limit(cell["source"]), cell)
             seen.update(solution.grade_id for solution in self.solutions if entry.defines(solution))
-            seen.update(name for name in [ids.get(cell["id"]), checked_exercise(entry.source)] if name)
+            seen.update(name for name in [ids.get(cell["id"]), find_checked_exercise(entry.source)] if name)
         return len(seen & set(self.release.named))
 
     # -- what is what --------------------------------------------------------------------------------------------
@@ -229,7 +229,7 @@ class _Repair:
         return labels
 
     def _test_by_content(self, source: str, taken: set[int]) -> ReleaseCell | None:
-        named = self.release.named.get(checked_exercise(source) or "")
+        named = self.release.named.get(find_checked_exercise(source) or "")
         return named if named is not None and named.role is Role.TEST and named.position not in taken else None
 
     def _entries(self, cells: list[NotebookNode], labels: list[ReleaseCell | None]) -> list[_Entry]:
@@ -513,7 +513,7 @@ class _Repair:
         return found
 
 
-def _limited(source: str) -> str:
+def _limit(source: str) -> str:
     return source if _size(source) <= MAX_CELL_BYTES else ""
 
 

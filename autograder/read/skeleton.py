@@ -133,7 +133,7 @@ def _exercises_by_solution(cells: list[NotebookNode], roles: list[Role]) -> dict
 
 def _keys(cells: list[NotebookNode], exercises: dict[int, tuple[str, ...]]) -> dict[int, frozenset[str]]:
     """Return the names that tell each solution cell from all others: the exercises' own, else what it alone defines."""
-    defined = {i: defined_names(cell["source"]) for i, cell in enumerate(cells) if cell["cell_type"] == "code"}
+    defined = {i: find_defined_names(cell["source"]) for i, cell in enumerate(cells) if cell["cell_type"] == "code"}
     keys = {}
     for position, names in exercises.items():
         mine = defined.get(position, frozenset())
@@ -154,7 +154,7 @@ def parse(source: str) -> ast.Module | None:
 
 
 @lru_cache(maxsize=256)  # a class hands in the same locked cells again and again; no more, for a cell may be large
-def defined_names(source: str, *, guess: bool = True) -> frozenset[str]:
+def find_defined_names(source: str, *, guess: bool = True) -> frozenset[str]:
     """Return the names a cell binds at its top level: functions, classes and assigned variables.
 
     Blocks that Python runs in the same scope (`if`, `try`, `with`, loops) count. Where the source does not parse and
@@ -168,7 +168,7 @@ def defined_names(source: str, *, guess: bool = True) -> frozenset[str]:
     return reading.guess_names(source) if guess else frozenset()
 
 
-def checked_exercise(source: str) -> str | None:
+def find_checked_exercise(source: str) -> str | None:
     """Return NAME when a cell does nothing but `check("NAME")`, else None."""
     tree = parse(source) if "check" in source else None
     match tree.body if tree is not None else []:

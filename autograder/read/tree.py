@@ -107,7 +107,7 @@ class ZipSource:
 
     def read_with_status(self) -> tuple[bytes, os.stat_result]:
         """Return the bytes, and what the archive on disk was then. Raises Unreadable, as `read` does."""
-        with _sentence("The file cannot be unpacked"), self.file.opened() as outermost:
+        with _sentence("The file cannot be unpacked"), self.file.open() as outermost:
             data = b""
             for depth, member in enumerate(self.members):
                 with zipfile.ZipFile(io.BytesIO(data) if depth else outermost) as archive:
@@ -162,7 +162,7 @@ def read_each(sources: Iterable[FoundSource]) -> Iterator[bytes]:
                     file = (
                         io.BytesIO(ZipSource(*around).read())
                         if source.members[:-1]
-                        else stack.enter_context(source.file.opened())
+                        else stack.enter_context(source.file.open())
                     )
                     archive = stack.enter_context(zipfile.ZipFile(file))
                 if archive is not None and isinstance(source, ZipSource):
@@ -370,7 +370,7 @@ class _Lister:
             with _sentence("The archive cannot be opened"), tree.budget.paying(), ExitStack() as stack:
                 file: IO[bytes] = io.BytesIO(data or b"")
                 if data is None:
-                    file = stack.enter_context(source.opened())
+                    file = stack.enter_context(source.open())
                     tree.owner = os.fstat(file.fileno()).st_uid
                 archive = stack.enter_context(zipfile.ZipFile(_Listed(file, self.members_left)))
                 infos = {info.filename: info for info in archive.infolist()}
@@ -408,7 +408,7 @@ class _Lister:
         elif danger := self._danger(info):
             _refuse(home, name, f"“{name}” {danger}.")
         elif is_work(name):
-            home.items.append(Item(name, ZipSource(source, (*members, info.filename)), time=_packed_time(info)))
+            home.items.append(Item(name, ZipSource(source, (*members, info.filename)), time=_read_packed_time(info)))
         else:
             inner = home.folders[name] = home.inner(name)
             if not (self._is_class or members):
@@ -483,7 +483,7 @@ def _is_file(root: Path, parts: tuple[str, ...]) -> bool:
         return False
 
 
-def _packed_time(info: zipfile.ZipInfo) -> float | None:
+def _read_packed_time(info: zipfile.ZipInfo) -> float | None:
     """When a member was changed, by the archive, which names no time zone."""
     with suppress(ValueError, OverflowError):
         return datetime(*info.date_time, tzinfo=UTC).timestamp() if info.date_time != _NO_TIME else None

@@ -103,7 +103,7 @@ def secret_lines(course: Course, planned: Planned = NOTHING_PLANNED) -> dict[str
             public |= {_normal(line) for line in source.splitlines()}
     for lab in course.labs:
         for path, content in read_files(course.solutions / lab.name, (f"{lab.name}.ipynb",), planned):
-            in_words = _own_answers(path, content)
+            in_words = _find_own_answers(path, content)
             for source, is_code in _cells(path, content):
                 inside, outside = (source.splitlines(), []) if source in in_words else _split_regions(source)
                 least = _LEAST_PROSE if source in in_words else _LEAST_SOLUTION
@@ -117,7 +117,7 @@ def secret_lines(course: Course, planned: Planned = NOTHING_PLANNED) -> dict[str
         told = [line for line in text.splitlines() if _tells(line, _LEAST_PROSE)]
         hidden |= {_normal(line): str(path.relative_to(course.root)) for line in told}
     sources = {path: path.read_text(encoding="utf-8") for path in course_files(course)}
-    named = {name: text for source in sources.values() for name, text in _named_texts(source).items()}
+    named = {name: text for source in sources.values() for name, text in _find_named_texts(source).items()}
     for path, source in sources.items():
         for line in (*_function_lines(source), *_edit_lines(source, named)):
             if _tells(line, _LEAST_ORACLE):
@@ -153,7 +153,7 @@ def _cells(path: Path, content: bytes) -> Iterator[tuple[str, bool]]:
         yield cell.source, cell.cell_type == "code"
 
 
-def _own_answers(path: Path, content: bytes) -> set[str]:
+def _find_own_answers(path: Path, content: bytes) -> set[str]:
     """Return the instructor's answers in words: students get none of their lines."""
     cells = answers_in_words(parse_notebook(path, content)).values()
     return {cell.source for cell in cells if is_solution(cell) and "BEGIN SOLUTION" not in cell.source}
@@ -195,7 +195,7 @@ def _edit_lines(source: str, named: Mapping[str, str]) -> Iterator[str]:
                     yield from named.get(ast.unparse(part).rpartition(".")[2], "").splitlines()
 
 
-def _named_texts(source: str) -> dict[str, str]:
+def _find_named_texts(source: str) -> dict[str, str]:
     """The strings that a file gives a name."""
     return {
         target.id: node.value.value
@@ -237,11 +237,11 @@ def _readings(name: str, content: bytes) -> Iterator[tuple[str, str]]:
     for where, text in _texts(name, content):
         if len(text) < _SHORTEST:
             continue
-        cleaned = _ESCAPED.sub(_meant, html.unescape(_COLOUR.sub("", text)))
+        cleaned = _ESCAPED.sub(_unescape, html.unescape(_COLOUR.sub("", text)))
         yield from ((where, reading) for reading in dict.fromkeys((text, cleaned, _BEFORE.sub("", cleaned))))
 
 
-def _meant(escaped: re.Match[str]) -> str:
+def _unescape(escaped: re.Match[str]) -> str:
     return {"n": "\n", "r": "\n", "t": " "}.get(escaped[1], escaped[1])
 
 
@@ -252,7 +252,7 @@ def _texts(name: str, content: bytes) -> Iterator[tuple[str, str]]:
     if (packed := _members(name, content)) is not None:
         for member, unpacked in packed.items():
             yield from _texts(member, unpacked)
-    elif (text := _decoded(name, content)) is not None:
+    elif (text := _decode(name, content)) is not None:
         try:
             yield from ((name, found) for found in _strings(json.loads(text)))
         except (ValueError, RecursionError):
@@ -285,7 +285,7 @@ def _members(name: str, content: bytes) -> dict[str, bytes] | None:
     return None
 
 
-def _decoded(name: str, content: bytes) -> str | None:
+def _decode(name: str, content: bytes) -> str | None:
     """The text of a file in whichever encoding; None if its kind is binary and it is no text."""
     encoding = next((encoding for mark, encoding in _ENCODED.items() if content.startswith(mark)), "utf-8-sig")
     if encoding == "utf-8-sig" and not is_binary(name):

@@ -28,7 +28,7 @@ MARK = re.compile(r"\bTODO\b")
 BEGIN, END = "BEGIN SOLUTION", "END SOLUTION"
 
 
-def structure_problems(notebook: NotebookNode) -> list[str]:
+def find_structure_problems(notebook: NotebookNode) -> list[str]:
     """What is wrong with the structure of a solution notebook, one sentence each; see the contract of a lab's cells."""
     problems: list[str] = []
     cells: dict[str, NotebookNode] = {}
@@ -92,7 +92,9 @@ def _first_line(cell: NotebookNode) -> str:
 # -- what is missing, with the file and the line ---------------------------------------------------------------------
 
 
-def missing_parts(course: Course, lab: str, solution: NotebookNode, declared: Mapping[str, Declaration]) -> list[str]:
+def find_missing_parts(
+    course: Course, lab: str, solution: NotebookNode, declared: Mapping[str, Declaration]
+) -> list[str]:
     """What is missing: the declaration or the cells of an exercise, and every place that is marked TODO."""
     notebook, folder = course.solution_notebook(lab), lab_folder(course, lab)
     written = text if (text := notebook.with_suffix(".py")).is_file() else notebook
@@ -129,7 +131,7 @@ def missing_parts(course: Course, lab: str, solution: NotebookNode, declared: Ma
     ]
 
 
-def variants_left(course: Course, lab: str, declared: Collection[str]) -> list[str]:
+def find_variants_left(course: Course, lab: str, declared: Collection[str]) -> list[str]:
     """The files of variants whose exercise is not declared any more, one line each."""
     gone = (path for path in _variants(course, lab) if path.stem not in {*declared, SHARED})
     return [f"{path.relative_to(course.root)} varies an exercise that is not declared: delete it" for path in gone]
@@ -162,7 +164,7 @@ class FixedGroup:
     reason: str
 
 
-def fixed_groups(declared: Mapping[str, Declaration]) -> Iterator[FixedGroup]:
+def find_fixed_groups(declared: Mapping[str, Declaration]) -> Iterator[FixedGroup]:
     """The fixed groups of a lab's exercises. Own ones are left out: their solution would have to run."""
     for name, exercise in declared.items():
         if not isinstance(exercise, Exercise):
@@ -176,12 +178,12 @@ def fixed_groups(declared: Mapping[str, Declaration]) -> Iterator[FixedGroup]:
                 yield FixedGroup(name, group.name, group.weight / total, reason or group.fixed)
 
 
-def unexplained_groups(lab: str, declared: Mapping[str, Declaration]) -> list[str]:
+def find_unexplained_groups(lab: str, declared: Mapping[str, Declaration]) -> list[str]:
     """Return a sentence for each fixed group that gives no reason for it."""
     return [
         f"{lab}, {group.exercise}: the group {group.group} expects the same for every seed, so its points can be had "
         'by copying what is released. Draw what it asks for from the seed, or say why not with fixed="…"'
-        for group in fixed_groups(declared)
+        for group in find_fixed_groups(declared)
         if not group.reason
     ]
 

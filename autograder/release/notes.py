@@ -19,7 +19,7 @@ from autograder.release.numbering import read_beginning
 _NAMED = 4  # cells or exercises named in a line; more are counted
 
 
-def student_changes(lab: str, old: NotebookNode | None, new: NotebookNode) -> list[str]:
+def describe_student_changes(lab: str, old: NotebookNode | None, new: NotebookNode) -> list[str]:
     """What a student who has the `old` release of a lab will notice in the `new` one, one line each."""
     now = points(new)
     if old is None:
@@ -48,12 +48,12 @@ def student_changes(lab: str, old: NotebookNode | None, new: NotebookNode) -> li
     return lines
 
 
-def check_changes(lab: str, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> list[str]:
+def describe_check_changes(lab: str, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> list[str]:
     """The exercises whose visible checks, hints or reference outputs differ between two exports of a lab, in one line.
 
     Args:
         lab: the lab's name.
-        old, new: the files under ``coursekit/reference`` of the lab, by name. Points are told by `student_changes`.
+        old, new: the files under ``coursekit/reference`` of the lab, by name. Points are not compared here.
     """
     differing = reference_export.differing_exercises(lab, old, new)
     return [f"{lab}: changed checks in {_list_some(differing)}"] if differing else []

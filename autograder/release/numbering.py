@@ -21,7 +21,7 @@ _EMPTY = "–"
 _OPTIONAL = re.compile(r" \(optional\)|, optional\b")
 
 
-def texts_left(old: NotebookNode, new: NotebookNode) -> list[str]:
+def find_texts_left(old: NotebookNode, new: NotebookNode) -> list[str]:
     """Return a line for each exercise that only the `old` release has, and whose text is still in the `new` notebook.
 
     The text of an exercise is the text cell right before its stub.

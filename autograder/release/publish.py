@@ -27,7 +27,7 @@ from autograder.course.labs import parse_notebook
 from autograder.course.settings import Course
 from autograder.release import validation
 from autograder.release.leaks import NOTHING_PLANNED, Planned, files_in, find_leaks, is_binary, read_files
-from autograder.release.notes import check_changes, student_changes
+from autograder.release.notes import describe_check_changes, describe_student_changes
 from coursekit.lecture.dates import MONTHS
 
 MARKER = ".course-publish.json"
@@ -75,7 +75,7 @@ def publish(course: Course, directory: Path) -> PublishSummary:
     did not write stay as they are. Raises PublishRefused when it is not, when a lab is not released, when a file is of
     an unknown kind, or when one holds a line of a solution, an oracle or a hidden case; then nothing is written.
     """
-    if problems := publication_problems(course, directory):
+    if problems := find_publication_problems(course, directory):
         raise PublishRefused(problems)
     directory = directory.expanduser().resolve()
     earlier = _earlier_files(directory)
@@ -99,7 +99,7 @@ def publish(course: Course, directory: Path) -> PublishSummary:
     return PublishSummary(tuple(sorted(written)), tuple(sorted(removed)), tuple(students), tuple(unlinked))
 
 
-def publication_problems(course: Course, directory: Path, planned: Planned = NOTHING_PLANNED) -> list[str]:
+def find_publication_problems(course: Course, directory: Path, planned: Planned = NOTHING_PLANNED) -> list[str]:
     """Why the student repository may not be written into `directory`, one sentence each.
 
     Judged is the course as it will be when the `planned` files are written (path -> content, None for one that goes).
@@ -145,8 +145,8 @@ def _student_changes(course: Course, directory: Path, files: Mapping[str, bytes]
         shipped = (directory / path).read_bytes() if (directory / path).is_file() else b""
         if shipped != files[path]:
             before = nbformat.reads(shipped.decode("utf-8"), as_version=4) if shipped else None
-            lines += student_changes(lab, before, nbformat.reads(files[path].decode("utf-8"), as_version=4))
-        lines += check_changes(lab, old, new)
+            lines += describe_student_changes(lab, before, nbformat.reads(files[path].decode("utf-8"), as_version=4))
+        lines += describe_check_changes(lab, old, new)
     return lines
 
 

@@ -58,7 +58,7 @@ def export(
     arrays: dict[str, np.ndarray] = {}
     entries = []
     for name in points:
-        cases = own[name] if name in own else _drawn(declared[name])
+        cases = own[name] if name in own else _draw(declared[name])
         spec = replace(declared[name].spec, sections=sections.get(name, {}))
         entries.append(_exercise(spec, cases, arrays))
     description = {"lab": lab, "title": title, "points": dict(points), "exercises": entries}
@@ -138,7 +138,7 @@ def _exercise(spec: ExerciseSpec, expectations: Sequence[Expectation], arrays: d
     }
 
 
-def _drawn(declared: Declaration) -> Sequence[Expectation]:
+def _draw(declared: Declaration) -> Sequence[Expectation]:
     assert isinstance(declared, Exercise), f"{declared.name}: its cases need the solution"
     return declared.expectations(VISIBLE_SEED)
 
@@ -207,7 +207,7 @@ def _pack(arrays: Mapping[str, np.ndarray]) -> bytes:
 # -- sections of lectures to which mistakes refer --------------------------------------------------------------------
 
 
-def referred_sections(course: Course, declared: Mapping[str, Declaration]) -> dict[str, dict[str, Section]]:
+def find_referred_sections(course: Course, declared: Mapping[str, Declaration]) -> dict[str, dict[str, Section]]:
     """For each exercise the sections that its mistakes refer to, by the mistake's id.
 
     A reference to a lecture that the course has left out is none.

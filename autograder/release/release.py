@@ -46,15 +46,15 @@ from autograder.release.course_cells import write_course_cells
 from autograder.release.leaks import find_leaks
 from autograder.release.lint_lab import (
     FixedGroup,
-    fixed_groups,
-    missing_parts,
-    structure_problems,
-    unexplained_groups,
-    variants_left,
+    find_fixed_groups,
+    find_missing_parts,
+    find_structure_problems,
+    find_unexplained_groups,
+    find_variants_left,
 )
-from autograder.release.notes import check_changes, student_changes
-from autograder.release.numbering import renumber, texts_left, write_points
-from autograder.release.publish import publication_problems
+from autograder.release.notes import describe_check_changes, describe_student_changes
+from autograder.release.numbering import find_texts_left, renumber, write_points
+from autograder.release.publish import find_publication_problems
 from autograder.sandbox import Sandbox
 from coursekit import quiet
 from coursekit.check.judge import Expectation
@@ -73,7 +73,7 @@ class ReleaseRefused(ValueError):
 class ReleaseSummary:
     """What a release changed, or would change: files, relative to the course, and what students will notice.
 
-    `fixed` has a line for each reason why groups of a changed lab expect the same for every seed, see `fixed_groups`;
+    `fixed` has a line for each reason why groups of a changed lab expect the same for every seed;
     `numbered` says what became of sections, table and references of a lab that lost, got or moved an exercise;
     `left` which texts of dropped exercises are still there; `failing` which given cells fail in the sandbox.
     `totals` has the points of a lab whose sum changed: before and now.
@@ -118,7 +118,7 @@ def release(
     public = {path: text for path, text in shipped.items() if not path.startswith("solutions/")}
     problems += find_leaks(public, course, planned)
     if publish_to is not None:
-        problems += publication_problems(course, publish_to, planned)
+        problems += find_publication_problems(course, publish_to, planned)
     if problems:
         raise ReleaseRefused(dict.fromkeys(problems))
     if not check:
@@ -138,7 +138,7 @@ def _fixed_points(course: Course, lab: str) -> Iterator[str]:
     """Return a line for each reason why a copy of what is released earns points in this lab."""
     worth = points(read_pair(course.solution_notebook(lab)))
     by_reason: dict[str, list[FixedGroup]] = defaultdict(list)
-    for group in fixed_groups(declared_exercises(course, lab)):
+    for group in find_fixed_groups(declared_exercises(course, lab)):
         by_reason[group.reason].append(group)
     for reason, groups in by_reason.items():
         earned = math.fsum(group.share * worth[group.exercise] for group in groups)
@@ -158,8 +158,8 @@ def _plan_lab(course: Course, lab: str, summary: ReleaseSummary) -> dict[Path, b
     disagree = check_pair(solution_path) is not None
     declared = declared_exercises(course, lab)
     rubrics(course, lab, solution)
-    problems = [f"solutions/{lab}: {problem}" for problem in structure_problems(solution)]
-    if problems := [*missing_parts(course, lab, solution, declared), *problems]:
+    problems = [f"solutions/{lab}: {problem}" for problem in find_structure_problems(solution)]
+    if problems := [*find_missing_parts(course, lab, solution, declared), *problems]:
         raise ReleaseRefused(problems)
     text = write_text(solution)
     summary.numbered += (f"{lab}: {line}" for line in renumber(solution))
@@ -183,21 +183,21 @@ def _plan_lab(course: Course, lab: str, summary: ReleaseSummary) -> dict[Path, b
         planned |= {
             path: None for path in folder.glob(pattern) if path.is_file() and path not in wanted and not _is_cache(path)
         }
-    if planned and (unexplained := unexplained_groups(lab, declared)):
+    if planned and (unexplained := find_unexplained_groups(lab, declared)):
         raise ReleaseRefused(unexplained)
-    if planned and (failed := trials.failed_checks(lab, solution, exported, files)):
+    if planned and (failed := trials.find_failed_checks(lab, solution, exported, files)):
         raise ReleaseRefused(failed)
     old = None
     with suppress(CourseError):  # not there yet, or not whole: then all of it is new
         old = read_released(course, lab)
     if course.release_notebook(lab) in planned:
-        summary.students += student_changes(lab, old, new)
+        summary.students += describe_student_changes(lab, old, new)
         if old is not None and (memory := remember_cells(read_earlier_cells(course, lab), old, new)):
             planned[earlier_file(course, lab)] = memory
     if any(path.parent in folders for path in planned):
         shipped = {path.name: path.read_bytes() for path in folders[-1].glob(f"{lab}.*")}
-        summary.students += check_changes(lab, shipped, exported)
-    lines_left = [*(texts_left(old, new) if old else ()), *variants_left(course, lab, declared)]
+        summary.students += describe_check_changes(lab, shipped, exported)
+    lines_left = [*(find_texts_left(old, new) if old else ()), *find_variants_left(course, lab, declared)]
     summary.left += (f"{lab}: {line}" for line in lines_left)
     if old is not None and (before := _worth(old)) != (now := _worth(new)):
         summary.totals[lab] = before, now
@@ -257,20 +257,20 @@ def _references(
             visible = compute_own_expectations(lab, solution, own, VISIBLE_SEED, sandbox, files, tell)
     starting = nullcontext() if "tensorflow" in sys.modules else quiet.no_messages()  # a formula may start it
     try:
-        sections = reference_export.referred_sections(course, declared)
+        sections = reference_export.find_referred_sections(course, declared)
         with starting:
             title = course.lab(lab).title
             exported = reference_export.export(lab, title, points(solution), declared, visible, sections, imports)
     except CourseError as error:
         raise ReleaseRefused([f"{lab}: {error}"]) from error
     except Exception as error:  # whatever a formula, or a function that draws cases, can raise
-        if place := _declared_at(course, error):
+        if place := _find_declaration(course, error):
             raise ReleaseRefused([f"{place}: {type(error).__name__}: {error}; correct it"]) from error
         raise
     if tried := [exercise for exercise in declared.values() if exercise.wrong_answers]:
         with _sandbox(course, lab) as sandbox:
             passed = [
-                trials.too_good(lab, exercise, solution, _visible_cases(exercise, visible), sandbox, files)
+                trials.find_too_good(lab, exercise, solution, _visible_cases(exercise, visible), sandbox, files)
                 for exercise in tried
             ]
         if any(passed):
@@ -287,7 +287,7 @@ def _visible_cases(exercise: Declaration, of_own: Mapping[str, list[Expectation]
     return exercise.expectations(VISIBLE_SEED) if isinstance(exercise, Exercise) else of_own[exercise.name]
 
 
-def _declared_at(course: Course, error: Exception) -> str:
+def _find_declaration(course: Course, error: Exception) -> str:
     """The file and line of the course's exercises in which an error was raised, or nothing."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if (path := Path(frame.filename)).is_relative_to(course.root / FOLDER):

@@ -31,7 +31,7 @@ from coursekit.terminal import RAISED
 PATIENCE = 900  # seconds; labs that train a model take about a minute
 
 
-def failed_checks(
+def find_failed_checks(
     lab: str, solution: NotebookNode, references: Mapping[str, bytes], files: Mapping[str, bytes]
 ) -> list[str]:
     """Run a solution against reference files that are not written yet; return what it fails, one sentence each.
@@ -79,7 +79,7 @@ def _failures(lines: list[str]) -> list[str]:
     return failures
 
 
-def too_good(
+def find_too_good(
     lab: str,
     exercise: Declaration,
     solution: NotebookNode,
@@ -194,8 +194,9 @@ class Trial:
             self._context.__exit__(None, None, None)
 
     def _find_problems(self, source: str, cases: Iterable[Expectation]) -> Iterator[tuple[Expectation, str | None]]:
+        spec = self._exercise.spec
         for case, attempt in self._try(source, cases):
-            yield case, problem(self._exercise.spec, case, attempt)
+            yield case, problem(spec, case, attempt)
 
     def _try(self, source: str, cases: Iterable[Expectation]) -> Iterator[tuple[Expectation, Attempt]]:
         """Run a cell, then yield each case with what came of it. Raises Stopped."""

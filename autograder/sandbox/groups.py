@@ -65,7 +65,7 @@ class ControlGroup:
 def find() -> Path | str:
     """Return the group in which the grader may make others, or why it may not."""
     try:
-        parent = _handed_over()
+        parent = _find_handed_over()
     except (OSError, ValueError) as error:
         return str(error)
     if parent is None:
@@ -77,7 +77,7 @@ def find() -> Path | str:
     return parent
 
 
-def _handed_over() -> Path | None:
+def _find_handed_over() -> Path | None:
     """Return the grader's own group if it was handed over: writable, and with no other processes than the grader's."""
     own = _own(_mount())
     if own is None:

@@ -18,7 +18,7 @@ from autograder.course.settings import Course, CourseError, load_course
 from autograder.course.text_pairs import check_pair, read_pair
 from autograder.declare import Case, Exercise, OwnExercise
 from autograder.integrations.scaffold.making import new_course, new_exercise, new_lab
-from autograder.release.lint_lab import missing_parts, structure_problems, variants_left
+from autograder.release.lint_lab import find_missing_parts, find_structure_problems, find_variants_left
 from autograder.release.release import ReleaseRefused, release
 from coursekit.probes.driving import described
 
@@ -52,7 +52,7 @@ def declared(course: Course, *names: str) -> dict[str, Exercise]:
 
 
 def missing(course: Course, known: dict) -> list[str]:
-    return missing_parts(course, LAB, read_pair(course.solution_notebook(LAB)), known)
+    return find_missing_parts(course, LAB, read_pair(course.solution_notebook(LAB)), known)
 
 
 def test_a_new_exercise_has_every_part_and_release_names_what_is_to_be_filled_in(repository):
@@ -63,7 +63,7 @@ def test_a_new_exercise_has_every_part_and_release_names_what_is_to_be_filled_in
         if path.suffix == ".py":
             ast.parse(path.read_text(encoding="utf-8"))
     notebook = read_pair(repository.solution_notebook(LAB))
-    assert list(points(notebook))[-1] == "entropy" and structure_problems(notebook) == []
+    assert list(points(notebook))[-1] == "entropy" and find_structure_problems(notebook) == []
     assert check_pair(repository.solution_notebook(LAB)) is None
     heading = cells_by_id(notebook)["text-entropy"].source.splitlines()[0]
     assert heading == "## 9 · entropy", "sections are counted, not exercises: the lab's table ends with 8"
@@ -90,12 +90,12 @@ def test_the_parts_that_are_missing_altogether_are_named_with_their_line(reposit
 def test_variants_of_an_exercise_that_is_gone_are_named_and_hinder_no_release(repository):
     """They are to be deleted with the exercise; what is to be filled in there concerns nobody."""
     known = declared(repository)
-    assert variants_left(repository, LAB, known) == []
+    assert find_variants_left(repository, LAB, known) == []
     path = repository.root / PARTS["variants"]
     path.write_text("# TODO: another solution\n", encoding="utf-8")
     path.with_name("shared.py").write_text("X = 1\n", encoding="utf-8")
     assert missing(repository, known) == []
-    assert variants_left(repository, LAB, known) == [
+    assert find_variants_left(repository, LAB, known) == [
         f"{PARTS['variants']} varies an exercise that is not declared: delete it"
     ]
 
@@ -120,7 +120,7 @@ def test_a_new_lab_has_its_modules_its_tests_and_its_entry(repository):
         assert (course.root / path).is_file(), path
     assert "TestAverages" in (course.root / "tests" / "labs" / "test_10_averages.py").read_text()
     notebook = read_pair(course.solution_notebook("10_averages"))
-    assert structure_problems(notebook) == [] and list(points(notebook)) == ["weighted_mean"]
+    assert find_structure_problems(notebook) == [] and list(points(notebook)) == ["weighted_mean"]
 
 
 def test_another_course_gets_its_own_exercises_and_labs(tmp_path):
@@ -137,8 +137,10 @@ def test_another_course_gets_its_own_exercises_and_labs(tmp_path):
     course = load_course(folder)
     for lab in course.labs:
         notebook = read_pair(course.solution_notebook(lab.name))
-        assert structure_problems(notebook) == []
-    said = missing_parts(course, "02_more", notebook, {"first_exercise": OwnExercise("first_exercise", call=("x",))})
+        assert find_structure_problems(notebook) == []
+    said = find_missing_parts(
+        course, "02_more", notebook, {"first_exercise": OwnExercise("first_exercise", call=("x",))}
+    )
     assert any(line.startswith("exercises/more/first_exercise.py:5: to fill in") for line in said)
     assert any(line.startswith("solutions/02_more/02_more.py") for line in said)
 
@@ -169,7 +171,7 @@ def test_marks_are_looked_for_in_the_newer_half_of_the_notebook(tmp_path):
     cells_by_id(notebook)["text-centre"].source = "TODO: say it"
     nbformat.write(notebook, path)
     known = {"centre": OwnExercise("centre", call=("x",))}
-    assert [line for line in missing_parts(course, "01_first_lab", read_pair(path), known) if "say it" in line]
+    assert [line for line in find_missing_parts(course, "01_first_lab", read_pair(path), known) if "say it" in line]
 
 
 def test_a_new_layer_has_every_part_and_is_driven_in_each_mode_once_it_is_filled_in(tmp_path):
@@ -183,7 +185,7 @@ def test_a_new_layer_has_every_part_and_is_driven_in_each_mode_once_it_is_filled
     new_exercise(course, "01_first_lab", "Shift", layer=True)
     assert cells_by_id(read_pair(path))["imports"].source.count("import keras") == 1
     known = {"centre": OwnExercise("centre", call=("x",)), "Scale": OwnExercise("Scale", call=("x",))}
-    said = missing_parts(course, "01_first_lab", read_pair(path), known)
+    said = find_missing_parts(course, "01_first_lab", read_pair(path), known)
     assert any(line.startswith("exercises/first_lab/Scale.py:5: to fill in") for line in said)
 
     written = declaration.read_text(encoding="utf-8").replace("    # a_mistake", "    a_mistake")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.course.text import on_one_line, printable
-from autograder.read.layouts import shown_place
+from autograder.read.layouts import show_place
 
 ACTS = ("\x1b]0;title\x07", "\x1b[2J", "\x9b31m", "\u202e", "\u2066", "\u2028", "\u2029", "\u200b", "\ufeff", "\udce9")
 
@@ -34,4 +34,4 @@ def test_no_text_keeps_a_character_that_acts(text):
 def test_a_name_begins_no_line_of_its_own():
     forged = "eve\nno verdict ada\x1b[2J"
     assert on_one_line(forged) == "eve_no verdict ada_[2J"
-    assert "\n" not in shown_place(f"/class/{forged}")
+    assert "\n" not in show_place(f"/class/{forged}")

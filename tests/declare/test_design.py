@@ -9,7 +9,7 @@ from autograder.author.strength import formula_mutants
 from autograder.cli.author import describe_mistake
 from autograder.declare import Design, Questions, seen
 from autograder.declare.questions import ANY_CHOICE
-from autograder.release.lint_lab import fixed_groups
+from autograder.release.lint_lab import find_fixed_groups
 from coursekit.check.judge import Attempt, judge
 from coursekit.probes.choosing import design, real, whole
 from coursekit.probes.driving import ContractError
@@ -50,7 +50,7 @@ def test_of_two_broken_constraints_both_are_named():
 
 
 def test_a_choice_is_the_same_for_every_seed_and_has_no_formula_to_change():
-    assert {group.reason for group in fixed_groups({"design": seats()})} == {ANY_CHOICE}
+    assert {group.reason for group in find_fixed_groups({"design": seats()})} == {ANY_CHOICE}
     assert not list(formula_mutants(seats()))
 
 

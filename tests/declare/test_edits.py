@@ -10,7 +10,7 @@ import pytest
 from autograder.cli.author import describe_mistake
 from autograder.declare import Advice, Case, Exercise, edit, instead, seen
 from autograder.declare.edits import EditError, Formula
-from autograder.release.leaks import _edit_lines, _named_texts
+from autograder.release.leaks import _edit_lines, _find_named_texts
 from coursekit.check.judge import Attempt, judge
 from coursekit.check.report import Report
 from coursekit.generator import Generator
@@ -53,7 +53,7 @@ X = np.array([[1.0, 2.0, 4.0], [0.0, 0.0, -1.0]])
     ],
 )
 def test_an_edit_is_found_whatever_the_layout(change, expected):
-    new = FORMULA.made([change])[""]
+    new = FORMULA.make([change])[""]
     assert not np.allclose(new(X), softened(X))
     if expected is not None:
         np.testing.assert_allclose(new(X), expected(X) / expected(X).sum(axis=-1, keepdims=True))
@@ -61,12 +61,12 @@ def test_an_edit_is_found_whatever_the_layout(change, expected):
 
 def test_what_takes_the_place_of_an_expression_is_one_expression():
     """`x - peak(x)` becomes `x - (x.mean() + 1)`, and not `x - x.mean() + 1`."""
-    assert "x - (x.mean() + 1)" in FORMULA.edited([("peak(x)", "x.mean() + 1")])[softened]
+    assert "x - (x.mean() + 1)" in FORMULA.change_texts([("peak(x)", "x.mean() + 1")])[softened]
 
 
 def test_the_formula_itself_stays_as_it_is():
     before = softened(X)
-    FORMULA.made([("powers / total", "powers")])[""](X)
+    FORMULA.make([("powers / total", "powers")])[""](X)
     np.testing.assert_array_equal(softened(X), before)
 
 
@@ -81,7 +81,7 @@ def test_the_formula_itself_stays_as_it_is():
 )
 def test_an_edit_that_does_not_fit_once_is_an_error_that_names_the_mistake(change, said):
     with pytest.raises(EditError, match=said):
-        FORMULA.edited([change])
+        FORMULA.change_texts([change])
     exercise = Exercise("soft", oracle=softened)
     with pytest.raises(ValueError, match=rf"soft, mistake blunder: [\s\S]*{said}"):
         exercise.mistakes(blunder=edit(change) | "A blunder.")
@@ -89,9 +89,9 @@ def test_an_edit_that_does_not_fit_once_is_an_error_that_names_the_mistake(chang
 
 def test_two_edits_of_one_place_exclude_each_other():
     one, other = ("powers / total", "powers"), ("total = powers.sum(axis=-1, keepdims=True)", "total = 1")
-    FORMULA.made([one, other])
+    FORMULA.make([one, other])
     with pytest.raises(EditError, match="two edits change one place of"):
-        FORMULA.made([("x - peak(x)", "x"), ("peak(x)", "0")])
+        FORMULA.make([("x - peak(x)", "x"), ("peak(x)", "0")])
 
 
 def soft_exercise() -> Exercise:
@@ -139,7 +139,7 @@ def judged(outputs, kind=None):
 
 def test_a_named_mistake_brings_its_own_hint_in_place_of_those_of_the_group():
     def undivided(case):
-        return {"weights": FORMULA.made([("powers / total", "powers")])[""](case.inputs["x"])}
+        return {"weights": FORMULA.make([("powers / total", "powers")])[""](case.inputs["x"])}
 
     spec, judgement = judged(undivided)
     assert judgement.misconceptions == ("not_divided",)
@@ -180,7 +180,7 @@ exercise.mistakes(
 )
 """
     source += 'exercise.question(hints=("A hint is for students and no secret at all.", "Another one."))'
-    assert set(_edit_lines(source, _named_texts(source))) == {
+    assert set(_edit_lines(source, _find_named_texts(source))) == {
         "scores / numpy.sqrt(keys.shape[-1]) of an exercise",
         "the new text of the formula, line by line",
         "another text of the formula, in a pair",

@@ -56,14 +56,14 @@ def test_an_edit_says_how_many_times_it_fits():
     with pytest.raises(ValueError, match="mistake silent: what is the student told"):
         exercise.mistakes(silent=edit("factor *", ""))
     with pytest.raises(EditError, match="exactly once"):
-        exercise.formulas.edited([("factor", "3")])
+        exercise.formulas.change_texts([("factor", "3")])
 
 
 def test_an_edit_may_use_numpy_where_the_formulas_module_does_not():
     functions: dict = {}
     exec(compile("def half(x):\n    return x / 2", __file__, "exec"), functions)
     exercise = Exercise("half", oracle=scaled)
-    assert exercise.formulas.made([("factor * x", "np.abs(x) * math.pi")])[""](np.array(-1.0)) > 5
+    assert exercise.formulas.make([("factor * x", "np.abs(x) * math.pi")])[""](np.array(-1.0)) > 5
 
 
 def test_the_formulas_signature_says_how_the_function_is_called():

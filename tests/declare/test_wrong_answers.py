@@ -17,7 +17,7 @@ def refusals(tmp_path, monkeypatch):
     """What a release of a new course says of its first exercise, `centre`, with wrong answers beside it."""
     new_course(tmp_path / "course")
     course = load_course(tmp_path / "course")
-    monkeypatch.setattr(trials, "failed_checks", lambda *_: [])
+    monkeypatch.setattr(trials, "find_failed_checks", lambda *_: [])
     monkeypatch.setattr("autograder.release.release.preload_of", lambda *_: ("numpy",))
     path = course.root / "exercises" / "first_lab" / "centre.py"
     text = path.read_text()

@@ -53,7 +53,7 @@ def test_points_are_those_of_the_file_or_equal_shares(course):
     write(course, RUBRIC.replace("points = [3, 1]", "").replace('"Gives', '"", "Gives'))
     (rubric,) = rubrics(course, LAB, read_released(course, LAB)).values()
     assert rubric.points({1, 2, 3}) == 4 and rubric.points({1}) == pytest.approx(4 / 3)
-    assert rubric.told({1}, "Well.").splitlines()[0] == f"✓ {ITEM} (1.33 of 1.33)"
+    assert rubric.describe({1}, "Well.").splitlines()[0] == f"✓ {ITEM} (1.33 of 1.33)"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from autograder.course.settings import load_course
 from autograder.declare.course_exercises import declared_exercises, lab_files
 from autograder.integrations.importing.cases import Target, find_targets, find_tried
 from autograder.integrations.scaffold.making import new_course
-from autograder.release.lint_lab import missing_parts, structure_problems
+from autograder.release.lint_lab import find_missing_parts, find_structure_problems
 
 LAB = "02_taken"
 R = {"language": "R", "name": "ir", "display_name": "R"}
@@ -77,9 +77,9 @@ def test_an_assignment_becomes_a_lab_that_lacks_only_what_is_marked(run):
     (folder,) = {path.parent for path in lab_files(load_course(Path.cwd()), LAB)}
     assert f"Now read {folder.relative_to(Path.cwd())}/, fill in" in said, "the folder that is there"
     course, notebook, named = imported()
-    assert structure_problems(notebook) == []
+    assert find_structure_problems(notebook) == []
     assert named["double"].source == 'check("double")' and named["double"].metadata.nbgrader["points"] == 3
-    missing = missing_parts(course, LAB, notebook, declared_exercises(course, LAB))
+    missing = find_missing_parts(course, LAB, notebook, declared_exercises(course, LAB))
     assert [line for line in missing if "to fill in" not in line] == []
     assert "were hidden" in "".join(missing)
     groups = {group.title: group.draw(None) for group in declared_exercises(course, LAB)["double"].groups}

@@ -23,7 +23,7 @@ from autograder.grade.lab_grader import add_origin
 from autograder.grade.results import ExerciseResult, LabResult
 from autograder.marking import run as command
 from autograder.read import FoundSubmission, find_submissions
-from autograder.read.handing_in import dated, later, read_times
+from autograder.read.handing_in import choose_time, date_submission, read_times
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 PLUS_ONE = timezone(timedelta(hours=1))
@@ -144,15 +144,15 @@ def test_a_time_is_said_in_the_zone_of_the_course_with_utc_beside_it():
 
 def test_the_later_of_two_times_counts():
     hour = timedelta(hours=1)
-    assert later(None, None) is None and later(NOON, None) == later(None, NOON) == NOON
-    assert later(NOON, NOON + hour) == later(NOON + hour, NOON) == NOON + hour
-    assert later(NOON, NOON + timedelta(minutes=4)) == NOON  # clocks differ
+    assert choose_time(None, None) is None and choose_time(NOON, None) == choose_time(None, NOON) == NOON
+    assert choose_time(NOON, NOON + hour) == choose_time(NOON + hour, NOON) == NOON + hour
+    assert choose_time(NOON, NOON + timedelta(minutes=4)) == NOON  # clocks differ
     said = FoundSubmission("ada", LAB, None, timestamp=NOON, note="A note.")
-    assert dated(said, NOON + hour).timestamp == NOON + hour
-    assert dated(said, NOON + hour).note.startswith(
+    assert date_submission(said, NOON + hour).timestamp == NOON + hour
+    assert date_submission(said, NOON + hour).note.startswith(
         "A note. It is dated 2026-11-02 12:00 UTC and came at 2026-11-02 13"
     )
-    assert dated(said, NOON - hour) == said
+    assert date_submission(said, NOON - hour) == said
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from test_submission_factory import ANSWERS, LOCKED, POINTS, STUBS, answered, as
 from test_submission_repair import assert_sound, sources_before
 
 from autograder.read import CellStep, Unreadable, find_submissions, read_notebook, read_plan
-from autograder.read.skeleton import checked_exercise, defined_names, only_checks
+from autograder.read.skeleton import find_checked_exercise, find_defined_names, only_checks
 
 RELEASE = release()
 GRADE_IDS = [cell.metadata.nbgrader.grade_id for cell in RELEASE.cells if "nbgrader" in cell.metadata]
@@ -165,8 +165,8 @@ def refused_or_sound(data):
 @SLOW
 @given(st.text(alphabet="def ass x=()[]:%!?\n'\"#\\", max_size=60))
 def test_what_a_source_defines_is_told_for_any_text(source):
-    defined_names(source)
-    checked_exercise(source)
+    find_defined_names(source)
+    find_checked_exercise(source)
     only_checks(source)
 
 

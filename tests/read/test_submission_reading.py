@@ -199,7 +199,7 @@ def test_note_a_student_writes_into_the_file_is_no_repair():
 )
 def test_hostile_sources_are_looked_through_in_no_time(source):
     with takes_at_most(3):
-        skeleton.defined_names("def softmax():\n    pass\n" + source)
+        skeleton.find_defined_names("def softmax():\n    pass\n" + source)
         skeleton.only_checks(source)
 
 

@@ -13,7 +13,7 @@ from this_course import ROOT, exercises_of
 from autograder.course.labs import points
 from autograder.declare import Case, Design, Exercise, Questions
 from autograder.declare.exercise import VISIBLE_SEED
-from autograder.release.lint_lab import fixed_groups
+from autograder.release.lint_lab import find_fixed_groups
 from coursekit.check.judge import Attempt, Expectation, judge
 
 HIDDEN_SEED = 977
@@ -39,7 +39,7 @@ def twice() -> Exercise:
 
 
 def test_a_group_is_fixed_if_two_seeds_expect_the_same():
-    found = {group.group: group for group in fixed_groups({"twice": twice()})}
+    found = {group.group: group for group in find_fixed_groups({"twice": twice()})}
     assert list(found) == ["zero", "refused"]
     assert (found["zero"].share, found["zero"].reason) == (0.25, "")
     assert found["refused"].reason == "a refusal"
@@ -48,7 +48,7 @@ def test_a_group_is_fixed_if_two_seeds_expect_the_same():
 def test_what_is_written_down_is_a_value():
     questions = Questions("answers")
     questions.question("half", "a half", right=0.5)
-    (group,) = fixed_groups({"answers": questions})
+    (group,) = find_fixed_groups({"answers": questions})
     assert group.reason == "a value that students write down"
 
 
@@ -60,13 +60,13 @@ def test_hidden_labels_are_no_fixed_group():
         return [Case({"x": 1}, withheld={"labels": rng.integers(100, size=20)})]
 
     exercise.probe_only = ("labels",)
-    assert list(fixed_groups({"free": exercise})) == []
+    assert list(find_fixed_groups({"free": exercise})) == []
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("lab", LABS)
 def test_every_other_group_of_this_course_says_why(lab):
-    unexplained = {(group.exercise, group.group) for group in fixed_groups(exercises_of(lab)) if not group.reason}
+    unexplained = {(group.exercise, group.group) for group in find_fixed_groups(exercises_of(lab)) if not group.reason}
     assert not unexplained
 
 
@@ -75,7 +75,7 @@ def test_every_other_group_of_this_course_says_why(lab):
 def test_replaying_what_is_released_earns_nothing_else(lab):
     """Who returns what the reference file holds for the visible case whose inputs are the nearest."""
     exercises = exercises_of(lab)
-    fixed = {(group.exercise, group.group) for group in fixed_groups(exercises)}
+    fixed = {(group.exercise, group.group) for group in find_fixed_groups(exercises)}
     worth = points(nbformat.read(ROOT / "solutions" / lab / f"{lab}.ipynb", as_version=4))
     total = values = 0.0
     for name, exercise in exercises.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tiny_course import solution_notebook
 
-from autograder.release.lint_lab import structure_problems
+from autograder.release.lint_lab import find_structure_problems
 
 
 def without(index):
@@ -21,7 +21,7 @@ def source(index, text):
 
 
 def test_a_sound_notebook_passes():
-    assert structure_problems(solution_notebook()) == []
+    assert find_structure_problems(solution_notebook()) == []
 
 
 @pytest.mark.parametrize(
@@ -45,5 +45,5 @@ def test_a_sound_notebook_passes():
 def test_a_broken_structure_is_named(change, reason):
     notebook = solution_notebook()
     change(notebook)
-    problems = structure_problems(notebook)
+    problems = find_structure_problems(notebook)
     assert any(reason in problem for problem in problems), problems

@@ -14,7 +14,7 @@ from lab_matrix import LABS
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from this_course import exercises_of
 
-from autograder.release.numbering import renumber, texts_left
+from autograder.release.numbering import find_texts_left, renumber
 
 ROOT = Path(__file__).resolve().parents[2]
 SOLUTIONS = sorted((ROOT / "solutions").glob("*/*.ipynb"))
@@ -120,16 +120,16 @@ def test_the_text_of_a_dropped_exercise_that_stays_is_named():
     stub = new_code_cell("def second(): ...", metadata={"nbgrader": {"grade_id": "second-code", "solution": True}})
     old.cells.insert(4, stub)
     new = copy.deepcopy(old)
-    assert texts_left(old, new) == []
+    assert find_texts_left(old, new) == []
     del new.cells[4:6]
-    (told,) = texts_left(old, new)
+    (told,) = find_texts_left(old, new)
     assert told.startswith("the text “2 · Two” stood before second, which is gone: delete it")
     for before, after in ((old, "text-2"), (new, "text-2")):
         before.cells[3].metadata["nbgrader"] = {"grade_id": after, "solution": False}
     new.cells[3].source = "## 1 · Two"
-    assert "the text text-2 stood before second" in texts_left(old, new)[0], "it is known by its name, too"
+    assert "the text text-2 stood before second" in find_texts_left(old, new)[0], "it is known by its name, too"
     del new.cells[3]
-    assert texts_left(old, new) == []
+    assert find_texts_left(old, new) == []
 
 
 def test_the_second_time_nothing_changes():

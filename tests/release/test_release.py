@@ -18,7 +18,7 @@ from autograder.course.settings import CourseError, load_course
 from autograder.course.text_pairs import check_pair, read_pair, write_pair
 from autograder.declare import Case, Exercise
 from autograder.release.course_cells import badge_source, setup_source
-from autograder.release.notes import check_changes
+from autograder.release.notes import describe_check_changes
 from autograder.release.release import ReleaseRefused, release
 
 REPOSITORY = 'repository = "https://github.com/owner/name"'
@@ -194,10 +194,10 @@ def test_the_summary_names_the_exercises_whose_checks_changed():
         np.savez(packed, **arrays)
         return {f"{LAB}.json": json.dumps(described).encode(), f"{LAB}.npz": packed.getvalue()}
 
-    assert check_changes(LAB, files(), files(value=1.00000001, tolerance=1e-6 * (1 + 1e-9))) == []
-    assert check_changes(LAB, files(), files(hint="Multiply.")) == [f"{LAB}: changed checks in double"]
-    assert check_changes(LAB, files(), files(value=1.5)) == [f"{LAB}: changed checks in square"]
-    assert check_changes(LAB, {}, files()) == []
+    assert describe_check_changes(LAB, files(), files(value=1.00000001, tolerance=1e-6 * (1 + 1e-9))) == []
+    assert describe_check_changes(LAB, files(), files(hint="Multiply.")) == [f"{LAB}: changed checks in double"]
+    assert describe_check_changes(LAB, files(), files(value=1.5)) == [f"{LAB}: changed checks in square"]
+    assert describe_check_changes(LAB, {}, files()) == []
 
 
 def test_points_in_a_table_follow_the_test_cells(course):

@@ -14,7 +14,7 @@ from tiny_course import build, write_notebook
 from autograder.course.settings import CourseError, load_course
 from autograder.declare import Exercise, Mistake, Questions, seen
 from autograder.declare.questions import ONE
-from autograder.release.reference_export import referred_sections, section
+from autograder.release.reference_export import find_referred_sections, section
 from coursekit.check.judge import Attempt, Section, judge
 from coursekit.check.report import Report
 
@@ -23,7 +23,7 @@ from coursekit.check.report import Report
 def test_every_section_that_a_mistake_of_this_course_refers_to_exists(lab):
     course = load_course(ROOT)
     exercises = exercises_of(lab)
-    referred = referred_sections(course, exercises)
+    referred = find_referred_sections(course, exercises)
     for name, exercise in exercises.items():
         named = {id for id, mistake in getattr(exercise, "named_mistakes", {}).items() if mistake.see}
         assert {*referred.get(name, {})} == named, "a mistake refers to a lecture that is not there"
@@ -44,14 +44,14 @@ def test_a_section_is_found_by_the_number_of_its_lecture_and_its_id(tmp_path, mo
     exercise = Exercise("double", oracle=lambda x: {"output": 2 * x})
     exercise.named_mistakes["halved"] = Mistake("Half of it.", see="02b#nowhere")
     with pytest.raises(CourseError, match="double, mistake halved"):
-        referred_sections(course, {"double": exercise})
+        find_referred_sections(course, {"double": exercise})
     exercise.named_mistakes["halved"] = Mistake("Half of it.", see="nowhere")
     with pytest.raises(CourseError, match="double, mistake halved"):
-        referred_sections(course, {"double": exercise})
+        find_referred_sections(course, {"double": exercise})
     exercise.named_mistakes["halved"] = Mistake("Half of it.", see="02b#roots")
-    assert referred_sections(course, {"double": exercise})["double"].keys() == {"halved"}
+    assert find_referred_sections(course, {"double": exercise})["double"].keys() == {"halved"}
     (course.lectures / "02b_more.ipynb").unlink()  # left out, as docs/teaching/changing-the-course.md says
-    assert referred_sections(course, {"double": exercise}) == {}
+    assert find_referred_sections(course, {"double": exercise}) == {}
 
 
 def test_questions_are_data_and_their_wrong_answers_are_named():

@@ -15,7 +15,7 @@ from autograder.release.release import ReleaseRefused, release
 
 def test_such_a_release_is_refused_and_nothing_is_written(tmp_path, monkeypatch):
     course = build(tmp_path / "course", monkeypatch)
-    monkeypatch.setattr("autograder.release.trials.failed_checks", lambda lab, *_: [f"{lab} fails"])
+    monkeypatch.setattr("autograder.release.trials.find_failed_checks", lambda lab, *_: [f"{lab} fails"])
     with pytest.raises(ReleaseRefused, match="01_tiny fails"):
         release(course)
     assert not course.release_notebook("01_tiny").exists()
@@ -37,7 +37,7 @@ def test_the_solution_finds_the_files_beside_it(monkeypatch):
         return SimpleNamespace(returncode=0)
 
     monkeypatch.setattr(trials.subprocess, "run", run)
-    assert trials.failed_checks("01_tiny", new_notebook(), {}, {"data/table.csv": b"1"}) == []
+    assert trials.find_failed_checks("01_tiny", new_notebook(), {}, {"data/table.csv": b"1"}) == []
     assert found == [b"1"]
 
 
@@ -51,6 +51,6 @@ def test_the_exception_of_a_cell_is_told_before_the_checks_that_fail_by_it():
             "class SelfAttention(keras.layers.Layer):\n    pass", metadata=details("SelfAttention-code", solution=True)
         ),
     ]
-    said = trials.failed_checks(lab, new_notebook(cells=cells), {}, {})
+    said = trials.find_failed_checks(lab, new_notebook(cells=cells), {}, {})
     assert said[0].endswith("the cell SelfAttention-code raised NameError: name 'keras' is not defined")
     assert any("`SelfAttention` is not defined" in line for line in said[1:])

@@ -32,8 +32,8 @@ from autograder.grade.preloading import start_sandbox
 from autograder.marking.run import Marking
 from autograder.pages.feedback import feedback_path
 from autograder.read import FileSource, FoundSubmission, PassedOver, Unreadable, find_submissions
-from autograder.read.handing_in import dated
-from autograder.read.layouts import LabNames, shown_place, stem_of
+from autograder.read.handing_in import date_submission
+from autograder.read.layouts import LabNames, show_place, stem_of
 from autograder.read.tree import Tree
 from autograder.sandbox import SandboxUnavailable
 
@@ -184,7 +184,7 @@ class Watcher:
                     found = find_submissions([place], lab, self._known, check_owner=self._check_owner, listed=listed)
                     told |= {passed.path: passed for passed in found.passed_over}
                     for each in found.submissions:
-                        shown = shown_place(str(each.path or place / each.student))
+                        shown = show_place(str(each.path or place / each.student))
                         if each.source is None:
                             told.setdefault(shown, PassedOver(shown, each.problem or "There is no notebook."))
                         elif roster is not None and not roster.places(each.student):
@@ -246,7 +246,7 @@ class Watcher:
         if self._set(key, file=arrival.state):
             return ""  # it was touched, and says the same
         said = found.timestamp or datetime.fromtimestamp(status.st_mtime, UTC)
-        found = dated(replace(found, timestamp=min(said, now)), min(changed, now), self.course.zone_of(lab))
+        found = date_submission(replace(found, timestamp=min(said, now)), min(changed, now), self.course.zone_of(lab))
         when, secret = (found.timestamp or now).timestamp(), self._secret_of(found)
         place, state = arrival[:2]
         attempt = NotedAttempt(key, place, state, found.student, lab, when, now.timestamp(), secret, found.note)
@@ -272,7 +272,7 @@ class Watcher:
             return ""
         try:
             entry = file.path.relative_to(self._inbound).parts[0]
-            with FileSource(self._inbound, (entry, SECRET), file.owner).opened() as opened:
+            with FileSource(self._inbound, (entry, SECRET), file.owner).open() as opened:
                 text = opened.read(LONGEST_SECRET + 1).decode("ascii").strip()
         except (OSError, Unreadable, UnicodeDecodeError):
             return ""
