@@ -11,12 +11,11 @@ import numpy as np
 from coursekit.lecture import bert
 from coursekit.probes.arguments import kind_of, refuse_changed
 from coursekit.probes.choosing import design, positive, real, whole
-from coursekit.probes.driving import ContractError, entries, find, floats, function, function_of, numbers
+from coursekit.probes.driving import ContractError, entries, find, floats, function, function_of, mended, numbers
 from coursekit.probes.evidence import CALLS, MODEL, ReadOutside, taken
-from coursekit.probes.masked_ids import masking_seen
-from coursekit.probes.news_classifier import build_news_classifier, news_seen
+from coursekit.probes.masked_ids import MASKING_SEEN
+from coursekit.probes.news_classifier import SEEN, build_news_classifier
 from coursekit.probes.token_masking import mask_tokens
-from coursekit.probes.transfer import mended
 
 
 def _wordpiece_tokenize(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -60,7 +59,7 @@ def _segments(inputs: Mapping[str, Any]) -> list[list[int]]:
     return [[int(number) for number in inputs[key]] for key in ("a", "b") if key in inputs]
 
 
-def _packing_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+def _packing_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
     """The rows, their types, and whether the lists are as they were."""
     rows = {key: taken(made, key) for key in bert.INPUTS}
     other = {row.dtype.name for row in rows.values() if row.dtype.kind not in "iu"}
@@ -136,7 +135,7 @@ def _predict_class_names(namespace: Mapping[str, Any], inputs: Mapping[str, Any]
     return {"names": [str(value) for value in values], "type": kind, "texts": are_texts}
 
 
-def _names_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+def _names_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
     """The names, and the type of what holds them, which a name on its way here does not show."""
     return {"names": made["names"], "kind": made["type"] if made["texts"] else "a list of numbers"}
 
@@ -248,9 +247,7 @@ def _measure_labels(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mod
     return {name: floats(found[name], f"`{name}`") for name in SUMMARIES[mode]}
 
 
-def _fits_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
-    if mode != "fits":
-        return dict(made)
+def _fits_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
     own = taken(made, "own_labels", kinds="b").reshape(-1)
     if len(own) > MOST_FITS:
         return {"fits": "some more than once"}
@@ -283,14 +280,12 @@ def _fits(fitted: Sequence[frozenset[int]], own_labels: bool, sizes: Sequence[in
 PROBES = {
     "derive_expected_masked": _derive_expected_masked,
     "design": design(_standing, batch_size=whole(), epochs=whole(), warmup_steps=real, total_steps=positive, peak=real),
-    "measure_labels": ReadOutside(_measure_labels, _fits_seen, {"fits": CALLS}),
+    "measure_labels": ReadOutside(_measure_labels, {"fits": _fits_seen}, {"fits": CALLS}),
     "wordpiece_tokenize": _wordpiece_tokenize,
-    "pack_inputs": ReadOutside(_pack_inputs, _packing_seen),
-    "mask_tokens": ReadOutside(mask_tokens, masking_seen),
+    "pack_inputs": ReadOutside(_pack_inputs, {"call": _packing_seen}),
+    "mask_tokens": ReadOutside(mask_tokens, MASKING_SEEN),
     "warmup_linear_decay": _warmup_linear_decay,
-    "build_news_classifier": ReadOutside(
-        build_news_classifier, news_seen, dict.fromkeys(("encoder", "gradients"), MODEL)
-    ),
-    "predict_class_names": ReadOutside(_predict_class_names, _names_seen, {"kind": "the type of a list"}),
+    "build_news_classifier": ReadOutside(build_news_classifier, SEEN, dict.fromkeys(("encoder", "gradients"), MODEL)),
+    "predict_class_names": ReadOutside(_predict_class_names, {"call": _names_seen}, {"kind": "the type of a list"}),
     "find_the_bug": mended(_warmup_linear_decay, "warmup_linear_decay"),
 }

@@ -29,10 +29,10 @@ def design(says: Callable[..., str], **entries: Reader) -> ReadOutside:
     def drive(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
         return read(chosen(namespace, inputs, mode))  # read here as well: this error shows the value as it was returned
 
-    def standing(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+    def standing(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
         return {inputs["constraint"]: says(inputs["constraint"], **read(made))}
 
-    return ReadOutside(drive, standing)
+    return ReadOutside(drive, {"call": standing})
 
 
 def whole(least: int = 1) -> Reader:

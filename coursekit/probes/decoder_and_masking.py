@@ -17,12 +17,12 @@ from coursekit.probes.driving import (
     find,
     function,
     function_of,
+    mended,
     numbers,
     unpack,
 )
 from coursekit.probes.evidence import ReadOutside
 from coursekit.probes.sharing import LayerKey, current_cache
-from coursekit.probes.transfer import mended
 from coursekit.probes.weights import (
     DROPPED,
     calls_replaced,
@@ -196,10 +196,6 @@ def _drive_block(driven: BuiltLayer, mode: str) -> dict[str, Any]:
         weights = ((path, variable.value, along[path]) for path, variable in variables.items())
         return {"slopes": slopes(lambda: tf.reduce_sum(run(*arguments) * inputs["weighting"]), [*of_inputs, *weights])}
     return {"output": run(*arguments)}
-
-
-def _block_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
-    return dropped_seen(made) if mode == "dropped" else dict(made)
 
 
 def _loaded(number: int) -> Callable[..., Any]:
@@ -392,7 +388,7 @@ def _measure_exposure(namespace: Mapping[str, Any], inputs: Mapping[str, Any], m
 
 PROBES = {
     "combine_masks": _combine_masks,
-    "DecoderBlock": ReadOutside(_decoder_block, _block_seen, DROPPED),
+    "DecoderBlock": ReadOutside(_decoder_block, {"dropped": dropped_seen}, DROPPED),
     "measure_exposure": _measure_exposure,
     "Transformer": _transformer,
     "masked_cross_entropy": _masked_cross_entropy,

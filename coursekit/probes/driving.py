@@ -34,6 +34,7 @@ from coursekit.probes.arguments import (
     tensors,
 )
 from coursekit.probes.sharing import LayerKey, current_cache, reloaded
+from coursekit.probes.weights import count, cut_for, gradients
 
 Probe = Callable[[Mapping[str, Any], Mapping[str, Any], str], dict[str, Any]]
 
@@ -112,28 +113,35 @@ def function(
         if mode == "graph":
             return in_graph(target, inputs)
         convert = (lambda value: tensors(copied(value))) if mode == "tensor" else copied
-        given = {key: convert(inputs[key]) for key in (*positional, *optional) if key in positional or key in inputs}
-        keywords = {key: value for key, value in given.items() if key not in positional}
-        shown = f"{name}({', '.join([*positional, *(f'{key}=…' for key in keywords)])})"
-        result = target(*(given[key] for key in positional), **keywords)
-        refuse_changed(inputs, given, shown)
-        return unpack(result, returns, shown)
+        named = [key for key in optional if key in inputs and key not in positional]
+        shown = f"{name}({', '.join([*positional, *(f'{key}=…' for key in named)])})"
+        return unpack(_called(target, inputs, positional, named, shown, convert), returns, shown)
 
     return probe
+
+
+def _called(
+    target: Callable[..., Any],
+    inputs: Mapping[str, Any],
+    positional: Sequence[str],
+    named: Sequence[str],
+    shown: str,
+    convert: Callable[[Any], Any] = copied,
+) -> Any:
+    """What a function returns for copies of its inputs, which it leaves as they are."""
+    given = {key: convert(inputs[key]) for key in (*positional, *named)}
+    result = target(*(given[key] for key in positional), **{key: given[key] for key in named})
+    refuse_changed(inputs, given, shown)
+    return result
 
 
 def record(name: str, *positional: str, optional: Sequence[str] = (), fields: Sequence[str]) -> Probe:
     """Probe that calls a function which returns a dictionary, and returns the named `fields` of it."""
 
     def probe(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
-        target = find(namespace, name)
-        given = {key: copied(inputs[key]) for key in (*positional, *optional) if key in positional or key in inputs}
         shown = f"{name}({', '.join(positional)})"
-        result = target(
-            *(given[key] for key in positional), **{key: given[key] for key in given if key not in positional}
-        )
-        refuse_changed(inputs, given, shown)
-        return _fields(result, fields, shown)
+        named = [key for key in optional if key in inputs and key not in positional]
+        return _fields(_called(find(namespace, name), inputs, positional, named, shown), fields, shown)
 
     return probe
 
@@ -312,12 +320,13 @@ class LayerProbe:
         ) as built:
             run = partial(call_with, built)
             if self.packed is not None and self.packed in inputs:
-                inputs = {**inputs, **_unpacked(built, inputs[self.packed], paths, self.name)}
+                shapes = {path: tuple(_weight(built, path).shape) for path in paths}
+                inputs = {**inputs, **cut_for(self.name, inputs[self.packed], shapes)}
             _assign_all(built, inputs, paths)
             if mode in self.modes:
                 return self.modes[mode](BuiltLayer(built, arguments, keywords, inputs, paths))
             if mode == "parameters":
-                return {"trainable_parameters": sum(int(np.prod(v.shape)) for v in built.trainable_variables)}
+                return {"trainable_parameters": count(built.trainable_variables)}
             if mode == "unmasked":
                 return self._without_options(built, arguments, call_with)
             if mode == "reload":
@@ -434,19 +443,6 @@ def _is_reached(built: Any, path: str) -> bool:
     return not owner or not _is_unused(_variable(built, owner))
 
 
-def _unpacked(built: Any, values: np.ndarray, paths: Sequence[str], name: str) -> dict[str, np.ndarray]:
-    """Cut one vector into the weights at `paths`, each in the shape that the layer gave it."""
-    shapes = {path: tuple(_weight(built, path).shape) for path in paths}
-    sizes = [int(np.prod(shape)) for shape in shapes.values()]
-    if sum(sizes) != len(values):
-        raise ContractError(
-            f"the named weights of `{name}` hold {sum(sizes):,} numbers; expected {len(values):,}. "
-            "Compare the width of each part with the lab's text."
-        )
-    pieces = np.split(values, np.cumsum(sizes)[:-1])
-    return {path: piece.reshape(shape) for (path, shape), piece in zip(shapes.items(), pieces, strict=True)}
-
-
 def _weight(built: Any, path: str) -> Any:
     """The weight at a dotted path. Raises ContractError where something else is there, such as a layer."""
     import keras
@@ -499,22 +495,19 @@ def _gradients(
     numbers = {
         key: tensor for key, tensor in zip(call, arguments, strict=True) if tensor.dtype.is_floating
     }  # not token ids
-    with tf.GradientTape() as tape:
-        tape.watch(list(numbers.values()))
-        loss = sum(
+
+    def loss() -> Any:
+        return sum(
             tf.reduce_sum(tf.cast(value, "float32") * inputs[f"cotangent.{key}"])
             for key, value in run(*arguments).items()
             if f"cotangent.{key}" in inputs
         )
+
     sources = {**numbers, **variables}
-    gradients = dict(zip(sources, tape.gradient(loss, list(sources.values())), strict=True))
-    lost = [key for key, gradient in gradients.items() if gradient is None]
-    if lost:
-        raise ContractError(
-            f"no gradient flows from the result of {shown} to {', '.join(f'`{key}`' for key in lost)}. "
-            "Is a NumPy function, `.numpy()` or `stop_gradient` in the way?"
-        )
-    return {f"gradient.{key}": tf.convert_to_tensor(gradient) for key, gradient in gradients.items()}
+    named = [(f"`{key}`", source) for key, source in sources.items()]
+    advice = "Is a NumPy function, `.numpy()` or `stop_gradient` in the way?"
+    found = gradients(loss, named, f"result of {shown}", advice)
+    return {f"gradient.{key}": gradient for key, gradient in zip(sources, found, strict=True)}
 
 
 def function_of(namespace: Mapping[str, Any], name: str) -> Callable[..., Any]:
@@ -558,6 +551,15 @@ def _by_name(known: Sequence[str], given: tuple[Any, ...], named: Mapping[str, A
         else:
             found[name] = value
     return found
+
+
+def mended(probe: Probe, original: str, name: str = "find_the_bug") -> Probe:
+    """The probe of the exercise `original`, which drives the object called `name` in its place."""
+
+    def driven(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+        return probe({**namespace, original: find(namespace, name)}, inputs, mode)
+
+    return driven
 
 
 # The modes that each kind understands; a misspelt one would be a plain call, and test nothing of what it names.

@@ -75,14 +75,15 @@ def _renamed(driven: BuiltLayer) -> dict[str, Any]:
     return {"own": driven.built.name, "of_copy": rebuilt(driven.built).name}
 
 
-def _layer_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
-    """Whether two calls return the same, what is dropped, whether a copy has the layer's name."""
-    if mode == "repeated":
-        same = np.array_equal(taken(made, "first"), taken(made, "second"), equal_nan=True)
-        return {"same_again": bool(same)}
-    if mode == "renamed":
-        return {"name": "kept" if made["own"] == made["of_copy"] else "lost"}
-    return dropped_seen(made) if mode.startswith("dropped") else dict(made)
+def _repeated_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
+    return {"same_again": bool(np.array_equal(taken(made, "first"), taken(made, "second"), equal_nan=True))}
+
+
+def _renamed_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
+    return {"name": "kept" if made["own"] == made["of_copy"] else "lost"}
+
+
+SEEN = {"repeated": _repeated_seen, "renamed": _renamed_seen, "dropped": dropped_seen, "dropped_reloaded": dropped_seen}
 
 
 def _directional_derivatives(driven: BuiltLayer) -> dict[str, Any]:
@@ -146,9 +147,7 @@ def _measure_rate(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode:
     return {"largest": named_rate(None if largest is None else _one_number(largest, "`largest`"))}
 
 
-def _runs_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
-    if mode != "calls":
-        return dict(made)
+def _runs_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
     seeds = inputs["seeds"]
     asked = taken(made, "asked", (len(inputs["rates"]), len(seeds)), "i")
     again = "some runs more than once"
@@ -194,12 +193,12 @@ def _block(
         modes=MODES,
         harmless=tuple(MODES),
     )
-    return ReadOutside(drive, _layer_seen, {**DROPPED, "same_again": MODEL, **inside})
+    return ReadOutside(drive, SEEN, {**DROPPED, "same_again": MODEL, **inside})
 
 
 PROBES = {
     "EncoderBlock": _block("EncoderBlock", SIZES, lambda inputs: BLOCK, {"name": "the names of layers"}),
     "Encoder": _block("Encoder", ("num_layers", *SIZES), _stack, {}),
     "find_the_bug": _find_the_bug,
-    "measure_rate": ReadOutside(_measure_rate, _runs_seen, {"calls": CALLS}),
+    "measure_rate": ReadOutside(_measure_rate, {"calls": _runs_seen}, {"calls": CALLS}),
 }

@@ -23,7 +23,7 @@ CALLS = "what a function asks of another one"
 MODEL = "what a model does whose weights have no names"
 REFUSED = {"raised": "which error a call ended with"}  # of every probe, see `driving.refusing`
 
-Says = Callable[[Mapping[str, Any], str, Mapping[str, Any]], dict[str, Any]]
+Says = Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,18 +32,22 @@ class ReadOutside:
 
     Attributes:
         drive: the probe.
-        says: the reading, of the case's inputs, its mode, and what came back. That may come from a process of the
-            student's: `ContractError` where it is not what the probe hands over.
+        readings: by mode, what is said of the case's inputs and of what came back; that may come from a process of the
+            student's: `ContractError` where it is not what the probe hands over. In other modes that is the result.
         inside: results that rest on what only the student's process sees, by name, and what that is.
     """
 
     drive: Callable[[Mapping[str, Any], Mapping[str, Any], str], dict[str, Any]]
-    says: Says
+    readings: Mapping[str, Says]
     inside: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
         """Drive the student's object; see `drive`."""
         return self.drive(namespace, inputs, mode)
+
+    def says(self, inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+        """What the reading of this mode says of what came back."""
+        return self.readings[mode](inputs, made) if mode in self.readings else dict(made)
 
 
 def taken(made: Mapping[str, Any], name: str, shape: tuple[int, ...] | None = None, kinds: str = "biuf") -> np.ndarray:

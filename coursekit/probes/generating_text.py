@@ -59,9 +59,9 @@ def _greedy_decode(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode
     return {"tokens": _sentence(unpack(result, ("tokens",), call)["tokens"], call)}
 
 
-def _asked_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+def _asked_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
     """Whether `step_fn` is asked at all."""
-    return {"asked": bool(taken(made, "times", (), "i") > 0)} if mode == "asked" else dict(made)
+    return {"asked": bool(taken(made, "times", (), "i") > 0)}
 
 
 def _beam_search(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -129,17 +129,25 @@ def _measure_typical(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mo
     return {"rows": np.array(rows, "float64"), "asked": asked.table}
 
 
-def _typical_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
-    """Whether each seed was asked for; and the numbers of the sentences, or whether a seed was asked for again."""
-    seeds = inputs["seeds"]
-    asked = taken(made, "asked", (len(seeds),), "i")
+def _draws_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
+    """Whether each seed was asked for, and none of them again."""
+    asked, seeds = taken(made, "asked", (len(inputs["seeds"]),), "i"), inputs["seeds"]
+    again = asked.min(initial=1) >= 1 and asked.sum() > len(seeds)
+    return {"draws": SEEDS_AGAIN if again else part_of_grid(asked, each_seed(seeds), "seeds")}
+
+
+def _log_p_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
+    return {"log_p": taken(made, "rows", (len(inputs["names"]), 3)).T[0]}
+
+
+def _typical_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
+    asked, seeds = taken(made, "asked", (len(inputs["seeds"]),), "i"), inputs["seeds"]
+    _, ahead, per_token = taken(made, "rows", (len(inputs["names"]), 3)).T
     calls = part_of_grid(asked, each_seed(seeds), "seeds")
-    if mode == "calls":
-        return {"draws": SEEDS_AGAIN if asked.min(initial=1) >= 1 and asked.sum() > len(seeds) else calls}
-    numbers_of = dict(
-        zip(("log_p", "ahead", "ahead_per_token"), taken(made, "rows", (len(inputs["names"]), 3)).T, strict=True)
-    )
-    return {"log_p": numbers_of["log_p"]} if mode == "log_p" else {**numbers_of, "calls": calls}
+    return {**_log_p_seen(inputs, made), "ahead": ahead, "ahead_per_token": per_token, "calls": calls}
+
+
+TYPICAL_SEEN = {"log_p": _log_p_seen, "call": _typical_seen, "calls": _draws_seen}
 
 
 BLOCKS, QUERY_HEADS, HEAD_WIDTH, TOKENS, BYTES = 40, 40, 128, 4096, 2  # of the model in `design`
@@ -170,8 +178,8 @@ def _standing(constraint: str, num_kv_heads: int, texts: int) -> str:
 
 PROBES = {
     "design": design(_standing, num_kv_heads=whole(), texts=whole()),
-    "measure_typical": ReadOutside(_measure_typical, _typical_seen, {"calls": CALLS, "draws": CALLS}),
-    "greedy_decode": ReadOutside(_greedy_decode, _asked_seen, {"asked": CALLS}),
+    "measure_typical": ReadOutside(_measure_typical, TYPICAL_SEEN, {"calls": CALLS, "draws": CALLS}),
+    "greedy_decode": ReadOutside(_greedy_decode, {"asked": _asked_seen}, {"asked": CALLS}),
     "beam_search": _beam_search,
     "cached_attention": _cached_attention,
 }

@@ -11,12 +11,11 @@ import numpy as np
 from coursekit.generator import Generator
 from coursekit.probes import known_weights, relus
 from coursekit.probes.arguments import kind_of
-from coursekit.probes.driving import ContractError, find, function, numbers, record, unpack
+from coursekit.probes.driving import ContractError, find, function, mended, numbers, record, unpack
 from coursekit.probes.evidence import MODEL, ReadOutside, taken
 from coursekit.probes.review_training import train_classifier
 from coursekit.probes.texts import ids_seen, of_texts, standardize
-from coursekit.probes.transfer import mended
-from coursekit.probes.weights import count
+from coursekit.probes.weights import count, gradients
 
 SIZES = ("max_length", "vocab_size", "d_model", "num_heads", "d_ff")
 ROUNDED = 1e-3  # gradients below it are what rounding leaves: a softmax over one output is 1 but for its last digits
@@ -37,14 +36,12 @@ def _masked_mean(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: 
     if mode == "model":
         return {"output": _in_a_model(target, x, ids)}
     if mode == "gradient":
-        with tf.GradientTape() as tape:
-            tape.watch(x)
+
+        def loss() -> Any:
             output = unpack(target(x, ids), ("output",), "masked_mean(x, ids)")["output"]
-            loss = tf.reduce_sum(tf.convert_to_tensor(output) * inputs["cotangent.output"])
-        gradient = tape.gradient(loss, x)
-        if gradient is None:
-            raise ContractError("no gradient flows from the mean to x. Is a NumPy function in the way?")
-        return {"gradient.x": gradient}
+            return tf.reduce_sum(tf.convert_to_tensor(output) * inputs["cotangent.output"])
+
+        return {"gradient.x": gradients(loss, [("x", x)], "mean", "Is a NumPy function in the way?")[0]}
     signature = [tf.TensorSpec((None, None, x.shape[-1]), x.dtype), tf.TensorSpec((None, None), ids.dtype)]
     try:
         return {"output": tf.function(lambda *both: target(*both), input_signature=signature)(x, ids)}
@@ -403,11 +400,6 @@ def _build_classifier(namespace: Mapping[str, Any], inputs: Mapping[str, Any], m
     )
 
 
-def _classifier_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
-    """Say in words what a model does."""
-    return CLASSIFIER_SEEN[mode](inputs, made) if mode in CLASSIFIER_SEEN else dict(made)
-
-
 CLASSIFIER_FACTS = (
     *("shape of the result", "range of the results", "result of a second call", "result of a review alone"),
     *("first review with the same result", "reviews with another result", "result of padding alone"),
@@ -428,10 +420,10 @@ def _evaluate_predictions(namespace: Mapping[str, Any], inputs: Mapping[str, Any
 PROBES = {
     "standardize": standardize,
     "build_vocabulary": of_texts("build_vocabulary", "max_tokens", result="vocabulary"),
-    "vectorize": ReadOutside(of_texts("vectorize", "vocabulary", "max_length", result="ids"), ids_seen),
+    "vectorize": ReadOutside(of_texts("vectorize", "vocabulary", "max_length", result="ids"), {"call": ids_seen}),
     "masked_mean": _masked_mean,
     "derive_loss_gradient": _derive_loss_gradient,
-    "build_classifier": ReadOutside(_build_classifier, _classifier_seen, dict.fromkeys(CLASSIFIER_FACTS, MODEL)),
+    "build_classifier": ReadOutside(_build_classifier, CLASSIFIER_SEEN, dict.fromkeys(CLASSIFIER_FACTS, MODEL)),
     "train_classifier": train_classifier,
     "evaluate_predictions": _evaluate_predictions,
     "linear_baseline": function("linear_baseline", "train_texts", "train_labels", "texts"),

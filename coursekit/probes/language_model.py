@@ -276,18 +276,25 @@ def _generate(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str
     return {"tokens": str(tokens), "calls": np.array(calls, "int64").reshape(-1, 2)}
 
 
-def _writing_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
-    """How often each token came first, whether chance decided, or what was written, and by what calls."""
-    if mode == "law":
-        first, words = taken(made, "first", (inputs["repeats"],), "i"), inputs["table"].shape[1]
-        return {"shares": (first[:, None] == np.arange(words)).mean(axis=0)}
-    if mode == "chance":
-        if made["once"] != made["again"]:
-            return {"chance": "another text from the same seed"}
-        is_same = made["once"] == made["other"]
-        return {"chance": "the same text from another seed" if is_same else from_one_seed(inputs["seed"])}
+def _law_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
+    """How often each token came first."""
+    first, words = taken(made, "first", (inputs["repeats"],), "i"), inputs["table"].shape[1]
+    return {"shares": (first[:, None] == np.arange(words)).mean(axis=0)}
+
+
+def _chance_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
+    if made["once"] != made["again"]:
+        return {"chance": "another text from the same seed"}
+    is_same = made["once"] == made["other"]
+    return {"chance": "the same text from another seed" if is_same else from_one_seed(inputs["seed"])}
+
+
+def _writing_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
     calls = taken(made, "calls", kinds="i").reshape(-1, 2)[:MOST_CALLS].tolist()
     return {"tokens": made["tokens"], "calls": manner(calls, inputs["prompt"])}
+
+
+WRITING_SEEN = {"law": _law_seen, "chance": _chance_seen, "call": _writing_seen}
 
 
 def _python_share(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -304,7 +311,7 @@ def _python_share(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode:
 SHARES = ("parses", "lines", "bound", "used")
 
 
-def _shares_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+def _shares_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
     """NaN cannot be compared: a flag says where it is, and 0 stands in its place."""
     arrays = {name: taken(made, name, (len(inputs["prompts"]),), "f") for name in SHARES}
     for name in ("bound", "used"):
@@ -342,14 +349,21 @@ def _measure_temperature(namespace: Mapping[str, Any], inputs: Mapping[str, Any]
     return {"rows": np.array(rows, "float64"), "asked": asked.table}
 
 
-def _temperature_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
-    """What the process was asked for, and the numbers."""
-    asked = taken(made, "asked", inputs["outcomes"].shape, "i") > 0
+def _grid_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
+    """What the process was asked for."""
+    return {"calls": _asked_for(taken(made, "asked", inputs["outcomes"].shape, "i") > 0, inputs["seeds"])}
+
+
+def _temperature_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
     share, low, high = taken(made, "rows", (len(inputs["temperatures"]), 3)).T
-    if mode == "law":
-        return {"share": share}
-    calls = {"calls": _asked_for(asked, inputs["seeds"])}
-    return calls if mode == "grid" else {"share": share, "low": low, "high": high, **calls}
+    return {"share": share, "low": low, "high": high, **_grid_seen(inputs, made)}
+
+
+def _share_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
+    return {"share": taken(made, "rows", (len(inputs["temperatures"]), 3)).T[0]}
+
+
+TEMPERATURE_SEEN = {"grid": _grid_seen, "call": _temperature_seen, "law": _share_seen}
 
 
 def _asked_for(asked: np.ndarray, seeds: Sequence[int]) -> str:
@@ -387,10 +401,8 @@ def _lora_dense(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: s
     return {"output": built(x), "merged": built.merged()}
 
 
-def _start_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+def _start_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
     """What the layer gives before training, and how its two matrices begin."""
-    if mode != "start":
-        return dict(made)
     (width, columns), rank = inputs["kernel"].shape, inputs["rank"]
     shapes, product = {"a": (width, rank), "b": (rank, columns)}, inputs["x"] @ inputs["kernel"]
     known = {"as the frozen layer": product + inputs["bias"], "as the frozen layer without its bias": product}
@@ -454,10 +466,10 @@ PROBES = {
     "design": design(
         _standing, d_model=whole(), num_layers=whole(), num_heads=whole(), num_kv_heads=whole(), d_ff=whole()
     ),
-    "python_share": ReadOutside(_python_share, _shares_seen),
-    "measure_temperature": ReadOutside(_measure_temperature, _temperature_seen, {"calls": CALLS}),
-    "LoRADense": ReadOutside(_lora_dense, _start_seen),
-    "generate": ReadOutside(_generate, _writing_seen, {"calls": CALLS, "chance": "how often a function was called"}),
+    "python_share": ReadOutside(_python_share, {"call": _shares_seen}),
+    "measure_temperature": ReadOutside(_measure_temperature, TEMPERATURE_SEEN, {"calls": CALLS}),
+    "LoRADense": ReadOutside(_lora_dense, {"start": _start_seen}),
+    "generate": ReadOutside(_generate, WRITING_SEEN, {"calls": CALLS, "chance": "how often a function was called"}),
     "GroupedAttention": LayerProbe(
         "GroupedAttention",
         init=("d_model", "num_heads", "num_kv_heads"),

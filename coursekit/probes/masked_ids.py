@@ -9,14 +9,14 @@ The counts depend on the joint distribution of the draws alone, so their order d
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from coursekit.check.chance import ALARM, is_likely, likely_counts, log_binomial
 from coursekit.probes.arguments import ContractError
-from coursekit.probes.evidence import taken
+from coursekit.probes.evidence import Says, taken
 from coursekit.probes.token_masking import SHORT_CALLS, texts_of
 
 RIGHT_LABELS = "the original ids where chosen, -100 elsewhere"
@@ -424,15 +424,9 @@ MASKING = {
 }
 
 
-def masking_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
-    """What is true of masked texts, in words that name numbers of the case.
+def _reading(says: Callable[[_Masked], dict[str, str]]) -> Says:
+    """What is true of masked texts, in words that name numbers of the case."""
+    return lambda inputs, made: dict(says(_Masked(inputs, made)))
 
-    Args:
-        inputs: of the case.
-        mode: of the probe.
-        made: what `mask_tokens` returned; it may come from a process of the student's.
 
-    Raises:
-        ContractError: it cannot be read as masked texts.
-    """
-    return MASKING[mode](_Masked(inputs, made))
+MASKING_SEEN = {mode: _reading(says) for mode, says in MASKING.items()}

@@ -121,10 +121,8 @@ def _measure_head(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode:
     return {name: floats(found[name], f"`{name}`") for name in names}
 
 
-def _calls_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+def _calls_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
     """What the loss was asked for; calls beyond what is needed do no harm."""
-    if mode != "calls":
-        return dict(made)
     heads = inputs["heads"].shape[1]
     rows = taken(made, "replaced", kinds="b")[:MOST_KINDS].reshape(-1, heads)
     asked = [frozenset(np.flatnonzero(row).tolist()) for row in rows]
@@ -141,7 +139,7 @@ def _asked_for(asked: Sequence[frozenset[int]], heads: int) -> str:
 
 
 PROBES = {
-    "measure_head": ReadOutside(_measure_head, _calls_seen, {"calls": CALLS}),
+    "measure_head": ReadOutside(_measure_head, {"calls": _calls_seen}, {"calls": CALLS}),
     "split_heads": function("split_heads", "x", "num_heads", unknown_axes={"x": (0, 1)}),
     "merge_heads": function("merge_heads", "x", unknown_axes={"x": (0, 2)}),
     "load_keras_weights": _load_keras_weights,

@@ -318,8 +318,3 @@ def build_news_classifier(namespace: Mapping[str, Any], inputs: Mapping[str, Any
     sizes = tuple(inputs.get(key) for key in ("width", "num_classes", "dropout", "trainable"))
     key = ("news", id(find(namespace, "build_news_classifier")), *sizes)
     return NEWS[mode](current_cache().once(key, lambda: _News(namespace, inputs)), inputs)
-
-
-def news_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
-    """What the model's weights and results show."""
-    return SEEN[mode](inputs, made) if mode in SEEN else dict(made)

@@ -161,18 +161,26 @@ def _measure_reach(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode
     return made
 
 
-def _reach_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
-    """What the model was asked, and the numbers; a flag tells where one is NaN, which is equal to nothing."""
+def _questions_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
+    """What the model was asked."""
     windows = inputs["windows"]
-    calls = {"calls": _asked_for(taken(made, "asked", (len(windows), len(inputs["ids"])), "i") > 0, windows)}
-    if mode == "accuracy":
-        accuracy = taken(made, "accuracy", kinds="f")
-        is_nan = np.isnan(accuracy)
-        flags = {"accuracy": np.where(is_nan, 0.0, accuracy), "accuracy_is_nan": is_nan.astype("int64")}
-        return {**flags, "counts": taken(made, "counts"), **calls}
-    if mode == "calls":
-        return calls
-    return {"base_rate": taken(made, "base_rate").item(), "reach": taken(made, "reach", kinds="f"), **calls}
+    return {"calls": _asked_for(taken(made, "asked", (len(windows), len(inputs["ids"])), "i") > 0, windows)}
+
+
+def _accuracy_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
+    """A flag tells where the accuracy is NaN, which is equal to nothing."""
+    accuracy = taken(made, "accuracy", kinds="f")
+    is_nan = np.isnan(accuracy)
+    flags = {"accuracy": np.where(is_nan, 0.0, accuracy), "accuracy_is_nan": is_nan.astype("int64")}
+    return {**flags, "counts": taken(made, "counts"), **_questions_seen(inputs, made)}
+
+
+def _reach_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
+    base_rate, reach = taken(made, "base_rate").item(), taken(made, "reach", kinds="f")
+    return {"base_rate": base_rate, "reach": reach, **_questions_seen(inputs, made)}
+
+
+REACH_SEEN = {"accuracy": _accuracy_seen, "call": _reach_seen, "calls": _questions_seen}
 
 
 def _by_window(found: Any, windows: Sequence[int], name: str) -> np.ndarray:
@@ -200,7 +208,7 @@ def _asked_for(asked: np.ndarray, windows: Sequence[int]) -> str:
 
 PROBES = {
     "design": design(_standing, slopes=_four_slopes),
-    "measure_reach": ReadOutside(_measure_reach, _reach_seen, {"calls": CALLS}),
+    "measure_reach": ReadOutside(_measure_reach, REACH_SEEN, {"calls": CALLS}),
     "sinusoidal_positions": refusing(function("sinusoidal_positions", "length", "d_model")),
     "TokenAndPositionEmbedding": LayerProbe(
         "TokenAndPositionEmbedding",

@@ -60,11 +60,12 @@ def _losses(said: np.ndarray, labels: np.ndarray) -> dict[str, float]:
     }
 
 
-def _kept(made: Mapping[str, Any], curves: Mapping[str, np.ndarray], inputs: Mapping[str, Any]) -> dict[str, str]:
+def _kept(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, str]:
     """Whose loss the history's `val_loss` is, which loss, and of which epoch the model has the weights.
 
     The epoch with the best accuracy counts as the best one here: which of the two was watched, `_chosen_by` says.
     """
+    inputs, curves = _as_int32(inputs), _taken_curves(made)
     hidden = dict.fromkeys(("kept", "loss", "stops"), "not known")
     if "val_loss" not in curves:
         return {"watched": "nothing", **hidden}
@@ -93,8 +94,9 @@ def _chosen_by(made: Mapping[str, Any], curves: Mapping[str, np.ndarray], inputs
     return "another number" if is_there and watched.min() < has - CLEARLY else "the validation loss"
 
 
-def _learned(made: Mapping[str, Any], curves: Mapping[str, np.ndarray], inputs: Mapping[str, Any]) -> dict[str, Any]:
+def _learned(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
     """What the training used, seen from the vectors of words that occur in one review only; and what it achieved."""
+    inputs, curves = _as_int32(inputs), _taken_curves(made)
     table = taken(made, "table", kinds="f")
     moved = _turned(taken(made, "table_before", table.shape, "f"), table)
     share = float(np.mean(moved[inputs["only_in_x"]]))
@@ -134,10 +136,8 @@ def _drive(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -
     }
 
 
-def _seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
-    inputs = _as_int32(inputs)
-    curves = {name: taken(made["curves"], name) for name in made["curves"]}
-    return _kept(made, curves, inputs) if mode == "stopping" else _learned(made, curves, inputs)
+def _taken_curves(made: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    return {name: taken(made["curves"], name) for name in made["curves"]}
 
 
 def _as_int32(inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -157,4 +157,6 @@ FACTS = (
     "fits",
     "chosen by",
 )
-train_classifier = ReadOutside(_drive, _seen, dict.fromkeys(FACTS, "what became of a model in training"))
+train_classifier = ReadOutside(
+    _drive, {"stopping": _kept, "learning": _learned}, dict.fromkeys(FACTS, "what became of a model in training")
+)

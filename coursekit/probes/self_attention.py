@@ -24,10 +24,8 @@ def _online_attention(namespace: Mapping[str, Any], inputs: Mapping[str, Any], m
     return tensors_held(lambda *arrays: target(*arrays, block_size), q, k, v, block_size)
 
 
-def _memory_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+def _memory_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
     q, k = inputs["q"], inputs["k"]
-    if mode != "memory":
-        return dict(made)
     return {"all_scores": scores_held(q, k, inputs["block_size"], made) or never_held(q, k)}
 
 
@@ -85,9 +83,7 @@ def _width(value: Any, name: str) -> str:
     return str(int(width.reshape(())))
 
 
-def _draws_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
-    if mode != "draws":
-        return dict(made)
+def _draws_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
     widths, seeds = inputs["widths"], inputs["seeds"]
     asked, changed = taken(made, "asked", (len(widths), len(seeds)), "i"), taken(made, "changed", (), "b")
     return {"draws": CHANGED if changed else part_of_grid(asked, every_draw(seeds), "draws")}
@@ -118,6 +114,8 @@ def _standing(constraint: str, block_queries: int, block_keys: int, key_blocks: 
 
 PROBES = {
     "design": design(_standing, block_queries=whole(), block_keys=whole(), key_blocks=whole()),
-    "measure_saturation": ReadOutside(_measure_saturation, _draws_seen, {"draws": CALLS}),
-    "online_attention": ReadOutside(_online_attention, _memory_seen, {"all_scores": "what a function holds in memory"}),
+    "measure_saturation": ReadOutside(_measure_saturation, {"draws": _draws_seen}, {"draws": CALLS}),
+    "online_attention": ReadOutside(
+        _online_attention, {"memory": _memory_seen}, {"all_scores": "what a function holds in memory"}
+    ),
 }

@@ -40,7 +40,7 @@ def of_texts(name: str, *others: str, result: str) -> Callable[..., dict[str, An
     return probe
 
 
-def ids_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+def ids_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
     """The ids, and whether their type holds those of 20,000 words."""
     ids = taken(made, "ids")
     if ids.dtype.kind in "iu" and ids.dtype.itemsize == 1:

@@ -239,9 +239,7 @@ def _build_vit(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: st
     return {"logits": _logits(model, images)}
 
 
-def _dropout_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
-    if mode != "dropout":
-        return dict(made)
+def _dropout_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
     weights = by_role(inputs["weights"], inputs)
     return dropped_seen(made, weights, inputs["num_layers"], inputs.get("dropout", 0.0))
 
@@ -303,7 +301,7 @@ def _train_vit(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: st
     return {"fitted": fitted, "logits": unseen}
 
 
-def _training_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
+def _training_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
     """What the model returns of its own training images; the labels of the others are withheld."""
     fitted = taken(made, "fitted", (len(inputs["images"]), inputs["num_classes"]))
     sums = (fitted >= 0).all() and np.allclose(fitted.sum(axis=-1), 1, atol=1e-3)
@@ -394,16 +392,14 @@ def _along(found: Mapping[int, Any], size: int) -> dict[str, Any]:
     return {"along": values, "there": np.array([*there.values()])}
 
 
-def _along_seen(inputs: Mapping[str, Any], mode: str, made: Mapping[str, Any]) -> dict[str, Any]:
-    if mode != "along":
-        return dict(made)
+def _along_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
     shifts = np.array(inputs["shifts"])
     elsewhere = taken(made, "there", shifts.shape, "b")[shifts % inputs["patch_size"] != 0].any()
     return {"along": taken(made, "along"), "rows": "at other shifts as well" if elsewhere else WHOLE_PATCHES}
 
 
 PROBES = {
-    "measure_shift": ReadOutside(_measure_shift, _along_seen),
+    "measure_shift": ReadOutside(_measure_shift, {"along": _along_seen}),
     "extract_patches": refusing(function("extract_patches", "images", "patch_size", unknown_axes={"images": (0,)})),
     "PatchEmbedding": LayerProbe(
         "PatchEmbedding",
@@ -414,7 +410,7 @@ PROBES = {
         unknown_axes=(0,),
         modes={"gradient": _embedding_gradients},
     ),
-    "build_vit": ReadOutside(_build_vit, _dropout_seen, dict.fromkeys(DROPOUT, MODEL)),
-    "train_vit": ReadOutside(_train_vit, _training_seen),
+    "build_vit": ReadOutside(_build_vit, {"dropout": _dropout_seen}, dict.fromkeys(DROPOUT, MODEL)),
+    "train_vit": ReadOutside(_train_vit, {"call": _training_seen}),
     "extract_tubelets": refusing(function("extract_tubelets", "video", "frames", "patch_size")),
 }

@@ -118,7 +118,7 @@ def watched(dropouts: Sequence[Any], run: Callable[[bool], Any], otherwise: str)
     }
 
 
-def dropped_seen(made: Mapping[str, Any]) -> dict[str, Any]:
+def dropped_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
     """What each dropout does, by what `watched` handed over: the share of zeros in training, the factor on what is
     kept, and the largest change outside."""
     rows: list[list[float]] = []

@@ -62,8 +62,8 @@ def test_chance_fails_a_right_masking_less_than_once_in_a_million_marks(solved, 
     for module in (chance, masked_ids):
         monkeypatch.setattr(module, "likely_counts", noted)
     for case in masking_cases(11):
-        made = bert_ag_news.PROBES["mask_tokens"](solved, case.inputs, case.mode)
-        assert masked_ids.masking_seen(case.inputs, case.mode, made) == case.expected
+        probe = bert_ag_news.PROBES["mask_tokens"]
+        assert probe.says(case.inputs, case.mode, probe(solved, case.inputs, case.mode)) == case.expected
     lost = sum(binom.cdf(low - 1, n, p) + binom.sf(high, n, p) for n, p, low, high in met)
     assert 15 < len(met) < 400
     assert 0 < lost < 1e-6
