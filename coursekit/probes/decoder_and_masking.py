@@ -13,12 +13,12 @@ from coursekit.probes.driving import (
     BuiltLayer,
     ContractError,
     Probe,
-    _in_graph,
     find,
     function,
     function_of,
     mended,
     numbers,
+    run_in_graph,
     unpack,
 )
 from coursekit.probes.evidence import ReadOutside
@@ -68,14 +68,13 @@ def _masked_cross_entropy(namespace: Mapping[str, Any], inputs: Mapping[str, Any
 
     logits = tf.convert_to_tensor(inputs["logits"])
     if mode == "graph":
-        signature = [tf.TensorSpec((None, None, logits.shape[-1]), logits.dtype)]
         # AutoGraph rewrites the student's function alone: to rewrite the probe takes it longer than all other cases.
         inside = {**namespace, "masked_cross_entropy": tf.function(find(namespace, "masked_cross_entropy"))}
 
         def run(each: Any) -> dict[str, Any]:
             return PLAIN_LOSS(inside, {**inputs, "logits": each}, "tensor")
 
-        return _in_graph(tf.function(run, signature, autograph=False), [logits])
+        return run_in_graph(run, [logits])
 
     def loss() -> Any:
         return tf.convert_to_tensor(PLAIN_LOSS(namespace, {**inputs, "logits": logits}, "tensor")["output"])
@@ -175,9 +174,7 @@ def _drive_block(driven: BuiltLayer, mode: str) -> dict[str, Any]:
         variables[path].assign(value)
     dropouts = [driven.attribute(f"dropout{number}") for number in (1, 2, 3)]
     if mode == "graph":
-        signature = [tf.TensorSpec((None, None, argument.shape[-1]), argument.dtype) for argument in arguments]
-        compiled = tf.function(lambda *each: {"output": run(*each)}, signature, autograph=False)
-        return _in_graph(compiled, arguments)
+        return run_in_graph(lambda *each: {"output": run(*each)}, arguments)
     if mode == "prefix":
         end = inputs["cut"]
         return {"whole": run(*arguments)[:, :end], "prefix": run(arguments[0][:, :end], arguments[1])}
@@ -298,9 +295,7 @@ def _drive_model(built: Any, source: Any, target: Any, inputs: Mapping[str, Any]
         for variable, held in group:
             variable.assign(held(values[kind]))
     if mode == "graph":
-        signature = [tf.TensorSpec((None, None), ids.dtype) for ids in (source, target)]
-        compiled = tf.function(lambda *each: {"logits": run(*each)}, signature, autograph=False)
-        return _in_graph(compiled, [source, target])
+        return run_in_graph(lambda *each: {"logits": run(*each)}, [source, target], [(0, 1), (0, 1)])
     if mode == "prefix":
         end = inputs["cut"]
         return {"whole": run(source, target)[:, :end], "prefix": run(source, target[:, :end])}

@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial, wraps
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -94,19 +95,13 @@ def function(
     """
 
     def in_graph(target: Callable[..., Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
-        import tensorflow as tf
-
         unknown = unknown_axes or {}
-        tensors = {key: tf.convert_to_tensor(inputs[key]) for key in unknown}
-        signature = [
-            tf.TensorSpec(_shape_in_graph(tensor.shape, unknown[key]), tensor.dtype) for key, tensor in tensors.items()
-        ]
 
         def run(*symbolic: Any) -> dict[str, Any]:
-            given = {**inputs, **dict(zip(tensors, symbolic, strict=True))}
+            given = {**inputs, **dict(zip(unknown, symbolic, strict=True))}
             return unpack(target(*(given[key] for key in positional)), returns, f"{name}({', '.join(positional)})")
 
-        return _in_graph(tf.function(run, input_signature=signature, autograph=False), list(tensors.values()))
+        return run_in_graph(run, [tensors(inputs[key]) for key in unknown], [*unknown.values()])
 
     def probe(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
         target = find(namespace, name)
@@ -285,7 +280,6 @@ class LayerProbe:
 
     def __call__(self, namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
         """What the student's layer gives for the inputs of a case, in a mode."""
-        import tensorflow as tf
 
         paths = self.weights(inputs) if callable(self.weights) else self.weights
         cls, positional = find(namespace, self.name), [inputs[key] for key in self.init]
@@ -332,9 +326,7 @@ class LayerProbe:
             if mode == "reload":
                 return call_with(reloaded(built, arguments, keywords), *arguments)
             if mode == "graph":
-                signature = [tf.TensorSpec(_shape_in_graph(t.shape, self.unknown_axes), t.dtype) for t in arguments]
-                # Keras itself calls layers without AutoGraph, so to convert this function's own code gains nothing.
-                return _in_graph(tf.function(run, input_signature=signature, autograph=False), arguments)
+                return run_in_graph(run, arguments, [self.unknown_axes] * len(arguments))
             if mode == "gradient":
                 return _gradients(built, run, arguments, inputs, self.call, paths, shown)
             return run(*arguments)
@@ -366,20 +358,31 @@ class BuiltLayer:
         return replace(self, built=reloaded(self.built, self.arguments, self.keywords))
 
 
-def _in_graph(compiled: Callable[..., dict[str, Any]], arguments: Sequence[Any]) -> dict[str, Any]:
+def run_in_graph(
+    run: Callable[..., dict[str, Any]], arguments: Sequence[Any], unknown_axes: Sequence[Sequence[int] | None] = ()
+) -> dict[str, Any]:
+    """What `run` gives inside `tf.function` for tensors of which some sizes are not known.
+
+    Args:
+        run: called with symbolic tensors; not rewritten by AutoGraph, for Keras calls layers without it.
+        arguments: the tensors.
+        unknown_axes: for each of them the axes whose size is not known; all but the last one when None, or left out.
+    """
+    import tensorflow as tf
+
+    signature = []
+    for tensor, axes in zip_longest(arguments, unknown_axes):
+        unknown = range(len(tensor.shape) - 1) if axes is None else axes
+        shape = [None if axis in unknown else size for axis, size in enumerate(tensor.shape)]
+        signature.append(tf.TensorSpec(shape, tensor.dtype))
     try:
-        return compiled(*arguments)
+        return tf.function(run, input_signature=signature, autograph=False)(*arguments)
     except NotImplementedError as error:
         if "symbolic" not in str(error):  # the stub's own: nothing is written yet
             raise
         raise ContractError(
             "inside tf.function a tensor has no numbers yet, and a NumPy function asked for them. Use `keras.ops`."
         ) from error
-
-
-def _shape_in_graph(shape: Sequence[int], unknown_axes: Sequence[int] | None) -> list[int | None]:
-    unknown = range(len(shape) - 1) if unknown_axes is None else unknown_axes
-    return [None if axis in unknown else size for axis, size in enumerate(shape)]
 
 
 def _argument(cls: Any, old: str, new: str) -> str:
