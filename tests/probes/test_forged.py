@@ -210,6 +210,14 @@ def test_whatever_comes_back_is_read_without_an_error(lab, odd):
             assert found.kind in (None, "contract")
 
 
+def test_a_library_that_is_missing_opens_no_hole(monkeypatch):
+    assert find_reading("01_averages", "mean") is None, "a lab of another course"
+    missing = ModuleNotFoundError("No module named 'scipy'", name="scipy")
+    monkeypatch.setattr("coursekit.check.readings.load_probe", mock.Mock(side_effect=missing))
+    with pytest.raises(ModuleNotFoundError):
+        find_reading("05_positional_encoding", "such an exercise")
+
+
 def test_what_is_handed_over_has_its_shape_and_its_kind():
     assert taken({"n": 3}, "n", (), "i") == 3 and taken({"a": np.ones(2)}, "a").shape == (2,)
     for made in ({}, {"a": "text"}, {"a": [1, 2]}, {"a": np.ones(3)}, {"a": np.ones(2, bool)}):
