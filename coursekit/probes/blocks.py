@@ -11,11 +11,13 @@ from unittest import mock
 
 import numpy as np
 
+from coursekit.probes.arguments import ContractError
 from coursekit.probes.evidence import taken
 
 # A graph of all blocks would take half a second, and its tensors are no larger than those of the first ones.
 _BLOCKS_TO_TRACE = 4
 _NUMBERS_UNKNOWN = ("Shape", "ShapeN", "Size", "Rank")  # operations that look at the size of a tensor alone
+MOST_SHAPES = 100_000  # that are read
 ALL, ALL_KEYS = "held", "all keys at once"
 
 Attention = Callable[[np.ndarray, np.ndarray, np.ndarray], Any]
@@ -66,7 +68,10 @@ def scores_held(q: np.ndarray, k: np.ndarray, block_size: int, made: Mapping[str
     queries, keys = _traced_sizes(k, block_size) if taken(made, "in_graph", (), "b") else (len(q), len(k))
     if taken(made, "most", (), "i") >= queries * keys:
         return ALL
-    for shape in taken(made, "shapes", kinds="i").tolist():
+    shapes = taken(made, "shapes", kinds="i")
+    if len(shapes) > MOST_SHAPES:
+        raise ContractError("there are too many arrays to look at.")
+    for shape in shapes.tolist():
         others = math.prod(shape) // keys if keys in shape else 0
         if others == 1 or others >= block_size:
             return ALL_KEYS

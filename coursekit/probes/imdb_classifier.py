@@ -206,10 +206,18 @@ def _values_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str
     return {
         "shape of the result": str(taken(made, "fresh").shape),
         "range of the results": "beyond 0 and 1" if beyond else "from 0 to 1",
-        "first review with the same result": _first_alike(taken(made, "settled")),
+        "first review with the same result": _first_alike(_of_looks(inputs, made, "settled")),
         "result of a second call": "another" if max(np.abs(a - result).max() for a in again) > APART else "the same",
         "result of a review alone": "another" if alone else "the same",
     }
+
+
+def _of_looks(inputs: Mapping[str, Any], made: Mapping[str, Any], name: str, *inner: int) -> np.ndarray:
+    """An array that came back with an entry for each look and for each review: (LOOKS, …, B, …)."""
+    array, first = taken(made, name), (LOOKS, *inner, len(inputs["ids"]))
+    if array.shape[: len(first)] != first:
+        raise ContractError(f"`{name}` has the shape {array.shape}; it begins with {first}.")
+    return array
 
 
 def _changed(pairs: np.ndarray) -> np.ndarray:
@@ -273,7 +281,7 @@ def _padding_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[st
     others = (ids != 0) & (ids != inputs["word"])
     everywhere = np.full(len(ids), True)
     return {
-        "reviews with another result": _changed(taken(made, "pairs")),
+        "reviews with another result": _changed(_of_looks(inputs, made, "pairs", 2)),
         "what the attention reads": _heard(taken(made, "attention"), others) if is_told else "the words",
         "what the mean reads": _heard(taken(made, "mean"), everywhere) if is_told else "the words",
         "result of padding alone": "finite" if np.isfinite(taken(made, "padding")).all() else "not finite",
@@ -307,7 +315,7 @@ def _order(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], _
 
 
 def _order_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
-    return {"reviews with another result": _changed(taken(made, "pairs"))}
+    return {"reviews with another result": _changed(_of_looks(inputs, made, "pairs", 2))}
 
 
 def _learning(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], _Classifier]) -> dict[str, Any]:
@@ -337,7 +345,7 @@ def _learning(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[]
 
 
 def _learning_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
-    pairs, is_zero = taken(made, "pairs"), (taken(made, "largest") <= ROUNDED).all()
+    pairs, is_zero = _of_looks(inputs, made, "pairs", 2), (taken(made, "largest") <= ROUNDED).all()
     return {
         "first review with the same result": _first_alike(pairs[:, 1]),
         "gradients of the weights": "all zero" if is_zero else "not zero",
@@ -367,7 +375,7 @@ def _inside(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], 
 def _inside_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
     moves = {name: float(taken(made["moves"], name, ())) for name in made["moves"]}
     return {
-        "first review with the same result": _first_alike(taken(made, "results")),
+        "first review with the same result": _first_alike(_of_looks(inputs, made, "results")),
         **relus.seen(moves, APART),
     }
 

@@ -124,7 +124,7 @@ def _measure_head(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode:
 def _calls_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
     """What the loss was asked for; calls beyond what is needed do no harm."""
     heads = inputs["heads"].shape[1]
-    rows = taken(made, "replaced", kinds="b")[:MOST_KINDS].reshape(-1, heads)
+    rows = taken(made, "replaced", kinds="b").reshape(-1, heads)[:MOST_KINDS]
     asked = [frozenset(np.flatnonzero(row).tolist()) for row in rows]
     return {"calls": _asked_for(asked, heads)}
 

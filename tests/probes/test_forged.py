@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import tracemalloc
 from pathlib import Path
 from unittest import mock
 
@@ -208,6 +209,28 @@ def test_whatever_comes_back_is_read_without_an_error(lab, odd):
             made = Attempt(dict.fromkeys([*case.expected, "asked", "rows", "calls", "pairs", "curves", "moves"], odd))
             found = read(lab, name, case.inputs, case.mode, made)
             assert found.kind in (None, "contract")
+
+
+@pytest.mark.parametrize(
+    ("lab", "name", "mode", "made"),
+    [
+        ("06_imdb_classifier", "build_classifier", "inside", {"results": np.zeros((4, 60_000, 1)), "moves": {}}),
+        ("06_imdb_classifier", "build_classifier", "order", {"pairs": np.zeros((4, 2, 60_000, 1))}),
+        ("09_vision_transformer", "build_vit", "dropout",
+         dict.fromkeys(("outside", "untold", "training", "0.training"), np.ones((9000, 900)))),
+        ("02_self_attention", "online_attention", "memory",
+         {"shapes": np.ones((9**7, 2), "int64"), "most": 0, "in_graph": True}),
+        ("10_language_model", "generate", "law", {"first": np.full(2000, 1 << 40)}),
+    ],
+)  # fmt: skip
+def test_nobody_fills_the_graders_memory_with_what_comes_back(lab, name, mode, made):
+    case = next(case for case in load_reference(lab).expectations[name] if case.mode == mode)
+    tracemalloc.start()
+    found = read(lab, name, case.inputs, case.mode, Attempt(made))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.kind == "contract" or found.outputs != case.expected
+    assert most < 300 << 20
 
 
 def test_a_library_that_is_missing_opens_no_hole(monkeypatch):
