@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 
 import pytest
-from selenium.common.exceptions import WebDriverException
-from workplace import Window, missing
+from chromium import missing
 
 # What a person would try first, on the course's pages and in JupyterLab: `.ci/run` adds these to the short tests.
 TRIED_FIRST = (
@@ -40,6 +39,9 @@ def pytest_collection_modifyitems(items):
 def pytest_runtest_makereport(item):
     report = yield
     if report.failed:
+        from selenium.common.exceptions import WebDriverException  # a second to import, where no browser test runs
+        from workplace import Window
+
         given = getattr(item, "funcargs", {}).values()
         for window in (candidate for value in given for candidate in (value if isinstance(value, list) else [value])):
             if isinstance(window, Window):

@@ -14,7 +14,7 @@ from autograder.grade.marks import make_mark
 from autograder.grade.results import ExerciseResult, LabResult
 from autograder.pages.class_report import write_report
 
-pytestmark = pytest.mark.browser
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import nbformat
+from chromium import CHROMIUM, DRIVER
 from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException, TimeoutException, WebDriverException
 from selenium.webdriver import ActionChains, Keys
@@ -25,8 +25,6 @@ from selenium.webdriver.support.ui import WebDriverWait
 PATIENCE = 120  # seconds for one step, on a machine that has other things to do
 TOKEN = "only-for-this-test"
 WIDE, NARROW = (1300, 1400), (500, 1000)
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-DRIVER = shutil.which("chromedriver")
 _SWITCHES = (
     "--headless=new",
     "--no-sandbox",  # Chromium refuses its own sandbox to root and in containers; it shows nothing but our pages
@@ -60,13 +58,6 @@ return found;
 """
 
 T = TypeVar("T")
-
-
-def missing() -> str | None:
-    """Why there can be no browser here, or None."""
-    if CHROMIUM is None or DRIVER is None:
-        return "needs Chromium and its driver: apt-get install chromium chromium-driver"
-    return None
 
 
 class Server:
