@@ -76,17 +76,21 @@ def code_cells(lab: str, folder: str = "solutions") -> dict[str, str]:
     }
 
 
+@cache
 def answer_cells(lab: str, folder: str = "solutions") -> list[str]:
     """Sources of the code cells that students write, whether a check stands below them or not."""
     notebook = nbformat.read(ROOT / folder / lab / f"{lab}.ipynb", as_version=4)
     return [cell.source for cell in notebook.cells if cell.cell_type == "code" and is_solution(cell)]
 
 
+compiled = cache(compile)  # the solutions of a lab, for each of its wrong answers
+
+
 def namespace(sources: list[str]) -> dict:
     names: dict = {"__name__": "__main__"}
     for source in [PRELUDE, *sources]:
         with contextlib.suppress(NotImplementedError):  # the stub of a cell that only assigns
-            exec(compile(source, "<cell>", "exec"), names)
+            exec(compiled(source, "<cell>", "exec"), names)
     names["In"] = [PRELUDE, *sources]
     return names
 

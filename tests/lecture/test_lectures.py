@@ -7,6 +7,7 @@ import base64
 import html
 import io
 import re
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -27,9 +28,15 @@ MOST_MINUTES = 65
 MOST = {"words": 3000, "lines": 250, "figures": 8, "predictions": 3}
 
 
+@cache
+def read(path: Path):
+    """A stored notebook; no test changes it."""
+    return nbformat.read(path, as_version=4)
+
+
 @pytest.fixture(params=LECTURES)
 def lecture(request):
-    return request.param, nbformat.read(ROOT / "lectures" / f"{request.param}.ipynb", as_version=4)
+    return request.param, read(ROOT / "lectures" / f"{request.param}.ipynb")
 
 
 def prose(notebook) -> str:
@@ -139,7 +146,7 @@ def _literal_words(value: ast.expr) -> list[str]:
 )
 def test_the_stored_words_of_a_figure_are_those_of_its_source(path):
     """Who edits the words in the source and does not run the page leaves the old ones in its outputs."""
-    for cell in nbformat.read(path, as_version=4).cells:
+    for cell in read(path).cells:
         if cell.cell_type != "code" or "alt=" not in cell.source:
             continue
         stored = [
@@ -170,7 +177,7 @@ def test_the_stored_words_of_a_figure_are_those_of_its_source(path):
 )
 def test_the_stored_picture_of_a_live_figure_is_on_white(path):
     """Half transparent marks are grey in a picture without a ground, and a picture of 64 colours merges pale ones."""
-    for cell in nbformat.read(path, as_version=4).cells:
+    for cell in read(path).cells:
         for output in cell.get("outputs", ()):
             if "application/vnd.vegalite.v5+json" in output.get("data", {}):
                 picture = Image.open(io.BytesIO(base64.b64decode(output.data["image/png"])))
