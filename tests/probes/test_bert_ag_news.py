@@ -102,7 +102,8 @@ def test_whatever_stands_in_place_of_masked_ids_is_read_in_seconds(dtype):
                     readings.read(LAB, "mask_tokens", case.inputs, case.mode, Attempt(odd))
 
 
-@pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.long] * (seed > 1)) for seed in SEEDS])
+@pytest.mark.long
+@pytest.mark.parametrize("seed", SEEDS)
 def test_the_masking_is_judged_alike_whatever_is_drawn(solved, seed):
     exercise = exercises_of(LAB)["mask_tokens"]
     judgement = outcome(LAB, exercise, solved, seed)
