@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 from pathlib import Path
+
+from programs import program
 
 from autograder.course.labs import read_grade_ids, read_released
 from autograder.course.settings import load_course
@@ -13,16 +14,8 @@ from autograder.read import Unreadable, read_plan
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def build():
-    """exercises/samples/build.py, which is a program and no part of the package."""
-    spec = importlib.util.spec_from_file_location("build", ROOT / "exercises" / "samples" / "build.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_samples_are_of_the_released_lab():
-    wanted = build().samples()
+    wanted = program("exercises/samples/build.py").samples()
     stale = [str(path) for path, text in wanted.items() if not path.is_file() or path.read_text("utf-8") != text]
     assert not stale, "run: python exercises/samples/build.py"
     assert {path for path in (ROOT / "exercises" / "samples").rglob("*.ipynb")} == wanted.keys()
@@ -31,7 +24,7 @@ def test_samples_are_of_the_released_lab():
 def test_only_the_cheat_changed_a_locked_cell():
     course = load_course(ROOT)
     changed = set()
-    for path in build().samples():
+    for path in program("exercises/samples/build.py").samples():
         lab = path.stem
         try:
             repairs = read_plan(

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from hostile.corpus import CORPUS
 from lab_matrix import exercises, variants
+from programs import program
 from this_course import ROOT, exercises_of
 
 from autograder.course.settings import load_course
@@ -21,16 +19,7 @@ PAGE = ROOT / "docs" / "teaching" / "tried-on-public-code.md"
 LAB = "08_decoder_and_masking"
 
 
-def program() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("public_code", ROOT / "benchmarks" / "public_code.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-public_code = program()
+public_code = program("benchmarks/public_code.py")
 SOURCES = public_code.read_table()
 
 RIGHT = "'''Not counted.'''\ndef rate(step, width, warmup):\n    step = max(step, 1)\n"

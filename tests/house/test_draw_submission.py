@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import html
-import importlib.util
 import pkgutil
 import re
 import textwrap
 from pathlib import Path
 
 import pytest
+from programs import program
 
 ROOT = Path(__file__).resolve().parents[2]
-_spec = importlib.util.spec_from_file_location("draw_submission", ROOT / "tools" / "draw_submission.py")
-draw_submission = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(draw_submission)
+draw_submission = program("tools/draw_submission.py")
 
 NAMES = [*(name for name, _ in draw_submission.TRUSTED), *draw_submission.SANDBOXED]
 

@@ -1,14 +1,9 @@
 """What `tools/golden.py` calls a difference, and what it leaves to the processor."""
 
-import importlib.util
-from pathlib import Path
-
 from long_runs import advise
+from programs import program
 
-ROOT = Path(__file__).resolve().parents[2]
-spec = importlib.util.spec_from_file_location("golden", ROOT / "tools" / "golden.py")
-golden = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(golden)
+golden = program("tools/golden.py")
 
 GROUPS, NEAR = "values=2/2,large=0/2", "values=0.2"
 ONE = golden.line("lab/softmax 0a1b", "graded", 0.5, GROUPS, ("overflows",), "named:12345678", NEAR)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fnmatch
 import hashlib
-import importlib
 import os
 import re
 import sys
@@ -15,6 +14,7 @@ import nbformat
 import numpy as np
 import pytest
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, start_new_kernel
+from programs import program
 
 from coursekit.lecture import bert
 
@@ -259,9 +259,7 @@ def test_other_errors_stay_what_they_are_and_keras_3_works_afterwards():
 
 @pytest.fixture(scope="module")
 def recipe():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT / "experiments")
-        return importlib.import_module("small_bert")
+    return program("experiments/small_bert.py")
 
 
 @pytest.fixture(scope="module")

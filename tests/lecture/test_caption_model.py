@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from programs import program
 
 from coursekit.lecture import captions
 from coursekit.lecture.captions import END, START, UNKNOWN
 from coursekit.lecture.pages.caption_model import PlainCaptionModel, drawn, most_probable, reshaped, write
-
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 
 
 def tiny(words: int = 7, width: int = 8, seed: int = 0) -> PlainCaptionModel:
@@ -35,11 +31,7 @@ def log_p(model: PlainCaptionModel, ids: list[int]) -> float:
 
 def test_the_model_of_the_page_is_the_one_that_was_trained(monkeypatch):
     keras = pytest.importorskip("keras")
-    monkeypatch.syspath_prepend(str(EXPERIMENTS))
-    spec = importlib.util.spec_from_file_location("caption_model", EXPERIMENTS / "caption_model.py")
-    experiment = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(experiment)
-    sys.modules.pop("language_model", None)
+    experiment = program("experiments/caption_model.py")
     keras.utils.set_random_seed(0)
     network, ids = experiment.CaptionModel(30), np.random.default_rng(0).integers(4, 30, (3, 9))
     logits = np.asarray(network(ids), "float64")  # (B, T, V)

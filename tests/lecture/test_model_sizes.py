@@ -7,13 +7,12 @@ Its parameters are missing from the count.
 from __future__ import annotations
 
 import ast
-import importlib.util
-import sys
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+from programs import program
 from training_modes import CODE_CELL
 
 from coursekit.lecture import memory_task, recorded, sorting
@@ -48,11 +47,7 @@ def _is_constant(node: ast.AST) -> bool:
 
 @cache
 def experiment():
-    spec = importlib.util.spec_from_file_location("imdb_models", ROOT / "experiments" / "imdb_models.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # where its dataclass looks for its names
-    spec.loader.exec_module(module)
-    return module
+    return program("experiments/imdb_models.py")
 
 
 @pytest.mark.parametrize(

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
-from pathlib import Path
-
 import keras
 import numpy as np
 import pytest
+from programs import program
 
 from coursekit.lecture.moving_digits import DIRECTIONS, clips
 from coursekit.lecture.pages.larger_images import plain_video_reader
 
-FILE = Path(__file__).resolve().parents[2] / "experiments" / "moving_digits.py"
-
 
 @pytest.fixture(scope="module")
 def experiment():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(FILE.parent)
-        return importlib.import_module("moving_digits")
+    return program("experiments/moving_digits.py")
 
 
 @pytest.fixture(scope="module")

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from programs import program
 
 from coursekit.lecture import recorded
-
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 
 
 @pytest.fixture(scope="module")
 def experiment():
-    sys.path.insert(0, str(EXPERIMENTS))
-    try:
-        spec = importlib.util.spec_from_file_location("tuned_on_cifar", EXPERIMENTS / "tuned_on_cifar.py")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-    finally:
-        sys.path.remove(str(EXPERIMENTS))
-    return module
+    return program("experiments/tuned_on_cifar.py")
 
 
 def test_held_back_images_choose_the_rate_when_all_three_are_trained(experiment):

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
+from programs import program
 
 
 @pytest.fixture(scope="module")
 def corpus():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT / "experiments")
-        return importlib.import_module("corpus_bleu")
+    return program("experiments/corpus_bleu.py")
 
 
 def test_bleu_by_hand(corpus):

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from programs import program
 
 pytestmark = pytest.mark.long
 
-ROOT = Path(__file__).resolve().parents[2]
 VOCABULARY = 512
 
 
 @pytest.fixture(scope="module")
 def scaling():
-    sys.path.insert(0, str(ROOT / "experiments"))
-    try:
-        yield importlib.import_module("library_scaling")
-    finally:
-        sys.path.remove(str(ROOT / "experiments"))
+    return program("experiments/library_scaling.py")
 
 
 def operations_of(scaling, training):

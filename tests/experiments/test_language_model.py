@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
+from programs import program
 
 tf = pytest.importorskip("tensorflow")
-FILE = Path(__file__).resolve().parents[2] / "experiments" / "language_model.py"
 ROWS = [[2, 4, 5, 6, 3], [2, 4, 5, 7, 3], [2, 4, 6, 3], [2, 7, 7, 5, 6, 3]]
 
 
 @pytest.fixture(scope="module")
 def experiment():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(FILE.parent)
-        return importlib.import_module("language_model")
+    return program("experiments/language_model.py")
 
 
 @pytest.fixture(scope="module")

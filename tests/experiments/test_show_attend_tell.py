@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
-from pathlib import Path
-
 import numpy as np
 import pytest
+from programs import program
 
 tf = pytest.importorskip("tensorflow")
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
 def experiment():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT / "experiments")
-        return importlib.import_module("show_attend_tell")
+    return program("experiments/show_attend_tell.py")
 
 
 @pytest.fixture(scope="module")

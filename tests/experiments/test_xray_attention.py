@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from pathlib import Path
 
 import numpy as np
 import pytest
+from programs import program
 from sklearn.metrics import roc_auc_score
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -15,9 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def experiment():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT / "experiments")
-        return importlib.import_module("xray_attention")
+    return program("experiments/xray_attention.py")
 
 
 def test_vgg16_and_its_attention_modules_have_the_published_sizes(experiment):

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
-from pathlib import Path
 
 import keras
 import numpy as np
 import pytest
+from programs import program
 
 pytestmark = pytest.mark.long
 
 tf = pytest.importorskip("tensorflow")
 pytest.importorskip("tensorflow_text")
-ROOT = Path(__file__).resolve().parents[2]
 KINDS = ("Bahdanau", "Luong, dot", "Luong, general", "Luong, additive")
 SOURCE, READS = np.array([[4, 5, 6, 7, 8], [9, 4, 10, 0, 0]]), np.array([[2, 7, 8, 9], [2, 5, 0, 0]])
 
 
 @pytest.fixture(scope="module")
 def experiment():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT / "experiments")
-        return importlib.import_module("recurrent_translation")
+    return program("experiments/recurrent_translation.py")
 
 
 @pytest.fixture(scope="module")

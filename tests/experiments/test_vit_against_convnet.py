@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-from pathlib import Path
 
 import keras
 import numpy as np
 import pytest
+from programs import program
 
 from coursekit.lecture import recorded
 
 pytestmark = pytest.mark.long
 
-FILE = Path(__file__).resolve().parents[2] / "experiments" / "vit_against_convnet.py"
-
 
 @pytest.fixture(scope="module")
 def experiment():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(FILE.parent)
-        return importlib.import_module("vit_against_convnet")
+    return program("experiments/vit_against_convnet.py")
 
 
 @pytest.mark.parametrize(("shape", "patch"), [((28, 28, 1), 7), ((32, 32, 3), 4)])

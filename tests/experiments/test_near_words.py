@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pytest
 import tensorflow as tf
-
-FILE = Path(__file__).resolve().parents[2] / "experiments" / "near_words.py"
+from programs import program
 
 
 @pytest.fixture(scope="module")
 def near_words():
-    spec = importlib.util.spec_from_file_location("near_words", FILE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return program("experiments/near_words.py")
 
 
 def test_pairs_are_counted_within_a_text_and_within_the_window(near_words):

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from programs import program
 
 pytest.importorskip("tensorflow_text")
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
 def experiment():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT / "experiments")
-        return importlib.import_module("multi30k")
+    return program("experiments/multi30k.py")
 
 
 @pytest.fixture(scope="module")

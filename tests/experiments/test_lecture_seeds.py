@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 
 import nbformat
 import pytest
+from programs import program
 
 from coursekit.lecture import recorded
 
@@ -15,9 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def experiment():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT / "experiments")
-        return importlib.import_module("lecture_seeds")
+    return program("experiments/lecture_seeds.py")
 
 
 def test_the_named_cells_exist_and_the_seed_is_replaced(experiment):

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from programs import program
 
 tf = pytest.importorskip("tensorflow")
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
 def experiment():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT / "experiments")
-        return importlib.import_module("news_few_labels")
+    return program("experiments/news_few_labels.py")
 
 
 def test_an_update_starts_at_the_kernel_and_has_its_rank(experiment):
