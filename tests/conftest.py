@@ -14,9 +14,7 @@ sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("MPLBACKEND", "Agg")
 TESTS = Path(__file__).parent
-# Helpers lie beside this file, the corpus in the root; some tests use what others define, in whatever folder they are.
-FOLDERS = [folder for folder in sorted(TESTS.iterdir()) if folder.is_dir() and not (folder / "__init__.py").exists()]
-sys.path[:0] = [*map(str, [TESTS, TESTS.parent, *FOLDERS])]
+sys.path[:0] = [str(TESTS), str(TESTS.parent)]  # helpers lie beside this file, the corpus in the root
 pytest.register_assert_rewrite("lab_matrix")
 
 import long_runs  # noqa: E402

@@ -10,8 +10,7 @@ from http.server import ThreadingHTTPServer
 
 import numpy as np
 import pytest
-from test_bert_heads import attention
-from test_strip import small_bert
+from models_in_pages import attention, small_bert
 from test_web_site import COURSE, Quiet
 from test_web_site import window as window  # a fixture
 

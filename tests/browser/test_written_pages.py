@@ -12,11 +12,11 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from hostile.making import POINTS
+from class_runs import SAMPLES, TOLD, run
+from hostile.making import LAB, POINTS, ROOT
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 from selenium.webdriver import Keys
-from test_sample_submissions import LAB, ROOT, SAMPLES, TOLD, run
 from test_web_site import SIZES, THEMES, violations
 from workplace import Window
 

@@ -13,10 +13,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hostile.making import LAB, POINTS, ROOT, answered, as_bytes, grade_id, is_answer, right_answers
+from hostile.making import (
+    LAB,
+    POINTS,
+    ROOT,
+    SOON_REACHED,
+    answered,
+    as_bytes,
+    command,
+    grade_id,
+    is_answer,
+    make_course,
+    right_answers,
+    rows,
+)
 from lab_matrix import LABS, SEED, code_cells, solution_sources
-from test_hostile import command, make_course, rows
-from test_submission_run import LIMITS, cell
 from this_course import exercises_of
 
 from autograder.course.settings import load_course
@@ -25,14 +36,15 @@ from autograder.grade.lab_grader import LabGrader
 from autograder.grade.preloading import start_sandbox
 from autograder.grade.results import ExerciseResult
 from autograder.grade.submission_run import PreparedExercise, SubmissionRun
-from autograder.read import LabReader, Plan, ProbeStep, Rules
+from autograder.read import CellStep, LabReader, Plan, ProbeStep, Rules
 from autograder.read.lab_reader import with_rules
-from autograder.sandbox import CellError, CellReply, Failure, ProbeReply, SessionLost, check_walls
+from autograder.sandbox import CellError, CellReply, Failure, Limits, ProbeReply, SessionLost, check_walls
 from coursekit.check import rules
 from coursekit.check.attempts import attempt
 from coursekit.check.cells import read_cells
 from coursekit.probes import described
 
+LIMITS = Limits(cpu_seconds_per_step=10, wall_seconds_per_step=60)
 SHARES = "def shares(x):\n    return x / x.sum(axis=-1, keepdims=True)"
 MIXTURE = "def mixture(x, v):\n    return shares(x) @ v + 1"
 STUB = 'raise NotImplementedError("Write your code here")'
@@ -49,6 +61,10 @@ def shares(x: np.ndarray) -> np.ndarray:
 def mixture(x: np.ndarray, v: np.ndarray) -> np.ndarray:
     """The mean of v, weighted by shares."""
     return shares(x) @ v + 1
+
+
+def cell(source: str, exercise: str | None = None) -> CellStep:
+    return CellStep(source, exercise, False, 0, source)
 
 
 def exercise_of_shares() -> Exercise:
@@ -327,7 +343,7 @@ def empty(name: str) -> str:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
     """A class of slips, graded by `course grade`."""
-    root = make_course(tmp_path_factory.mktemp("course"))
+    root = make_course(tmp_path_factory.mktemp("course"), **SOON_REACHED)
     solution = root / "solutions" / LAB / f"{LAB}.ipynb"
     line = "weights = ops.softmax(scores, axis=-1)"
     solution.write_text(solution.read_text("utf-8").replace(line, f"{SECRET} = 0; {line}"), "utf-8")

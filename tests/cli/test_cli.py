@@ -2,71 +2,25 @@
 
 from __future__ import annotations
 
-import io
 import os
-import re
 import shutil
 import sqlite3
 import subprocess
 import sys
 import threading
-from concurrent.futures import Future
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from rich.console import Console
-from tiny_course import LAB, TOML, released
+from tiny_course import LAB, TOML
+from typed_commands import course, run  # noqa: F401  fixtures
 
 from autograder.cli import app as cli
-from autograder.cli import console
 from autograder.course.files import write_atomically
 from autograder.marking.run import Marking
-from autograder.sandbox import SandboxUnavailable
 
-ROOT = Path(__file__).resolve().parents[2]
 RELEASED = f"labs/{LAB}/{LAB}.ipynb"
 SOLUTION = f"solutions/{LAB}/{LAB}.ipynb"
 GRADE = ("grade", LAB, "handed-in")
-
-
-@pytest.fixture
-def course(tmp_path, monkeypatch) -> Path:
-    """A course of one lab with one submission, in the working folder. No sandbox starts for it."""
-    root = released(tmp_path / "course", monkeypatch).root
-    shutil.copytree(root / "labs", root / "handed-in" / "ada")
-    monkeypatch.setattr("autograder.grade.lab_grader.declared_exercises", lambda course, lab: {})
-    monkeypatch.chdir(root)
-    monkeypatch.delenv("COURSE_ROOT", raising=False)
-
-    @contextmanager
-    def no_sandbox(*_, **__):
-        warm: Future = Future()
-        warm.set_exception(SandboxUnavailable("no sandbox in this test"))
-        yield warm
-
-    monkeypatch.setattr("autograder.grade.preloading.start_sandbox", no_sandbox)
-    return root
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Type a command; the answer is its exit code and what it said, as one line."""
-
-    def typed(*words: str) -> tuple[int, str]:
-        said = io.StringIO()
-        for name in ("out", "err"):
-            monkeypatch.setattr(console, name, Console(file=said, width=10_000))
-        monkeypatch.setattr(sys, "argv", ["course", *words])
-        code = 0
-        try:
-            cli.main()
-        except SystemExit as end:
-            code = end.code or 0
-        told = capsys.readouterr()
-        return code, " ".join(re.sub("[│╭╰╮╯─]", " ", said.getvalue() + told.out + told.err).split())
-
-    return typed
 
 
 def put(path: str, text: str | bytes = "") -> None:
@@ -281,7 +235,7 @@ def test_which_attempt_counts_holds_for_grade(counts, course, run, monkeypatch):
 
 
 def test_a_report_goes_into_a_file_and_says_so_when_there_is_a_folder(course, run, monkeypatch):
-    from test_gradebook import result
+    from graded_course import result
 
     monkeypatch.setattr(
         "autograder.pages.class_report.write_report", lambda course, results, path, **_: write_atomically(path, b"")

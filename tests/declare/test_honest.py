@@ -8,8 +8,20 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hostile.making import FULL, LAB, POINTS, answered, as_bytes, code_cell, released, right_answers
-from test_hostile import command, make_course, rows
+from hostile.making import (
+    FULL,
+    LAB,
+    POINTS,
+    SOON_REACHED,
+    answered,
+    as_bytes,
+    code_cell,
+    command,
+    make_course,
+    released,
+    right_answers,
+    rows,
+)
 
 from autograder.sandbox import check_walls
 
@@ -87,7 +99,7 @@ HONEST = {
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
     """The notebooks, graded in one run whose terminal takes nothing but UTF-8."""
-    root = make_course(tmp_path_factory.mktemp("honest"))
+    root = make_course(tmp_path_factory.mktemp("honest"), **SOON_REACHED)
     for name, make in HONEST.items():
         folder = root / "handed-in" / name
         folder.mkdir(parents=True)

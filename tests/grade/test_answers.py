@@ -6,8 +6,8 @@ import csv
 
 import nbformat
 import pytest
+from graded_course import course, result  # noqa: F401  the fixture of a course of one lab
 from nbgrader.api import Gradebook
-from test_gradebook import course, result  # noqa: F401  the fixture of a course of one lab
 from test_hand_marks import mark_of, page, record, row, run  # noqa: F401  the fixture of the command
 from tiny_course import LAB
 
@@ -17,20 +17,20 @@ PAGE = f"grades/answers/{LAB}.html"
 
 
 @pytest.fixture
-def rubric(course):  # noqa: F811
+def rubric(course):
     path = course.root / "exercises" / "tiny" / "rubrics.toml"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(RUBRIC)
     return path
 
 
-def without_points(course):  # noqa: F811
+def without_points(course):
     path = course.release_notebook(LAB)
     path.chmod(0o644)
     path.write_text(path.read_text().replace('"points": 4', '"points": 0'))
 
 
-def test_the_queue_has_who_waits_the_rubric_and_what_to_type(course, run, rubric):  # noqa: F811
+def test_the_queue_has_who_waits_the_rubric_and_what_to_type(course, run, rubric):
     record(course, result(course, "ada", why="<b>It</b> is scaled."), result(course, "Bo B_7", why="By two."))
     code, said = run("mark", LAB, "--answers")
     assert code == 0, said
@@ -44,7 +44,7 @@ def test_the_queue_has_who_waits_the_rubric_and_what_to_type(course, run, rubric
     assert f"3 submissions have an answer in words without a mark: course mark {LAB} --answers lists them" in told
 
 
-def test_marked_by_items_the_answer_leaves_the_queue_and_every_route_tells_the_same(course, run, rubric):  # noqa: F811
+def test_marked_by_items_the_answer_leaves_the_queue_and_every_route_tells_the_same(course, run, rubric):
     code, said = run("mark", LAB, "bo", "why", "--item", 1, "--because", "And for a scale of 2?")
     assert code == 0, said
     told = "✓ Names the scale (3 of 3)\n✗ Says what it changes (0 of 1)\nAnd for a scale of 2?"
@@ -68,7 +68,7 @@ def test_marked_by_items_the_answer_leaves_the_queue_and_every_route_tells_the_s
     assert "bo (changed after it was marked): Another answer." in run("mark", LAB, "--answers")[1]
 
 
-def test_no_item_is_a_mark_and_points_may_replace_the_sum(course, run, rubric):  # noqa: F811
+def test_no_item_is_a_mark_and_points_may_replace_the_sum(course, run, rubric):
     run("mark", LAB, "bo", "why", "--item", 0)
     assert mark_of(course, "bo").earned == 3.5 and not mark_of(course, "bo").waits
     run("mark", LAB, "bo", "why", "2.5", "--item", 1, "--item", 1, "--because", "half of item 2")
@@ -85,13 +85,13 @@ def test_no_item_is_a_mark_and_points_may_replace_the_sum(course, run, rubric): 
         (("why", "--because", "good"), "a mark needs points and a reason"),
     ],
 )
-def test_items_that_are_not_there_are_told_and_change_nothing(course, run, rubric, words, told):  # noqa: F811
+def test_items_that_are_not_there_are_told_and_change_nothing(course, run, rubric, words, told):
     code, said = run("mark", LAB, "bo", *words)
     assert code and told in said
     assert mark_of(course, "bo").waiting_for("person") == ("why",)
 
 
-def test_an_answer_without_points_waits_for_a_comment_and_holds_no_export_back(course, run, rubric):  # noqa: F811
+def test_an_answer_without_points_waits_for_a_comment_and_holds_no_export_back(course, run, rubric):
     without_points(course)
     rubric.write_text(RUBRIC.replace("points = [3, 1]\n", ""))
     record(course, result(course, "ada"), result(course, "bo", why="It is scaled.", content="c3"))
@@ -110,7 +110,7 @@ def test_an_answer_without_points_waits_for_a_comment_and_holds_no_export_back(c
     assert "Your instructor writes: Better." in page(course, "bo")
 
 
-def test_without_a_rubric_or_the_graded_notebook_the_queue_still_says_what_to_type(course, run):  # noqa: F811
+def test_without_a_rubric_or_the_graded_notebook_the_queue_still_says_what_to_type(course, run):
     (course.autograded / "bo" / LAB / f"{LAB}.ipynb").unlink()
     code, said = run("mark", LAB, "--answers")
     assert code == 0, said
@@ -118,7 +118,7 @@ def test_without_a_rubric_or_the_graded_notebook_the_queue_still_says_what_to_ty
 
 
 @pytest.mark.parametrize("text", ["", DAMAGED])
-def test_a_graded_notebook_that_an_editor_damaged_costs_no_command(course, run, text):  # noqa: F811
+def test_a_graded_notebook_that_an_editor_damaged_costs_no_command(course, run, text):
     (course.autograded / "bo" / LAB / f"{LAB}.ipynb").write_text(text)
     code, said = run("mark", LAB, "--answers")
     assert code == 0 and "bo: the graded notebook is not here" in said
@@ -127,7 +127,7 @@ def test_a_graded_notebook_that_an_editor_damaged_costs_no_command(course, run, 
     assert "because: Good." in page(course, "bo")
 
 
-def test_the_page_of_a_lab_shows_what_is_asked(course, run):  # noqa: F811
+def test_the_page_of_a_lab_shows_what_is_asked(course, run):
     released = nbformat.read(course.release_notebook(LAB), as_version=4)
     assert run("mark", LAB, "--answers", "--out", "here")[0] == 0
     assert released.cells[-4].source in (course.root / "here" / "answers" / f"{LAB}.html").read_text("utf-8")

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from graded_course import course, grade, result, set_grade  # noqa: F401  course is a fixture
 from nbgrader.api import Gradebook
 from postgres_server import Server, programs, running
 from sqlalchemy import inspect, text
-from test_gradebook import course, grade, result, set_grade  # noqa: F401  course is a fixture
 from tiny_course import LAB
 
 from autograder.course.settings import add_driver, load_course
@@ -38,7 +38,7 @@ def server(running_server) -> Server:
 
 
 @pytest.fixture
-def on_postgres(course, server):  # noqa: F811
+def on_postgres(course, server):
     """The tiny course with its gradebook on the server."""
     with (course.root / "course.toml").open("a", encoding="utf-8") as toml:
         toml.write(f'\n[grading]\ndatabase = "{server.url}"\n')

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from graded_course import course as tiny  # noqa: F401  the fixture of a course of one lab
+from graded_course import result
 from measuring import takes_at_most
-from test_gradebook import course as tiny  # noqa: F401  the fixture of a course of one lab
-from test_gradebook import result
 from typer.testing import CliRunner
 
 from autograder.cli import explain as explain_command
@@ -103,7 +103,7 @@ def test_values_are_shown_by_rows():
     assert show_value([X, "a"]) == repr([X, "a"])
 
 
-def test_after_a_change_of_the_lab_a_case_that_fails_is_shown_and_what_differs_is_said(tiny, monkeypatch):  # noqa: F811
+def test_after_a_change_of_the_lab_a_case_that_fails_is_shown_and_what_differs_is_said(tiny, monkeypatch):
     """`double` is worth 4 points now in place of 2, `cube` came, and `gone` is no longer there."""
     data = b"what was handed in"
     (tiny.submitted / "ada" / LAB).mkdir(parents=True)

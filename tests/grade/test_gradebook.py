@@ -16,12 +16,13 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from graded_course import course, grade, result, set_grade  # noqa: F401  a fixture
 from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import select
 from sqlalchemy.orm import Session
-from tiny_course import LAB, TOML, released
+from tiny_course import LAB, TOML
 from traitlets.config import PyFileConfigLoader
 
 from autograder.course.settings import CourseError
@@ -30,49 +31,11 @@ from autograder.grade.gradebook import GradebookWriter
 from autograder.grade.marks import make_mark
 from autograder.grade.results import (
     ExerciseResult,
-    GroupResult,
     LabResult,
     round_score,
 )
 from autograder.marking.results_folder import write_tables
 from autograder.release.release import release
-
-
-@pytest.fixture
-def course(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
-    return released(tmp_path / "course", monkeypatch)
-
-
-def result(course, student="ada", double=2.0, square=1.5, why="", code="", content="c1", **more) -> LabResult:
-    notebook = nbformat.read(course.release_notebook(LAB), as_version=4)
-    for cell in notebook.cells:
-        name = cell.metadata.get("nbgrader", {}).get("grade_id")
-        if name == "why" and why:
-            cell.source = why
-        if name == "double-code" and code:
-            cell.source = code
-    exercises = (
-        ExerciseResult("double", double, 2, "graded", groups=(GroupResult("values", "right values", 1, double > 0),)),
-        ExerciseResult("square", square, 3, "graded", misconceptions=("half",), sentences=("You halve it.",)),
-    )
-    filled = {"notebook": notebook, "content_hash": content, "grader_version": "g1"} | more
-    return LabResult(student, LAB, exercises, **filled)
-
-
-def grade(course, student: str, cell: str):
-    with Gradebook(course.db_url, course.course_id) as gradebook:
-        found = gradebook.find_grade(cell, LAB, LAB, student)
-        return found.auto_score, found.manual_score, found.needs_manual_grade, found.score
-
-
-def set_grade(course, student: str, cell: str, **values) -> None:
-    """What Formgrader does when an instructor types a score."""
-    with Gradebook(course.db_url, course.course_id) as gradebook:
-        found = gradebook.find_grade(cell, LAB, LAB, student)
-        for name, value in values.items():
-            setattr(found, name, value)
-        gradebook.db.commit()
 
 
 def test_nbgrader_reads_what_was_written(course):

@@ -8,8 +8,8 @@ import re
 
 import nbformat
 import pytest
+from graded_course import course, result, set_grade  # noqa: F401  the fixture of a course of one lab
 from nbgrader.api import Gradebook
-from test_gradebook import course, result, set_grade  # noqa: F401  the fixture of a course of one lab
 from tiny_course import LAB, details, write_notebook
 from typer.testing import CliRunner
 
@@ -25,7 +25,7 @@ PAGE = f"grades/feedback/{{}}/{LAB}.html"
 
 
 @pytest.fixture
-def run(course, monkeypatch):  # noqa: F811
+def run(course, monkeypatch):
     """The command `course` in the folder of the course, where ada and bo are graded: 2 of 2 and 1.5 of 3 points."""
     monkeypatch.chdir(course.root)
     monkeypatch.setenv("JUPYTERHUB_USER", "grace")
@@ -38,7 +38,7 @@ def run(course, monkeypatch):  # noqa: F811
     return call
 
 
-def record(course, *results):  # noqa: F811
+def record(course, *results):
     """Grade: record verdicts and write their pages."""
     with GradebookWriter(course.db_url, course) as writer:
         writer.record(results)
@@ -48,21 +48,21 @@ def record(course, *results):  # noqa: F811
         bring_up_to_date(course, writer, course.root / "grades")
 
 
-def page(course, student="ada") -> str:  # noqa: F811
+def page(course, student="ada") -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", (course.root / PAGE.format(student)).read_text("utf-8")).split())
 
 
-def row(course, student, table="grades", exercise="square") -> dict[str, str]:  # noqa: F811
+def row(course, student, table="grades", exercise="square") -> dict[str, str]:
     with (course.root / "grades" / f"{table}.csv").open() as file:
         rows = [row for row in csv.DictReader(file) if row["student"] == student]
     return next(row for row in rows if row.get("exercise", exercise) == exercise)
 
 
-def mark_of(course, student="ada"):  # noqa: F811
+def mark_of(course, student="ada"):
     return next(mark for mark in read_marks(course, course.db_url, LAB) if mark.student == student)
 
 
-def test_a_mark_by_hand_is_on_the_page_in_the_tables_in_nbgrader_and_in_the_log(course, run):  # noqa: F811
+def test_a_mark_by_hand_is_on_the_page_in_the_tables_in_nbgrader_and_in_the_log(course, run):
     code, said = run("mark", LAB, "ada", "square", 3, "--because", "right; <the text> misled you")
     assert code == 0, said
     assert "counts: 5 of 9" in said and "from automatic to 3, because: right; <the text> misled you" in said
@@ -77,13 +77,13 @@ def test_a_mark_by_hand_is_on_the_page_in_the_tables_in_nbgrader_and_in_the_log(
     assert "grace: ada, square: from automatic to 3" in run("mark", LAB)[1]
 
 
-def test_names_that_are_typed_again_are_never_cut(course, run):  # noqa: F811
+def test_names_that_are_typed_again_are_never_cut(course, run):
     run("mark", LAB, "ada", "square", 3, "--because", "a reason that is much longer than the terminal is wide " * 2)
     said = CliRunner(env={"COLUMNS": "40"}).invoke(cli.app, ["mark", LAB, "ada"]).output
     assert {"double", "square", "why"} <= {line.split()[0] for line in said.splitlines() if line.strip()}
 
 
-def test_grading_again_keeps_a_mark_by_hand_and_another_answer_asks_to_look_again(course, run):  # noqa: F811
+def test_grading_again_keeps_a_mark_by_hand_and_another_answer_asks_to_look_again(course, run):
     run("mark", LAB, "ada", "double", 1, "--because", "a loop")
     record(course, result(course, "ada", grader_version="g2"))
     assert mark_of(course).score == 2.5 and "1 of 2 points, because: a loop" in page(course)
@@ -96,7 +96,7 @@ def test_grading_again_keeps_a_mark_by_hand_and_another_answer_asks_to_look_agai
     assert mark_of(course).waiting_for("second look") == () and mark_of(course).score == 3.5
 
 
-def test_a_mark_can_be_taken_back_and_the_log_keeps_both(course, run):  # noqa: F811
+def test_a_mark_can_be_taken_back_and_the_log_keeps_both(course, run):
     run("mark", LAB, "ada", "square", 3, "--because", "right", "--by", "Grace H.")
     run("mark", LAB, "ada", "square", "automatic", "--because", "my error")
     assert mark_of(course).score == 3.5 and "Set by your instructor" not in page(course)
@@ -105,7 +105,7 @@ def test_a_mark_can_be_taken_back_and_the_log_keeps_both(course, run):  # noqa: 
     assert "grace: ada, square: from 3 to automatic, because: my error" in said
 
 
-def test_points_and_comments_of_formgrader_are_logged_and_reach_the_page(course, run):  # noqa: F811
+def test_points_and_comments_of_formgrader_are_logged_and_reach_the_page(course, run):
     set_grade(course, "bo", "why", manual_score="3", needs_manual_grade=False)  # text, as Formgrader sends it
     with Gradebook(course.db_url, course.course_id) as gradebook:
         gradebook.find_comment("why", LAB, LAB, "bo").manual_comment = "Say which scale."
@@ -133,13 +133,13 @@ def test_points_and_comments_of_formgrader_are_logged_and_reach_the_page(course,
         (("zoe",), "no submission of zoe is graded"),
     ],
 )
-def test_what_cannot_be_marked_is_told_and_changes_nothing(course, run, words, told):  # noqa: F811
+def test_what_cannot_be_marked_is_told_and_changes_nothing(course, run, words, told):
     code, said = run("mark", LAB, *words)
     assert code and told in said
     assert mark_of(course).score == 3.5 and run("mark", LAB)[1].startswith("Nothing was changed by hand")
 
 
-def test_a_lab_that_grew_says_how_many_are_to_be_graded_again(course, run, monkeypatch):  # noqa: F811
+def test_a_lab_that_grew_says_how_many_are_to_be_graded_again(course, run, monkeypatch):
     run("mark", LAB, "ada", "square", 3, "--because", "right")
     path = course.release_notebook(LAB)
     notebook = nbformat.read(path, as_version=4)
@@ -160,7 +160,7 @@ def test_a_lab_that_grew_says_how_many_are_to_be_graded_again(course, run, monke
     assert row(course, "ada")["state"] == "grade_again"
 
 
-def test_a_dropped_exercise_keeps_its_marks_by_hand_until_they_are_taken_back(course, run):  # noqa: F811
+def test_a_dropped_exercise_keeps_its_marks_by_hand_until_they_are_taken_back(course, run):
     for student in ("ada", "bo"):
         run("mark", LAB, student, "square", 3, "--because", "right")
     path = course.release_notebook(LAB)
@@ -180,7 +180,7 @@ def test_a_dropped_exercise_keeps_its_marks_by_hand_until_they_are_taken_back(co
     assert "2 of 6 points" in page(course)
 
 
-def test_an_excused_lab_does_not_count_and_says_so(course, run):  # noqa: F811
+def test_an_excused_lab_does_not_count_and_says_so(course, run):
     toml = course.root / "course.toml"
     toml.write_text(toml.read_text() + f'\n[[excused]]\nstudent = "ada"\nlab = "{LAB}"\n')
     assert run("export", "csv", LAB)[0] == 0
@@ -191,14 +191,14 @@ def test_an_excused_lab_does_not_count_and_says_so(course, run):  # noqa: F811
     assert (exported[LAB], exported[f"{LAB} state"]) == ("", "excused")
 
 
-def test_who_handed_in_what_cannot_be_read_is_told_how_to_do_it_again(course, run):  # noqa: F811
+def test_who_handed_in_what_cannot_be_read_is_told_how_to_do_it_again(course, run):
     assert "To hand in again" not in page(course)
     record(course, LabResult("ada", LAB, (), state="unreadable", reason="The file is empty."))
     told = "The file is empty. To hand in again, open your notebook in Jupyter and save it. Then type"
     assert told in page(course) and "python -m coursekit pack" in page(course)
 
 
-def test_a_page_of_what_cannot_be_read_folds_the_exercises_but_keeps_what_a_person_wrote(course, run):  # noqa: F811
+def test_a_page_of_what_cannot_be_read_folds_the_exercises_but_keeps_what_a_person_wrote(course, run):
     record(course, LabResult("ada", LAB, (), state="unreadable", reason="The file is empty."))
     assert "No answer could be read: 3 exercises and questions double , 2 points square , 3 points" in page(course)
     assert "0 of 2 points" not in page(course) and "Your code" not in page(course)

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
+from graded_course import course, result  # noqa: F401  the fixture of a course of one lab
 from nbgrader.api import Gradebook
-from test_gradebook import course, result  # noqa: F401  the fixture of a course of one lab
 from this_course import ROOT
 from tiny_course import LAB, TOML
 
@@ -41,7 +41,7 @@ def exercise() -> OwnExercise:
 
 
 @pytest.fixture
-def graded(course, monkeypatch):  # noqa: F811
+def graded(course, monkeypatch):
     """Write course.toml anew, with a due date in days from now; ada and bo fail one of two groups. The page of one."""
     declared = {"double": exercise()}
     monkeypatch.setattr("autograder.grade.lab_grader.declared_exercises", lambda course, lab: declared)
@@ -104,7 +104,7 @@ def test_inputs_are_shown_after_the_last_extension(graded, more, is_shown):
         assert f"{drawn:.6f}".rstrip("0")[:7] in page
 
 
-def test_an_extension_in_the_gradebook_counts_and_pages_open_and_close_with_it(graded, course):  # noqa: F811
+def test_an_extension_in_the_gradebook_counts_and_pages_open_and_close_with_it(graded, course):
     assert "4.71125" not in graded(due=1.0)
     assert "4.71125" in graded(due=-1.0)
     with Gradebook(course.db_url, course.course_id) as gradebook:
@@ -116,7 +116,7 @@ def test_an_extension_in_the_gradebook_counts_and_pages_open_and_close_with_it(g
     assert "4.71125" in graded("bo", due=-1.0)
 
 
-def test_a_lab_that_cannot_be_read_costs_no_page(graded, course, monkeypatch):  # noqa: F811
+def test_a_lab_that_cannot_be_read_costs_no_page(graded, course, monkeypatch):
     def refuse(*_):
         raise CourseError("no exercise is declared")
 

@@ -6,34 +6,22 @@ Every sixteenth submission and every fourth damaged file or odd name are graded 
 
 from __future__ import annotations
 
-import csv
 import os
 import secrets
-import shutil
 import socket
 import subprocess
-import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 
 import psutil
 import pytest
 from hostile.corpus import CORPUS
 from hostile.files import ARCHIVED, FILES, NAMES, tricky_archive
-from hostile.kinds import WRONG
-from hostile.making import FULL, LAB, LOOPS, POINTS, ROOT, Scene, answered, as_bytes, right_answers
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from test_submission_damage import damage, hurt
+from hostile.making import FULL, LAB, POINTS, SOON_REACHED, Scene, answered, as_bytes, command, make_course, rows
 
-from autograder.course.settings import load_course
 from autograder.course.text import student_id
-from autograder.grade.lab_grader import LabGrader
-from autograder.grade.preloading import start_sandbox
-from autograder.read import FoundSubmission
 
 SIXTEENTH, REST = "a sixteenth", "the rest"
 
@@ -44,35 +32,11 @@ def divide(everything: Sequence, into: int = 16) -> dict[str, tuple]:
 
 
 PARTS, FILES_OF, NAMES_OF = divide(CORPUS), divide(FILES, 4), divide(NAMES, 4)
-LIMITS = {"cpu_seconds": 3, "wall_seconds": 10, "memory_mb": 4096}
 
 pytestmark = [
     pytest.mark.sandbox,
     pytest.mark.slow,
 ]
-
-
-def make_course(root: Path) -> Path:
-    """A course with lab 02 alone, and limits that are soon reached."""
-    root.mkdir(parents=True, exist_ok=True)
-    toml = (ROOT / "course.toml").read_text("utf-8").splitlines()
-    kept = [line for line in toml if not line.startswith(tuple(f"{name} =" for name in LIMITS))]
-    at = kept.index("[grading]") + 1
-    kept[at:at] = [f"{name} = {value}" for name, value in LIMITS.items()]
-    (root / "course.toml").write_text("\n".join(kept) + "\n", encoding="utf-8")
-    shutil.copy(ROOT / "nbgrader_config.py", root)
-    for folder in (f"solutions/{LAB}", f"labs/{LAB}", "exercises"):
-        shutil.copytree(ROOT / folder, root / folder)
-    return root
-
-
-def command(*words: object) -> list[str]:
-    return [str(Path(sys.executable).parent / "course"), *map(str, words)]
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def of_each_part(*names: str, cases=lambda part: [()]):
@@ -116,7 +80,7 @@ class Graded:
 @pytest.fixture(scope="module")
 def graded(request, tmp_path_factory) -> Graded:
     """A part of the corpus, graded in one run, with a file, a secret and a server within the grader's reach."""
-    root = make_course(tmp_path_factory.mktemp("hostile"))
+    root = make_course(tmp_path_factory.mktemp("hostile"), **SOON_REACHED)
     canary = root / "canary.txt"
     canary.write_text("untouched", encoding="utf-8")
     canary.chmod(0o666)
@@ -263,39 +227,3 @@ def test_a_second_run_grades_nothing_again(graded):
     )  # fmt: skip
     for name in ("results.csv", "grades.csv"):
         assert (graded.root / "again" / name).read_bytes() == (graded.root / "grades" / name).read_bytes()
-
-
-# -- random damage, all the way to the mark --------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def grading(tmp_path_factory):
-    """A grader of lab 02 and a warm sandbox."""
-    course = load_course(make_course(tmp_path_factory.mktemp("damage")))
-    with start_sandbox(course) as warm:
-        yield LabGrader(course, LAB, seed=11), warm.result()
-
-
-@pytest.mark.long
-@settings(max_examples=12, suppress_health_check=list(HealthCheck), derandomize=True)
-@given(wounds=st.lists(damage, min_size=1, max_size=10), junk=st.binary(max_size=8), at=st.integers(0, 10**6))
-def test_damage_gives_no_point_and_takes_none(grading, wounds, junk, at):
-    """All answers are right but one; whatever happens to the notebook, that one earns nothing and no other loses."""
-    grader, sandbox = grading
-    notebook = answered(**{LOOPS: WRONG})
-    for wound in wounds:
-        hurt(notebook["cells"], *wound)
-    left = {"".join(cell["source"]) for cell in notebook["cells"]}
-    content = as_bytes(notebook)
-    torn = content[: at % len(content)] + junk
-    for data in (content, torn):
-        source = SimpleNamespace(path=Path("work.ipynb"), read=lambda data=data: data)
-        result = grader.grade(FoundSubmission("someone", LAB, None, source), sandbox)
-        assert {exercise.exercise: exercise.max_score for exercise in result.exercises} == POINTS
-        scores = {exercise.exercise: exercise.score for exercise in result.exercises}
-        assert scores[LOOPS] == 0
-        if data is content and result.state == "graded":
-            for name, answer in right_answers().items():
-                # The layer calls the function above it, which damage may have taken away or moved below it.
-                if name in POINTS and name not in (LOOPS, "SelfAttention") and answer in left:
-                    assert scores[name] == POINTS[name], (name, scores, result.repairs)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from graded_course import course, result  # noqa: F401  the fixture of a course of one lab
 from nbgrader.api import Gradebook
-from test_gradebook import course, result  # noqa: F401  the fixture of a course of one lab
 from tiny_course import LAB, TOML
 
 from autograder.course.settings import CourseError, load_course
@@ -28,7 +28,7 @@ c.AssignLatePenalties.plugin_class = HalfPoint
 
 
 @pytest.fixture
-def late(course):  # noqa: F811
+def late(course):
     """The lab is due at 23:00 UTC; an hour late costs half a point, by a plugin of the instructor's own."""
     (course.root / "course.toml").write_text(TOML + "due = 2026-01-01T00:00:00+01:00\n")
     config = course.root / "nbgrader_config.py"
@@ -36,12 +36,12 @@ def late(course):  # noqa: F811
     return load_course(course.root)
 
 
-def record(course, *results):  # noqa: F811
+def record(course, *results):
     with GradebookWriter(course.db_url, course) as writer:
         writer.record(results)
 
 
-def by_student(course):  # noqa: F811
+def by_student(course):
     return {mark.student: mark for mark in read_marks(course, course.db_url, LAB)}
 
 
@@ -78,14 +78,14 @@ def test_an_extension_that_course_toml_gives_after_grading_counts(late):
     assert by_student(load_course(late.root))["ada"].penalty == 0.5
 
 
-def test_an_extension_without_a_due_date_is_no_reason_to_stop(course):  # noqa: F811
+def test_an_extension_without_a_due_date_is_no_reason_to_stop(course):
     record(course, result(course, "ada"))
     with Gradebook(course.db_url, course.course_id) as gradebook:
         gradebook.grant_extension(LAB, "ada", hours=1)
     assert by_student(course)["ada"].score == 3.5
 
 
-def test_an_answer_in_words_waits_and_then_counts(course):  # noqa: F811
+def test_an_answer_in_words_waits_and_then_counts(course):
     record(course, result(course, "ada", why="Because of the scale."), result(course, "bo"))
     assert {name: mark.waits for name, mark in by_student(course).items()} == {"ada": True, "bo": False}
     with Gradebook(course.db_url, course.course_id) as gradebook:
@@ -95,13 +95,13 @@ def test_an_answer_in_words_waits_and_then_counts(course):  # noqa: F811
     assert (by_student(course)["ada"].score, by_student(course)["ada"].waits) == (6.5, False)
 
 
-def test_the_attempt_counts_that_was_graded_last(course):  # noqa: F811
+def test_the_attempt_counts_that_was_graded_last(course):
     record(course, result(course, "ada", content="c1"))
     record(course, result(course, "ada", square=3.0, content="c2"))
     assert by_student(course)["ada"].score == 5
 
 
-def test_where_no_gradebook_is_there_are_no_marks_and_none_is_made(course):  # noqa: F811
+def test_where_no_gradebook_is_there_are_no_marks_and_none_is_made(course):
     assert read_marks(course, course.db_url, LAB) == []
     assert not (course.root / "gradebook.db").exists()
     (course.root / "empty.db").touch()

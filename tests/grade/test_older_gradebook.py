@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from test_gradebook import result
+from graded_course import result
 from tiny_course import LAB, TOML, released
 
 from autograder.course.settings import load_course
@@ -16,7 +16,7 @@ from autograder.grade.gradebook import GradebookWriter, read_marks
 
 # Written by version 0.1.0. ada, a day late: 3 points by `course mark`. bo has an extension: 3 points, half a point of
 # extra credit and a comment in Formgrader. cy's attempt was removed.
-OLDER = Path(__file__).parents[1] / "support" / "gradebook_0_1_0.sql"
+OLDER = Path(__file__).with_name("gradebook_0_1_0.sql")
 DUE = "due = 2026-11-02T12:00:00Z\n"
 EXTENSION = f'\n[[extensions]]\nstudent = "bo"\nlab = "{LAB}"\ndays = 1\n'
 CAME = datetime(2026, 11, 3, 11, tzinfo=UTC)

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from graded_course import result, set_grade
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 from nbgrader.api import Gradebook
-from test_gradebook import result, set_grade
 from tiny_course import LAB, TOML, details, released, write_notebook
 from typer.testing import CliRunner
 

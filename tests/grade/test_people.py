@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from test_cli import course, run  # noqa: F401  a course of one lab in the working folder, and the command
 from tiny_course import LAB, TOML
+from typed_commands import course, run  # noqa: F401  a course of one lab in the working folder, and the command
 
 from autograder.course.settings import load_course
 from autograder.course.text import find_near
@@ -17,7 +17,7 @@ DUE = "due = 2026-11-02T23:59:00Z\n"
 ROSTER = "Student,ID,SIS Login ID\nMaria Lopez,2001,mlopez\nAda Lovelace,2002,ada\n"
 
 
-def write(course, tables: str = "", roster: str = "") -> None:  # noqa: F811
+def write(course, tables: str = "", roster: str = "") -> None:
     toml = TOML.replace('id = "tiny"', 'id = "tiny"\nroster = "people.csv"') if roster else TOML
     (course / "course.toml").write_text(toml + DUE + tables)
     (course / "people.csv").write_text(roster)
@@ -31,7 +31,7 @@ def excuse(student: str, lab: str = LAB) -> str:
     return f'\n[[excused]]\nstudent = "{student}"\nlab = "{lab}"\n'
 
 
-def graded(course, *students: str) -> None:  # noqa: F811
+def graded(course, *students: str) -> None:
     loaded = load_course(course)
     with GradebookWriter(loaded.db_url, loaded) as writer:
         writer.record([LabResult(student, LAB, (), content_hash=student) for student in students])
@@ -58,7 +58,7 @@ COMMANDS = {
         ),
     ],
 )
-def test_without_a_roster_nothing_stops(course, run, words, tables, told, monkeypatch):  # noqa: F811
+def test_without_a_roster_nothing_stops(course, run, words, tables, told, monkeypatch):
     """Who is in no gradebook may have handed in nothing yet: one line says it, with the nearest name."""
     monkeypatch.setattr("autograder.pages.class_report.write_report", lambda *_, **__: None)
     graded(course, "ada", "lopezmaria_2001")
@@ -69,7 +69,7 @@ def test_without_a_roster_nothing_stops(course, run, words, tables, told, monkey
 
 
 @pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS.keys())
-def test_who_is_in_no_roster_is_refused_by_every_command(course, run, words):  # noqa: F811
+def test_who_is_in_no_roster_is_refused_by_every_command(course, run, words):
     graded(course, "ada", "lopezmaria_2001")
     write(course, extension("x y"), ROSTER)
     before = {path for path in course.rglob("*") if path.is_file() and path.name != ".grading-seed"}
@@ -86,14 +86,14 @@ def test_who_is_in_no_roster_is_refused_by_every_command(course, run, words):  #
         (extension("ada") + excuse("2002") + excuse("lopezmaria_2001"), ""),  # ada has handed in nothing yet
     ],
 )
-def test_a_roster_knows_those_who_have_handed_in_nothing(course, run, tables, told):  # noqa: F811
+def test_a_roster_knows_those_who_have_handed_in_nothing(course, run, tables, told):
     graded(course, "lopezmaria_2001")
     write(course, tables, ROSTER)
     code, said = run("mark", LAB)
     assert (code, told.format(course) in said) == (2 if told else 0, True), said
 
 
-def test_a_class_of_which_nothing_is_known_may_have_any_name(course, run):  # noqa: F811
+def test_a_class_of_which_nothing_is_known_may_have_any_name(course, run):
     write(course, extension("grace"))
     code, said = run("report")
     assert code == 2 and "holds no results yet" in said
@@ -102,7 +102,7 @@ def test_a_class_of_which_nothing_is_known_may_have_any_name(course, run):  # no
 
 
 @pytest.mark.parametrize("table", [extension, excuse])
-def test_a_misspelt_lab_is_refused_with_the_nearest_name(course, run, table):  # noqa: F811
+def test_a_misspelt_lab_is_refused_with_the_nearest_name(course, run, table):
     write(course, table("ada", "01_tinny"))
     code, said = run("report")
     assert code == 2 and f'"01_tinny" is not among [[labs]]; did you mean {LAB}?' in said
@@ -112,7 +112,7 @@ def test_a_misspelt_lab_is_refused_with_the_nearest_name(course, run, table):  #
     assert code == 2 and f'there is no lab "tiny"; did you mean {LAB}? The labs are {LAB}' in said
 
 
-def test_a_mark_of_a_misspelt_student_is_refused_with_the_nearest_name(course, run):  # noqa: F811
+def test_a_mark_of_a_misspelt_student_is_refused_with_the_nearest_name(course, run):
     graded(course, "lopezmaria_2001")
     write(course)
     for words in (("lopezmaria",), ("lopezmaria", "square", "3", "--because", "x")):
@@ -120,7 +120,7 @@ def test_a_mark_of_a_misspelt_student_is_refused_with_the_nearest_name(course, r
         assert code == 2 and "no submission of lopezmaria is graded; did you mean lopezmaria_2001?" in said
 
 
-def test_only_the_roster_is_graded_and_the_others_are_listed(course, run):  # noqa: F811
+def test_only_the_roster_is_graded_and_the_others_are_listed(course, run):
     write(course)
     code, said = run("grade", LAB, "handed-in", "--only-roster")
     assert code == 2 and 'names no list of people; add roster = "people.csv"' in said
@@ -134,7 +134,7 @@ def test_only_the_roster_is_graded_and_the_others_are_listed(course, run):  # no
     assert code == 2 and "“eve” is not in people.csv." in said and "“bob” is not in people.csv." in said
 
 
-def test_an_export_of_only_the_roster_lists_whom_it_left_out(course, run):  # noqa: F811
+def test_an_export_of_only_the_roster_lists_whom_it_left_out(course, run):
     graded(course, "ada", "eve_99", "bob_98")
     write(course, roster=ROSTER)
     code, said = run("export", "csv", LAB, "--roster", "people.csv")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
-import json
 import os
 import random
 import resource
@@ -19,14 +17,9 @@ from pathlib import Path
 
 import psutil
 import pytest
-from hostile.making import FULL, LAB, POINTS, ROOT, answered, as_bytes, with_cell
+from class_runs import WRONG, Run, hand_in, mixed_class
+from hostile.making import FULL, LAB, POINTS, answered, as_bytes, make_course
 
-WRONG = {
-    "self_attention_loops": "def self_attention_loops(x):\n    return x",
-    "project_qkv": "import os\ndef project_qkv(x, w_q, w_k, w_v):\n    os._exit(0)",
-    "attention_cost": "def attention_cost(length, d_model):\n    raise ValueError",
-    "answers": "answers = {}",
-}
 SCORES = {f"student-{n:02}": FULL - sum(POINTS[name] for name in list(WRONG)[: n % 5]) for n in range(10)}
 
 pytestmark = [
@@ -38,70 +31,12 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def course(tmp_path_factory) -> Path:
     """A course with ten submissions, whose folders are in no order of merit; nothing is graded yet."""
-    root = tmp_path_factory.mktemp("resume")
-    for name in ("course.toml", "nbgrader_config.py"):
-        shutil.copy(ROOT / name, root)
-    for folder in (f"solutions/{LAB}", f"labs/{LAB}", "exercises"):
-        shutil.copytree(ROOT / folder, root / folder)
+    root = make_course(tmp_path_factory.mktemp("resume"))
     (root / ".grading-seed").write_text("7\n")
     for number, student in enumerate(SCORES):
         names = list(WRONG)[: number % 5]
-        _hand_in(root, student, as_bytes(answered(**{name: WRONG[name] for name in names})))
+        hand_in(root, student, as_bytes(answered(**{name: WRONG[name] for name in names})))
     return root
-
-
-def _hand_in(root: Path, student: str, content: bytes) -> None:
-    folder = root / "handed-in" / student
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{LAB}.ipynb").write_bytes(content)
-
-
-class Run:
-    """`course grade` with its own gradebook and tables."""
-
-    def __init__(self, course: Path, name: str, *paths: str, workers: int = 2):
-        self.course, self.folder = course, course / name
-        self.folder.mkdir(exist_ok=True)
-        self.database = self.folder / "gradebook.db"
-        self.words = [
-            str(Path(sys.executable).parent / "course"), "grade", LAB, *(paths or ("handed-in",)),
-            "--out", str(self.folder), "--db", f"sqlite:///{self.database}", "--workers", str(workers),
-        ]  # fmt: skip
-
-    def start(self, *prefix: str, **options: object) -> subprocess.Popen:
-        return subprocess.Popen(
-            [*prefix, *self.words],
-            cwd=self.course,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            **options,
-        )
-
-    def finish(self, *prefix: str, **options: object) -> tuple[int, str]:
-        process = self.start(*prefix, **options)
-        said, _ = process.communicate(timeout=600)
-        return process.returncode, said
-
-    def recorded(self) -> dict[str, str]:
-        """What is in the gradebook: student -> the result as it is stored."""
-        if not self.database.exists():
-            return {}
-        with sqlite3.connect(self.database, timeout=60) as connection:
-            assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-            try:
-                return dict(connection.execute("SELECT student, result || graded_at FROM course_result"))
-            except sqlite3.OperationalError:
-                return {}  # killed before there was a table
-
-    def marks(self) -> dict[str, float]:
-        with (self.folder / "grades.csv").open(newline="") as file:
-            return {row["student"]: float(row["score"]) for row in csv.DictReader(file)}
-
-    def details(self) -> list[tuple[str, ...]]:
-        """The table of results without the times."""
-        with (self.folder / "results.csv").open(newline="") as file:
-            return [tuple(row[name] for name in row if name != "seconds") for row in csv.DictReader(file)]
 
 
 @pytest.fixture(scope="module")
@@ -153,14 +88,14 @@ def test_only_what_changed_is_graded_again(course, reference):
     before = run.recorded()
     student = next(iter(SCORES))
     original = as_bytes(answered())
-    _hand_in(course, student, as_bytes(answered(answers=WRONG["answers"])))
+    hand_in(course, student, as_bytes(answered(answers=WRONG["answers"])))
     try:
         assert run.finish()[0] == 0
         assert run.marks() == {**SCORES, student: SCORES[student] - POINTS["answers"]}
         after = run.recorded()
         assert [name for name in SCORES if before[name] != after[name]] == [student]
     finally:
-        _hand_in(course, student, original)
+        hand_in(course, student, original)
 
 
 @pytest.mark.long
@@ -181,7 +116,7 @@ def test_a_full_disk_stops_it_with_a_sentence_and_loses_nothing(course, referenc
     shutil.copy(reference.database, run.database)
     before = run.recorded()
     student = "late-student"
-    _hand_in(course, student, as_bytes(answered()))
+    hand_in(course, student, as_bytes(answered()))
     try:
         limit = 8192  # the gradebook's journal needs more, and so does a page of feedback
         code, said = run.finish(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
@@ -210,35 +145,6 @@ def test_a_read_only_gradebook_is_named_and_left_alone(course, reference):
 
 
 # -- deaths of the workers, not of the grader --------------------------------------------------------------------------
-
-ENDLESS = "def self_attention_loops(x):\n    while True: pass"
-# Memory that nobody writes to costs no time: whichever machine it is, this ends by its memory and not by its CPU time.
-HUNGRY = "def find_the_bug(*_, **__):\n    return [np.zeros(1 << 27, 'uint8') for _ in range(10 ** 6)]"
-MIXED = (
-    lambda: answered(),
-    lambda: answered(**{"self_attention_loops": WRONG["self_attention_loops"], "answers": "answers = {}"}),
-    lambda: answered(predict="predict = None"),
-    lambda: with_cell(answered(), "import os\nos.kill(os.getpid(), 9)\nos.abort()", before="attention_cost"),
-    lambda: answered(self_attention_loops=ENDLESS),
-    lambda: answered(find_the_bug=HUNGRY),
-    lambda: with_cell(answered(), "import os, time\nfor _ in range(500):\n    if not os.fork(): time.sleep(99)"),
-    lambda: {"cells": "none"},
-)
-
-
-def mixed_class(root: Path, count: int) -> Path:
-    """A course whose limits are soon reached, and a class that is right, wrong, hostile, greedy, broken."""
-    for name in ("course.toml", "nbgrader_config.py"):
-        shutil.copy(ROOT / name, root)
-    toml = (root / "course.toml").read_text("utf-8")
-    toml = toml.replace("cpu_seconds = 10 ", "cpu_seconds = 4 ").replace("wall_seconds = 60 ", "wall_seconds = 24 ")
-    (root / "course.toml").write_text(toml.replace("memory_mb = 8192 ", "memory_mb = 4096 "), "utf-8")
-    for folder in (f"solutions/{LAB}", f"labs/{LAB}", "exercises"):
-        shutil.copytree(ROOT / folder, root / folder)
-    (root / ".grading-seed").write_text("7\n")
-    for number in range(count):
-        _hand_in(root, f"student-{number:02}", json.dumps(MIXED[number % len(MIXED)]()).encode())
-    return root
 
 
 class Killer(threading.Thread):
@@ -312,7 +218,7 @@ def test_a_gradebook_that_another_program_locks_is_waited_for(course, reference,
     run = Run(course, f"locked-{seconds}")
     shutil.copy(reference.database, run.database)
     student = "late-student"
-    _hand_in(course, student, as_bytes(answered()))
+    hand_in(course, student, as_bytes(answered()))
     try:
         with sqlite3.connect(run.database, isolation_level=None, check_same_thread=False) as other:
             other.execute("BEGIN IMMEDIATE")

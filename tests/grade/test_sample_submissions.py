@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from hostile.making import FULL
+from class_runs import SAMPLES, TOLD, run
+from hostile.making import FULL, LAB, ROOT, make_course, rows
 
-ROOT = Path(__file__).resolve().parents[2]
-LAB = "02_self_attention"
-SAMPLES = ROOT / "exercises" / "samples" / LAB
 HONEST = (
     "01-perfect",
     "02-typical-mistakes",
@@ -25,44 +20,13 @@ HONEST = (
 )
 
 MARKS = ROOT / "exercises" / "samples" / "marks.csv"  # `tools/image.sh test` reads it as well
-TOLD = {
-    "01-perfect": {},
-    "02-typical-mistakes": {"self_attention_loops": "unscaled;unstable_softmax", "predict": "thought_one"},
-    "03-other-mistakes": {"project_qkv": "order_q_v_k", "SelfAttention": "forbidden"},
-    "04-half-finished": {"scaled_dot_product_attention": "missing", "answers": "missing"},
-    "05-untouched": {"self_attention_loops": "missing", "SelfAttention": "missing"},
-    "06-syntax-error": {"self_attention_matrix": "error"},
-    "07-damaged-file": {"self_attention_loops": "missing"},
-    "08-endless-loop": {"scaled_dot_product_attention": "timeout", "SelfAttention": "graded"},
-    "09-kills-its-process": {"SelfAttention": "crashed"},
-    "10-cheats": {"self_attention_loops": "unchanged"},
-}
-
 pytestmark = [pytest.mark.long, pytest.mark.sandbox, pytest.mark.slow]
-
-
-def run(*words: str, cwd: Path) -> subprocess.CompletedProcess:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    result = subprocess.run(
-        words, cwd=cwd, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=600
-    )
-    assert result.returncode == 0, f"{' '.join(words)}\n{result.stdout}\n{result.stderr}"
-    return result
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory) -> Path:
     """A copy of the course with the samples graded once; it has a secret seed of its own."""
-    root = tmp_path_factory.mktemp("course")
-    for name in ("course.toml", "nbgrader_config.py"):
-        shutil.copy(ROOT / name, root / name)
-    for folder in (f"solutions/{LAB}", f"labs/{LAB}", "exercises"):
-        shutil.copytree(ROOT / folder, root / folder)
+    root = make_course(tmp_path_factory.mktemp("course"))
     run("course", "grade", LAB, str(SAMPLES), "--workers", "2", cwd=root)
     return root
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from test_resume import Run, mixed_class
+from class_runs import Run, mixed_class
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.long]
 

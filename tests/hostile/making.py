@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import csv
 import json
+import shutil
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -19,6 +22,32 @@ POINTS: dict[str, float] = points(json.loads((ROOT / "labs" / LAB / f"{LAB}.ipyn
 FULL = sum(POINTS.values())
 
 Notebook = dict[str, Any]
+
+
+SOON_REACHED = {"cpu_seconds": 3, "wall_seconds": 10, "memory_mb": 4096}  # limits
+
+
+def make_course(root: Path, **limits: int) -> Path:
+    """A course with lab 02 alone; `limits` are those of `[grading]` that differ."""
+    root.mkdir(parents=True, exist_ok=True)
+    toml = (ROOT / "course.toml").read_text("utf-8").splitlines()
+    kept = [line for line in toml if not line.startswith(tuple(f"{name} =" for name in limits))]
+    at = kept.index("[grading]") + 1
+    kept[at:at] = [f"{name} = {value}" for name, value in limits.items()]
+    (root / "course.toml").write_text("\n".join(kept) + "\n", encoding="utf-8")
+    shutil.copy(ROOT / "nbgrader_config.py", root)
+    for folder in (f"solutions/{LAB}", f"labs/{LAB}", "exercises"):
+        shutil.copytree(ROOT / folder, root / folder)
+    return root
+
+
+def command(*words: object) -> list[str]:
+    return [str(Path(sys.executable).parent / "course"), *map(str, words)]
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from types import SimpleNamespace
 import dask
 import msgpack
 import pytest
+from class_runs import WRONG, Run, mixed_class
 from cluster_processes import Processes, wait_for
 from hostile.making import FULL, LAB, ROOT, answered, as_bytes
-from test_resume import WRONG, Run, mixed_class
 
 from autograder.course.settings import CourseError, load_course
 from autograder.grade.lab_grader import GradingFailed, LabGrader

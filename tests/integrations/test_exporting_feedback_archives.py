@@ -22,7 +22,7 @@ def write_pages(students: list[str]) -> None:
         page.write_text(f"page of {student}")
 
 
-def test_pages_go_back_into_canvas(course, run):  # noqa: F811
+def test_pages_go_back_into_canvas(course, run):
     download = packed(course.root / "submissions.zip", CANVAS_FILES, b"{}")
     write_pages(grade(course, download))
     words = ("--roster", "Grades.csv", "--feedback", "pages.zip", "--download", str(download))
@@ -38,7 +38,7 @@ def test_pages_go_back_into_canvas(course, run):  # noqa: F811
 
 
 @pytest.mark.parametrize("file", ["homework.pdf", "work.zip", "solution.py"])
-def test_who_handed_in_nothing_that_can_be_graded_gets_a_page_too(course, run, file):  # noqa: F811
+def test_who_handed_in_nothing_that_can_be_graded_gets_a_page_too(course, run, file):
     """It says how to hand in again."""
     name = f"celikzoe_12347_900103_{file}"
     download = packed(course.root / "submissions.zip", [*CANVAS_FILES, name], b"{}")
@@ -48,7 +48,7 @@ def test_who_handed_in_nothing_that_can_be_graded_gets_a_page_too(course, run, f
     assert f"celikzoe_12347_900103_{LAB}.html" in read_by_canvas(Path("pages.zip").read_bytes())
 
 
-def test_what_canvas_packed_without_an_upload_cannot_be_answered(course, run):  # noqa: F811
+def test_what_canvas_packed_without_an_upload_cannot_be_answered(course, run):
     download = packed(course.root / "submissions.zip", [*CANVAS_FILES, "celikzoe_12347_text.html"], b"{}")
     write_pages(grade(course, download))
     words = ("--roster", "Grades.csv", "--feedback", "pages.zip", "--download", str(download))
@@ -57,7 +57,7 @@ def test_what_canvas_packed_without_an_upload_cannot_be_answered(course, run):  
     assert not Path("pages.zip").exists() and not Path("grades/canvas.csv").exists()
 
 
-def test_pages_go_back_into_moodle(course, run):  # noqa: F811
+def test_pages_go_back_into_moodle(course, run):
     write_pages(grade(course, packed(course.root / "submissions.zip", MOODLE_FILES, b"{}")))
     assert run("moodle", LAB, "--roster", "Worksheet.csv", "--feedback", "pages.zip")[0] == 0
     assert read_by_moodle(Path("pages.zip").read_bytes()) == {
@@ -86,7 +86,7 @@ def test_a_full_name_leads_nowhere_on_any_system(tmp_path, name):
         (("moodle", LAB, "--roster", "Grades.csv", "--feedback", "p.zip"), "no columns 'Identifier' and 'Full name'"),
     ],
 )
-def test_nothing_is_packed_by_halves(course, run, words, told):  # noqa: F811
+def test_nothing_is_packed_by_halves(course, run, words, told):
     grade(course, packed(course.root / "d.zip", {"ada.ipynb": "", "bo.ipynb": ""}, b"{}"))
     code, said = run(*words)
     assert (code, told in said) == (2, True), said

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
-import sys
 from pathlib import Path
 
 import pytest
+from graded_course import course, result  # noqa: F401  the fixture of a course of one lab
 from lms import CANVAS_FILES, CANVAS_GRADES, MOODLE_FILES, MOODLE_WORKSHEET, packed
 from nbgrader.api import Gradebook
-from test_gradebook import course, result  # noqa: F401  the fixture of a course of one lab
 from tiny_course import LAB
+from typed_commands import type_command
 
-from autograder.cli import app as cli
 from autograder.grade.gradebook import GradebookWriter
 from autograder.read import find_submissions
 
 
-def grade(course, archive: Path, **more) -> list[str]:  # noqa: F811
+def grade(course, archive: Path, **more) -> list[str]:
     """Record a verdict on everybody in the archive, as `course grade` names them; each gets half a point more."""
     students = [submission.student for submission in find_submissions([archive], LAB).submissions]
     with GradebookWriter(course.db_url, course) as writer:
@@ -27,7 +26,7 @@ def grade(course, archive: Path, **more) -> list[str]:  # noqa: F811
 
 
 @pytest.fixture
-def run(monkeypatch, capsys, course):  # noqa: F811
+def run(monkeypatch, capsys, course):
     """Type a command in the course's folder; the answer is its exit code and what it said."""
     monkeypatch.chdir(course.root)
     monkeypatch.delenv("COURSE_ROOT", raising=False)
@@ -36,14 +35,8 @@ def run(monkeypatch, capsys, course):  # noqa: F811
     Path("Worksheet.csv").write_text(MOODLE_WORKSHEET, "utf-8")
 
     def typed(*words: str) -> tuple[int, str]:
-        monkeypatch.setattr(sys, "argv", ["course", "export", *words])
-        code = 0
-        try:
-            cli.main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-        said = capsys.readouterr()
-        return code, " ".join((said.out + said.err).split())
+        code, said = type_command(monkeypatch, capsys, "export", *words)
+        return code, " ".join(said.split())
 
     return typed
 
@@ -52,7 +45,7 @@ def rows(path: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(Path(path).read_bytes().decode("utf-8"), newline="")))
 
 
-def test_from_a_canvas_archive_back_to_canvas(course, run):  # noqa: F811
+def test_from_a_canvas_archive_back_to_canvas(course, run):
     assert set(grade(course, packed(course.root / "d.zip", CANVAS_FILES, b"{}"))) == {
         "lovelaceada_12345",
         "boolegeorge_12346",
@@ -68,7 +61,7 @@ def test_from_a_canvas_archive_back_to_canvas(course, run):  # noqa: F811
     assert people[1]["Student"] == 'Boole, George "Bo"' and people[2]["SIS User ID"] == "s102"
 
 
-def test_a_lab_without_a_column_in_canvas_gets_one(course, run):  # noqa: F811
+def test_a_lab_without_a_column_in_canvas_gets_one(course, run):
     grade(course, packed(course.root / "d.zip", CANVAS_FILES, b"{}"))
     Path("Grades.csv").write_text(CANVAS_GRADES.replace("A tiny lab (4711)", "Homework (7)"), "utf-8")
     code, said = run("canvas", LAB, "--roster", "Grades.csv", "--zeros")
@@ -78,7 +71,7 @@ def test_a_lab_without_a_column_in_canvas_gets_one(course, run):  # noqa: F811
     assert [row["Homework (7)"] for row in rows("grades/canvas.csv")] == ["18", "8", "7", "", ""]
 
 
-def test_a_column_that_is_not_there_is_told(course, run):  # noqa: F811
+def test_a_column_that_is_not_there_is_told(course, run):
     with GradebookWriter(course.db_url, course) as writer:
         writer.record([result(course, "bo")])
     there, mistyped = "A tiny lab (4711)", "A tiny lab (4712)"
@@ -91,7 +84,7 @@ def test_a_column_that_is_not_there_is_told(course, run):  # noqa: F811
     assert "has no column" not in run("moodle", LAB, "--roster", "people.csv", "--column", f"{LAB}=Lab 1")[1]
 
 
-def test_from_a_moodle_archive_back_into_its_worksheet(course, run):  # noqa: F811
+def test_from_a_moodle_archive_back_into_its_worksheet(course, run):
     assert set(grade(course, packed(course.root / "d.zip", MOODLE_FILES, b"{}"))) == {
         "Ada Lovelace_501",
         "George Boole_502",
@@ -103,7 +96,7 @@ def test_from_a_moodle_archive_back_into_its_worksheet(course, run):  # noqa: F8
     assert after == [{name: value for name, value in row.items() if name != "Grade"} for row in before]
 
 
-def test_a_worksheet_keeps_its_comma_and_its_maximum(course, run):  # noqa: F811
+def test_a_worksheet_keeps_its_comma_and_its_maximum(course, run):
     grade(course, packed(course.root / "d.zip", MOODLE_FILES, b"{}"))
     Path("Worksheet.csv").write_text(MOODLE_WORKSHEET.replace(",9.00,", ',"12,00",'), "utf-8")
     code, said = run("moodle", LAB, "--roster", "Worksheet.csv")
@@ -111,7 +104,7 @@ def test_a_worksheet_keeps_its_comma_and_its_maximum(course, run):  # noqa: F811
     assert [row["Grade"] for row in rows("grades/moodle.csv")] == ["4,67", "5,33", ""]
 
 
-def test_an_old_grade_in_a_worksheet_is_emptied_by_a_mark_that_waits_and_by_an_excuse(course, run):  # noqa: F811
+def test_an_old_grade_in_a_worksheet_is_emptied_by_a_mark_that_waits_and_by_an_excuse(course, run):
     students = grade(course, packed(course.root / "d.zip", MOODLE_FILES, b"{}"), why="Because.")
     toml = course.root / "course.toml"
     toml.write_text(toml.read_text() + f'\n[[excused]]\nstudent = "{max(students)}"\nlab = "{LAB}"\n')
@@ -121,7 +114,7 @@ def test_an_old_grade_in_a_worksheet_is_emptied_by_a_mark_that_waits_and_by_an_e
     assert [row["Grade"] for row in rows("grades/moodle.csv")] == ["", "", "7.00"]  # the last has no mark
 
 
-def test_another_list_of_moodle_becomes_a_table_for_its_grade_import(course, run):  # noqa: F811
+def test_another_list_of_moodle_becomes_a_table_for_its_grade_import(course, run):
     grade(course, packed(course.root / "d.zip", {"ada.ipynb": "", "bo.ipynb": ""}, b"{}"))
     Path("people.csv").write_text("Username;Email address\nada;a@x\nbo;b@x\n")
     code, said = run("moodle", LAB, "--roster", "people.csv")
@@ -132,7 +125,7 @@ def test_another_list_of_moodle_becomes_a_table_for_its_grade_import(course, run
     ]
 
 
-def test_the_plain_table_says_all(course, run):  # noqa: F811
+def test_the_plain_table_says_all(course, run):
     grade(course, packed(course.root / "d.zip", CANVAS_FILES, b"{}"), why="Because.")
     code, said = run("csv", LAB)
     assert code == 0 and "2 submissions have an answer in words without a mark" in said
@@ -153,7 +146,7 @@ def test_the_plain_table_says_all(course, run):  # noqa: F811
 
 
 @pytest.mark.parametrize("table", ["csv", "term"])
-def test_a_table_that_is_read_back_as_the_roster_is_written_again(course, run, table):  # noqa: F811
+def test_a_table_that_is_read_back_as_the_roster_is_written_again(course, run, table):
     grade(course, packed(course.root / "d.zip", {"ada.ipynb": "", "bo.ipynb": ""}, b"{}"))
     Path("people.csv").write_text("student\nada\nbo\ncyd\n")
     assert run(table, LAB, "--roster", "people.csv", "--out", "first.csv")[0] == 0
@@ -164,7 +157,7 @@ def test_a_table_that_is_read_back_as_the_roster_is_written_again(course, run, t
         assert Path("again.csv").read_text() == first
 
 
-def test_the_plain_table_tells_a_file_that_cannot_be_read_from_a_graded_one(course, run):  # noqa: F811
+def test_the_plain_table_tells_a_file_that_cannot_be_read_from_a_graded_one(course, run):
     with GradebookWriter(course.db_url, course) as writer:
         cut_off = result(course, "bo", 0.0, 0.0, state="unreadable", reason="The file is cut off.")
         writer.record([result(course, "ada"), cut_off])
@@ -173,7 +166,7 @@ def test_the_plain_table_tells_a_file_that_cannot_be_read_from_a_graded_one(cour
     assert states == {"ada": ("3.5", "graded"), "bo": ("0", "unreadable")}
 
 
-def test_nobody_is_exported_where_one_is_unknown(course, run):  # noqa: F811
+def test_nobody_is_exported_where_one_is_unknown(course, run):
     grade(course, packed(course.root / "d.zip", [*CANVAS_FILES, "evemallory_99_900103_01_tiny.ipynb"], b"{}"))
     code, said = run("canvas", LAB, "--roster", "Grades.csv")
     assert code == 2 and "evemallory_99: nobody in Grades.csv has this id" in said
@@ -193,7 +186,7 @@ def test_nobody_is_exported_where_one_is_unknown(course, run):  # noqa: F811
         (("csv", LAB, "--without", "bo", "--without", "zoe"), "no student is left after --without"),
     ],
 )
-def test_mistakes_get_a_sentence(course, run, words, told):  # noqa: F811
+def test_mistakes_get_a_sentence(course, run, words, told):
     with GradebookWriter(course.db_url, course) as writer:
         writer.record([result(course, "bo"), result(course, "zoe")])
     Path("Bo.csv").write_text("Identifier,ID number,Grade\nParticipant 1,bo,\nParticipant 2,zoe,\n")
@@ -201,7 +194,7 @@ def test_mistakes_get_a_sentence(course, run, words, told):  # noqa: F811
     assert (code, told in said) == (2, True), said
 
 
-def test_no_name_becomes_a_formula(course, run):  # noqa: F811
+def test_no_name_becomes_a_formula(course, run):
     names = ('=HYPERLINK("http:__evil","x")_12', "@SUM(1+1)_3", "+1-1", "\uff1dcmd", "-2", "7")
     with GradebookWriter(course.db_url, course) as writer:
         writer.record([result(course, name) for name in names])
@@ -211,7 +204,7 @@ def test_no_name_becomes_a_formula(course, run):  # noqa: F811
     assert {name.removeprefix("'") for name in written} == set(names) and {"-2", "7"} < set(written)
 
 
-def test_a_mark_that_the_lab_got_since_is_told_from_an_answer_in_words(course, run):  # noqa: F811
+def test_a_mark_that_the_lab_got_since_is_told_from_an_answer_in_words(course, run):
     """The remedy is another one: to grade again, and nothing by hand."""
     grade(course, packed(course.root / "d.zip", CANVAS_FILES, b"{}"))
     with Gradebook(course.db_url, course.course_id) as gradebook:

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from test_cli import course, run  # noqa: F401  a course of one lab in the working folder, and the command
 from tiny_course import LAB, TOML
+from typed_commands import course, run  # noqa: F401  a course of one lab in the working folder, and the command
 
 from autograder.course.settings import Lateness, load_course
 from autograder.grade.gradebook import GradebookWriter
@@ -24,7 +24,7 @@ EXCUSED = f'\n[[excused]]\nstudent = "bo"\nlab = "{SECOND}"\n'
 
 
 @pytest.fixture
-def term(course):  # noqa: F811
+def term(course):
     """A course of three labs of 9 points. ada: 5, 2 and 4.5 points; bo: 4 and nothing, excused from the second."""
     (course / "course.toml").write_text(TOML + LABS + EXCUSED)
     for lab in (SECOND, THIRD):
@@ -59,7 +59,7 @@ def sums(row: dict[str, str]) -> list[str]:
     return [row[name] for name in ("weights", "weighted sum", "term %")]
 
 
-def test_the_mean_is_weighted_and_leaves_excused_labs_out(term, run):  # noqa: F811
+def test_the_mean_is_weighted_and_leaves_excused_labs_out(term, run):
     code, said = run("export", "term")
     assert code == 0 and "marks of 2 students" in said
     ada, bo = rows()["ada"], rows()["bo"]
@@ -71,7 +71,7 @@ def test_the_mean_is_weighted_and_leaves_excused_labs_out(term, run):  # noqa: F
     assert sums(bo) == ["1.5", "44.44", "29.63"] and bo[f"{THIRD} %"] == "0.00"  # nothing handed in
 
 
-def test_a_lab_that_is_due_and_has_no_mark_is_named(term, run):  # noqa: F811
+def test_a_lab_that_is_due_and_has_no_mark_is_named(term, run):
     path = term.root / "course.toml"
     later = '\n[[labs]]\nname = "09_empty"\ntitle = "Nobody"\ndue = 2020-01-01T12:00:00Z\n'
     path.write_text(path.read_text() + later + later.replace("09", "10").replace("2020", "2120"))
@@ -90,7 +90,7 @@ def test_a_lab_that_is_due_and_has_no_mark_is_named(term, run):  # noqa: F811
         (("--drop", "1", "--weight", f"{SECOND}=0"), ["1", "0", "dropped"], ["1", "excused", "dropped"]),
     ],
 )
-def test_the_lowest_labs_are_dropped_and_an_excused_one_is_not_among_them(term, run, words, ada, bo):  # noqa: F811
+def test_the_lowest_labs_are_dropped_and_an_excused_one_is_not_among_them(term, run, words, ada, bo):
     assert run("export", "term", *words)[0] == 0
     found = rows()
     assert (counts(found["ada"]), counts(found["bo"])) == (ada, bo)
@@ -102,14 +102,14 @@ def test_the_lowest_labs_are_dropped_and_an_excused_one_is_not_among_them(term, 
         assert float(row["term %"]) == pytest.approx(float(row["weighted sum"]) / float(row["weights"]), abs=0.01)
 
 
-def test_a_student_who_is_excused_and_handed_in_nothing_is_excused_in_every_table(term, run):  # noqa: F811
+def test_a_student_who_is_excused_and_handed_in_nothing_is_excused_in_every_table(term, run):
     assert run("export", "csv", SECOND, "--zeros")[0] == 0
     with open("grades/export.csv", newline="") as file:
         (bo,) = (row for row in csv.DictReader(file) if row["student"] == "bo")
     assert (bo[SECOND], bo[f"{SECOND} of"], bo[f"{SECOND} state"]) == ("", "", "excused")
 
 
-def test_labs_can_be_chosen_and_weighed_on_the_command_line(term, run):  # noqa: F811
+def test_labs_can_be_chosen_and_weighed_on_the_command_line(term, run):
     assert run("export", "term", LAB, THIRD, "--weight", f"{THIRD}=3")[0] == 0
     assert sums(rows()["ada"]) == ["4", "205.56", "51.39"] and f"{SECOND} %" not in rows()["ada"]
 
@@ -124,13 +124,13 @@ def test_labs_can_be_chosen_and_weighed_on_the_command_line(term, run):  # noqa:
         ((LAB, "--weight", f"{LAB}=0"), "every lab in this table has the weight 0"),
     ],
 )
-def test_a_wrong_weight_gets_a_sentence(term, run, words, told):  # noqa: F811
+def test_a_wrong_weight_gets_a_sentence(term, run, words, told):
     code, said = run("export", "term", *words)
     assert (code, told in said) == (2, True), said
     assert not Path("grades/term.csv").exists()
 
 
-def test_people_of_the_roster_who_handed_in_nothing_have_0(term, run):  # noqa: F811
+def test_people_of_the_roster_who_handed_in_nothing_have_0(term, run):
     Path("people.csv").write_text("Student,ID,SIS Login ID\nPoints Possible,,\nAda,1,ada\nBo,2,bo\nCyd,3,cyd\n")
     assert run("export", "term", "--roster", "people.csv")[0] == 0
     with open("grades/term.csv", newline="") as file:
@@ -138,7 +138,7 @@ def test_people_of_the_roster_who_handed_in_nothing_have_0(term, run):  # noqa: 
     assert {name: row["term %"] for name, row in found.items()} == {"Ada": "35.71", "Bo": "29.63", "Cyd": "0.00"}
 
 
-def test_who_is_said_to_have_0_are_those_for_whom_a_lab_is_due(term, run):  # noqa: F811
+def test_who_is_said_to_have_0_are_those_for_whom_a_lab_is_due(term, run):
     Path("people.csv").write_text("student\nada\nbo\ncyd\n")
     path = term.root / "course.toml"
     path.write_text(path.read_text().replace(f'name = "{THIRD}"', f'name = "{THIRD}"\ndue = 2120-01-01T12:00:00Z'))
@@ -147,7 +147,7 @@ def test_who_is_said_to_have_0_are_those_for_whom_a_lab_is_due(term, run):  # no
     assert rows()["cyd"][f"{THIRD} counts"] == "not due yet" and f"{THIRD}:" not in said
 
 
-def test_an_extension_counts_for_who_handed_in_nothing_at_all(term, run):  # noqa: F811
+def test_an_extension_counts_for_who_handed_in_nothing_at_all(term, run):
     Path("people.csv").write_text("Student,ID,SIS Login ID\nAda,1,ada\nBo,2,bo\nCyd,3,cyd\nDan,4,dan\n")
     path = term.root / "course.toml"
     due = path.read_text().replace(f'name = "{THIRD}"', f'name = "{THIRD}"\ndue = 2020-01-01T12:00:00Z')
@@ -161,7 +161,7 @@ def test_an_extension_counts_for_who_handed_in_nothing_at_all(term, run):  # noq
 def test_what_is_not_due_yet_does_not_count_and_what_waits_leaves_the_mean_empty():
     due = datetime(2026, 11, 2, tzinfo=UTC)
     later = datetime(2026, 11, 9, tzinfo=UTC)
-    course = SimpleNamespace(  # noqa: F811
+    course = SimpleNamespace(
         lab=lambda name: SimpleNamespace(name=name, due=due), lateness=Lateness(extensions=(("bo", "x", later),))
     )
 
@@ -182,7 +182,7 @@ def test_what_is_not_due_yet_does_not_count_and_what_waits_leaves_the_mean_empty
 
 
 def test_of_equal_percents_the_heaviest_lab_is_dropped():
-    course = SimpleNamespace(lab=lambda name: SimpleNamespace(due=None), lateness=Lateness())  # noqa: F811
+    course = SimpleNamespace(lab=lambda name: SimpleNamespace(due=None), lateness=Lateness())
     marks = {
         lab: {"ada": SimpleNamespace(percent=p, waits=False, excused=False)}
         for lab, p in zip("xyz", (40, 40, 90), strict=True)

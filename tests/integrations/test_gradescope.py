@@ -14,8 +14,20 @@ import gradescope_container as container
 import pytest
 from hostile.corpus import CORPUS
 from hostile.kinds import theft
-from hostile.making import FULL, LAB, LOOPS, POINTS, ROOT, Scene, answered, as_bytes, grade_id, is_answer
-from test_hostile import make_course
+from hostile.making import (
+    FULL,
+    LAB,
+    LOOPS,
+    POINTS,
+    ROOT,
+    SOON_REACHED,
+    Scene,
+    answered,
+    as_bytes,
+    grade_id,
+    is_answer,
+    make_course,
+)
 
 from autograder.course.settings import CourseError, load_course
 from autograder.grade.lab_grader import LabGrader
@@ -105,7 +117,7 @@ def test_who_sees_what(show):
 
 
 def test_the_archive_holds_what_grading_needs_and_no_secret_of_the_courses(tmp_path):
-    course = load_course(make_course(tmp_path / "course"))
+    course = load_course(make_course(tmp_path / "course", **SOON_REACHED))
     toml = course.root / "course.toml"
     toml.write_text(toml.read_text().replace("[grading]", '[grading]\ndatabase = "postgresql://me:pass@host/db"'))
     course = load_course(course.root)
@@ -136,7 +148,7 @@ def test_the_archive_holds_what_grading_needs_and_no_secret_of_the_courses(tmp_p
 
 @pytest.mark.long
 def test_the_set_up_installs_what_course_toml_adds_and_keeps_the_locked_versions(tmp_path):
-    course = load_course(make_course(tmp_path / "course"))
+    course = load_course(make_course(tmp_path / "course", **SOON_REACHED))
     with zipfile.ZipFile(io.BytesIO(make_archive(course, LAB, seed=7))) as archive:
         assert "packages.txt" not in archive.namelist()
     course = replace(course, packages=("pandas>=2.2", "polars[all]"))
@@ -147,7 +159,7 @@ def test_the_set_up_installs_what_course_toml_adds_and_keeps_the_locked_versions
 
 
 def test_the_archive_is_refused_where_the_lab_is_not_released(tmp_path):
-    course = load_course(make_course(tmp_path / "course"))
+    course = load_course(make_course(tmp_path / "course", **SOON_REACHED))
     course.release_notebook(LAB).unlink()
     with pytest.raises(CourseError, match="is not released"):
         make_archive(course, LAB)
@@ -193,7 +205,9 @@ READS_THE_GRADER = theft("reads-the-grader", "reads what root keeps in this cont
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory) -> bytes:
-    return make_archive(load_course(make_course(tmp_path_factory.mktemp("gradescope") / "course")), LAB, seed=7)
+    return make_archive(
+        load_course(make_course(tmp_path_factory.mktemp("gradescope") / "course", **SOON_REACHED)), LAB, seed=7
+    )
 
 
 @pytest.mark.long

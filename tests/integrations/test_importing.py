@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from tiny_course import details
+from typed_commands import type_command
 
-from autograder.cli import app as cli
 from autograder.course.settings import load_course
 from autograder.declare.course_exercises import declared_exercises, lab_files
 from autograder.integrations.importing.cases import Target, find_targets, find_tried
@@ -52,14 +51,7 @@ def run(monkeypatch, capsys, tmp_path):
         path.parent.mkdir(exist_ok=True)
         if notebook is not None:
             path.write_text(notebook if isinstance(notebook, str) else nbformat.writes(notebook))
-        monkeypatch.setattr(sys, "argv", ["course", "import", *(words or (str(path),)), lab])
-        code = 0
-        try:
-            cli.main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-        said = capsys.readouterr()
-        return code, said.out + said.err
+        return type_command(monkeypatch, capsys, "import", *(words or (path,)), lab)
 
     return typed
 

@@ -6,7 +6,6 @@ import json
 import pickle
 import re
 import resource
-import sys
 import time
 from pathlib import Path
 
@@ -14,8 +13,8 @@ import numpy as np
 import pytest
 from hostile.making import LAB, ROOT, answered, as_bytes, solution
 from measuring import slowness
+from typed_commands import type_command
 
-from autograder.cli import app as cli
 from autograder.integrations.similarity import comparing
 from autograder.integrations.similarity.comparing import (
     GRAM,
@@ -254,14 +253,8 @@ def run(monkeypatch, capsys, tmp_path):
 
     def typed(*words: object) -> tuple[int, str, str]:
         target = tmp_path / "page.html"
-        monkeypatch.setattr(sys, "argv", ["course", "similar", LAB, *map(str, words), "--out", str(target)])
-        code = 0
-        try:
-            cli.main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-        said = capsys.readouterr()
-        return code, said.out + said.err, target.read_text("utf-8") if target.exists() else ""
+        code, said = type_command(monkeypatch, capsys, "similar", LAB, *words, "--out", target)
+        return code, said, target.read_text("utf-8") if target.exists() else ""
 
     return typed
 

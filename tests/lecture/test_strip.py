@@ -2,42 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
-from functools import cache
-from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
+from models_in_pages import SITE, library_model, small_bert
 
 from coursekit.lecture import bert, recorded
 from coursekit.lecture.diagrams import PALETTE
 
 tf = pytest.importorskip("tensorflow")
-
-SITE = Path(__file__).parents[2] / "site"
-
-
-def _program(name: str) -> ModuleType:
-    """A program of the site's folder, which is no package."""
-    described = importlib.util.spec_from_file_location(name, SITE / f"{name}.py")
-    module = importlib.util.module_from_spec(described)
-    described.loader.exec_module(module)
-    return module
-
-
-@cache
-def small_bert() -> ModuleType:
-    """The program that writes the small BERT for the page."""
-    return _program("small_bert")
-
-
-@cache
-def library_model() -> ModuleType:
-    """The program that trains the language model of the page."""
-    return _program("library_model")
 
 
 def test_the_files_hold_every_parameter_that_the_page_needs_half_of_the_bytes_or_more_in_float16(tmp_path):

@@ -1,6 +1,6 @@
 """Takes three steps with a lecture's own model and training function, in mixed precision and on two devices.
 
-    python tests/training_modes.py 08_decoder_and_masking
+    python tests/lecture/training_modes.py 08_decoder_and_masking
 
 A program of its own, because TensorFlow has to be told of a second device before it starts. The lecture is run up to
 the cell that defines its training function, of which nothing but definitions and constants run.
@@ -20,7 +20,7 @@ import tensorflow as tf
 
 from coursekit.lecture import plots
 
-LECTURES = Path(__file__).resolve().parents[1] / "lectures"
+LECTURES = Path(__file__).resolve().parents[2] / "lectures"
 CODE_CELL = re.compile(r"^# %%(?! \[markdown\]).*\n((?:(?!# %%).*\n?)*)", re.MULTILINE)
 STEPS = 3
 

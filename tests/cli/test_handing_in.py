@@ -36,7 +36,7 @@ MOODLE = (
 
 
 @pytest.fixture
-def late(course, monkeypatch):  # noqa: F811
+def late(course, monkeypatch):
     """The course, whose first lab was due at noon and loses 20 percent a day."""
 
     def grade_all(grader, submissions, sandbox, workers):
@@ -52,7 +52,7 @@ def late(course, monkeypatch):  # noqa: F811
     return load_course(course.root)
 
 
-def grade(course, archive: Path, *times: str, zone=PLUS_ONE) -> command.Marking:  # noqa: F811
+def grade(course, archive: Path, *times: str, zone=PLUS_ONE) -> command.Marking:
     marking = command.Marking(course, LAB, Path("grades"), db_url=course.db_url)
     read = []
     for number, text in enumerate(times):
@@ -70,7 +70,7 @@ def told() -> dict[str, tuple[str, str]]:
         return {row["student"]: (row["score"], row["late"]) for row in csv.DictReader(file)}
 
 
-def archive_of(course, names) -> Path:  # noqa: F811
+def archive_of(course, names) -> Path:
     return packed(course.root / "handed-in.zip", names, course.release_notebook(LAB).read_bytes())
 
 
