@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from tiny_course import LAB, released
+from typed_commands import type_command
 
 from autograder.cli import app as cli
 from autograder.cli.app import find_no_text
@@ -20,11 +19,6 @@ def course(tmp_path, monkeypatch) -> Path:
     return released(tmp_path / "course", monkeypatch).root
 
 
-def typed(course: Path, *words: str | bytes) -> subprocess.CompletedProcess:
-    call = [sys.executable, "-P", "-m", "autograder.cli", *words]
-    return subprocess.run(call, cwd=course, capture_output=True, text=True, timeout=300)
-
-
 @pytest.mark.parametrize(
     "words",
     [
@@ -34,10 +28,11 @@ def typed(course: Path, *words: str | bytes) -> subprocess.CompletedProcess:
         ("explain", LAB, "\x1b]0;PWNED\x07"),
     ],
 )
-def test_what_is_no_text_is_refused_in_a_sentence(course, words):
-    done = typed(course, *words)
-    assert done.returncode == 2 and "Traceback" not in done.stderr and "\x1b]0" not in done.stderr
-    assert "has bytes that are no UTF-8, or control characters" in " ".join(done.stderr.split())
+def test_what_is_no_text_is_refused_in_a_sentence(course, words, monkeypatch, capsys):
+    monkeypatch.chdir(course)
+    code, said = type_command(monkeypatch, capsys, *map(os.fsdecode, words))
+    assert code == 2 and "Traceback" not in said and "\x1b]0" not in said
+    assert "has bytes that are no UTF-8, or control characters" in " ".join(said.split())
 
 
 def test_a_name_that_is_there_and_cannot_be_written_is_told(course, monkeypatch, capsys):
@@ -45,10 +40,8 @@ def test_a_name_that_is_there_and_cannot_be_written_is_told(course, monkeypatch,
     odd = os.fsdecode(b"ev\xff")
     Path(odd).mkdir()
     monkeypatch.setattr(cli, "app", odd.encode)
-    monkeypatch.setattr(sys, "argv", ["course", "mark", LAB, odd])
-    with pytest.raises(SystemExit) as end:
-        cli.main()
-    assert end.value.code == 2 and "“ev_” has characters that cannot be written" in capsys.readouterr().err
+    code, said = type_command(monkeypatch, capsys, "mark", LAB, odd)
+    assert code == 2 and "“ev_” has characters that cannot be written" in said
 
 
 def test_text_in_any_language_is_taken_and_so_is_what_is_there(course, monkeypatch):
