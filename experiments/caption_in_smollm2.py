@@ -1,0 +1,58 @@
+"""What one head of SmolLM2 compares on the course's caption, stored for who has not fetched the model.
+
+    python experiments/caption_in_smollm2.py
+
+`coursekit/lecture/recorded/caption_in_smollm2.json` is written; lecture 2 shows it. The weights of all 270 heads are
+summed up: how much each puts, on average, on the token before.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from coursekit.lecture import recorded, scenes
+from coursekit.lecture.smollm2_heads import every_block
+
+NAME = "caption_in_smollm2"
+BLOCK, HEAD = 16, 0
+APART = "a brown young dog is running after the black old dog"  # a word between each colour and its dog
+SENTENCES = (scenes.CAPTION, scenes.TWIN, APART)
+
+
+def main(out: Annotated[Path, typer.Option(help="Folder of the record to write.")] = recorded.FOLDER) -> None:
+    begun, kept = time.process_time(), {}
+    for sentence in SENTENCES:
+        blocks = every_block(sentence)
+        chosen = blocks[BLOCK]
+        before = np.array([np.diagonal(block.weights(), -1, 1, 2)[:, 1:].mean(axis=-1) for block in blocks])
+        kept[sentence] = {
+            "pieces": chosen.pieces,
+            "queries": chosen.queries[HEAD].round(4).tolist(),
+            "keys": chosen.keys[HEAD].round(4).tolist(),
+            "on the token before": before.round(3).tolist(),
+        }
+        print(sentence, "heads above one half:", int((before > 0.5).sum()), flush=True)
+    file = recorded.save(
+        NAME,
+        what="Queries and keys of block 16, head 0 of SmolLM2-135M-Instruct on three sentences, and by head (30, 9) "
+        "the mean weight on the token before, from the third token on",
+        data="the course's caption, its twin, and the caption with a word between each colour and its dog",
+        device=f"CPU, {platform.machine()}, {os.cpu_count()} cores shared with other work; CPU seconds",
+        command=f"python experiments/{NAME}.py",
+        seed=0,
+        seconds=time.process_time() - begun,
+        folder=out,
+        results={"block": BLOCK, "head": HEAD, "sentences": kept},
+    )
+    print(f"written: {file.name}")
+
+
+if __name__ == "__main__":
+    typer.run(main)
