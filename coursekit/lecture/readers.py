@@ -57,12 +57,14 @@ def reader(corpus: Corpus, q: tuple[float, float], k: tuple[float, float]) -> tu
     return keras.Model(tokens, layers.Dense(len(MEANINGS))(z)), keras.Model(tokens, weights)
 
 
-def trained(corpus: Corpus, q: tuple[float, float], k: tuple[float, float], seed: int, epochs: int) -> Run:
-    """Train a reader (Adam, 0.001, batches of 64) and read the test sentences; the seed also draws the embeddings."""
+def trained(
+    corpus: Corpus, q: tuple[float, float], k: tuple[float, float], seed: int, epochs: int, rate: float = 1e-3
+) -> Run:
+    """Train a reader (Adam, batches of 64) and read the test sentences; the seed also draws the embeddings."""
     keras.utils.set_random_seed(seed)
     model, attention = reader(corpus, q, k)
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True, ignore_class=-1)
-    model.compile(optimizer=keras.optimizers.Adam(1e-3), loss=loss, steps_per_execution=47)
+    model.compile(optimizer=keras.optimizers.Adam(rate), loss=loss, steps_per_execution=47)
     ids, labels = corpus.ids[corpus.test], corpus.labels[corpus.test]
     start = ops.convert_to_numpy(attention(ids))
     fitted = model.fit(corpus.ids[corpus.train], corpus.labels[corpus.train], batch_size=64, epochs=epochs, verbose=0)
