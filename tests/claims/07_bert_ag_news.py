@@ -158,8 +158,8 @@ def learning(page: Page) -> None:
     tuned_small, lora_small, frozen_small = (np.mean(small["test"][kind]) for kind in ("fine-tuned", "LoRA", "frozen"))
     page.says("with the small BERT frozen it is {:.1f} points lower", 100 * (tuned_small - frozen_small))
     page.says(
-        "Fine-tuning every number adds little to a frozen MiniLM here; on the small BERT, where it adds much, LoRA gets "
-        "most of it with few numbers.",
+        "Fine-tuning every number adds little to a frozen MiniLM here; on the small BERT, where it adds much, LoRA "
+        "gets most of it with few numbers.",
         holds=[difference < 3, lora_small - frozen_small > 0.5 * (tuned_small - frozen_small)],
     )
 
