@@ -39,7 +39,9 @@ def mean_cosine(x: NDArray[np.float64]) -> float:
     return float((cosines.sum() - len(x) * length) / (len(x) * length * (length - 1)))
 
 
-def at_the_start(depth: int, seed: int, *, residual: bool = True, norm: str = "pre") -> Measured:
+def at_the_start(
+    depth: int, seed: int, *, residual: bool = True, norm: str = "pre", parts: str = "attention and network"
+) -> Measured:
     """Send random tokens (4, 8, 32) through a stack of fresh blocks, and a random direction's gradient back.
 
     Args:
@@ -47,14 +49,18 @@ def at_the_start(depth: int, seed: int, *, residual: bool = True, norm: str = "p
         seed: of the weights, the tokens and the direction; all versions with one seed share them.
         residual: whether the result of a sub-layer is added to its input, or replaces it.
         norm: "pre", "post" or "none".
+        parts: which sub-layers a block has; "attention" or "network" leaves the other one out. The gradients and the
+            largest weights of an attention that is left out are 0.
 
     Raises:
-        ValueError: an unknown norm.
+        ValueError: an unknown norm, or other parts.
     """
     import tensorflow as tf
 
     if norm not in ("pre", "post", "none"):
         raise ValueError(f'norm is "{norm}"; choose "pre", "post" or "none"')
+    if parts not in ("attention and network", "attention", "network"):
+        raise ValueError(f'parts is "{parts}"; choose "attention and network", "attention" or "network"')
     keras.utils.set_random_seed(seed)
     normalise = layers.LayerNormalization(center=False, scale=False, epsilon=1e-6)
     attentions = [
@@ -70,15 +76,19 @@ def at_the_start(depth: int, seed: int, *, residual: bool = True, norm: str = "p
     def pass_through(x: Any) -> tuple[list[Any], list[Any]]:
         states, largest = [x], []
         for attention, network in zip(attentions, networks, strict=True):
-            h = normalise(x) if norm == "pre" else x
-            mixed, weights = attention(query=h, value=h, return_attention_scores=True)  # (B, T, D), (B, H, T, T)
-            x = around(x, mixed)
-            x = around(x, network(normalise(x) if norm == "pre" else x))
+            weights = tf.zeros((1, 1, 1, 1))
+            if "attention" in parts:
+                h = normalise(x) if norm == "pre" else x
+                mixed, weights = attention(query=h, value=h, return_attention_scores=True)  # (B, T, D), (B, H, T, T)
+                x = around(x, mixed)
+            if "network" in parts:
+                x = around(x, network(normalise(x) if norm == "pre" else x))
             states.append(x)
             largest.append(tf.reduce_mean(tf.reduce_max(weights, axis=-1)))
         return states, largest
 
-    pass_through(start)  # makes the weights
+    for attention, network in zip(attentions, networks, strict=True):  # make the weights, the same in all versions
+        network(attention(query=start, value=start))
     kernels = [
         [part.kernel.value for part in (attention.query_dense, attention.value_dense)] for attention in attentions
     ]
@@ -86,7 +96,8 @@ def at_the_start(depth: int, seed: int, *, residual: bool = True, norm: str = "p
         tape.watch(start)
         states, largest = pass_through(start)
         loss = tf.reduce_sum(normalise(states[-1]) * direction) / direction.shape.num_elements()
-    gradients, by_kernel = tape.gradient(loss, (states, kernels))
+    none = tf.UnconnectedGradients.ZERO
+    gradients, by_kernel = tape.gradient(loss, (states, kernels), unconnected_gradients=none)
     return Measured(
         cosine=np.array([mean_cosine(np.asarray(state)) for state in states]),
         size=np.array([float(tf.math.reduce_std(state)) for state in states]),

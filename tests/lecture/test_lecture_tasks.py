@@ -89,5 +89,10 @@ def test_a_stack_without_residual_connections_makes_tokens_alike():
     assert without.cosine[-1] > 0.99 > with_sums.cosine[-1]
     assert len(without.query) == len(without.largest) == 4 and len(without.size) == 5
     assert stacks.mean_cosine(np.ones((1, 3, 2))) == pytest.approx(1)
+    bare = {"residual": False, "norm": "none"}
+    mixing, alone = (stacks.at_the_start(4, seed=0, parts=part, **bare) for part in ("attention", "network"))
+    assert mixing.cosine[-1] > 0.99 > alone.cosine[-1] and alone.query.max() == 0 < mixing.query[0]
     with pytest.raises(ValueError, match='norm is "both"'):
         stacks.at_the_start(1, seed=0, norm="both")
+    with pytest.raises(ValueError, match='parts is "heads"'):
+        stacks.at_the_start(1, seed=0, parts="heads")
