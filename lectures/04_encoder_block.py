@@ -18,7 +18,7 @@
 # **Attention moves information between tokens, the feed-forward network transforms it, the residual stream carries
 # it, and the norm keeps its scale.**
 #
-# [← 3 · Multi-head attention](03_multi_head_attention.ipynb) · [Lab 4](../labs/04_encoder_block/04_encoder_block.ipynb) · [5 · Positional encoding →](05_positional_encoding.ipynb)
+# [← 3 · Multi-head attention](03_multi_head_attention.ipynb) ([3b](03b_reading_heads.ipynb)) · [Lab 4](../labs/04_encoder_block/04_encoder_block.ipynb) · [5 · Positional encoding →](05_positional_encoding.ipynb)
 #
 # > *a brown dog is running after the black dog*
 #

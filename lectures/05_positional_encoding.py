@@ -307,7 +307,7 @@ for dog, colour in ((2, 1), (8, 7)):
 # %% [markdown]
 # Each dog looks one token to the left and finds its *own* colour. A sine without its cosine would not do: no matrix
 # shifts sines alone (see the second mistake below). Here the matrix is calculated; [lecture
-# 3](03_multi_head_attention.ipynb#real-heads) has a trained head that does the same.
+# 3b](03b_reading_heads.ipynb#real-heads) has a trained head that does the same.
 #
 # **With sine and cosine, "one to the left" is one fixed matrix for all positions, and with it each dog finds its own
 # colour.**

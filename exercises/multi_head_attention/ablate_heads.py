@@ -45,13 +45,13 @@ KEPT = "np.where(stays[:, None, None], head_outputs, head_outputs.dtype.type(0))
 ZERO = "head_outputs.dtype.type(0)"
 
 exercise.mistakes(
-    keep_inverted=edit(STAYS, f"~({STAYS})", see="03#ablation")
+    keep_inverted=edit(STAYS, f"~({STAYS})", see="03b#ablation")
     | "The heads in `keep` become zero. These heads should stay."
     | "Call it with all heads in `keep`: what should come back?",
-    heads_removed=edit(KEPT, "head_outputs[:, stays]", see="03#ablation")
+    heads_removed=edit(KEPT, "head_outputs[:, stays]", see="03b#ablation")
     | "The other heads are removed from the array; they should stay in it, as zeros."
     | "The result goes into W_O, which reads H heads. Which shape does that ask for?",
-    others_rescaled=edit(KEPT, f"{KEPT} * (len(stays) / max(stays.sum(), 1))", see="03#ablation")
+    others_rescaled=edit(KEPT, f"{KEPT} * (len(stays) / max(stays.sum(), 1))", see="03b#ablation")
     | "The heads that stay are scaled up, as in dropout. They should keep their values."
     | "Is anything averaged over the heads before W_O, so that a missing one would have to be made up for?",
     heads_from_one=edit(STAYS, "np.eye(head_outputs.shape[1] + 1)[list(keep)].sum(axis=0)[1:] > 0")
@@ -66,7 +66,7 @@ exercise.mistakes(
     items_ablated=edit(STAYS, "np.isin(np.arange(head_outputs.shape[0]), list(keep))")
     | edit(ALONG_HEADS, "stays[:, None, None, None]")
     | "Items of the batch become zero, not heads: axis 1 holds the heads.",
-    mean_instead_of_zero=edit(ZERO, "head_outputs.mean(axis=1, keepdims=True)", see="03#ablation")
+    mean_instead_of_zero=edit(ZERO, "head_outputs.mean(axis=1, keepdims=True)", see="03b#ablation")
     | "The other heads get the mean of all heads; they should be zero."
     | "The lecture tries both. Which of the two does the exercise ask for?",
 )

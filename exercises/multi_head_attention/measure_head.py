@@ -92,24 +92,24 @@ MEAN = "heads.mean(axis=(0, 2), keepdims=True)"
 ROW_MEAN = "heads.mean(axis=0, keepdims=True)"
 
 exercise.mistakes(
-    not_subtracted=edit(INCREASE, "loss_of(replaced(instead, head), w_o, targets)", see="03#ablation")
+    not_subtracted=edit(INCREASE, "loss_of(replaced(instead, head), w_o, targets)", see="03b#ablation")
     | "These are the losses without a head. Take the loss of the intact heads off."
     | "What should a head get that the model does not need at all?",
     ablated_stays=edit(IS_REPLACED, "number <= head")
-    | seen({"calls": STAYING}, see="03#ablation")
+    | seen({"calls": STAYING}, see="03b#ablation")
     | "A head that was replaced stays replaced while you measure the next one."
     | "Where do you make the copy: before the loop over heads, or in it?",
     kept_alone=edit(IS_REPLACED, "number != head")
-    | seen({"calls": SEVERAL}, see="03#ablation")
+    | seen({"calls": SEVERAL}, see="03b#ablation")
     | "You keep one head and replace all others. It is the one head that should be replaced."
     | "`keep` of `ablate_heads` lists the heads that stay. Which are these when head h goes?",
-    own_mean=edit(MEAN, "heads.mean(axis=2, keepdims=True)", see="03#ablation")
+    own_mean=edit(MEAN, "heads.mean(axis=2, keepdims=True)", see="03b#ablation")
     | "For `mean`, each item gets the mean of its own positions. One mean, over batch and positions, goes into all."
     | "How many numbers may still be in the place of one head? K of them.",
-    along_positions=edit(ROW_MEAN, "heads.mean(axis=2, keepdims=True)", see="03#ablation")
+    along_positions=edit(ROW_MEAN, "heads.mean(axis=2, keepdims=True)", see="03b#ablation")
     | "For `row_mean`, the mean runs over the positions of each item. It should run over the batch, so that each "
     "position keeps a mean of its own." | "What is the same in all items, and what differs, when the mean is (T, K)?",
-    mean_of_all_heads=edit(MEAN, "heads.mean(axis=(0, 1, 2), keepdims=True)", see="03#ablation")
+    mean_of_all_heads=edit(MEAN, "heads.mean(axis=(0, 1, 2), keepdims=True)", see="03b#ablation")
     | "For `mean`, you take the mean of all heads. A head is replaced by its own mean."
     | "Which slice of `heads` does the mean run over, and is the axis of the heads gone by then?",
     exchanged=edit((MEAN, ROW_MEAN), (ROW_MEAN, MEAN))
@@ -125,7 +125,7 @@ exercise.mistakes(
     | "For `row_mean`, one number at each position replaces all K features. Each feature has a mean of its own."
     | "Over which axes of (B, T, K) does the mean run?",
     means_of_all_heads=edit(MEAN, "heads.mean(axis=(0, 1, 2), keepdims=True)")
-    | edit(ROW_MEAN, "heads.mean(axis=(0, 1), keepdims=True)", see="03#ablation")
+    | edit(ROW_MEAN, "heads.mean(axis=(0, 1), keepdims=True)", see="03b#ablation")
     | "Both means run over all heads. A head is replaced by means of its own outputs."
     | "Which slice of `heads` does the mean run over, and is the axis of the heads gone by then?",
     positions_replaced=edit("heads.shape[1]), range(heads.shape[1])", "heads.shape[2]), range(heads.shape[2])")

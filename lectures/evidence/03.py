@@ -15,7 +15,7 @@
 # %% [markdown]
 # # Evidence for lecture 3
 #
-# Each entry names a claim of [lecture 3](../03_multi_head_attention.ipynb), the one thing that was changed, the runs,
+# Each entry names a claim of [lecture 3](../03_multi_head_attention.ipynb) or [3b](../03b_reading_heads.ipynb), the one thing that was changed, the runs,
 # and what they do not show. The trained entries are recorded (`python experiments/two_questions.py`): tables of six
 # rows, 16,000 of them for
 # training, 8 epochs of Adam at 0.01, read on 1,000 new tables.

@@ -24,6 +24,7 @@ PAGES = {  # lecture: module
     "01b_visual_attention": "visual_attention",
     "02_self_attention": "self_attention",
     "03_multi_head_attention": "multi_head",
+    "03b_reading_heads": "smollm2",
     "04_encoder_block": "encoder_block",
     "05_positional_encoding": "positions",
     "06_imdb_classifier": "review_classifier",

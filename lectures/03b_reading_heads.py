@@ -1,0 +1,632 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 3b · Reading heads of a real model
+#
+# **Ten lines find the heads of a published model that copy; that they do the copying you know when you switch them off.**
+#
+# [← 3 · Multi-head attention](03_multi_head_attention.ipynb) · [Lab 3](../labs/03_multi_head_attention/03_multi_head_attention.ipynb) · [4 · The encoder block →](04_encoder_block.ipynb)
+#
+# > *Sixty-four tokens, drawn by lot. Then the same sixty-four once more.*
+#
+# There is no grammar in them, no meaning, and nothing that any training text contained. You hand them to a chat model that others have trained. **Does it know the second copy when it comes? And if it does, which of its 270 heads know it?** Write down both guesses. The first answer comes in five minutes, the second in fifteen.
+#
+# **Afterwards you can**
+#
+# * find heads with a job in a published model, beside the base rate;
+# * switch heads off, with controls that say what the result is worth;
+# * read off what a head writes, and tell looking from writing;
+# * say how a model of 30 blocks copies a token that it has never seen in this company.
+#
+# **You need** [lecture 3](03_multi_head_attention.ipynb), above all its last section. A *block* is one attention layer with what follows it (lecture 4); there are 30. **Time:** about 53 minutes to read and predict (estimated, not measured); the code
+# runs in about two minutes on two CPU cores. Letters: **B** rows, **T** tokens, **H** heads, **V** size of the vocabulary. Blocks, heads and tokens are counted from 0.
+#
+# **This page needs a model that does not come with the course:** SmolLM2 (93 MB: `data.published("smollm2")` in a cell fetches it once; 0.6 GB of memory). Without it the live cells are left out: read their outputs before you run the page.
+
+# %% jupyter={"source_hidden": true} tags=["course-setup"]
+# Colab: install the course's helper package. Anywhere else this cell says how, where it is missing.
+import sys
+from importlib.util import find_spec
+
+if "google.colab" in sys.modules:
+    from pathlib import Path
+
+    if Path("coursekit.zip").exists():
+        print("Installing the course's helper package …")
+        # %pip install --quiet --no-deps ./coursekit.zip
+    else:
+        print("Upload coursekit.zip, which comes with this course, and run this cell again.")
+        print("To upload it, click the folder on the left and drop the file there.")
+elif find_spec("coursekit") is None:
+    print(
+        "The course's helper package is missing here. With coursekit.zip, which comes with this course, beside the notebook, run in a cell:"
+    )
+    print("%pip install ./coursekit.zip")
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+import matplotlib.pyplot as plt
+import numpy as np
+from scipy.special import log_softmax, softmax
+
+from coursekit import diagrams, plots, recorded, scenes
+from coursekit.data.published_models import PUBLISHED, is_here, published
+from coursekit.data.tensor_files import open_tensors
+from coursekit.published import ChatTokens
+
+plots.use_course_style()
+np.set_printoptions(precision=2, suppress=True)
+
+# %% [markdown]
+# <a id="said-twice"></a>
+#
+# ## 1 · Noise, said twice
+#
+# **SmolLM2** (Hugging Face; Ben Allal et al., 2025) guesses the next token of a text, and it chats if you let it. It has 134.5 million numbers in 30 blocks of nine heads; three heads in a row share their keys and values. A token sees itself and what stands before it. The whole model is four short functions and a class in NumPy, in the three folded cells. The class keeps the weights of every head, and it can switch heads off.
+
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+def numbers_and_tokens():
+    """All 134,515,008 numbers by name, block by block, and the tokens; fetched once (93 MB), then half a gigabyte."""
+    (file,) = PUBLISHED["smollm2"].files
+    tensors = open_tensors(published("smollm2") / file)
+    numbers = {name.removesuffix(".weight"): tensors.read(name) for name in tensors}
+    own = [f"blk.{block}." for block in range(30)]
+    blocks = [{name.removeprefix(each): numbers[name] for name in numbers if name.startswith(each)} for each in own]
+    return {"table": numbers["token_embd"], "last_norm": numbers["output_norm"], "blocks": blocks}, ChatTokens.of(
+        tensors
+    )
+
+
+def normed(x, gain):
+    return x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + 1e-5) * gain
+
+
+def turned(x, start, base=100_000):
+    """Rotary positions: turn each pair (2i, 2i + 1) of x (…, T, K), whose first row stands at position `start`."""
+    angles = np.arange(start, start + x.shape[-2])[:, None] / base ** (np.arange(0, x.shape[-1], 2) / x.shape[-1])
+    pairs = (x[..., 0::2] + 1j * x[..., 1::2]) * np.exp(1j * angles)  # as complex numbers: to turn is to multiply
+    return np.stack([pairs.real, pairs.imag], axis=-1).reshape(x.shape).astype("float32")
+
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+def attend(x, block, before=None):
+    """x (B, T, D) to what each head hands over (B, 9, T, 64), its weights (B, 9, T, S), and keys and values so far."""
+    q, k, v = ((x @ block[f"attn_{each}"].T).reshape(*x.shape[:2], -1, 64).swapaxes(1, 2) for each in "qkv")
+    start = before[0].shape[2] if before else 0
+    q, k = turned(q, start), turned(k, start)  # (B, 9, T, 64), (B, 3, T, 64)
+    if before:
+        k, v = (np.concatenate(both, axis=2) for both in zip(before, (k, v), strict=True))  # (B, 3, S, 64)
+    scores = q.reshape(len(q), 3, -1, 64) @ k.swapaxes(2, 3) / 8  # three heads in a row share keys and values
+    scores = scores.reshape(*q.shape[:3], -1)  # (B, 9, T, S)
+    weights = softmax(np.where(np.tri(*scores.shape[2:], start, dtype=bool), scores, -1e9), axis=-1)
+    return (weights.reshape(len(q), 3, -1, k.shape[2]) @ v).reshape(q.shape), weights, (k, v)
+
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+class PlainSmolLM2:
+    """SmolLM2: ids (B, T) to log p (B, T, V) and a cache; it keeps each block's weights, and heads can be `off`."""
+
+    def __init__(self, numbers):
+        self.table, self.last_norm, self.blocks = numbers["table"], numbers["last_norm"], numbers["blocks"]
+
+    def __call__(self, ids, cache=None, off=()):
+        x, kept, self.weights = self.table[np.asarray(ids)], [], []  # (B, T, D)
+        for number, block in enumerate(self.blocks):
+            handed, weights, pair = attend(normed(x, block["attn_norm"]), block, cache and cache[number])
+            handed[:, [head for where, head in off if where == number]] = 0  # a head that is off hands over nothing
+            x = x + handed.swapaxes(1, 2).reshape(x.shape) @ block["attn_output"].T
+            gate, up = (normed(x, block["ffn_norm"]) @ block[name].T for name in ("ffn_gate", "ffn_up"))
+            x = x + (gate / (1 + np.exp(-gate)) * up) @ block["ffn_down"].T  # SwiGLU
+            self.weights.append(weights)
+            kept.append(pair)
+        return log_softmax(normed(x, self.last_norm) @ self.table.T, axis=-1), kept
+
+
+# %%
+if is_here("smollm2"):
+    numbers, tokens = numbers_and_tokens()
+    model = PlainSmolLM2(numbers)
+    log_p, _ = model([tokens.encode("The capital of France is")])  # (1, T, V)
+    best = np.argsort(-log_p[0, -1])[:3]
+    print(
+        "The capital of France is …",
+        ", ".join(f"{tokens.decode([number]).strip()} {np.exp(log_p[0, -1, number]):.2f}" for number in best),
+    )
+else:
+    model = None
+    print(
+        'SmolLM2 is not here, so the live cells are left out: their outputs stand in the page as it came. To fetch 93 MB, once: data.published("smollm2")'
+    )
+
+# %% [markdown]
+# The loss of a token is $-\ln p$, in **nats**. Who guesses evenly among all 49,152 tokens pays ln 49,152 = 10.8 nats for each.
+
+# %% [markdown]
+# **Predict.** The model reads 64 random tokens, then the same 64 again. What does a token cost in the first copy, and what in the second?
+#
+# - (a) 10.8 nats in both: noise is noise
+# - (b) more than 10.8 in the first, about 10 in the second
+# - (c) more than 10.8 in the first, about 2 in the second
+#
+# <details><summary>Answer</summary>
+#
+# **(c)** It pays 14.2 nats in the first copy and 1.9 in the second. In the first it is worse than an even guess: it expects language, and bets against noise.
+#
+# </details>
+
+
+# %%
+def said_twice(rows=2, length=64):
+    """Random tokens, each row said twice: ids (rows, 2 · length)."""
+    once = np.stack([np.random.default_rng(seed).integers(17, 49_152, length) for seed in range(rows)])
+    return np.hstack([once, once])
+
+
+def nats(ids, off=()):
+    """The loss of each token but the first, (B, T − 1); the heads in `off`, pairs (block, head), are switched off."""
+    log_p, _ = model(ids[:, :-1], off=off)
+    return -np.take_along_axis(log_p, ids[:, 1:, None], axis=-1)[..., 0]
+
+
+if model:
+    ids = said_twice()
+    whole = nats(ids)
+    print(
+        f"first copy {whole[:, :63].mean():.1f} nats a token, second copy {whole[:, 64:].mean():.1f}, an even guess {np.log(49_152):.1f}"
+    )
+
+# %% jupyter={"source_hidden": true} tags=["drawing"]
+if model:
+    figure, ax = plt.subplots(figsize=(8.6, 2.8))
+    for row, losses in enumerate(whole):
+        ax.plot(range(1, 128), losses, label=f"row {row}", **plots.LINES[row] | {"markersize": 3, "linewidth": 1})
+    ax.axhline(np.log(49_152), color=diagrams.PALETTE["residual"], linestyle="--")
+    ax.axvline(63.5, color=diagrams.PALETTE["ink"], linewidth=1)
+    ax.set(xlabel="token", ylabel="nats", xlim=(0, 128), ylim=(0, None))
+    ax.legend()
+    plots.show(
+        figure,
+        alt="""Two or three tokens into the second copy the model knows what comes. The loss of each token for two rows of 64 random tokens, said twice. In the first copy it jumps around 14 nats, above the dashed line of an even guess at 10.8.
+After the vertical line, where the second copy begins, it falls within a few tokens and stays between 0 and 7.""",
+    )
+
+# %% [markdown]
+# That answers the first half of the opening question: it knows. Nobody taught it these 64 tokens. It takes them from what it has just read.
+#
+# **A language model copies: noise that costs 14 nats a token at first costs 2 when it comes again.**
+
+# %% [markdown]
+# <a id="ten-lines"></a>
+#
+# ## 2 · Ten lines find the heads
+#
+# What must a head look at to know the next token? Say the row is … A B … A, and the model has just read the second A. The first A does not help: what is needed is what stood *behind* it, B. In our rows that token stands 63 back. So ask each head how much weight it puts 63 tokens back, all through the second copy:
+
+
+# %%
+def looks_back(weights, back):
+    """The mean weight (H,) of each head on the token `back` before its own, in the second copy; weights (B, H, T, T)."""
+    queries = np.arange(64, weights.shape[-1])
+    return weights[:, :, queries, queries - back].mean(axis=(0, 2))
+
+
+if model:
+    copying = np.array([looks_back(weights, 63) for weights in model.weights])  # (30, 9)
+    for place in np.argsort(-copying, axis=None)[:7]:
+        print("block {}, head {}: {:.2f}".format(*divmod(int(place), 9), copying.flat[place]))
+    print(
+        f"equal weights would give {np.mean(1 / np.arange(65, 128)):.3f}, the median head gives {np.median(copying):.3f}"
+    )
+
+# %% [markdown]
+# **Predict.** These heads stand in blocks 17 to 23. One head alone, in one block, could never do this job, whatever its matrices. Why not? (What does the key of B know, if no earlier head has added anything to it?)
+#
+# <details><summary>Answer</summary>
+#
+# Only that it is B. The query A cannot find it by that: nothing says that an A stood before this B. Some earlier head must have written it there.
+#
+# </details>
+
+# %% jupyter={"source_hidden": true} tags=["drawing"]
+if model:
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.6), width_ratios=[1, 2.1])
+    plots.matrix_map(
+        copying,
+        columns=[str(head) for head in range(9)],
+        limits=(0, 1),
+        values=False,
+        title="weight 63 tokens back",
+        ax=left,
+    )
+    left.set(xlabel="head", ylabel="block", yticks=range(0, 30, 5), yticklabels=range(0, 30, 5))
+    plots.matrix_map(
+        model.weights[18][0, 6], limits=(0, 1), values=False, title="block 18, head 6, the first row", ax=right
+    )
+    right.set(
+        xlabel="key: attended to",
+        ylabel="query: attends from",
+        xticks=range(0, 128, 16),
+        yticks=range(0, 128, 16),
+        xticklabels=range(0, 128, 16),
+        yticklabels=range(0, 128, 16),
+    )
+    plots.show(
+        figure,
+        alt="""A dozen of 270 heads look at what followed the earlier copy, all in blocks 17 to 24. Left: a map of 30 blocks by nine heads of the mean weight 63 tokens back; it is white but for some cells from block 17 on, darkest in block 18, head 6.
+Right: the weights of this head, 127 by 127 tokens. In the first copy most queries look at token 0. In the second copy a dark line runs parallel to the diagonal, 63 tokens to its left.""",
+    )
+
+# %% [markdown]
+# The dark line is an **induction head** (Elhage et al., 2021; Olsson et al., 2022): it finds an earlier copy of the present token and looks at what came after. On noise there is no other reason to look there. Where such a head finds nothing, as in the first copy, it rests on token 0.
+#
+# That is the second half of the answer, or half of it: you know who *looks*. Who told B that an A stood before it?
+#
+# **Induction heads look at what followed the same token last time, and ten lines find them.**
+
+# %% [markdown]
+# <a id="real-heads"></a>
+#
+# ## 3 · One token back
+#
+# The same ten lines with another number: who looks *one* token back? And because noise is not what a model is for, give the best of them the caption:
+
+# %%
+if model:
+    previous = np.array([looks_back(weights, 1) for weights in model.weights])  # (30, 9)
+    for place in np.argsort(-previous, axis=None)[:4]:
+        print("block {}, head {}: {:.2f} one token back".format(*divmod(int(place), 9), previous.flat[place]))
+
+
+def who_the_dogs_look_at(sentence, block=16, head=0):
+    """For each dog of a sentence: the token that gets most of one head's weight, and how much."""
+    row = tokens.encode(sentence)
+    pieces = [tokens.decode([number]).strip() for number in row]
+    model([row])
+    weights = model.weights[block][0, head]
+    dogs = [place for place, piece in enumerate(pieces) if piece == "dog"]
+    return pieces, weights, [(pieces[weights[dog].argmax()], weights[dog].max()) for dog in dogs]
+
+
+if model:
+    for sentence in (scenes.CAPTION, scenes.TWIN):
+        *_, found = who_the_dogs_look_at(sentence)
+        print(f"{sentence}: the dogs look at", ", ".join(f"{piece} {weight:.2f}" for piece, weight in found))
+
+# %% [markdown]
+# In a published model each dog looks at its own colour, in the caption and in the twin. What lecture 2 made by hand, a training on two trillion tokens has found. Or has it?
+
+# %% [markdown]
+# **Predict.** Does block 16, head 0 look for *colours*? Put another word between: "a brown and **wet** dog is running after the black and **old** dog". Where does each dog look?
+#
+# - (a) at its colour
+# - (b) at *wet* and at *old*
+# - (c) half and half
+#
+# <details><summary>Answer</summary>
+#
+# **(b)** With 0.9 of the weight each. The head looks one token back, whatever stands there.
+#
+# </details>
+
+# %%
+if model:
+    *_, found = who_the_dogs_look_at("a brown and wet dog is running after the black and old dog")
+    print("the dogs look at", ", ".join(f"{piece} {weight:.2f}" for piece, weight in found))
+
+# %% jupyter={"source_hidden": true} tags=["drawing"]
+if model:
+    figure, panels = plt.subplots(1, 2, figsize=(10, 4.4))
+    for ax, sentence in zip(panels, (scenes.CAPTION, scenes.TWIN), strict=True):
+        pieces, weights, _ = who_the_dogs_look_at(sentence)
+        plots.attention_map(weights, pieces, pieces, values=False, title=sentence, ax=ax)
+    plots.show(
+        figure,
+        alt="""Each dog finds its own colour because nearly every token looks one back. Two maps of the weights of block 16, head 0, on the nine tokens of the caption and of its twin, in which the colours are swapped. Both have a dark line just below the diagonal; the cells above the diagonal are empty.""",
+    )
+
+# %% [markdown]
+# A map shows what a head does on this sentence. A name such as "colour head" is a guess about all others, and one sentence more has refuted it. This is a **previous-token head**. It is the missing half of section 2: it can write into B's row that an A stood before it. (The course's small BERT has one, too: [evidence](evidence/03.ipynb#real-heads).)
+#
+# **A head's job is what it does on sentences that were made to tell two jobs apart: this one looks one token back, and so each dog finds its colour.**
+
+# %% [markdown]
+# <a id="ablation"></a>
+#
+# ## 4 · Switch heads off
+#
+# So far you have seen where heads look. Does anything depend on it? Take away what a head hands over and read the loss again: **head ablation**. Each figure needs a control: other heads, drawn by lot, and text that is no noise.
+
+# %% [markdown]
+# **Predict.** The second copy costs 1.9 nats a token. Now switch off one head of 270: block 16, head 0, which looks one token back. What does the second copy cost?
+#
+# - (a) about 2: 269 heads are left
+# - (b) about 4
+# - (c) about 9
+#
+# <details><summary>Answer</summary>
+#
+# **(c)** It costs 8.9 nats. The strongest induction head alone costs less: without block 18, head 6 it is 3.8. Without the four strongest it is 10.6.
+#
+# </details>
+
+# %%
+if model:
+    one_back, four = [(16, 0)], [(18, 6), (17, 3), (17, 4), (18, 7)]
+    sets = {
+        "nothing": [],
+        "block 18, head 6": four[:1],
+        "the four strongest": four,
+        "block 16, head 0": one_back,
+        "block 0, head 2": [(0, 2)],
+    }
+    for name, off in sets.items():
+        rows = nats(ids, off)[:, 64:].mean(axis=1)
+        seen = [looks_back(model.weights[block], 63)[head] for block, head in ((17, 3), (18, 6))]
+        print(
+            f"off: {name:18} second copy {rows.mean():4.1f} nats ({rows[0]:.1f}, {rows[1]:.1f}); 63 back: block 17, head 3 {seen[0]:.2f}, block 18, head 6 {seen[1]:.2f}"
+        )
+
+# %% [markdown]
+# Look at the line of block 16, head 0. The heads of blocks 17 and 18 are on, and they look at nothing any more: 0.01 and 0.22. *They find B only because an earlier head has written into it what stood before.* That is what section 2 asked for. (The last line is a warning. Block 0, head 2 looks neither one nor 63 back, and without it the second row goes wrong, 10.2 nats, while the first costs 2.2: a search by maps finds what you search for, and two rows are few.)
+#
+# Now the controls: ten single heads and ten sets of four, drawn by lot, and beside the noise an English text of as many tokens:
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+ENGLISH = """The ferry left at six, and by half past six everyone on board knew that the old clock maker had brought his
+clocks. There were nineteen of them, wrapped in blankets, and no two agreed about the time. When the ship turned into the
+wind, the largest began to strike, then the second, and soon the passengers stood around the boxes and laid bets on which
+of them would be right in the end. The captain, who had watched this for some years, said only that the tide would be on
+time, as always, and went down to drink his coffee. Nobody asked the clock maker. He sat by the window and looked at the
+water, and when the bell of the harbour rang he took a small watch out of his pocket and smiled at it."""
+
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+def losses_without(off):
+    """Second copy of the noise, and an English text: nats a token."""
+    losses = nats(np.vstack([ids, tokens.encode(" ".join(ENGLISH.split()))[:128]]), off)
+    return losses[:-1, 64:].mean(), losses[-1].mean()
+
+
+if model:
+    rng = np.random.default_rng(0)
+    lots = {
+        size: [[divmod(int(head), 9) for head in rng.choice(270, size, replace=False)] for _ in range(10)]
+        for size in (1, 4)
+    }
+    by_lot = {size: np.array([losses_without(off) for off in sets]) for size, sets in lots.items()}  # (10, 2) each
+    named = {name: losses_without(off) for name, off in {"nothing": [], "16, 0": one_back, "18, 6": four[:1]}.items()}
+    for size, found in by_lot.items():
+        print(
+            f"{size} by lot, ten times: second copy, sorted",
+            *(f"{loss:.1f}" for loss in sorted(found[:, 0])),
+            f"  English {found[:, 1].min():.2f} to {found[:, 1].max():.2f}",
+        )
+    for name, (noise, english) in named.items():
+        print(f"off: {name:8} second copy {noise:.1f}   English {english:.2f}")
+
+# %% jupyter={"source_hidden": true} tags=["drawing"]
+if model:
+    figure, ax = plt.subplots(figsize=(8, 3.6))
+    for line, (size, found) in enumerate(by_lot.items()):
+        ax.plot(
+            *found.T, "os"[line], color=plots.LINES[2 * line]["color"], markerfacecolor="none", label=f"{size} by lot"
+        )
+    for name, (noise, english) in named.items():
+        ax.plot(noise, english, "D", color=diagrams.PALETTE["accent"])
+        ax.annotate(
+            name if name == "nothing" else f"block {name.replace(',', ', head')}",
+            (noise, english),
+            (0, -14),
+            textcoords="offset points",
+            ha="center",
+            fontsize=9,
+        )
+    ax.set(xlabel="second copy of the noise, nats a token", ylabel="English text, nats a token", xlim=(0, 11))
+    ax.legend()
+    plots.show(
+        figure,
+        alt="""Without one head in block 16 the model forgets how to copy noise and still reads English. Each mark is the model without some heads: to the right the loss on the second copy, upwards that on an English text. Most heads drawn by lot, one or four, lie near the whole model at the left.
+Block 16, head 0 lies alone far to the right and hardly higher; block 18, head 6 lies between.""",
+    )
+
+# %% [markdown]
+# Single heads by lot leave the second copy between 1.8 and 3.2, sets of four between 1.8 and 3.3. Without block 16, head 0 it costs 8.9: no draw comes near. And English costs 3.78 in place of 3.74. This head is not needed for everything; it is needed for this.
+
+# %% [markdown]
+
+# %% [markdown]
+# **Predict.** What should stand in for a head that is off? Zero is no neutral number: a head rarely adds zero. In lecture 3's models of two heads remove the one that looks above, by zero or by its mean over all tables and rows. Without it, its answer should have 1.00 of its variance unexplained. Is the mean milder than zero?
+#
+# - (a) yes: with the mean the error is smaller
+# - (b) no: both are about the same, and above 1
+#
+# <details><summary>Answer</summary>
+#
+# **(b)** Part of what this head adds depends on the row and not on the number. Only with a mean *of each row* does this part stay, and the error is 1.00.
+#
+# </details>
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+runs = recorded.load("two_questions")["results"]["two heads"]  # five seeds
+for job, name in enumerate(("above", "wanted")):
+    removed = [int(np.argmax(np.array(run["jobs"])[:, job])) for run in runs]  # the head with this job
+    for kind in ("zero", "mean", "row mean"):
+        left = [run["without"][kind][head][job] for run, head in zip(runs, removed, strict=True)]
+        print(f"without the head for {name:6}, {kind:8} in its place: unexplained", *(f"{share:.2f}" for share in left))
+
+# %% [markdown]
+# **A head matters where the loss rises without it, and more than without heads drawn by lot; by how much depends on what takes its place.**
+
+# %% [markdown]
+# <a id="what-it-writes"></a>
+#
+# ## 5 · Who looks, and who writes
+#
+# In lecture 3 a head was two circuits: QK looks, OV writes. You have read off who looks at B. Who writes it? Take what one head adds to the stream, $\sum_s w_{ts}\,v_s W_O$, and read it as the model reads its last state: times the gain of the last norm, times the table (a *logit lens*; nostalgebraist, 2020). Each of 49,152 tokens gets a number. Which rank does the right next token have? A head that writes at random would put it about in the middle, at 24,576.
+
+# %% [markdown]
+# **Predict.** The strongest induction head, block 18, head 6, puts 0.91 of its weight on the token that comes next. Does it write this token?
+#
+# <details><summary>Answer</summary>
+#
+# Hardly: the right token has rank 9,070 in the median. Block 23, head 2, which looks with 0.5, writes it: rank 6 of 49,152.
+#
+# </details>
+
+
+# %%
+def rank_of_the_next(ids, block, head, kept):
+    """The median rank of the right next token in what one head writes, in the second copy of the first row."""
+    handed = model.weights[block][0, head, 64:] @ kept[block][1][0, head // 3]  # (63, 64): weights times values
+    written = handed @ model.blocks[block]["attn_output"][:, 64 * head : 64 * head + 64].T  # (63, D)
+    scores = (written * model.last_norm) @ model.table.T  # (63, V)
+    return np.median((scores > scores[np.arange(63), ids[0, 65:], None]).sum(axis=1))
+
+
+if model:
+    _, kept = model(ids[:, :-1])
+    for block, head in ((16, 0), (17, 3), (18, 6), (23, 2), (23, 7), (29, 1)):
+        rank = rank_of_the_next(ids, block, head, kept)
+        itself = looks_back(model.weights[block], 0)[head]
+        print(
+            f"block {block}, head {head}: looks 63 back {copying[block, head]:.2f}, at itself {itself:.2f}; writes the next token at rank {rank:6,.0f}"
+        )
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+if model:
+    for name, off in {"nothing": [], "the four strongest": four}.items():
+        second = nats(ids, off)[:, 64:].mean()
+        print(f"off: {name:18} block 23, head 2 looks 63 back with {looks_back(model.weights[23], 63)[2]:.2f}")
+
+# %% jupyter={"source_hidden": true} tags=["drawing"]
+figure, ax = diagrams.canvas(11, 4.1)
+for name, x in {"A": 1.2, "B": 2.9, "…": 4.3, "A ": 5.9}.items():
+    diagrams.box(ax, x, 0.5, name.strip(), width=1.0, height=0.5)
+after = diagrams.box(ax, 2.9, 1.55, "after A", role="key", width=1.3, height=0.5)
+found = diagrams.box(ax, 5.9, 2.6, "B comes next", role="value", width=1.6, height=0.5)
+said = diagrams.box(ax, 5.9, 3.65, "say B", role="output", width=1.3, height=0.5)
+diagrams.arrow(ax, (1.2, 0.75), (1.2, 1.55), after)
+diagrams.arrow(ax, (2.9, 1.8), (2.9, 2.6), found)
+diagrams.arrow(ax, found, said)
+for y, text in (
+    (1.55, "block 16, head 0: what stood before me?"),
+    (2.6, "blocks 17, 18: who came after an A?"),
+    (3.65, "block 23, head 2: name it"),
+):
+    diagrams.note(ax, 9.0, y, text)
+plots.show(
+    ax,
+    alt="""Copying is a relay over three floors. Tokens A, B, dots, A stand at the bottom. From the first A an arrow leads into B's column: block 16, head 0 writes there that B came after an A. From B's column an arrow leads to the second A: the heads of blocks 17 and 18 find the token that came after an A. Above it block 23, head 2 says B.""",
+)
+
+# %% [markdown]
+# So copying is a relay. Block 16, head 0 writes into each token what stood before it. Heads of blocks 17 and 18 find the token that came after the present one last time, and pass that on. Block 23, head 2 turns it into a word: without the four heads before it, it looks at B with 0.07 instead of 0.52. (Block 29, head 1 writes it, too, without looking back: it looks at its own token, with 0.85; by then the word can be read there.)
+#
+# **To look is not to write: one head finds, others pass on, and a late one names the token.**
+
+# %% [markdown]
+# ## Two mistakes
+#
+# **One random set as a control.** Four heads drawn by lot may hold one that matters, or none. One draw can prove anything; look at all ten:
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+if model:
+    print(
+        "four heads by lot: the first draw",
+        f"{by_lot[4][0, 0]:.1f}, the worst of ten {by_lot[4][:, 0].max():.1f}, the whole model {named['nothing'][0]:.1f}",
+    )
+
+# %% [markdown]
+# **Off by one.** 64 back stands the earlier copy of the present token *itself*. A head looks there, too, with a line as dark as that of section 2. It is no induction head: what it looks at does not come next, and without it the model copies as before.
+
+# %%
+if model:
+    nats(ids)
+    same = np.array([looks_back(weights, 64) for weights in model.weights])
+    block, head = divmod(int(same.argmax()), 9)
+    print(
+        f"64 back, the largest: block {block}, head {head}: {same.max():.2f}; second copy without it {nats(ids, [(block, head)])[:, 64:].mean():.1f} nats"
+    )
+
+# %% [markdown]
+# ## Four questions
+#
+# <details><summary>1. You say 20 random tokens three times. How far back does an induction head look in the third copy?</summary>
+#
+# 19 or 39 back, or at both: what followed the present token stands at both. (Equal shares would be a finding; it is quickly tried.)
+#
+# </details>
+#
+# <details><summary>2. You switch one head off and nothing changes. Is it useless?</summary>
+#
+# Not necessarily: another head may cover for it. Remove both to find out. In four of lecture 3's five models with four heads,
+# at least one head can go without any loss ([evidence](evidence/03.ipynb#ablation)). Michel et al. (2019) could remove
+# most heads of a trained model one at a time without much loss; removing many together cost more.
+#
+# </details>
+#
+# <details><summary>3. A head puts 0.9 on the token before, in forty sentences. A colleague calls it the head for adjectives. What do you ask for?</summary>
+#
+# Sentences in which the adjective does not stand right before its noun.
+#
+# </details>
+#
+# <details><summary>4. What is the largest rank of a QK circuit of this model, and of its OV circuit?</summary>
+#
+# 64, the width of a head: both are products of a (576, 64) and a (64, 576) matrix.
+#
+# </details>
+#
+# <details><summary><b>What this page does not show</b></summary>
+#
+# * Two rows of noise, one model, one length. Induction in other models, and when it appears in training: Olsson et al. (2022).
+# * That the loss rises without a head shows that the model needs it as it is, not that it is the only path: the numbers behind were trained with it.
+# * Zero is one choice for what takes a head's place; nobody tried a mean for each position here.
+# * The lens reads a block's writing as if nothing came after it. Later blocks may read what it cannot.
+# * Noise is where copying can be seen. What these heads do in texts of people, who repeat names and phrases, was not measured.
+# * The numbers are those of a file with 4 bits each; the original has 16.
+#
+# </details>
+#
+# ## Summary
+#
+# | second copy of the noise | nats a token |
+# |---|---|
+# | whole model | 1.9 |
+# | without one head: block 18, head 6, which finds | 3.8 |
+# | without one head: block 16, head 0, which looks one token back | 8.9 |
+# | without the four strongest induction heads | 10.6 |
+# | first copy | 14.2 |
+#
+# Ablate and read heads yourself in [lab 3](../labs/03_multi_head_attention/03_multi_head_attention.ipynb). [Lecture 8b](08b_generating_text.ipynb) shows what copying does to a model that writes, [lecture 10](10_language_model.ipynb) how it comes about in a small one.
+#
+# **Ten lines find the heads of a published model that copy; that they do the copying you know when you switch them off.**
+#
+# ## References
+#
+# * N. Elhage et al., *A mathematical framework for Transformer circuits*, 2021. C. Olsson et al., *In-context learning and induction heads*, 2022, arXiv:2209.11895.
+# * L. Ben Allal et al., *SmolLM2: when Smol goes big*, 2025, arXiv:2502.02737. The model is SmolLM2-135M-Instruct, Apache licence 2.0, with 4 bits a number.
+# * P. Michel, O. Levy, G. Neubig, *Are sixteen heads really better than one?*, NeurIPS 2019. E. Voita et al., *Analyzing multi-head self-attention*, ACL 2019.
+# * nostalgebraist, *Interpreting GPT: the logit lens*, 2020.
+#
+# <details><summary>If something looks wrong, runs slowly, or you want more</summary>
+#
+# **Symptoms.** The second copy costs as much as the first: the row is not said twice, or the rotary pairs are (i, i + 32) instead of (2i, 2i + 1). All heads look at token 0: that is where a head rests that finds nothing.
+#
+# **Slow machine:** `said_twice(rows=1)`.
+#
+# **More.** C. McDougall, [*ARENA*](https://www.arena.education/), chapter 1.2, finds induction heads in a model of two layers. Elhage et al., [*A mathematical framework*](https://transformer-circuits.pub/2021/framework/index.html).
+#
+# </details>

@@ -1,0 +1,221 @@
+"""What lecture 3b says of its numbers, and which outputs the numbers come from."""
+
+from __future__ import annotations
+
+import numpy as np
+from claims.page import Page
+
+HEAD = r"block (\d+), head (\d+): "
+
+
+def claims(page: Page) -> None:
+    kept(page)
+    said_twice(page)
+    copying(page)
+    one_back(page)
+    switched_off(page)
+    in_its_place(page)
+    writing(page)
+    mistakes(page)
+    given(page)
+
+
+def kept(page: Page) -> None:
+    """The sentences to keep."""
+    page.says(
+        "Ten lines find the heads of a published model that copy; that they do the copying you know when you switch "
+        "them off."
+    )
+    page.says("Induction heads look at what followed the same token last time, and ten lines find them.")
+    page.says("this one looks one token back, and so each dog finds its colour.")
+    page.says("by how much depends on what takes its place.")
+    page.says("To look is not to write: one head finds, others pass on, and a late one names the token.")
+
+
+def said_twice(page: Page) -> None:
+    first, second, even = page.numbers(
+        "said-twice", r"first copy ([\d.]+) nats a token, second copy ([\d.]+), an even guess ([\d.]+)"
+    )
+    page.says("It pays {:.1f} nats in the first copy and {:.1f} in the second.", first, second, holds=second < 5)
+    page.says("In the first it is worse than an even guess", holds=first > even)
+    page.says("pays ln 49,152 = {:.1f} nats for each", even)
+    page.says("The second copy costs {:.1f} nats a token. Now switch off one head of 270", second)
+    page.says(
+        "noise that costs {:.0f} nats a token at first costs {:.0f} when it comes again.",
+        first,
+        second,
+        holds=first > 3,
+    )
+    page.says("| first copy | {:.1f} |", first)
+    page.says("| whole model | {:.1f} |", second)
+    paris = page.numbers("capital", r"Paris ([\d.]+), the ([\d.]+)")
+    page.says("guesses the next token of a text", holds=paris[0] > 10 * paris[1])
+
+
+def copying(page: Page) -> None:
+    found = np.array(page.numbers("copying", HEAD + r"([\d.]+)")).reshape(-1, 3)
+    equal, middle = page.numbers("copying", r"would give ([\d.]+), the median head gives ([\d.]+)")
+    page.says("These heads stand in blocks {:.0f} to {:.0f}.", min(found[:, 0]), max(found[:, 0]))
+    page.says(
+        "darkest in block {:.0f}, head {:.0f}.", found[0, 0], found[0, 1], holds=found[0, 2] > 40 * max(equal, middle)
+    )
+    page.says(
+        "The strongest induction head, block 18, head 6, puts {:.2f} of its weight on the token that comes next.",
+        found[0, 2],
+        holds=[found[0, 0] == 18, found[0, 1] == 6],
+    )
+
+
+def one_back(page: Page) -> None:
+    found = np.array(page.numbers("dogs", HEAD + r"([\d.]+) one token back")).reshape(-1, 3)
+    page.says("In a published model each dog looks at its own colour", holds=list(found[0, :2]) == [16, 0])
+    colours = page.numbers("dogs", r"look at \w+ ([\d.]+), \w+ ([\d.]+)")
+    page.says("in the caption and in the twin", holds=[len(colours) == 4, min(colours) > 0.85])
+    words = page.numbers("wet-dogs", r"wet ([\d.]+), old ([\d.]+)")
+    page.says("With {:.1f} of the weight each.", np.mean(words), holds=min(words) > 0.85)
+
+
+def switched_off(page: Page) -> None:
+    table = {
+        name: page.numbers("switched-off", rf"off: {name} +second copy +([\d.]+) nats \(([\d.]+), ([\d.]+)\)")
+        for name in ("nothing", "block 18, head 6", "the four strongest", "block 16, head 0", "block 0, head 2")
+    }
+    whole, finder, four, back, odd = table.values()
+    page.says(
+        "It costs {:.1f} nats. The strongest induction head alone costs less: without block 18, head 6 it is {:.1f}. "
+        "Without the four strongest it is {:.1f}.",
+        back[0], finder[0], four[0],
+        holds=whole[0] < finder[0] < back[0] < four[0],
+    )  # fmt: skip
+    for row, found in (
+        ("block 18, head 6, which finds", finder),
+        ("block 16, head 0, which looks one token back", back),
+    ):
+        page.says(f"| without one head: {row} | {{:.1f}} |", found[0])
+    page.says("| without the four strongest induction heads | {:.1f} |", four[0])
+    page.says("without it the second row goes wrong, {:.1f} nats, while the first costs {:.1f}", odd[2], odd[1])
+    seen = page.numbers("switched-off", r"off: block 16, head 0 .*block 17, head 3 ([\d.]+), block 18, head 6 ([\d.]+)")
+    before = page.numbers("switched-off", r"off: nothing .*block 17, head 3 ([\d.]+), block 18, head 6 ([\d.]+)")
+    page.says(
+        "The heads of blocks 17 and 18 are on, and they look at nothing any more: {:.2f} and {:.2f}.", *seen,
+        holds=[seen[0] < 0.1 * before[0], seen[1] < 0.3 * before[1]],
+    )  # fmt: skip
+    one, sets = ([float(number) for number in line.split()] for line in _lines(page, "by-lot", r"sorted ([\d. ]+?)  "))
+    page.says(
+        "Single heads by lot leave the second copy between {:.1f} and {:.1f}, sets of four between {:.1f} and {:.1f}.",
+        min(one), max(one), min(sets), max(sets),
+        holds=[len(one) == 10, len(sets) == 10],
+    )  # fmt: skip
+    named = np.array(page.numbers("by-lot", r"off: \S.*second copy ([\d.]+)   English ([\d.]+)")).reshape(-1, 2)
+    page.says(
+        "Without block 16, head 0 it costs {:.1f}: no draw comes near. And English costs {:.2f} in place of {:.2f}.",
+        named[1, 0], named[1, 1], named[0, 1],
+        holds=named[1, 0] > 1.5 * max(*one, *sets),
+    )  # fmt: skip
+    page.says(
+        "Block 16, head 0 lies alone far to the right and hardly higher; block 18, head 6 lies between.",
+        holds=[named[1, 1] - named[0, 1] < 0.1, named[0, 0] < named[2, 0] < named[1, 0]],
+    )
+
+
+def _lines(page: Page, cell: str, pattern: str) -> list[str]:
+    import re
+
+    return re.findall(pattern, page.output(cell))
+
+
+def in_its_place(page: Page) -> None:
+    def left(name: str, kind: str) -> np.ndarray:
+        (found,) = _lines(page, "instead", rf"head for {name} *, {kind} +in its place: unexplained ([\d. ]+)")
+        return np.array(found.split(), float)
+
+    zero, mean, row = (left("above", kind) for kind in ("zero", "mean", "row mean"))
+    page.says("both are about the same, and above 1", holds=[abs(zero - mean).max() < 0.03, min(zero) > 1.05])
+    page.says("Only with a mean of each row does this part stay, and the error is 1.00.", holds=(row == 1).all())
+    runs = page.recorded("two_questions")["results"]["four heads"]
+    lossless = [any(max(left) < 0.005 for left in run["without"]["zero"]) for run in runs]
+    page.says(
+        "In four of lecture 3's five models with four heads, at least one head can go without any loss",
+        holds=sum(lossless) == 4,
+    )
+
+
+def writing(page: Page) -> None:
+    found = np.array(
+        page.numbers(
+            "ranks", HEAD + r"looks 63 back ([\d.]+), at itself ([\d.]+); writes the next token at rank +([\d,]+)"
+        )
+    ).reshape(-1, 5)
+    by_head = {(int(row[0]), int(row[1])): row[2:] for row in found}
+    page.says(
+        "Hardly: the right token has rank {:,.0f} in the median. Block 23, head 2, which looks with {:.1f}, writes it: "
+        "rank {:.0f} of 49,152.",
+        by_head[18, 6][2], by_head[23, 2][0], by_head[23, 2][2],
+    )  # fmt: skip
+    page.says(
+        "(Block 29, head 1 writes it, too, without looking back: it looks at its own token, with {:.2f}",
+        by_head[29, 1][1],
+        holds=[by_head[29, 1][2] < 20, by_head[29, 1][0] < 0.05],
+    )
+    whole, without = page.numbers("relay", r"looks 63 back with ([\d.]+)")
+    page.says("without the four heads before it, it looks at B with {:.2f} instead of {:.2f}.", without, whole)
+
+
+def mistakes(page: Page) -> None:
+    weight, loss = page.numbers("off-by-one", r"head \d+: ([\d.]+); second copy without it ([\d.]+)")
+    whole = page.number("switched-off", r"off: nothing +second copy +([\d.]+)")
+    page.says("with a line as dark as that of section 2", holds=weight > 0.75)
+    page.says("without it the model copies as before", holds=abs(loss - whole) < 0.5)
+    first, worst, none = page.numbers("one-set", r"draw ([\d.]+), the worst of ten ([\d.]+), the whole model ([\d.]+)")
+    page.says("One draw can prove anything; look at all ten:", holds=[abs(first - none) < 0.3, worst > none + 1])
+
+
+def given(page: Page) -> None:
+    page.given(
+        "There is no grammar in them",
+        "Who guesses evenly among all 49,152 tokens",
+        "(a) 10.8 nats in both: noise is noise - (b) more than 10.8 in the first, about 10 in the second - (c) more than "
+        "10.8 in the first, about 2 in the second",
+        "(a) about 2:",
+        "269 heads are left - (b) about 4 - (c) about 9",
+        "Without one head in block 16",
+        "Block 16, head 0",
+        "which of its 270 heads know it?",
+        "a model of 30 blocks",
+        "there are 30.",
+        "Time: about 53 minutes",
+        "counted from 0.",
+        'SmolLM2 (93 MB: `data.published("smollm2")` in a cell fetches it once; 0.6 GB of memory)',
+        "It has 134.5 million numbers in 30 blocks of nine heads",
+        "The model reads 64 random tokens, then the same 64 again.",
+        "Nobody taught it these 64 tokens.",
+        "for two rows of 64 random tokens, said twice",
+        "it jumps around 14 nats, above the dashed line of an even guess at 10.8",
+        "it falls within a few tokens and stays between 0 and 7",
+        "In our rows that token stands 63 back.",
+        "how much weight it puts 63 tokens back",
+        "A dozen of 270 heads look at what followed the earlier copy, all in blocks 17 to 24.",
+        "a map of 30 blocks by nine heads of the mean weight 63 tokens back; it is white but for some cells from block "
+        "17 on",
+        "the weights of this head, 127 by 127 tokens",
+        "look at token 0",
+        "it rests on token 0",
+        "63 tokens to its left.",
+        "the weights of block 16, head 0, on the nine tokens of the caption",
+        "block 16, head 0",
+        "Block 0, head 2 looks neither one nor 63 back",
+        "should have 1.00 of its variance unexplained",
+        "would put it about in the middle, at 24,576",
+        "Each of 49,152 tokens gets a number.",
+        "blocks 17 and 18",
+        "Block 23, head 2",
+        "block 23, head 2",
+        "block 18, head 6",
+        "64 back stands the earlier copy",
+        "You say 20 random tokens three times.",
+        "19 or 39 back, or at both",
+        "A head puts 0.9 on the token before, in forty sentences.",
+        "64, the width of a head: both are products of a (576, 64) and a (64, 576) matrix.",
+        "those of a file with 4 bits each; the original has 16",
+        because="the design of the page, a size, a name, or read off the stored figure",
+    )
