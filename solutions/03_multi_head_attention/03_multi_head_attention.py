@@ -20,7 +20,7 @@
 # Keras's layer, and build the variant of today's language models, in which heads share keys and values. Then you measure which heads
 # a trained model needs, and derive from the parameters what a head does.
 #
-# **Before you start:** read [lecture 03](../../lectures/03_multi_head_attention.ipynb): this lab begins where its class
+# **Before you start:** read [lecture 03](../../lectures/03_multi_head_attention.ipynb), and section 4 of [03b](../../lectures/03b_reading_heads.ipynb) for exercise 6. This lab begins where the class
 # `PlainHeads` ends (one sentence, no mask, no biases). Have your
 # `scaled_dot_product_attention` of [lab 02](../02_self_attention/02_self_attention.ipynb) at hand: you may copy it. If yours does not pass,
 # write its five lines anew, after lecture 02, section 7.

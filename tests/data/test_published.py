@@ -413,6 +413,23 @@ def test_minilm_in_lecture_07s_classes_gives_its_makers_vectors():
 
 
 @pytest.mark.long
+def test_smollm2_in_lecture_3bs_class_gives_its_makers_logits_with_and_without_a_cache():
+    """The page's class gives log p: its makers' logits but for one number, the same for all tokens."""
+    from coursekit.lecture.pages.smollm2 import PlainSmolLM2, numbers_and_tokens
+
+    need("smollm2")
+    numbers, tokens = numbers_and_tokens()
+    model = PlainSmolLM2(numbers)
+    for each in PARITY["smollm2"]:
+        ids = tokens.encode(each["text"])
+        whole, _ = model([ids])
+        _, cache = model([ids[:-2]])
+        in_parts, _ = model([ids[-2:]], cache)
+        for log_p in (whole[0, -1], in_parts[0, -1]):
+            assert np.ptp(log_p[::997] - each["logits"]) < 2e-3
+
+
+@pytest.mark.long
 @pytest.mark.tried_first
 def test_smollm2_in_lab_10s_class_gives_its_makers_logits_and_answers(lab_10, capsys):
     from coursekit.published import chat, load_published

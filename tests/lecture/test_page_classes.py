@@ -154,3 +154,44 @@ def test_a_low_rank_update_starts_at_the_projection_and_can_be_added_to_it():
     after = np.asarray(low_rank(x))
     dense.kernel.assign(dense.kernel + np.einsum("dr,rhk->dhk", low_rank.down, low_rank.up))
     np.testing.assert_allclose(dense(x), after, atol=1e-4)
+
+
+def small_smollm2():
+    """A model of two blocks in SmolLM2's shapes, with random numbers and 40 tokens."""
+    from coursekit.lecture.pages.smollm2 import PlainSmolLM2
+
+    rng, width, kept, wide = np.random.default_rng(9), 576, 192, 80
+    shapes = {
+        "attn_q": (width, width), "attn_k": (kept, width), "attn_v": (kept, width), "attn_output": (width, width),
+        "ffn_gate": (wide, width), "ffn_up": (wide, width), "ffn_down": (width, wide),
+    }  # fmt: skip
+    blocks = []
+    for _ in range(2):
+        block = {name: rng.normal(size=shape).astype("float32") / 20 for name, shape in shapes.items()}
+        gains = {name: rng.uniform(0.5, 2, width).astype("float32") for name in ("attn_norm", "ffn_norm")}
+        blocks.append(block | gains)
+    table = rng.normal(size=(40, width)).astype("float32")
+    return PlainSmolLM2({"table": table, "last_norm": np.ones(width, "float32"), "blocks": blocks})
+
+
+def test_lecture_3bs_model_writes_the_same_with_a_cache_and_sees_nothing_ahead():
+    model, ids = small_smollm2(), np.random.default_rng(10).integers(40, size=(3, 11))
+    whole, _ = model(ids)
+    np.testing.assert_allclose(np.exp(whole).sum(axis=-1), 1, atol=1e-4)
+    first, cache = model(ids[:, :5])
+    second, cache = model(ids[:, 5:6], cache)
+    third, _ = model(ids[:, 6:], cache)
+    np.testing.assert_allclose(np.concatenate([first, second, third], axis=1), whole, atol=1e-3)
+    assert [weights.shape for weights in model.weights] == [(3, 9, 5, 11)] * 2
+    np.testing.assert_allclose(model.weights[0].sum(axis=-1), 1, atol=1e-5)
+
+
+def test_a_head_that_is_off_adds_nothing_and_the_others_stay():
+    model, ids = small_smollm2(), np.random.default_rng(11).integers(40, size=(2, 7))
+    off, _ = model(ids, off=[(1, 4), (0, 2)])
+    for block, head in ((0, 2), (1, 4)):
+        model.blocks[block]["attn_output"][:, 64 * head : 64 * head + 64] = 0  # its rows of W_O, as Keras has them
+    cut, _ = model(ids)
+    np.testing.assert_allclose(off, cut, atol=1e-4)
+    whole, _ = small_smollm2()(ids)
+    assert np.abs(off - whole).max() > 1e-2
