@@ -132,7 +132,6 @@ def test_a_report_can_be_read(window, theme):
         assert width <= room
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
 def test_validate_begins_with_the_points_where_something_fails(window, theme):
     window.driver.set_window_size(*WIDE)

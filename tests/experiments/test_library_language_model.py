@@ -91,7 +91,6 @@ class TestTraining:
     def noting(seen):
         return lambda *args: seen.append(args)
 
-    @pytest.mark.long
     def test_it_learns(self, experiment, text):
         from coursekit.lecture.pages import training
 

@@ -116,7 +116,6 @@ def test_the_rate_rises_and_falls_with_the_seconds_spent(experiment):
     np.testing.assert_allclose(shares, [0, 0.5, 1, 0.5, 0], atol=1e-9)
 
 
-@pytest.mark.long
 def test_training_stops_when_the_seconds_are_spent_and_starts_anew_from_its_seed(experiment, monkeypatch):
     monkeypatch.setitem(experiment.UNITS, "Luong, dot", 4)
     rows = [np.full(3, 4 + i % 3) for i in range(64)]

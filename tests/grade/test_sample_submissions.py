@@ -44,7 +44,6 @@ def test_samples_get_the_marks_they_must_get(course):
         assert (course / "grades" / "feedback" / student / f"{LAB}.html").is_file()
 
 
-@pytest.mark.long
 def test_a_second_run_grades_nothing_again_and_says_the_same(course):
     before = (course / "grades" / "results.csv").read_bytes()
     result = run("course", "grade", LAB, str(SAMPLES), "--out", "again", cwd=course)
@@ -59,7 +58,6 @@ def test_feedback_shows_code_and_mistakes_and_no_reference_value(course):
     assert "expected" not in page.split("<body>")[1].replace("expected the tuple", "")
 
 
-@pytest.mark.long
 def test_nbgrader_gives_the_same_marks_to_honest_work(course):
     for student in HONEST:
         folder = course / "submitted" / student / LAB
@@ -77,7 +75,6 @@ def test_nbgrader_gives_the_same_marks_to_honest_work(course):
     assert "not scaled" in page
 
 
-@pytest.mark.long
 def test_validate_tells_right_from_wrong(course):
     right = run("nbgrader", "validate", str(SAMPLES / "01-perfect" / f"{LAB}.ipynb"), cwd=course)
     assert "Success" in right.stdout
@@ -100,7 +97,6 @@ assert not any(report.judgement.passed for report in check_notebook(Path(sys.arg
 """
 
 
-@pytest.mark.long
 def test_the_published_course_checks_a_lab_alone(tmp_path):
     run("course", "publish", str(tmp_path / "student"), cwd=ROOT)
     solved = ROOT / "solutions" / LAB / f"{LAB}.ipynb"
