@@ -235,7 +235,7 @@ if model:
 #
 # <details><summary>Answer</summary>
 #
-# Only that it is B. The query A cannot find it by that: nothing says that an A stood before this B. Some earlier head must have written it there.
+# Only that it is B. The query A cannot find it by that: nothing says that an A stood before this B. Some earlier head must have written it there. (A head could also count 63 tokens back. Section 4 shows that these do not.)
 #
 # </details>
 
@@ -379,7 +379,7 @@ if model:
         )
 
 # %% [markdown]
-# Look at the line of block 16, head 0. The heads of blocks 17 and 18 are on, and they look at nothing any more: 0.01 and 0.22. *They find B only because an earlier head has written into it what stood before.* That is what section 2 asked for. (The last line is a warning. Block 0, head 2 looks neither one nor 63 back, and without it the second row goes wrong, 10.2 nats, while the first costs 2.2: a search by maps finds what you search for, and two rows are few.)
+# Look at the line of block 16, head 0. The heads of blocks 17 and 18 are on, and they look at nothing any more: 0.01 and 0.22. *They find B only because an earlier head has written into it what stood before*; who counts 63 tokens back would not mind. (The last line is a warning. Block 0, head 2 looks neither one nor 63 back, and without it the second row goes wrong, 10.2 nats, while the first costs 2.2: a search by maps finds what you search for, and two rows are few.)
 #
 # Now the controls: ten single heads and ten sets of four, drawn by lot, and beside the noise an English text of as many tokens:
 

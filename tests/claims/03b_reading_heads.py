@@ -174,8 +174,8 @@ def given(page: Page) -> None:
     page.given(
         "There is no grammar in them",
         "Who guesses evenly among all 49,152 tokens",
-        "(a) 10.8 nats in both: noise is noise - (b) more than 10.8 in the first, about 10 in the second - (c) more than "
-        "10.8 in the first, about 2 in the second",
+        "(a) 10.8 nats in both: noise is noise - (b) more than 10.8 in the first, about 10 in the second - (c) more "
+        "than 10.8 in the first, about 2 in the second",
         "(a) about 2:",
         "269 heads are left - (b) about 4 - (c) about 9",
         "Without one head in block 16",
@@ -194,6 +194,8 @@ def given(page: Page) -> None:
         "it falls within a few tokens and stays between 0 and 7",
         "In our rows that token stands 63 back.",
         "how much weight it puts 63 tokens back",
+        "A head could also count 63 tokens back.",
+        "who counts 63 tokens back would not mind",
         "A dozen of 270 heads look at what followed the earlier copy, all in blocks 17 to 24.",
         "a map of 30 blocks by nine heads of the mean weight 63 tokens back; it is white but for some cells from block "
         "17 on",
