@@ -364,7 +364,7 @@ for date, line in zip(MY_DATES, write_greedily(model, ids, START, T), strict=Tru
 # The last date is in none of the six formats, and the model gets it wrong. *Unseen* means unseen days here, not unseen formats.
 #
 # **Real sentences.** A larger Transformer (pre-norm, with dropout) with three blocks and 1.7 million parameters learned English to German from the 29,000 captions of Multi30k (recorded; Elliott et al., 2016). On 1,000 unseen captions it reaches 35.2 to 36.0 BLEU with three seeds
-# ([evidence](evidence/08.ipynb#captions); [8b](08b_generating_text.ipynb) explains BLEU). Of five recorded translations, this one has two colours, *brauner* (brown) and *lilafarbenen* (purple); German gives each the ending that its noun needs.
+# ([evidence](evidence/08.ipynb#captions); what BLEU is stands [there](evidence/08.ipynb#bleu), too). Of five recorded translations, this one has two colours, *brauner* (brown) and *lilafarbenen* (purple); German gives each the ending that its noun needs.
 
 # %%
 for seed, run in recorded.load("multi30k")["results"]["seeds"].items():

@@ -15,25 +15,28 @@
 # %% [markdown]
 # # 8b · Generating text
 #
-# **A model gives probabilities; how you choose among them makes the text.**
+# **A model gives probabilities, never a sentence; how you choose among them makes the text.**
 #
 # [← 8 · Decoder and masking](08_decoder_and_masking.ipynb) · [Lab
-# 8b](../labs/08b_generating_text/08b_generating_text.ipynb) · [9 · Vision Transformer →](09_vision_transformer.ipynb)
+# 8b](../labs/08b_generating_text/08b_generating_text.ipynb) · [9 · Vision Transformer →](09_vision_transformer.ipynb), or straight on: [10 · A language model of your own →](10_language_model.ipynb)
 #
-# A small model has read 29,000 captions of photographs and now writes its own. Of all possible captions one is the most probable for this model. **Is the most probable sentence
-# a typical one?** Write down your guess. Section 2 finds this caption, and compares it with what people write and with what the model itself writes by chance.
+# > *A brown dog is running after the black dog.*
+#
+# You hand this sentence to a published language model and ask for more. For each next token it gives you 49,152 probabilities. **You always take the most probable one. What does it write?** And a second question: of all sentences that it could write, is the most probable one typical? Write down both guesses. The first answer comes in three minutes.
 #
 # **Afterwards you can**
 #
-# * choose the next word greedily or by chance, with a temperature, top-k or top-p, and say what each costs;
+# * choose the next token greedily or by chance, with a temperature, top-k or top-p, and say what each costs;
 # * search with a beam, and say what a search can and cannot promise;
-# * calculate what a key–value cache saves and how much memory it takes;
-# * read an alignment beside its base rate, and a BLEU beside its signature.
+# * estimate how many tokens a second a model writes, from its bytes and the machine's;
+# * let a cheap draft go ahead, and get the same text in fewer calls.
 #
-# **You need** [lecture 8](08_decoder_and_masking.ipynb). **Time:** about 65 minutes to read and predict (estimated, not measured); the code runs in about a minute on two CPU
-# cores. Letters: **n** captions at once, **T** or **t** tokens, **D** width, **H** heads, **K** width of a head, **L** blocks, **V** words.
+# **You need** [lecture 8](08_decoder_and_masking.ipynb). **Time:** about 70 minutes to read and predict (estimated, not measured); the code runs in about two minutes on two CPU
+# cores. Letters: **n** texts at once, **T** or **t** tokens, **H** heads, **K** width of a head, **L** blocks, **G** heads with keys and values, **V** vocabulary.
+#
+# **This page needs a model that does not come with the course:** SmolLM2 (93 MB: `data.published("smollm2")` in a cell fetches it once; 0.6 GB of memory). Without it the live cells of sections 1, 2, 4 and 5 are left out: read their outputs before you run the page.
 
-# %% tags=["course-setup"]
+# %% jupyter={"source_hidden": true} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell says how, where it is missing.
 import sys
 from importlib.util import find_spec
@@ -48,97 +51,127 @@ if "google.colab" in sys.modules:
         print("Upload coursekit.zip, which comes with this course, and run this cell again.")
         print("To upload it, click the folder on the left and drop the file there.")
 elif find_spec("coursekit") is None:
-    print("The course's helper package is missing here. With coursekit.zip, which comes with this course, beside the notebook, run in a cell:")
-    print('%pip install ./coursekit.zip')
+    print(
+        "The course's helper package is missing here. With coursekit.zip, which comes with this course, beside the notebook, run in a cell:"
+    )
+    print("%pip install ./coursekit.zip")
 
-# %% tags=["setup"]
+# %% jupyter={"source_hidden": true} tags=["setup"]
 import heapq
 import itertools
-from collections import Counter
+import time
 
-from coursekit import captions, diagrams, live, plots, quiet, recorded
-from coursekit.captions import END, START, normed
-
-quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
-
-import keras
 import matplotlib.pyplot as plt
 import numpy as np
-from keras import layers
 from scipy.special import log_softmax, softmax
 
-from coursekit.pages.decoder_and_masking import PlainDecoderBlock
-from coursekit.pages.post_norm import PostNormEncoderBlock
+from coursekit import captions, diagrams, live, plots, recorded
+from coursekit.captions import END, START, normed
+from coursekit.data.published_models import is_here
+from coursekit.pages.smollm2 import PlainSmolLM2, numbers_and_tokens  # lecture 3b shows them
 
 plots.use_course_style()
 np.set_printoptions(precision=3, suppress=True)
-record = recorded.load("caption_model")["results"]
-seeds = record["seeds"]
+study = recorded.load("how_a_model_writes")["results"]
+ways = study["ways"]
+
+# %% [markdown]
+# <a id="loop"></a>
+#
+# ## 1 · Always the most probable token
+#
+# The model is **SmolLM2** (Hugging Face; 134.5 million numbers, 30 blocks; [lecture 3b](03b_reading_heads.ipynb) shows its class): a decoder without a source, with causal self-attention and no cross-attention. `model(ids, cache)` reads tokens and gives log p of what follows each; section 4 explains its cache. To write is a loop: read, choose, append.
+
+# %%
+if is_here("smollm2"):
+    numbers, tokens = numbers_and_tokens()
+    model = PlainSmolLM2(numbers)
+else:
+    model = None
+    print(
+        'SmolLM2 is not here, so live cells of sections 1, 2, 4 and 5 are left out: their outputs stand in the page as it came. To fetch 93 MB, once: data.published("smollm2")'
+    )
 
 
-def text(ids):
-    return " ".join(WORDS[number] for number in ids if number not in (START, END))
+def go_on(text, count, choose):
+    """Write `count` tokens after a text; `choose` turns log p (1, V) into an id. Returns the text and each p."""
+    log_p, cache = model([tokens.encode(text)])
+    ids, chances = [], []
+    for _ in range(count):
+        now = np.where(np.arange(49_152) < 17, -np.inf, log_p[:, -1])  # special tokens are never written
+        ids.append(int(choose(now)[0]))
+        chances.append(np.exp(now[0, ids[-1]]))
+        log_p, cache = model([ids[-1:]], cache)
+    return tokens.decode(ids), np.array(chances)
 
+
+def greedy(log_p):
+    return log_p.argmax(axis=-1)
+
+
+# %% [markdown]
+# **Predict.** It writes 80 tokens after the caption, always the most probable. What do you get?
+#
+# - (a) a dull story without mistakes
+# - (b) the same sentence again and again
+# - (c) words without grammar
+#
+# <details><summary>Answer</summary>
+#
+# **(b)** "The dog is running towards the black dog." And once more.
+#
+# </details>
+
+# %%
+BEGIN = "A brown dog is running after the black dog."
+if model:
+    text, chances = go_on(BEGIN, 80, greedy)
+    print(BEGIN + text.replace("\n\n", " ¶ "))
+    print("mean probability of what it wrote, by 16 tokens:", chances.reshape(5, 16).mean(axis=1))
+
+# %% [markdown]
+# Each token is the best choice, and the text is the worst. It turns round, and the longer it does, the surer it becomes. One likely part of the reason is in [lecture 3b](03b_reading_heads.ipynb): heads that look at what followed the same token last time. Each repetition gives them one more place to look at.
+#
+# It is no accident of this sentence. The record begins ten film reviews with their reviewers' first 32 tokens and lets the model write 128 more, beside what the people wrote:
+
+# %% jupyter={"source_hidden": true} tags=["drawing"]
+figure, ax = plt.subplots(figsize=(8, 3.4))
+windows = np.arange(len(ways["people"]["nats by 16 tokens"])) * 16 + 8
+for line, (name, label) in enumerate(
+    {
+        "people": "what people wrote",
+        "greedy": "greedy",
+        "top-p, p = 0.9": "top-p 0.9",
+        "temperature 1": "temperature 1",
+    }.items()
+):
+    ax.plot(windows, ways[name]["nats by 16 tokens"], label=label, **plots.LINES[line])
+ax.set(xlabel="token after the beginning", ylabel="nats a token", ylim=(0, None))
+ax.legend(ncols=2)
+plots.show(
+    figure,
+    alt="""People surprise the model to the end; greedy text stops surprising it. The nats of each token behind the beginning, in windows of 16, means of ten texts. What people wrote stays between 3.5 and 4.2; greedy text begins at 1.3 and falls to 0.1. Temperature 1 stays close to people, top-p 0.9 lies between them and greedy.""",
+)
+
+# %% [markdown]
+# Nine of the ten texts turn round: their last 16 tokens stand in them a second time. 70 % of their strings of four tokens have been there before; in what people wrote it is 0.5 %. The words of people cost the model 3.9 nats a token, from first to last. Its own cost 1.3 at first and 0.1 in the end. (Holtzman et al., 2020, found the same with a larger model.)
+#
+# **The most probable token, every time, makes a model turn round: people keep surprising it, and it soon stops surprising itself.**
 
 # %% [markdown]
 # <a id="choosing"></a>
 #
-# ## 1 · Choose the next word
+# ## 2 · Choose by chance
 #
-# The model is a decoder without a source: its blocks have causal self-attention and a feed-forward network, but no cross-attention. It predicts the next word of a caption from the words before it. It was trained on Multi30k (Elliott et al., 2016), and the page loads its weights. One call reads *one* more
-# word and returns log p of every possible next one (section 3 explains its `cache`; `normed` is the RMS norm of lecture 4):
-
-# %%
-class PlainCaptionModel:
-    """A decoder-only Transformer; a call reads one more token of each of n captions (pre-norm, no biases)."""
-
-    def __init__(self, weights, heads=4):
-        self.weights, self.heads = weights, heads
-        self.blocks, self.width = len(weights["w_q"]), weights["table"].shape[1]  # L, D
-
-    def empty(self, count):
-        return np.zeros((self.blocks, 2, count, 0, self.heads, self.width // self.heads), "float32")
-
-    def __call__(self, ids, cache):  # (n,), keys and values of t tokens (L, 2, n, t, H, K)
-        w, t, grown = self.weights, cache.shape[3], []
-        x = w["table"][ids] * self.width**0.5 + w["positions"][t]  # (n, D)
-        for i, kept in enumerate(cache):  # (2, n, t, H, K)
-            q, k, v = ((normed(x) @ w[name][i]).reshape(len(x), self.heads, -1) for name in ("w_q", "w_k", "w_v"))
-            kept = np.concatenate([kept, np.stack([k, v])[:, :, None]], axis=2)  # one more key and value
-            weights = softmax(np.einsum("nhk,nthk->nht", q, kept[0]) / q.shape[-1] ** 0.5, axis=-1)
-            x = x + np.einsum("nht,nthk->nhk", weights, kept[1]).reshape(x.shape) @ w["w_o"][i]
-            x = x + np.maximum(normed(x) @ w["widen"][i], 0) @ w["narrow"][i]
-            grown.append(kept)
-        return log_softmax(normed(x) @ w["table"].T + w["allowed"], axis=-1), np.stack(grown)  # (n, V), the cache
-
-
-WORDS, weights = captions.load()
-model = PlainCaptionModel(weights)
-
-
-# %%
-def next_words(beginning):
-    """Log p (T + 1, V) of the next word after the start and after each word of a text."""
-    cache, found = model.empty(1), []
-    for number in [START, *map(WORDS.index, beginning.split())]:
-        log_p, cache = model(np.array([number]), cache)
-        found.append(log_p[0])
-    return np.array(found)
-
-
-log_p = next_words("a brown dog is")[-1]
-print(f"{len(WORDS):,} words; after “a brown dog is”:", ", ".join(f"{WORDS[i]} {np.exp(log_p[i]):.2f}" for i in np.argsort(-log_p)[:6]))
-
-
-# %% [markdown]
-# How good is it? Its **perplexity** on unseen captions is $e^m$, with $m$ the mean of $-\ln p$ per token. A model that guesses among 24 equally probable words has 24. Ours (one seed, two epochs) has 24.0 on captions whose words it knows. Perplexities can be compared only on the same words and the same captions: with 4,590 words, counting strings of four words gives 30.7, and a model like ours, more than twice as large, 21.3 to 21.4 ([evidence](evidence/08.ipynb#language-model)). Now choose:
+# So draw. There are four ways to choose the next token:
 #
-# * **greedy**: always the most probable word;
+# * **greedy**: always the most probable one;
 # * **temperature** $\tau$: draw from $\operatorname{softmax}(z/\tau)$, where $z$ are the logits. A $\tau$ below 1 makes the distribution sharper, one above 1 flatter; $\tau \to 0$ is greedy;
-# * **top-k**: draw from the k most probable words (Fan et al., 2018);
-# * **top-p**, or nucleus sampling: draw from the fewest words whose probabilities add up to p or more (Holtzman et al., 2020).
+# * **top-k**: draw from the k most probable tokens (Fan et al., 2018);
+# * **top-p**, or nucleus sampling: draw from the fewest tokens whose probabilities add up to p or more (Holtzman et al., 2020).
 #
-# The temperature comes first and changes logits. A cut then sets probabilities to 0, and the rest is divided by its sum. (Here words that tie at the cut all stay; in lab 8b only the lower ids.)
+# The temperature comes first and changes logits. A cut then sets probabilities to 0, and the rest is divided by its sum. (Here tokens that tie at the cut all stay; in lab 8b only the lower ids.)
+
 
 # %%
 def reshaped(log_p, temperature=1.0, top_k=None, top_p=None):
@@ -165,95 +198,75 @@ def drawn(rng, **settings):
     return choose
 
 
-print(reshaped(np.log([[0.5, 0.25, 0.15, 0.1]]), top_p=0.8)[0], reshaped(np.log([[0.5, 0.25, 0.15, 0.1]]), temperature=0.5)[0])
+print(
+    reshaped(np.log([[0.5, 0.25, 0.15, 0.1]]), top_p=0.8)[0],
+    reshaped(np.log([[0.5, 0.25, 0.15, 0.1]]), temperature=0.5)[0],
+)
+
+# %%
+if model:
+    for settings in ({"temperature": 1.5}, {}, {"top_p": 0.9}):
+        text, _ = go_on(BEGIN, 40, drawn(np.random.default_rng(1), **settings))
+        print(settings or "temperature 1, all tokens", "\n    …" + text.replace("\n", " "))
 
 # %% [markdown]
-# **Predict.** Top-p with p = 0.8, at the positions of 20 unseen captions. How often does it leave a single word, so that drawing *is* greedy?
-#
-# - (a) never
-# - (b) at about one position in ten
-# - (c) at about half of the positions
+# At temperature 1.5 it is a salad of words. At temperature 1 you draw from the model's own probabilities, which sounds right, and yet it derails: the tail holds tens of thousands of tokens, each nearly impossible, together not. Sooner or later you draw one, and then the model must go on from there. Top-p cuts the tail.
+
+# %% [markdown]
+# **Predict.** How many tokens does top-p with p = 0.9 leave to draw from? Compare two places: in a sentence that somebody wrote, and in the loop of section 1.
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** It leaves one word wherever the best word alone has 0.8 or more. Elsewhere it leaves up to hundreds. Top-k leaves k everywhere, apart from ties.
+# In the sentence 30 in the median and 1,356 at most; in the loop, after eight rounds, one: at 78 % of its last 18 places a single token is left, so that drawing *is* greedy.
 #
 # </details>
 
-# %%
-sizes = {caption: (reshaped(next_words(caption), top_p=0.8) > 0).sum(axis=-1) for caption in record["captions"]}
-every = np.concatenate(list(sizes.values()))
-print(f"{len(every)} positions: one word left at {np.mean(every == 1):.0%}, median {np.median(every):.0f}, most {every.max()}")
+# %% jupyter={"source_hidden": true} tags=["setup"]
+sizes = {}
+if model:
+    said = "Her hat was too large for the museum, so the guard let it look out of the window."
+    for name, text in (("a sentence", said), ("the loop", BEGIN + " The dog is running towards the black dog." * 9)):
+        row = tokens.encode(text)
+        kept = (reshaped(model([row[:-1]])[0][0], top_p=0.9) > 0).sum(axis=-1)
+        sizes[name] = [tokens.decode([number]) for number in row[1:]], kept
+        print(f"{name}: {len(kept)} places, median {np.median(kept):.0f}, most {kept.max():,}", end="; ")
+        print(f"the last 18: median {np.median(kept[-18:]):.0f}, one token left at {np.mean(kept[-18:] == 1):.0%}")
 
-# %% tags=["drawing"]
-shown = max((caption for caption in sizes if len(caption.split()) < 16), key=lambda caption: np.ptp(np.log(sizes[caption])))
-figure, ax = plt.subplots(figsize=(9.2, 2.9))
-places = range(len(sizes[shown]))
-ax.bar(places, sizes[shown], color=diagrams.PALETTE["key"], hatch="//", label="top-p, p = 0.8")
-ax.axhline(20, color=diagrams.PALETTE["accent"], linestyle="--", label="top-k, k = 20")
-ax.set(yscale="log", ylabel="words left to draw from", xlabel="true next word", ylim=(0.7, 1500))
-ax.set_xticks(places, [*shown.split(), "[end]"], rotation=35)
-ax.legend()
-plots.show(
-    figure,
-    alt=f"""The nucleus is one word where the model is sure and hundreds where it is not; top-k is the same everywhere. For each position of one unseen caption ({shown}; of those under 16 words, the one in which the number varies most) a bar shows how many words top-p keeps with p = 0.8, on a logarithmic axis: {", ".join(map(str, sizes[shown]))}. A dashed line marks the 20 words of top-k.""",
-)
-
-
-# %% [markdown]
-# Now let it write. All captions start with the start token, a drawn word is read in the next step, and a caption is over at its end token.
-
-# %%
-def write(model, count, choose, longest=30):
-    """Write `count` captions; `choose` turns log p (n, V) into ids (n,). Returns ids (n, t) and log p of each (n,)."""
-    ids, cache, total = np.full((count, 1), START), model.empty(count), np.zeros(count)
-    while ids.shape[1] < longest and (ids[:, -1] != END).any():
-        log_p, cache = model(ids[:, -1], cache)
-        ended = ids[:, -1] == END
-        new = np.where(ended, END, choose(log_p))
-        total += np.where(ended, 0, log_p[np.arange(count), new])
-        ids = np.hstack([ids, new[:, None]])
-    return ids, total
-
-
-greedy, greedy_log_p = write(model, 1, lambda log_p: log_p.argmax(axis=-1))
-print("greedy:", text(greedy[0]))
-for settings in ({"temperature": 0.5}, {}, {"top_p": 0.9}, {"temperature": 1.5}):
-    print(settings or "temperature 1, all words")
-    for ids in write(model, 3, drawn(np.random.default_rng(0), **settings))[0]:
-        print("   ", text(ids))
+# %% jupyter={"source_hidden": true} tags=["drawing"]
+if model:
+    figure, panels = plt.subplots(2, 1, figsize=(9.6, 5.0), sharey=True)
+    for ax, (name, (_, kept)) in zip(panels, sizes.items(), strict=True):
+        ax.bar(range(len(kept)), kept, color=diagrams.PALETTE["key"], hatch="//" if len(kept) < 30 else None)
+        ax.set(yscale="log", ylabel="tokens left", ylim=(0.7, 3_000), title=name)
+    panels[0].set_xticks(
+        range(len(sizes["a sentence"][0])), [piece.strip() for piece in sizes["a sentence"][0]], rotation=40, ha="right"
+    )
+    panels[1].set(xlabel="place in the loop")
+    plots.show(
+        figure,
+        alt="""In a sentence the nucleus breathes, in a loop it closes. Bars say how many tokens top-p keeps with p = 0.9, on a logarithmic axis, at each true next token. Above, a sentence: more than a thousand before museum, five before the comma. Below, the caption and nine times the same sentence: the bars sink with each round, and in the end nearly all are at one.""",
+    )
 
 # %% [markdown]
-# Captions at low temperature resemble each other; at high temperature they are varied and lose their grammar. To measure this, compute the share of their four-word strings that occurs in training (*known* strings), and how many of 150 captions differ from each other. *The base rate matters*: in unseen captions
-# written by people, 38 % of the strings are known.
+# Top-k keeps k everywhere; top-p keeps what the model thinks possible *here*. What each way costs, over the ten reviews of the record:
 
-# %% tags=["drawing"]
-known = record["unseen, known strings of four words"]
-temperatures = [float(name) for name in next(iter(seeds.values()))["settings"]["all words"]]
-figure, panels = plt.subplots(1, 2, figsize=(10, 3.3))
-for ax, what, label in zip(panels, ("known", "different captions"), ("strings of four words that training held", "different captions among 150"), strict=True):
-    for line, cut in enumerate(next(iter(seeds.values()))["settings"]):
-        runs = [[setting[what] for setting in run["settings"][cut].values()] for run in seeds.values()]
-        plots.measured_curve(temperatures, runs, label=cut, line=line, ax=ax)
-    ax.set(xlabel="temperature", ylabel=label, ylim=(-0.03, 1.05))
-panels[0].axhline(known, color=diagrams.PALETTE["ink"], linewidth=1)
-panels[0].text(0.25, known - 0.07, "people", fontsize=9)
-panels[1].get_legend().remove()
-plots.show(
-    figure,
-    alt="""Cold captions repeat what training held, hot ones hardly hold a known string; people lie between. Left, the share of strings of four words that occur in training, by temperature, for all words, top-k 20 and
-top-p 0.9, with the share in captions written by people as a line; all curves fall. Right, the share of different captions among 150: all curves rise, from 0.37 to 0.62 at 0.25 to 1 from 0.75 on. One model.""",
-)
+# %% jupyter={"source_hidden": true} tags=["setup"]
+print("                  nats a token   strings of four seen before   turn round   words in no other review")
+for name in ("people", "greedy", "top-p, p = 0.9", "temperature 1", "temperature 1.5"):
+    way = ways[name]
+    print(
+        f"{name:16} {way['nats a token']:13.2f} {way['strings of four seen before']:22.1%} {way['turns round']:17d} {way['unknown words'] / way['words']:22.1%}"
+    )
 
 # %% [markdown]
-# At temperature 1 drawn captions are *less* familiar than those of people, 21 against 38 %. With top-p 0.9 it is 35 %, and with top-k 51 % ([evidence](evidence/08.ipynb#caption-model)); only the cut has changed. Hence much of the difference comes from the improbable words that a cut removes. Without a cut, the curve crosses the line of the people between 0.75 and 1. (The share measures how familiar a text is, not how good.)
+# At temperature 1 the text surprises the model about as much as that of people, 3.7 nats against 3.9. Yet one word in twenty is in none of the 25,000 other reviews; with people it is one in two hundred. Top-p 0.9 more than halves that, and does not turn round. At temperature 1.5 it is one word in three. (Nats say how surprising a text is, not how good: an impossible word here and there changes the mean little and the text much.)
 #
-# **Temperature and cuts trade strange text for repeated text; compare the result with what people write.**
+# **Too cold repeats, too hot derails: cut the tail, and compare with what people write.**
 
 # %% [markdown]
 # <a id="beam"></a>
 #
-# ## 2 · Beam search: the most probable sentence
+# ## 3 · The most probable sentence
 #
 # Greedy takes the best *word* each time. That need not lead to the best *sentence*. **Beam search** keeps the k best *beginnings*: each is continued by every word, and the k
 # best of all these stay. With k = 1 it is greedy. For an example, take a language whose sentences have two words.
@@ -278,8 +291,61 @@ live.beam(TREE)
 
 
 # %% [markdown]
+
+
+# %% [markdown]
 # A wider beam is no guarantee either: it can drop the beginning of the best sentence. But there is an exact search. A beginning never *gains* probability by a further word. So always continue the most probable beginning of all: once it is a
 # finished sentence, none is more probable (Dijkstra, 1959).
+#
+# For SmolLM2 this would never end. So take a model that knows 3,276 words: it has read 29,000 captions of photographs (Multi30k; Elliott et al., 2016) and writes its own. Its class, in the fold, reads one word of n captions at once.
+
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+class PlainCaptionModel:
+    """A decoder-only Transformer; a call reads one more token of each of n captions (pre-norm, no biases)."""
+
+    def __init__(self, weights, heads=4):
+        self.weights, self.heads = weights, heads
+        self.blocks, self.width = len(weights["w_q"]), weights["table"].shape[1]  # L, D
+
+    def empty(self, count):
+        return np.zeros((self.blocks, 2, count, 0, self.heads, self.width // self.heads), "float32")
+
+    def __call__(self, ids, cache):  # (n,), keys and values of t tokens (L, 2, n, t, H, K)
+        w, t, grown = self.weights, cache.shape[3], []
+        x = w["table"][ids] * self.width**0.5 + w["positions"][t]  # (n, D)
+        for i, kept in enumerate(cache):  # (2, n, t, H, K)
+            q, k, v = ((normed(x) @ w[name][i]).reshape(len(x), self.heads, -1) for name in ("w_q", "w_k", "w_v"))
+            kept = np.concatenate([kept, np.stack([k, v])[:, :, None]], axis=2)  # one more key and value
+            weights = softmax(np.einsum("nhk,nthk->nht", q, kept[0]) / q.shape[-1] ** 0.5, axis=-1)
+            x = x + np.einsum("nht,nthk->nhk", weights, kept[1]).reshape(x.shape) @ w["w_o"][i]
+            x = x + np.maximum(normed(x) @ w["widen"][i], 0) @ w["narrow"][i]
+            grown.append(kept)
+        return log_softmax(normed(x) @ w["table"].T + w["allowed"], axis=-1), np.stack(grown)  # (n, V), the cache
+
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+record = recorded.load("caption_model")["results"]
+WORDS, weights = captions.load()
+captioner = PlainCaptionModel(weights)
+
+
+def text_of(ids):
+    return " ".join(WORDS[number] for number in ids if number not in (START, END))
+
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+def write(model, count, choose, longest=30):
+    """Write `count` captions; `choose` turns log p (n, V) into ids (n,). Returns ids (n, t) and log p of each (n,)."""
+    ids, cache, total = np.full((count, 1), START), model.empty(count), np.zeros(count)
+    while ids.shape[1] < longest and (ids[:, -1] != END).any():
+        log_p, cache = model(ids[:, -1], cache)
+        ended = ids[:, -1] == END
+        new = np.where(ended, END, choose(log_p))
+        total += np.where(ended, 0, log_p[np.arange(count), new])
+        ids = np.hstack([ids, new[:, None]])
+    return ids, total
+
 
 # %%
 def most_probable(model, limit):
@@ -308,20 +374,33 @@ def most_probable(model, limit):
 
 # %%
 for width in (1, 4, 16, 64):
-    ids, log_p = captions.beam(model, width)
-    print(f"beam {width:2}: log p {log_p:7.2f}  {text(ids)}")
-ids, best_log_p, continued = most_probable(model, limit=log_p)
-print(f"exact:   log p {best_log_p:7.2f}  {text(ids)}   ({continued:,} beginnings continued)")
-drawn_ids, drawn_log_p = write(model, 300, drawn(np.random.default_rng(1)))
+    ids, log_p = captions.beam(captioner, width)
+    print(f"beam {width:2}: log p {log_p:7.2f}  {text_of(ids)}")
+ids, best_log_p, continued = most_probable(captioner, limit=log_p)
+print(f"exact:   log p {best_log_p:7.2f}  {text_of(ids)}   ({continued:,} beginnings continued)")
+drawn_ids, drawn_log_p = write(captioner, 300, drawn(np.random.default_rng(1)))
 lengths = (drawn_ids != END).sum(axis=1)  # with the start and without the end: as many as with the end alone
-print(f"drawn:   log p {drawn_log_p.mean():7.2f} on average, {drawn_log_p.max():.2f} at most; a token {np.mean(drawn_log_p / lengths):.2f}, in the exact one {best_log_p / (len(ids) - 1):.2f}")
+print(
+    f"drawn:   log p {drawn_log_p.mean():7.2f} on average, {drawn_log_p.max():.2f} at most; a token {np.mean(drawn_log_p / lengths):.2f}, in the exact one {best_log_p / (len(ids) - 1):.2f}"
+)
 
-# %% tags=["drawing"]
+# %% jupyter={"source_hidden": true} tags=["drawing"]
 people = np.array(record["log p of the unseen captions"])
 figure, ax = plt.subplots(figsize=(7.6, 3))
 bins = np.arange(-120, 1, 5)
-for line, (values, name) in enumerate(((people, f"{len(people)} captions of people"), (drawn_log_p, "300 drawn captions"))):
-    ax.hist(values, bins, weights=np.full(len(values), 1 / len(values)), histtype="step", linewidth=2, color=plots.LINES[line]["color"], linestyle=plots.LINES[line]["linestyle"], label=name)
+for line, (values, name) in enumerate(
+    ((people, f"{len(people)} captions of people"), (drawn_log_p, "300 drawn captions"))
+):
+    ax.hist(
+        values,
+        bins,
+        weights=np.full(len(values), 1 / len(values)),
+        histtype="step",
+        linewidth=2,
+        color=plots.LINES[line]["color"],
+        linestyle=plots.LINES[line]["linestyle"],
+        label=name,
+    )
 ax.axvline(best_log_p, color=diagrams.PALETTE["value"], linewidth=2)
 ax.annotate("the most\nprobable", (best_log_p, 0.1), xytext=(5, 0), textcoords="offset points", fontsize=9)
 ax.set(xlabel="log p of the whole caption", ylabel="share")
@@ -332,40 +411,89 @@ plots.show(
 )
 
 # %% [markdown]
-# The most probable caption is “a man .”. It is more probable than each of 300 drawn captions and each of 693 captions of people. *Per token*, too, it is more probable than a drawn caption: −2.2 against −3.2. Among the captions found by search it is the least probable per token (greedy −1.2, beam of 64 −1.0), and wins by its length alone. The drawn captions are the control: they come from the model itself, so the distance is not just the model misjudging people.
+# That is the answer to the second question. The most probable caption is “a man .”: more probable than each of 300 drawn captions and each of 693 captions of people. The drawn captions are the control: they come from the model itself, so the distance is not just the model misjudging people. (Why it wins: *per token* it has −2.2, a drawn caption −3.2. Among the captions found by search it is the least probable per token, greedy −1.2 and beam of 64 −1.0: among these it wins by its length alone.)
 #
-# How can the most probable caption be so rare? Its probability is $e^{-8.77}$: it is drawn once in 6,400 captions. A typical caption has about $e^{-40}$, but there are so many of them that together they get nearly all of the probability. Translators show the same: the exact best translation is the *empty* one for more than half of a test set (Stahlberg and Byrne, 2019). Here, too, a wider search writes a shorter caption: a beam of 4 writes 13 tokens, one of 64 writes 10, and the exact search 4. A length penalty divides log p by a number that grows with the length; with it the beam of 4 writes 15 ([evidence](evidence/08.ipynb#length-penalty)).
+# How can the most probable caption be so rare? Its probability is $e^{-8.77}$: it is drawn once in 6,400 captions. A typical caption has about $e^{-40}$, but there are so many of them that together they get nearly all of the probability. Translators show the same: the exact best translation is the *empty* one for more than half of a test set (Stahlberg and Byrne, 2019). A wider search writes a shorter caption: a beam of 4 writes 13 tokens, one of 64 writes 10, and the exact search 4; translators therefore divide log p by a length penalty ([evidence](evidence/08.ipynb#length-penalty)).
 #
 # **The most probable sentence is not a typical one: to see typical sentences, draw.**
 
 # %% [markdown]
 # <a id="cache"></a>
 #
-# ## 3 · The key–value cache
+# ## 4 · What a token costs
 #
-# How can one call read only *one* word? With the look-ahead mask of lecture 8 no later token changes the keys and values of an earlier one. So the model keeps them, in the **key–value cache**. Each step makes one query, one new key and one new value in every block, and
-# attends to what is stored. Find the line in `PlainCaptionModel`. Queries are not kept, because each is used only once.
+# With the look-ahead mask of lecture 8 no later token changes the keys and values of an earlier one. So a model keeps them, in the **key–value cache**. Each step makes one query, one new key and one new value in every block, and
+# attends to what is stored. Queries are not kept, because each is used only once.
+#
+# So a served model works in two phases. In the **prefill** it reads the whole prompt in one call. In the **decode** it writes, one call a token.
 
 # %% [markdown]
-# **Predict.** A text of 7 tokens is written. How many scores does one head compute in all steps together, with the cache, and without it, when each step runs the whole text so far?
+# **Predict.** A prompt has 256 tokens. How long does reading all of it take, measured in the time of writing *one* token with the cache?
+#
+# - (a) about as long: it is one call
+# - (b) 10 to 80 times as long
+# - (c) 256 times as long
 #
 # <details><summary>Answer</summary>
 #
-# With the cache step t computes one row of t scores: 1 + 2 + 3 + 4 + 5 + 6 + 7 = 28. Without it step t computes t² scores: 1 + 4 + 9 + 16 + 25 + 36 + 49 = 140.
+# **(b)** It takes 23 times as long, and not 256 times. To write a token, the processor fetches all 134.5 million numbers from memory and uses each of them once. In the prefill it fetches them once and uses each 256 times.
 #
 # </details>
 
-# %%
-rates = recorded.load("language_model")["results"]["tokens per processor second"]
-for name, each in rates.items():
-    print(f"{name:10}", ", ".join(f"{tokens} tokens: {rate:.0f} a processor second" for tokens, rate in each.items()))
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+def seconds(call, *given, times=3):
+    """The least processor seconds of a call."""
+    found = []
+    for _ in range(times):
+        began = time.process_time()
+        call(*given)
+        found.append(time.process_time() - began)
+    return min(found)
+
+
+if model:
+    prompt = tokens.encode("It was a bright cold day in April. " * 60)[:256]
+    _, cache = model([prompt])
+    read, step = seconds(model, [prompt]), seconds(model, [[28]], cache, times=8)
+    parts = [model.table, *(part for block in model.blocks for part in block.values())]
+    fetched = seconds(lambda: [part.sum() for part in parts])
+    print(
+        f"read 256 tokens: {read:.2f} s, {256 / read:.0f} tokens a second; {read / step:.0f} times as long as one token with the cache"
+    )
+    print(
+        f"write a token with the cache: {1000 * step:.0f} ms, {1 / step:.0f} a second; without it, all 257 again: {1 / read:.1f} a second"
+    )
+    print(
+        f"fetch {sum(part.nbytes for part in parts) / 1e6:.0f} MB of numbers from memory and add them up: {1000 * fetched:.0f} ms"
+    )
 
 # %% [markdown]
-# These rates are recorded with the larger model of section 1. At 512 tokens the cache makes writing more than 4 times as fast; at 32 tokens it gains almost nothing. The logits differ by at most 0.0000024, which is rounding ([evidence](evidence/08.ipynb#language-model)). The price is memory. For one text of t tokens the cache holds this many numbers:
+# It reads 190 tokens a second and writes 17; without the cache it would write 0.7. To fetch all numbers once and only add them up takes 28 ms, so half of a token's 59 ms goes into moving numbers. On an accelerator, whose arithmetic is much faster still than its memory, it is nearly all. Decoding is **bound by memory**: what counts is how many bytes move ([lecture 2b](02b_what_attention_costs.ipynb) has the roofline).
+
+# %% [markdown]
+# **By hand.** A model has 70 billion parameters of two bytes. It runs on accelerators that together fetch 6.7 terabytes a second. How many tokens a second can it write for one reader, at most? And what if 16 readers ask at the same time?
+#
+# <details><summary>Answer</summary>
+#
+# A token needs all 140 GB once: 6,700/140 = 47.9, so at most 48 tokens a second, whatever the processor can calculate. With 16 texts in one call the same 140 GB serve 16 tokens: nearly 16 times as many in all, as long as their caches are small beside the parameters.
+#
+# </details>
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+if model:
+    for count in (1, 2, 4, 8, 16):
+        together = [tuple(np.repeat(part, count, axis=0) for part in pair) for pair in cache]
+        each = seconds(model, [[28]] * count, together, times=5)
+        print(f"{count:2} texts in one call: {1000 * each:4.0f} ms a step, {count / each:4.0f} tokens a second in all")
+    print(f"nine tokens of one text in one call: {1000 * seconds(model, [[28] * 9], cache, times=5):.0f} ms")
+
+# %% [markdown]
+# That is **batching**: servers collect the texts of many readers, and add a new one whenever another has ended. Eight texts in one call write 43 tokens a second, one writes 17. Sixteen write no more: there the arithmetic takes over. One core has little of it to spare; an accelerator can do about 300 operations for each byte that it fetches, so with two bytes a number its knee lies at about 300 texts. What then limits it is the cache, which every text has for itself. For one text of t tokens it holds this many numbers:
 #
 # $$2 \cdot L \cdot G \cdot K \cdot t$$
 #
-# where G is the number of heads that have keys and values. So far G = H. In **grouped-query attention**, GQA, several query heads share one key head and its values (Ainslie et al., 2023); with G = 1 it is *multi-query* attention (Shazeer, 2019). Head $h$ reads the keys of group $\lfloor h\,G/H \rfloor$.
+# where G is the number of heads that have keys and values. With G = H each head has its own. In **grouped-query attention**, GQA, several query heads share one key head and its values (Ainslie et al., 2023): SmolLM2 has G = 3 for H = 9. With G = 1 it is *multi-query* attention (Shazeer, 2019). Head $h$ reads the keys of group $\lfloor h\,G/H \rfloor$.
 
 # %% [markdown]
 # **By hand.** Llama 2 with 70 billion parameters has L = 80, H = 64, K = 128 and G = 8, and reads 4,096 tokens (Touvron et al., 2023). How large is the cache of one text, with two bytes a number? How large would it be with G = H?
@@ -377,157 +505,84 @@ for name, each in rates.items():
 # </details>
 
 # %%
-for groups in (64, 8, 1):  # G; the layer is 16 times narrower than Llama's, with the same heads
-    layer = layers.GroupQueryAttention(head_dim=8, num_query_heads=64, num_key_value_heads=groups, use_bias=False)
-    layer.build((1, 1, 512), (1, 1, 512))
-    cache_bytes = 2 * 80 * groups * 128 * 4096 * 2
-    print(f"G = {groups:2}: Llama's cache {cache_bytes / 1e9:5.2f} GB; parameters of the small layer {layer.count_params():,}")
-
+for groups in (64, 8, 1):  # G
+    print(f"G = {groups:2}: Llama's cache {2 * 80 * groups * 128 * 4096 * 2 / 1e9:5.2f} GB a text")
 
 # %% [markdown]
-# Layer and cache both become smaller, since there are fewer keys and values. Queries and scores are as many as before: each step stores and reads less, but computes as many scores. Ainslie et al. report a quality near that of G = H, at a speed near that of G = 1.
+# Ainslie et al. report a quality near that of G = H, at a speed near that of G = 1.
 #
-# **A cache trades memory for time, and changes nothing but rounding; fewer key heads make it smaller.**
+# **A cache trades memory for time and changes nothing but rounding; a step costs the bytes that it moves, so many texts share one.**
 
 # %% [markdown]
-# <a id="families"></a>
+# <a id="draft"></a>
 #
-# ## 4 · Three families
+# ## 5 · Let a draft go ahead
 #
-# Three families of models are built from the same parts. Change one input token and see which outputs move, in one untrained block of each family. (For decoder-only we take the attention alone: nothing else mixes tokens.)
-
-# %% tags=["drawing"]
-def influence(function, x):
-    """Which output token (row) moves when an input token (column) of (1, S, D) is pushed: (T, S), True or False."""
-    length = x.shape[1]
-    copies = np.repeat(x, length + 1, axis=0)  # in copy s token s is pushed; the last copy stays
-    copies[range(length), range(length)] += 1 + np.arange(x.shape[-1])
-    outputs = np.asarray(function(copies))  # (S + 1, T, D)
-    return np.abs(outputs[:-1] - outputs[-1]).max(axis=-1).T > 1e-4
-
-
-encoder, decoder, causal = PostNormEncoderBlock(16, 2, 32), PlainDecoderBlock(16, 2, 32), layers.MultiHeadAttention(2, 8)
-everything = np.ones((1, 1, 1), bool)
-families = {
-    "encoder-only": lambda x: encoder(x, everything),
-    "decoder-only": lambda x: causal(query=x, value=x, use_causal_mask=True),
-    "encoder–decoder": lambda x: decoder(x[:, 4:], encoder(x[:, :4], everything), everything),
-}
-
-# %% tags=["drawing"]
-figure, panels = plt.subplots(1, 3, figsize=(9.6, 3.1))
-for ax, (name, function) in zip(panels, families.items(), strict=True):
-    seen = influence(function, np.random.default_rng(0).normal(size=(1, 8, 16)).astype("float32"))
-    plots.matrix_map(seen, mask=seen, limits=(0, 1.6), values=False, title=name, ax=ax)
-    labels = [f"s{i}" for i in range(4)] + [f"t{i}" for i in range(4)] if "–" in name else [f"{i}" for i in range(8)]
-    ax.set(xlabel="input token", ylabel="output token" if ax is panels[0] else "")
-    ax.set_xticks(range(8), labels)
-    ax.set_yticks(range(len(seen)), labels[-len(seen) :])
-plots.show(
-    figure,
-    alt="""The families differ in who sees whom. Which output depends on which input, measured. Encoder-only: everything on everything. Decoder-only: a lower
-triangle. Encoder–decoder: every target token on all four source tokens and on the target tokens up to itself.""",
-)
-
-# %% [markdown]
-# | family | trained to | examples | good for |
-# |---|---|---|---|
-# | encoder-only | fill in masked tokens | BERT (lecture 7) | classify, tag, embed |
-# | decoder-only | predict the next token | GPT-2, Llama, our caption model | write; a source is the beginning of the text |
-# | encoder–decoder | write a target for a source | Vaswani et al., 2017; T5 | translate, summarise |
+# A call that is bound by memory can read nine tokens in about the time of one. So let something cheap guess the next eight. The model reads them all in one call, and in the same call says what *it* would have written after each. Keep the guesses up to the first that differs, and the model's own token there. The text is the model's, token by token; only the calls are fewer. This is **speculative decoding** (Leviathan et al., 2023; Chen et al., 2023).
 #
-# A **prefix mask** lies between the last two: open among the source tokens, a triangle after them (Raffel et al., 2020, compare it with both).
-#
-# What changes from field to field is what a token is: amino acids (Jumper et al., 2021), short windows of a spectrogram (Radford et al., 2023), states and actions (Chen et al., 2021), patches of an image (lecture 9). A Transformer can read them all, but it need not be the best model: on nine sets of time series linear models forecast better than the Transformers of the time
-# (Zeng et al., 2023; more fields in the [evidence](evidence/08.ipynb#fields)).
-#
-# **The three families are built from the same parts; they differ in who may see whom.**
+# The draft is usually a smaller model with the same tokens. None is published for SmolLM2, so take the cheapest draft there is: look up what followed the last two tokens the last time they stood in the text (*prompt lookup*; Saxena, 2023).
 
-# %% [markdown]
-# <a id="alignment"></a>
-#
-# ## 5 · Where it looks, and what chance would give
-#
-# The weights of the cross-attention say, for each token written, where in the source the decoder looks: an alignment, as in [lecture 1](01_attention_intuition.ipynb). Take lecture 8's date translator. Single maps prove little, so take the mean over heads, blocks and dates (1,000 unseen dates, if written correctly; recorded, three seeds). Which share of their weight do the digits of year, month and day put on their own part of the source?
-
-# %% tags=["drawing"]
-dates = recorded.load("date_alignment")["results"]
-own = {"year": slice(0, 4), "month": slice(4, 6), "day": slice(6, 8)}
-share = {part: np.array([np.array(run["shares"])[:, rows, dates["parts"].index(part)].mean() for run in dates["seeds"].values()]) for part, rows in own.items()}  # (seeds,)
-equal = {part: np.mean([run["equal"][dates["parts"].index(part)] for run in dates["seeds"].values()]) for part in own}
 
 # %%
-print("digits of the   weight on their part, by seed   equal weights   ratio")
-for part in own:
-    print(f"{part:15} {'  '.join(f'{each:.0%}' for each in share[part]):31} {equal[part]:13.0%}   {share[part].mean() / equal[part]:.1f}")
+def looked_up(ids, most=8):
+    """A draft: what followed the last two tokens the last time that they stood in the text."""
+    for place in range(len(ids) - 3, -1, -1):
+        if ids[place : place + 2] == ids[-2:]:
+            return ids[place + 2 : place + 2 + most]
+    return []
 
-# %% tags=["drawing"]
-figure, (left_ax, right_ax) = plt.subplots(1, 2, figsize=(9, 2.9))
-for ax, values in ((left_ax, share), (right_ax, {part: share[part] / equal[part] for part in own})):
-    for place, (part, each) in enumerate(values.items()):
-        ax.bar(place, each.mean(), color=diagrams.PALETTE["key"], hatch="//")
-        ax.plot([place] * len(each), each, "o", color=diagrams.PALETTE["ink"])
-        if ax is left_ax:
-            ax.plot([place - 0.45, place + 0.45], [equal[part]] * 2, color=diagrams.PALETTE["accent"], linewidth=3)
-    ax.set_xticks(range(3), list(values))
-right_ax.axhline(1, color=diagrams.PALETTE["accent"], linewidth=3)
-left_ax.set(ylabel="weight on its own part", ylim=(0, 1))
-right_ax.set(ylabel="divided by equal weights")
-plots.show(
-    figure,
-    alt="""Each part gets more weight than equal weights would give, and the year, with the largest share, has the smallest ratio. Left, the share of the weight that the digits of year, month and day put on their own part of the source, with a line at what equal weights would give: the year has the largest share and the highest line. Right, the shares divided by these lines: month and day are above the year, and all are above 1. Dots are three seeds.""",
-)
+
+def written_with(draft, ids, count):
+    """`count` greedy tokens after ids, and the number of calls; each call checks what `draft` guesses."""
+    log_p, cache = model([ids])
+    text, calls = [*ids, int(log_p[0, -1].argmax())], 1
+    while len(text) < len(ids) + count:
+        guess, known = draft(text), len(text)
+        log_p, cache = model([[text[-1], *guess]], cache)
+        own = log_p[0].argmax(axis=-1).tolist()  # what the model writes after each of them
+        right = next(
+            (place for place, (one, other) in enumerate(zip(guess, own, strict=False)) if one != other), len(guess)
+        )
+        cache = [(k[:, :, : known + right], v[:, :, : known + right]) for k, v in cache]  # forget what was refused
+        text, calls = [*text, *own[: right + 1]], calls + 1
+    return text[len(ids) : len(ids) + count], calls
 
 
 # %% [markdown]
-# By the shares alone the order is year, day, month. But half of all source tokens belong to the year, so equal weights would put half of the weight there. Divided by its base rate, each share is above 1, with each of three seeds. The ratios do not rank the parts: no share exceeds 1, so the year's ratio can reach 1.9 at most, the month's 7.2. On real sentences, where the next word is a colour, recurrent translators put 0.45 to 0.82 of the weight on that colour in the source, and equal weights would put 0.07 there
-# ([evidence](evidence/08.ipynb#recurrent)).
+# **Predict.** Three prompts, 40 greedy tokens each: the caption, where the model turns round; "Repeat this text: …"; and "Why is the sky blue?". How many calls does each need with the draft?
 #
-# Even a large ratio does not make a weight a cause. The memory vectors are mixtures, since the encoder's self-attention came first ([lecture 1b](01b_visual_attention.ipynb) tests maps by deletion).
+# <details><summary>Answer</summary>
 #
-# **An attention map says something only beside what equal weights would give.**
+# Alone it needs 40 calls each time. With the draft it needs 15 where it turns round, 27 where it repeats what you said, and 40 where it answers freely.
+#
+# </details>
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+if model:
+    repeat = (
+        "Repeat this text: A brown dog is running after the black dog, and the black dog is running after a red ball."
+    )
+    prompts = {
+        "the caption": tokens.encode(BEGIN),
+        "repeat this": tokens.chat(repeat),
+        "blue sky": tokens.chat("Why is the sky blue?"),
+    }
+    for name, row in prompts.items():
+        began = time.process_time()
+        alone, plain_calls = written_with(lambda text: [], row, 40)
+        middle = time.process_time()
+        drafted, calls = written_with(looked_up, row, 40)
+        took = middle - began, time.process_time() - middle
+        print(
+            f"{name:12} {plain_calls} calls, {took[0]:.1f} s; with the draft {calls} calls, {took[1]:.1f} s; the same text: {alone == drafted}"
+        )
 
 # %% [markdown]
-# <a id="bleu"></a>
+# The text is the same each time. In the record the greedy texts after ten reviews, 128 tokens each, need 21 to 112 calls. Whether fewer calls are less *time* depends on the machine: on this core nine tokens in a call cost 162 ms and one 59, so only the caption gains, 1.4 s instead of 2.4. Where memory is the limit, a call costs the same with nine.
 #
-# ## 6 · BLEU
+# And if the text is drawn, not greedy? Then a guess is accepted by chance, in a way that leaves the distribution of the text exactly the model's. How often it is accepted, and why that suffices, you derive in lab 8b.
 #
-# How good is a translation? Take the strings of n words in the output. Which share $p_n$ of them occurs in the reference? A string counts at most as often as it occurs there. **BLEU** (Papineni et al., 2002) is the geometric mean of $p_1$ to $p_4$, times a penalty if the output (c tokens) is shorter than the reference (r tokens). The counts are summed over all sentences first:
-#
-# $$\text{BLEU} = \min\left(1,\ e^{1 - r/c}\right) \cdot \left(p_1\, p_2\, p_3\, p_4\right)^{1/4}$$
-#
-# The output “the the cat” with the reference “the cat sat” has $p_1 = 2/3$, since “the” counts once, and $p_2 = 1/2$.
-
-# %%
-def bleu(outputs, references, split):
-    """BLEU of a corpus, 0 to 100; `split` turns a text into tokens."""
-    hits, grams, lengths = np.zeros(4), np.zeros(4), np.zeros(2)
-    for pair in zip(outputs, references, strict=True):
-        tokens = [split(text) for text in pair]
-        lengths += [len(each) for each in tokens]
-        for n in range(4):
-            mine, theirs = (Counter(zip(*(each[i:] for i in range(n + 1)), strict=False)) for each in tokens)
-            hits[n], grams[n] = hits[n] + (mine & theirs).total(), grams[n] + mine.total()
-    return 100 * min(1, np.exp(1 - lengths[1] / lengths[0])) * np.exp(np.log(hits / grams).mean())
-
-
-translations = recorded.load("multi30k")["results"]
-shown = [line for run in translations["seeds"].values() for line in run["examples"]]
-pairs = [[line[name] for line in shown] for name in ("beam 4", "german")]
-splits = {"at spaces": str.split, "punctuation apart": lambda text: text.replace(",", " ,").replace(".", " .").split()}
-splits["punctuation apart, lower case"] = lambda text: splits["punctuation apart"](text.lower())
-for name, split in splits.items():
-    print(f"the same {len(shown)} translations, split {name:30} BLEU {bleu(*pairs, split):.1f}")
-for name in ("greedy", "beam 4"):
-    print(f"test_2016_flickr, {name:7}", ", ".join(f"{run['bleu'][name]:.1f}" for run in translations["seeds"].values()), "with seeds 1, 2, 3")
-print("signature:", translations["signature"])
-
-# %% [markdown]
-# The same 15 translations (of five captions, with three seeds) gain 1.3 BLEU when punctuation is split off; lower case adds nothing here. Post (2018) finds differences of up to 1.8 between common settings. The tool sacreBLEU therefore fixes these choices, and writes them into a **signature**: *case:mixed* says that case counts, *tok:13a* how words were split.
-#
-# The model is the English–German Transformer of lecture 8, section 4. With each of three seeds a beam of 4 with the length penalty is ahead of greedy search, by 0.4 to 0.9 BLEU.  The record does not tell the two apart.
-#
-# **A BLEU is comparable only with the same test set, the same splitting and the same case: its signature.**
+# **A draft changes the number of calls and not the text; it pays where the next tokens are easy to guess.**
 
 # %% [markdown]
 # ## Two mistakes
@@ -541,16 +596,16 @@ print("temperature 0.5, divided:", softmax(four / 0.5), " multiplied:", softmax(
 # %% [markdown]
 # **Every new token gets position 0.** With a cache each call sees one token, and its position has to be counted by hand.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["setup"]
+counted, counted_log_p = write(captioner, 1, greedy)
 wrong = PlainCaptionModel(weights | {"positions": np.repeat(weights["positions"][:1], 64, axis=0)})
-print("positions counted:", text(greedy[0]), f"({greedy_log_p[0]:.1f})")
-ids, _ = write(wrong, 1, lambda log_p: log_p.argmax(axis=-1))
-print("always position 0:", text(ids[0]))
+print("positions counted:", text_of(counted[0]), f"({counted_log_p[0]:.1f})")
+print("always position 0:", text_of(write(wrong, 1, greedy)[0][0]))
 
 # %% [markdown]
 # ## Four questions
 #
-# <details><summary>1. Top-p with p = 0.9 on a distribution whose best word has 0.95. How many words are left? And with top-k, k = 20?</summary>
+# <details><summary>1. Top-p with p = 0.9 on a distribution whose best token has 0.95. How many tokens are left? And with top-k, k = 20?</summary>
 #
 # One, so it is greedy there. Top-k leaves 20, of which 19 share at most 0.05.
 #
@@ -558,7 +613,7 @@ print("always position 0:", text(ids[0]))
 #
 # <details><summary>2. “Beam search finds the most probable sentence.” What is wrong?</summary>
 #
-# It can drop the beginning of the best one. Section 2 has an example with a beam of 64.
+# It can drop the beginning of the best one. Section 3 has an example with a beam of 64.
 #
 # </details>
 #
@@ -568,9 +623,19 @@ print("always position 0:", text(ids[0]))
 #
 # </details>
 #
-# <details><summary>4. A map puts 60 % of the weight on the noun. Is that a finding?</summary>
+# <details><summary>4. A draft is right in every second guess, and guesses eight tokens at a time. Why do you not get nine tokens a call?</summary>
 #
-# It depends on the share of the tokens that belong to the noun. If these are half of the source, equal weights would give 50 %.
+# The first wrong guess ends the call. With a chance of one half for each, one guess is right on average, so a call gives about two tokens.
+#
+# </details>
+#
+# <details><summary><b>What this page does not show</b></summary>
+#
+# * One small model with 4 bits a number, one beginning live and ten in the record, one draw of each. Larger models turn round less easily, and derail later.
+# * Nats, strings and unknown words say how familiar a text is, not how good. No person judged a text.
+# * SmolLM2 was trained to chat; here it goes on with plain text.
+# * The speeds are processor seconds of one core in NumPy, with 4 bytes a number. The exact search is exact for the rounded weights of one caption model (one seed, two epochs).
+# * A draft that is a network was not measured: no smaller model with SmolLM2's tokens is at hand.
 #
 # </details>
 #
@@ -578,32 +643,32 @@ print("always position 0:", text(ids[0]))
 #
 # | piece | remember |
 # |---|---|
-# | temperature, top-k, top-p | strange text against repeated text; top-p keeps as many words as it needs |
-# | beam, exact search | only the exact search is sure to find the most probable sentence, which is not a typical one |
+# | greedy | turns round |
+# | temperature, top-k, top-p | too hot derails; top-p keeps as many tokens as the model thinks possible |
+# | beam, exact search | only the exact search is sure to find the most probable sentence, which is “a man .” |
+# | prefill, decode | many tokens in a call, or one; decoding is bound by memory |
 # | cache | 2 · L · G · K numbers a token; GQA makes G smaller than H |
-# | families | told apart by who sees whom |
-# | alignment | divide by equal weights |
-# | BLEU | only with its signature |
+# | draft | the same text in fewer calls |
 #
-# Write both searches, the nucleus and the cache yourself in [lab 8b](../labs/08b_generating_text/08b_generating_text.ipynb). Then images become sentences of patches, in [lecture 9](09_vision_transformer.ipynb).
+# Families of models, alignment and BLEU stand in the [evidence](evidence/08.ipynb#families). Write both searches, the nucleus and the cache yourself in [lab 8b](../labs/08b_generating_text/08b_generating_text.ipynb). Then train a writer of your own in [lecture 10](10_language_model.ipynb); images are a branch, in [lecture 9](09_vision_transformer.ipynb).
 #
-# **A model gives probabilities; how you choose among them makes the text.**
+# **A model gives probabilities, never a sentence; how you choose among them makes the text.**
 #
 # ## References
 #
 # * A. Holtzman et al., *The curious case of neural text degeneration*, ICLR 2020 (top-p). A. Fan et al., *Hierarchical neural story generation*, ACL 2018 (top-k).
-# * E. W. Dijkstra, *A note on two problems in connexion with graphs*, Numerische Mathematik 1, 1959. F. Stahlberg, B. Byrne, *On NMT search errors and model errors: cat got your tongue?*, EMNLP 2019. Y. Wu et al., *Google's neural machine translation system*, 2016, arXiv:1609.08144 (length penalty).
+# * L. Ben Allal et al., *SmolLM2: when Smol goes big*, 2025, arXiv:2502.02737. The model is SmolLM2-135M-Instruct, Apache licence 2.0.
+# * E. W. Dijkstra, *A note on two problems in connexion with graphs*, Numerische Mathematik 1, 1959. F. Stahlberg, B. Byrne, *On NMT search errors and model errors: cat got your tongue?*, EMNLP 2019.
 # * J. Ainslie et al., *GQA: training generalized multi-query Transformer models from multi-head checkpoints*, EMNLP 2023. N. Shazeer, *Fast Transformer decoding: one write-head is all you need*, 2019, arXiv:1911.02150. H. Touvron et al., *Llama 2*, 2023, arXiv:2307.09288.
-# * C. Raffel et al., *Exploring the limits of transfer learning with a unified text-to-text Transformer*, JMLR 21, 2020 (T5). A. Vaswani et al., *Attention is all you need*, NeurIPS 2017.
-# * J. Jumper et al., *AlphaFold*, Nature 596, 2021. A. Radford et al., *Robust speech recognition via large-scale weak supervision*, ICML 2023. L. Chen et al., *Decision Transformer*, NeurIPS 2021. A. Zeng et al., *Are Transformers effective for time series forecasting?*, AAAI 2023.
-# * D. Elliott et al., *Multi30K*, Workshop on Vision and Language 2016. K. Papineni et al., *BLEU*, ACL 2002. M. Post, *A call for clarity in reporting BLEU scores*, WMT 2018.
+# * Y. Leviathan, M. Kalman, Y. Matias, *Fast inference from Transformers via speculative decoding*, ICML 2023. C. Chen et al., *Accelerating large language model decoding with speculative sampling*, 2023, arXiv:2302.01318. A. Saxena, *Prompt lookup decoding*, 2023.
+# * D. Elliott et al., *Multi30K*, Workshop on Vision and Language 2016. A. Maas et al., *Learning word vectors for sentiment analysis*, ACL 2011 (the reviews of the record).
 #
 # <details><summary>If something looks wrong, runs slowly, or you want more</summary>
 #
-# **Symptoms.** It never stops: no end token in the training targets. One token for ever: the last word is not read in the next step. Greedy and beam 1 differ: one of them treats the end differently.
+# **Symptoms.** It never stops: no end token in the training targets. One token for ever: the last token is not read in the next step. Greedy and beam 1 differ: one of them treats the end differently.
 #
-# **Slow machine:** 100 captions instead of 300 in section 2. **GPU:** not used; NumPy writes the captions.
+# **Slow machine:** 100 captions instead of 300 in section 3; 20 tokens instead of 80 in section 1. **Record:** `python experiments/how_a_model_writes.py --data FOLDER`.
 #
-# **More.** P. von Platen, [*How to generate text*](https://huggingface.co/blog/how-to-generate): the same decoders on GPT-2. A. Karpathy, [*nanoGPT*](https://github.com/karpathy/nanoGPT). Stanford [*CS336*](https://stanford-cs336.github.io/), assignment 1.
+# **More.** P. von Platen, [*How to generate text*](https://huggingface.co/blog/how-to-generate): the same decoders on GPT-2. Stanford [*CS336*](https://stanford-cs336.github.io/), the lecture on inference. Temperature, cuts and cache to move: [evidence](evidence/08.ipynb#live).
 #
 # </details>

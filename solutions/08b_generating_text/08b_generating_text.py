@@ -20,7 +20,7 @@
 # typical one, and derive why a small model may write for a large one. Nothing here needs your model of lab 08: a language
 # model of counted words stands in for it, and so a search takes no time.
 #
-# **Before you start:** read [lecture 08b](../../lectures/08b_generating_text.ipynb), sections 1 to 3: this lab begins where its
+# **Before you start:** read [lecture 08b](../../lectures/08b_generating_text.ipynb), sections 1 to 4: this lab begins where its
 # `PlainCaptionModel` and `reshaped` end. **Time:** about 115 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line `raise

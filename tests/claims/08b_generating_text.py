@@ -7,82 +7,87 @@ from claims.page import Page
 
 
 def claims(page: Page) -> None:
+    loop(page)
     choosing(page)
     search(page)
     cache(page)
-    alignment(page)
-    bleu(page)
+    draft(page)
+    beside = page.evidence("08")  # alignment and BLEU stand there
+    alignment(beside)
+    bleu(beside)
+    page.failures += beside.failures
+    mistakes(page)
     given(page)
 
 
+def loop(page: Page) -> None:
+    written = page.output("loop")
+    page.says(
+        '"The dog is running towards the black dog." And once more.',
+        holds=written.count("The dog is running towards the black dog.") > 3,
+    )
+    (shares,) = re.findall(r"by 16 tokens: \[([\d. ]+)\]", written)
+    chances = [float(share) for share in shares.split()]
+    page.says("the longer it does, the surer it becomes.", holds=[chances[-1] > 0.85, chances[0] < chances[-1] - 0.2])
+    study = page.recorded("how_a_model_writes")["results"]
+    ways = study["ways"]
+    people, greedy = ways["people"], ways["greedy"]
+    page.says(
+        "Nine of the ten texts turn round: their last 16 tokens stand in them a second time. {:.0f} % of their strings "
+        "of four tokens have been there before; in what people wrote it is {:.1f} %.",
+        100 * greedy["strings of four seen before"], 100 * people["strings of four seen before"],
+        holds=[greedy["turns round"] == 9, study["reviews"] == 10, people["turns round"] == 0],
+    )  # fmt: skip
+    page.says("The words of people cost the model {:.1f} nats a token, from first to last.", people["nats a token"])
+    falling = greedy["nats by 16 tokens"]
+    page.says(
+        "Its own cost {:.1f} at first and {:.1f} in the end.", falling[0], falling[-1],
+        holds=min(people["nats by 16 tokens"]) > 2 * max(falling),
+    )  # fmt: skip
+    page.says(
+        "What people wrote stays between {:.1f} and {:.1f}; greedy text begins at {:.1f} and falls to {:.1f}.",
+        min(people["nats by 16 tokens"]), max(people["nats by 16 tokens"]), falling[0], falling[-1],
+    )  # fmt: skip
+    page.says(
+        "The record begins ten film reviews with their reviewers' first 32 tokens and lets the model write 128 more",
+        holds=[study["begin"] == 32, study["length"] == 160],
+    )
+
+
 def choosing(page: Page) -> None:
-    record = page.recorded("caption_model")["results"]
-    seed = record["seeds"]["1"]
-    larger = page.recorded("language_model")["results"]
-    perplexities = [run["test perplexity"] for run in larger["runs"].values()]
+    ways = page.recorded("how_a_model_writes")["results"]["ways"]
+    middle, most = page.numbers("nucleus", r"a sentence: \d+ places, median (\d+), most ([\d,]+)")
+    last, alone = page.numbers("nucleus", r"the loop: .*the last 18: median (\d+), one token left at (\d+)%")
     page.says(
-        "A model that guesses among {0:.0f} equally probable words has {0:.0f}. Ours (one seed, two epochs) has "
-        "{0:.1f} on captions whose words it knows.",
-        seed["unseen"]["perplexity"],
-        holds=[
-            record["unseen captions with an unknown word"] > 0,
-            len(record["seeds"]) == 1,
-            len(seed["training loss"]) == 2,
-        ],
+        "In the sentence {:.0f} in the median and {:,.0f} at most; in the loop, after eight rounds, one: at {:.0f} % "
+        "of its last 18 places a single token is left",
+        middle, most, alone,
+        holds=last == 1,
+    )  # fmt: skip
+    even, people, top, hot = (ways[name] for name in ("temperature 1", "people", "top-p, p = 0.9", "temperature 1.5"))
+    page.says(
+        "At temperature 1 the text surprises the model about as much as that of people, {:.1f} nats against {:.1f}.",
+        even["nats a token"], people["nats a token"],
+    )  # fmt: skip
+    unknown = {name: way["unknown words"] / way["words"] for name, way in ways.items()}
+    page.says(
+        "Yet one word in twenty is in none of the 25,000 other reviews; with people it is one in two hundred.",
+        holds=[abs(20 * unknown["temperature 1"] - 1) < 0.1, abs(200 * unknown["people"] - 1) < 0.1],
     )
     page.says(
-        "with {:,.0f} words, counting strings of four words gives {:.1f}, and a model like ours, more than twice as "
-        "large, {:.1f} to {:.1f}",
-        larger["vocabulary"],
-        min(larger["n-gram test perplexity"].values()),
-        min(perplexities),
-        max(perplexities),
-        holds=[
-            larger["parameters"] > 2 * record["parameters"],
-            larger["n-gram test perplexity"]["4"] == min(larger["n-gram test perplexity"].values()),
-        ],
-    )
-    page.given("of those under 16 words, the one in which the number varies most", because="how it is chosen")
-    one, _, most = page.numbers("nucleus", r"left at (\d+)%, median (\d+), most (\d+)")
-    page.says("(b) at about one position in ten", holds=7 <= one <= 13)
-    page.says("Elsewhere it leaves up to hundreds.", holds=most > 200)
-    people = 100 * record["unseen, known strings of four words"]
-    page.says("in unseen captions written by people, {:.0f} % of the strings are known.", people)
-    known = {
-        cut: [100 * found["known"] for found in by_temperature.values()]
-        for cut, by_temperature in seed["settings"].items()
-    }
-    everything, top_k, top_p = known.values()
-    page.says(
-        "At temperature 1 drawn captions are less familiar than those of people, {:.0f} against {:.0f} %.",
-        everything[3],
-        people,
+        "Top-p 0.9 more than halves that, and does not turn round.",
+        holds=[unknown["top-p, p = 0.9"] < 0.5 * unknown["temperature 1"], top["turns round"] == 0],
     )
     page.says(
-        "With top-p 0.9 it is {:.0f} %, and with top-k {:.0f} % ([evidence](evidence/08.ipynb#caption-model)); only "
-        "the cut has changed. Hence much of the difference comes from the improbable words that a cut removes.",
-        *(top_p[3], top_k[3]),
-        holds=[people - everything[3] < 2 * (top_p[3] - everything[3]), top_k[3] > top_p[3]],
+        "At temperature 1.5 it is one word in three.",
+        holds=[0.29 < unknown["temperature 1.5"] < 0.36, hot["nats a token"] > 9],
     )
-    page.says(
-        "Without a cut, the curve crosses the line of the people between 0.75 and 1.",
-        holds=everything[2] > people > everything[3],
-    )
-    different = [found["different captions"] for cut in seed["settings"].values() for found in cut.values()]
-    page.says(
-        "Cold captions repeat what training held",
-        holds=[min(known[cut][0] for cut in known) > 90, min(different) < 0.6],
-    )
-    coldest = [cut["0.25"]["different captions"] for cut in seed["settings"].values()]
-    page.says(
-        "all curves rise, from {:.2f} to {:.2f} at 0.25 to 1 from 0.75 on.",
-        *(min(coldest), max(coldest)),
-        holds=[
-            min(cut["0.75"]["different captions"], cut["1.0"]["different captions"]) > 0.995
-            for cut in seed["settings"].values()
-        ],
-    )
-    page.says("Temperature and cuts trade strange text for repeated text; compare the result with what people write.")
+    shown = page.numbers("ways-table", r"(?m)^(?:people|greedy|temp\S* [\d.]+|top-p, p = 0.9) +([\d.]+) ")
+    page.says("Temperature 1 stays close to people, top-p 0.9 lies between them and greedy.", holds=[
+        shown == [round(way["nats a token"], 2) for way in (people, ways["greedy"], top, even, hot)],
+        ways["greedy"]["nats a token"] < top["nats a token"] < people["nats a token"],
+    ])  # fmt: skip
+    page.says("Too cold repeats, too hot derails: cut the tail, and compare with what people write.")
 
 
 def search(page: Page) -> None:
@@ -104,58 +109,97 @@ def search(page: Page) -> None:
     )
     people = page.recorded("caption_model")["results"]["log p of the unseen captions"]
     page.says(
-        "It is more probable than each of 300 drawn captions and each of {:.0f} captions of people.",
+        "more probable than each of 300 drawn captions and each of {:.0f} captions of people.",
         len(people),
         holds=best > max(largest, max(people)),
     )
     seed = page.recorded("caption_model")["results"]["seeds"]["1"]
     tokens = [seed["searched"][name]["tokens"] for name in ("beam 4, alpha 0.0", "beam 64, alpha 0.0", "exact")]
     page.says(
-        "a wider search writes a shorter caption: a beam of 4 writes {:.0f} tokens, one of 64 writes {:.0f}, and the "
-        "exact search {:.0f}.",
+        "A wider search writes a shorter caption: a beam of 4 writes {:.0f} tokens, one of 64 writes {:.0f}, and the "
+        "exact search {:.0f};",
         *tokens,
         holds=tokens[0] > tokens[1] > tokens[2],
     )
-    page.says("with it the beam of 4 writes {:.0f}", seed["searched"]["beam 4, alpha 0.6"]["tokens"])
     page.says(
-        "*Per token*, too, it is more probable than a drawn caption: −{:.1f} against −{:.1f}.",
+        "*per token* it has −{:.1f}, a drawn caption −{:.1f}.",
         -best_token, -token,
         holds=best_token > token,
     )  # fmt: skip
     found = re.findall(r"beam +\d+: log p +(-[\d.]+)  (.+)", output)
     searched = [float(log_p) / (len(text.split()) + 1) for log_p, text in found]  # with the end token
     page.says(
-        "Among the captions found by search it is the least probable per token (greedy −{:.1f}, beam of 64 −{:.1f}), "
-        "and wins by its length alone.",
+        "Among the captions found by search it is the least probable per token, greedy −{:.1f} and beam of 64 −{:.1f}: "
+        "among these it wins by its length alone.",
         -searched[0], -searched[-1],
         holds=[len(searched) == 4, min(searched) > best_token],
     )  # fmt: skip
     page.says("it is drawn once in {:,.0f} captions.", round(np.exp(-best), -2))
     page.says("The most probable caption lies far from all typical ones.", holds=best > max(people) + 3)
-    page.says("Section 2 has an example with a beam of 64.", holds=best > beam)
+    page.says("Section 3 has an example with a beam of 64.", holds=best > beam)
     page.says("The most probable sentence is not a typical one: to see typical sentences, draw.")
 
 
 def cache(page: Page) -> None:
-    with_cache, without = (
-        page.numbers("cache-rates", rf"(?m)^{name} .*512 tokens: (\d+)")[0] for name in ("with cache", "without")
+    read, many, times = page.numbers("costs", r"read 256 tokens: ([\d.]+) s, (\d+) tokens a second; (\d+) times")
+    step, rate, slow = page.numbers(
+        "costs", r"with the cache: (\d+) ms, (\d+) a second; without it, .*: ([\d.]+) a second"
     )
-    short, plain = (
-        page.numbers("cache-rates", rf"(?m)^{name} +32 tokens: (\d+)")[0] for name in ("with cache", "without")
-    )
+    fetched = page.number("costs", r"add them up: (\d+) ms")
+    page.says("It takes {:.0f} times as long, and not 256 times.", times, holds=10 < times < 80)
     page.says(
-        "At 512 tokens the cache makes writing more than {:.0f} times as fast; at 32 tokens it gains almost nothing.",
-        with_cache // without,
-        holds=1 < short / plain < 1.1,
-    )
-    whole, smaller = page.numbers("grouped", r"G = +(?:64|8):.*small layer ([\d,]+)")
+        "It reads {:.0f} tokens a second and writes {:.0f}; without the cache it would write {:.1f}.", many, rate, slow,
+        holds=read > 0,
+    )  # fmt: skip
+    page.says(
+        "To fetch all numbers once and only add them up takes {:.0f} ms, so half of a token's {:.0f} ms goes into "
+        "moving numbers.",
+        fetched, step,
+        holds=0.4 < fetched / step < 0.6,
+    )  # fmt: skip
+    batch = np.array(page.numbers("batch", r"(\d+) texts in one call: +(\d+) ms a step, +(\d+) tokens")).reshape(-1, 3)
+    page.says(
+        "Eight texts in one call write {:.0f} tokens a second, one writes {:.0f}. Sixteen write no more", batch[3, 2],
+        batch[0, 2],
+        holds=[batch[3, 0] == 8, batch[4, 0] == 16, batch[4, 2] <= batch[3, 2], batch[3, 2] > 2 * batch[0, 2]],
+    )  # fmt: skip
+    nine = page.number("batch", r"nine tokens .*: (\d+) ms")
+    times = page.numbers("drafted", r"the caption .*calls, ([\d.]+) s; .*calls, ([\d.]+) s")
+    page.says(
+        "on this core nine tokens in a call cost {:.0f} ms and one {:.0f}, so only the caption gains, {:.1f} s "
+        "instead of {:.1f}.",
+        nine, batch[0, 1], times[1], times[0],
+        holds=times[1] < 0.8 * times[0],
+    )  # fmt: skip
     large, shared = page.numbers("grouped", r"G = +(?:64|8): Llama's cache +([\d.]+) GB")
-    page.says("Layer and cache both become smaller", holds=[smaller < whole, shared < large])
     page.says("4,096 tokens take {:.2f} GB", shared)
     page.says("it is eight times as much, {:.1f} GB for each text that is being written", large)
-    page.says("A cache trades memory for time, and changes nothing but rounding; fewer key heads make it smaller.")
-    apart = page.recorded("language_model")["results"]["largest difference of logits with and without cache"]
-    page.says("The logits differ by at most {:.7f}, which is rounding", apart, holds=apart < 1e-4)
+    page.says(
+        "A cache trades memory for time and changes nothing but rounding; a step costs the bytes that it moves, so "
+        "many texts share one.",
+        holds=page.recorded("language_model")["results"]["largest difference of logits with and without cache"] < 1e-4,
+    )
+
+
+def draft(page: Page) -> None:
+    rows = [
+        page.numbers("drafted", rf"{name} +(\d+) calls, ([\d.]+) s; with the draft (\d+) calls, ([\d.]+) s")
+        for name in ("the caption", "repeat this", "blue sky")
+    ]
+    page.says(
+        "Alone it needs {:.0f} calls each time. With the draft it needs {:.0f} where it turns round, {:.0f} where it "
+        "repeats what you said, and {:.0f} where it answers freely.",
+        rows[0][0], *(row[2] for row in rows),
+        holds=[page.output("drafted").count("the same text: True") == 3, rows[0][2] < 20 < rows[1][2] < rows[2][2]],
+    )  # fmt: skip
+    study = page.recorded("how_a_model_writes")["results"]
+    calls, written = study["calls with a draft"], study["length"] - study["begin"]
+    page.says(
+        "In the record the greedy texts after ten reviews, {:.0f} tokens each, need {:.0f} to {:.0f} calls.",
+        written, min(calls), max(calls),
+        holds=[study["draft"] == 8, len(calls) == 10],
+    )  # fmt: skip
+    page.says("A draft changes the number of calls and not the text; it pays where the next tokens are easy to guess.")
 
 
 def alignment(page: Page) -> None:
@@ -227,19 +271,32 @@ def bleu(page: Page) -> None:
     ]
     page.says("is ahead of greedy search, by {:.1f} to {:.1f} BLEU.", min(exact), max(exact), holds=min(exact) > 0)
     page.says("A BLEU is comparable only with the same test set, the same splitting and the same case: its signature.")
+
+
+def mistakes(page: Page) -> None:
     flat = page.numbers("mistake-temperature", r"divided: \[([\d.]+).*multiplied: \[([\d.]+)")
     page.says("What should become sharper becomes flatter.", holds=flat[0] > 0.5 > flat[1])
 
 
 def given(page: Page) -> None:
     page.given(
-        "A small model has read 29,000 captions of photographs",
-        "Time: about 65 minutes to read and predict",
-        "Top-p with p = 0.8, at the positions of 20 unseen captions.",
-        "how many of 150 captions differ from each other",
-        "the share of different captions among 150",
-        "for all words, top-k 20 and top-p 0.9",
-        "It leaves one word wherever the best word alone has 0.8 or more.",
+        "For each next token it gives you 49,152 probabilities.",
+        "Time: about 70 minutes to read and predict",
+        "SmolLM2 (93 MB:",
+        "0.6 GB of memory).",
+        "134.5 million numbers, 30 blocks;",
+        "section 4 explains its cache",
+        "It writes 80 tokens after the caption",
+        "in windows of 16, means of ten texts",
+        "At temperature 1.5 it is a salad of words.",
+        "At temperature 1 you draw from the model's own probabilities",
+        "Bars say how many tokens top-p keeps with p = 0.9",
+        "a model that knows 3,276 words: it has read 29,000 captions of photographs",
+        "A prompt has 256 tokens.",
+        "(a) about as long: it is one call - (b) 10 to 80 times as long - (c) 256 times as long",
+        "fetches all 134.5 million numbers from memory and uses each of them once",
+        "uses each 256 times",
+        "in lab 8b only the lower ids",
         because="the design of the page",
     )
     page.given(
@@ -252,23 +309,28 @@ def given(page: Page) -> None:
         "that is more as long as $p$ is below 0.72/1.12 = 0.643",
         "So between 0.444 and 0.643 greedy misses the most probable sentence, and a beam of 2 finds it.",
         "You run a beam of 64 and the exact search.",
-        "A text of 7 tokens is written.",
+        "A model has 70 billion parameters of two bytes.",
+        "together fetch 6.7 terabytes a second",
+        "A token needs all 140 GB once:",
+        "so at most 48 tokens a second",
+        "With 16 texts in one call the same 140 GB serve 16 tokens: nearly 16 times as many in all",
+        "about 300 operations for each byte that it fetches, so with two bytes a number its knee lies at about "
+        "300 texts",
+        "SmolLM2 has G = 3 for H = 9.",
         "One token takes 2 · 80 · 8 · 128 = 163,840 numbers, so 327,680 bytes",
         "With 64 instead of 8 heads",
-        "Top-p with p = 0.9 on a distribution whose best word has 0.95.",
+        "40 greedy tokens each",
+        "Top-p with p = 0.9 on a distribution whose best token has 0.95.",
         "Top-k leaves 20, of which 19 share at most 0.05.",
-        "A map puts 60 % of the weight on the noun.",
-        "equal weights would give 50 %",
         "2 · L · G · K numbers a token",
         "Every new token gets position 0.",
-        "tok:13a how words were split",
         "a quality near that of G = H, at a speed near that of G = 1",
+        "with 4 bits a number",
+        "with 4 bytes a number",
         because="by definition, calculated by hand, or cited",
     )
     page.given(
-        "a bar shows how many words top-p keeps with p = 0.8, on a logarithmic axis: 5, 21, 16, 5, "
-        "530, 27, 100, 60, 73, 6, 373, 7, 1.",
-        "A dashed line marks the 20 words of top-k.",
         "both broad with means of -43 and -40; a vertical line at -8.8",
-        because="the figure's own numbers, put into its words by the cell that draws it",
+        "more than a thousand before museum, five before the comma",
+        because="the figure's own numbers, put into its words by the cell that draws it, or read off it",
     )
