@@ -20,19 +20,20 @@
 # [← 2 · Self-attention](02_self_attention.ipynb) · [Lab 2](../labs/02_self_attention/02_self_attention.ipynb) · [3 · Multi-head
 # attention →](03_multi_head_attention.ipynb)
 #
-# This lecture is optional. A recurrent network reads tokens one after another; attention compares all pairs at once. **At which length does the recurrence become faster: tens, hundreds or thousands of tokens?** Write down your guess. Section 2 measures it.
+# This lecture is optional. A recurrent network reads tokens one after another; attention compares all pairs at once. **From how many tokens on is the recurrence faster: tens, hundreds or thousands?** Write down the order of magnitude. Section 2 measures it, and finds that nobody can know more than that.
 #
 # **Afterwards you can**
 #
 # * count the operations and the bytes of attention;
 # * compare attention, convolution and recurrence by cost, sequential steps and path;
 # * compute a softmax in blocks, exactly, without the square in memory;
-# * read a timing: what belongs to the method, and what to the machine.
+# * read a timing: what belongs to the method, and what to the machine;
+# * say why a model reads its prompt fast and writes slowly.
 #
-# **You need** [lecture 2](02_self_attention.ipynb). **Time:** about 35 minutes to read and predict (estimated, not measured); the code runs in
+# **You need** [lecture 2](02_self_attention.ipynb). **Time:** about 44 minutes to read and predict (estimated, not measured); the code runs in
 # about a minute on two CPU cores.
 
-# %% tags=["course-setup"]
+# %% jupyter={"source_hidden": true} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell says how, where it is missing.
 import sys
 from importlib.util import find_spec
@@ -50,7 +51,7 @@ elif find_spec("coursekit") is None:
     print("The course's helper package is missing here. With coursekit.zip, which comes with this course, beside the notebook, run in a cell:")
     print('%pip install ./coursekit.zip')
 
-# %% tags=["setup"]
+# %% jupyter={"source_hidden": true} tags=["setup"]
 from coursekit import diagrams, plots, quiet
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
@@ -112,7 +113,7 @@ for T in (64, 512, 4096, 32768):
 #
 # (After table 1 of Vaswani et al. 2017, with our constants. *Dilated*: each layer skips k times as many positions as the one before.)
 
-# %% tags=["drawing"]
+# %% jupyter={"source_hidden": true} tags=["drawing"]
 figure, panels = plt.subplots(1, 3, figsize=(10, 2.7))
 titles = ("self-attention: 1 step", "recurrence: T − 1 steps", "convolution, k = 3: (T − 1)/2 layers")
 for ax, design, title in zip(panels, ("attention", "recurrence", "convolution"), titles, strict=True):
@@ -122,7 +123,6 @@ plots.show(
     alt="""Only in attention does the path not grow with the length. Seven tokens each: attention joins the first and the last by one
 arrow, the recurrence by a chain of six steps, the convolution by three layers.""",
 )
-
 
 # %% [markdown]
 # A long path shows in the gradient. We take untrained layers and measure how strongly the last output depends on the token $d$ steps back. (We multiply the 32 numbers of the output by random numbers of variance 1, add them up, and take the gradient of the sum.)
@@ -152,7 +152,7 @@ decay = {name: speed.gradient_by_distance(layer, length=60, width=32) for name, 
 for name, norms in decay.items():
     print(f"{name:11} gradient 1 step back {norms[1]:.1e}, 59 steps back {norms[59]:.1e}")
 
-# %% tags=["drawing"]
+# %% jupyter={"source_hidden": true} tags=["drawing"]
 ax = plt.subplots(figsize=(6.2, 3.0))[1]
 for line, (name, norms) in enumerate(decay.items()):
     ax.plot(range(1, 60), norms[1:], label=name, markevery=6, **plots.LINES[line])
@@ -165,11 +165,9 @@ falling lines, the simple RNN steeper than the LSTM, and one flat line for atten
 )
 
 # %% [markdown]
-# Bengio et al. (1994) described this fading. The gradient of the LSTM fades more slowly. The LSTM has a forget gate, which decides how much of its state it keeps; Keras
-# starts the bias of this gate at 1, so that it keeps more (Gers et al. 2000; Jozefowicz et al. 2015).
+# Bengio et al. (1994) described this fading. The LSTM has a forget gate, which decides how much of its state it keeps; Keras starts the bias of this gate at 1, so that it keeps more (Gers et al. 2000; Jozefowicz et al. 2015).
 #
-# Now the price. We time the layers in turns, one forward pass on one sequence, $D = 64$; for attention we leave the projections out. We take the
-# fastest of thirty calls, because other programs can only make a call slower.
+# Now the price. We time the layers in turns, one forward pass on one sequence, $D = 64$; for attention we leave the projections out. We take the fastest of thirty calls, because other programs can only make a call slower.
 
 # %%
 attend = layers.Attention()  # dot products, softmax, average: no parameters
@@ -186,7 +184,7 @@ crossing = speed.crossing(lengths, milliseconds["attention"], milliseconds["recu
 where = f"about T = {crossing:,.0f}" if crossing else "a length outside this range"
 print("attention and recurrence take equally long at", where)
 
-# %% tags=["drawing"]
+# %% jupyter={"source_hidden": true} tags=["drawing"]
 ax = plt.subplots(figsize=(6.6, 3.4))[1]
 for line, (name, times) in enumerate(milliseconds.items()):
     plots.measured_curve(lengths, times, label=name, line=line, ax=ax, xscale="log", yscale="log")
@@ -203,10 +201,10 @@ plots.show(
 of thirty calls against length; the two curves cross where the dotted line stands, and the convolution lies below both at the end.""",
 )
 
-
 # %% [markdown]
-# At short lengths the square does not show: from 64 to 256 tokens attention takes about the same time. At long lengths, by the count, each doubling should double the time of the recurrence and quadruple that
-# of attention. The clock does not follow the count: from 2,048 to 4,096 tokens, attention took 13 times as long here. The recurrence became faster at about 3,275 tokens in this run; the same layers, timed again on the same kind of machine, gave 4,717 and 7,548. Only the order of magnitude is a result, *thousands of tokens*, and it holds for our machine, one sequence at a time and $D = 64$. The count holds everywhere.
+# At short lengths the square does not show: from 64 to 256 tokens attention takes about the same time. And where do the curves cross? In this run at about 3,275 tokens. The same layers, timed again on machines of the same kind, gave 4,717 and 7,548, and once they did not cross up to 8,192. So the order of magnitude is a result, *thousands of tokens*, and no digit of it is.
+#
+# Here is the surprise. By the count, twice the length takes four times the work of attention. But from 2,048 to 4,096 tokens it took 13 times as long. One reason was found on another machine: the **allocator**, the part of the C library that hands out memory, gives a large freed block back to the system, and then every matrix of weights needs new pages at every call. In the run without a crossing the library was told to keep what it had: at $T = 8{,}192$ attention took 48 ms, and 92 ms without that order. Nothing in the formula had changed. So read a timing like this: the count belongs to the method, the clock to the machine as well.
 #
 # **Attention joins any two tokens in one step and waits for nothing; it pays with a square that only long inputs notice.**
 
@@ -245,7 +243,6 @@ largest, total = sum_in_blocks(scores, size=128)
 print("the same weights:", np.allclose(np.exp(scores - largest) / total, softmax(scores)))
 print("by hand:", round(sum_in_blocks(np.array([1.0, 2.0, 3.0]), size=2)[1], 3))
 
-
 # %% [markdown]
 # The sum of the weighted values is kept in the same way and multiplied by the same factor. **FlashAttention** (Dao et al. 2022) does this for blocks of queries and keys, and computes the blocks again in the backward
 # pass. Its output is exact, and its extra memory grows with $T$ instead of $T^2$. [Lab 2](../labs/02_self_attention/02_self_attention.ipynb) lets you write the forward pass, in blocks of keys.
@@ -255,7 +252,7 @@ print("by hand:", round(sum_in_blocks(np.array([1.0, 2.0, 3.0]), size=2)[1], 3))
 # %% [markdown]
 # <a id="memory-bound"></a>
 #
-# ## 4 · Why that is faster, too
+# ## 4 · Count the bytes that move
 #
 # FlashAttention does more arithmetic and still takes less time on a GPU. Dao et al. (2022, figure 2) give the numbers of one forward and backward pass on an A100 (64 sequences of 1,024 tokens, 16 heads of width 64):
 #
@@ -264,13 +261,46 @@ print("by hand:", round(sum_in_blocks(np.array([1.0, 2.0, 3.0]), size=2)[1], 3))
 # | standard attention | 66.6 GFLOPs | 40.3 GB | 41.7 ms |
 # | FlashAttention | 75.2 GFLOPs | 4.4 GB | 7.3 ms |
 #
-# (Compare the two rows, but do not trust the absolute numbers of the first column: by the count of section 1, the two products of the
-# forward pass alone take 137 billion multiply–adds at this size.)
+# (Compare the two rows, but do not trust the absolute numbers of the first column: by the count of section 1, the two products of the forward pass alone take 137 billion multiply–adds at this size.)
 #
-# Standard attention writes $T^2$ scores, reads them for the softmax, writes $T^2$ weights, and reads them again. Its time follows the bytes that it moves, not the arithmetic: it is **memory-bound**.
-# FlashAttention computes each block of scores in the small, fast memory of the chip and never writes it to the main memory.
+# An A100 can do 312 trillion operations a second, and move 1.555 trillion bytes (NVIDIA 2021, data sheet). So while one byte arrives it could do 200 operations. The ratio of a program, operations for each byte that it moves, is its **arithmetic intensity**. Below 200 the memory sets the pace: the program is **memory-bound**.
+#
+# * *Standard attention* writes $T^2$ scores, reads them for the softmax, writes $T^2$ weights and reads them again: $4T^2$ numbers of 2 bytes each, for $2T^2D$ multiply–adds, which are $4T^2D$ operations. The intensity is $D/2$, at a width of 64 thus 32, whatever $T$ is.
+# * *In blocks*, only $Q$, $K$, $V$ and $Z$ pass: at best $4TD$ numbers of 2 bytes. The intensity is $T/2$.
+
+# %% [markdown]
+# **Predict.** A language model with $P$ parameters of 2 bytes each reads a prompt of 1,000 tokens in one pass, then writes 1,000 tokens, one pass each. A pass multiplies each parameter by each token once. What are the two intensities?
+#
+# <details><summary>Answer</summary>
+#
+# Reading: $2\cdot 1000\,P$ operations for $2P$ bytes, so 1,000: the arithmetic sets the pace. Writing: $2P$ operations for $2P$ bytes, so 1: two hundred times too few. The chip waits for its memory.
+#
+# </details>
+
+# %% [markdown]
+# | on an A100 | operations for each byte | who sets the pace |
+# |---|---|---|
+# | writing, one token a pass | 1 | the memory |
+# | standard attention, $D = 64$ | 32 | the memory |
+# | the roof's edge: 312/1.555 | 201 | |
+# | attention in blocks, $T = 1{,}024$ | 512 | the arithmetic |
+# | reading 1,000 tokens | 1,000 | the arithmetic |
+#
+# Drawn as speed over intensity, this is called a **roofline** (Williams et al. 2009): it climbs while the memory sets the pace, and turns flat at the edge. It explains three habits of language models. Reading the prompt (**prefill**) is fast, writing (**decode**) is slow. Many conversations are written at the same time, because a batch of 50 uses each parameter 50 times while it is there. And what has been read once is kept: the **cache** of keys and values (lecture 8b). For each token it holds a key and a value of every layer, and it is read at every step. Long conversations then move more bytes of cache than of parameters; hence heads that share keys and values (lecture 3), and *latent attention*, which stores one short vector in place of both and computes keys and values from it (DeepSeek-AI 2024).
 #
 # **Count the bytes that move, not only the multiplications.**
+
+# %% [markdown]
+# <a id="without-the-square"></a>
+#
+# ## 5 · Without the square
+#
+# Can the square go? Leave out the softmax, and the brackets may move: $(QK^\top)V = Q(K^\top V)$. On the right stands a matrix of $D \times D$ in place of one of $T \times T$. With a causal mask it grows token by token, $S_t = S_{t-1} + k_t v_t^\top$, and $z_t = q_t^\top S_t$: **linear attention** (Katharopoulos et al. 2020) is a recurrence whose state has one size at every length.
+
+# %% [markdown]
+# The price is what the state can hold: $D \times D$ numbers for any past, and without a softmax no weight is sharp. **State-space models** such as Mamba (Gu and Dao 2023) let the state forget, by a gate that the token itself sets; Dao and Gu (2024) show how close they are to linear attention. They write long texts at a constant cost for each token. Where something must be copied word by word from far back, a state of fixed size falls behind attention (Jelassi et al. 2024). So large models mix both: most layers with a state, a few with attention.
+#
+# **Without the softmax attention is a recurrence: it costs $T$ in place of $T^2$, and its memory has a fixed size.**
 
 # %% [markdown]
 # ## Two mistakes
@@ -303,11 +333,22 @@ print(f"the first call takes {first / later:.0f} times as long as a later one")
 # **4.** Two programs take 5 ms and 50 ms at $T = 64$, and 20 ms and 60 ms at $T = 256$. Which one grows faster, and which one would you use?
 # <details><summary>Answer</summary>The first grows faster (20/5 = 4 against 60/50 = 1.2), and it is faster at both lengths. Growth decides only beyond the crossing.</details>
 #
+# <details><summary><b>What this page does not show</b></summary>
+#
+# * Its timings are those of one machine, one sequence at a time, $D = 64$, while other programs ran. Your numbers will differ.
+# * Nothing here ran on a GPU: the numbers of section 4 are cited or counted, and a real program reaches only a part of the roof.
+# * Linear attention is described, not measured: no model was trained with it here.
+# * The 92 and 48 ms were timed once, on another machine; the share of the allocator in this run's 13-fold step was not measured.
+#
+# </details>
+#
 # ## Summary
 #
 # * Attention: $2T^2D$ multiply–adds for its products, $T^2$ weights, a path of one step.
 # * Recurrence: $2TD^2$ multiply–adds, $T$ sequential steps; its gradient fades with the distance.
 # * A softmax can be computed in blocks, exactly; FlashAttention saves memory and movement, not multiplications.
+# * Reading a prompt is bound by arithmetic, writing by memory: operations for each byte decide.
+# * Linear attention and state-space models keep a state of fixed size in place of all keys and values.
 #
 # Next: [lecture 3](03_multi_head_attention.ipynb) gives a token two questions at once.
 #
@@ -317,6 +358,8 @@ print(f"the first call takes {first / later:.0f} times as long as a later one")
 #
 # * A. Vaswani et al., *Attention Is All You Need*, 2017: section 4 and table 1. [arXiv:1706.03762](https://arxiv.org/abs/1706.03762)
 # * T. Dao et al., *FlashAttention*, 2022. [arXiv:2205.14135](https://arxiv.org/abs/2205.14135)
+# * S. Williams, A. Waterman, D. Patterson, *Roofline: an insightful visual performance model*, 2009. NVIDIA, *A100 tensor core GPU*, data sheet, 2021.
+# * A. Katharopoulos et al., *Transformers are RNNs*, 2020, [arXiv:2006.16236](https://arxiv.org/abs/2006.16236). A. Gu, T. Dao, *Mamba*, 2023, [arXiv:2312.00752](https://arxiv.org/abs/2312.00752). T. Dao, A. Gu, *Transformers are SSMs*, 2024, [arXiv:2405.21060](https://arxiv.org/abs/2405.21060). S. Jelassi et al., *Repeat after me*, 2024, [arXiv:2402.01032](https://arxiv.org/abs/2402.01032). DeepSeek-AI, *DeepSeek-V2*, 2024, [arXiv:2405.04434](https://arxiv.org/abs/2405.04434): multi-head latent attention.
 # * M. Milakov, N. Gimelshein, *Online Normalizer Calculation for Softmax*, 2018. [arXiv:1805.02867](https://arxiv.org/abs/1805.02867)
 # * Y. Bengio, P. Simard, P. Frasconi, *Learning Long-Term Dependencies with Gradient Descent is Difficult*, 1994
 # * F. Gers, J. Schmidhuber, F. Cummins, *Learning to Forget*, 2000; R. Jozefowicz, W. Zaremba, I. Sutskever, *An Empirical Exploration of Recurrent Network Architectures*, 2015
