@@ -254,6 +254,18 @@ def test_lab_10s_class_gives_what_float64_formulas_give(loaded):
         assert np.abs(reference_logits(meant, sizes, ids, **wrong) - right).max() > 1e-3 * np.abs(right).max()
 
 
+def test_lecture_10s_class_gives_the_same_with_copies_of_shared_heads(loaded, tmp_path):
+    from coursekit import published as loading
+    from coursekit.lecture.pages.language_model import PlainLanguageModel
+
+    _, meant, sizes = loaded
+    file = open_tensors(tmp_path / "small.gguf")
+    model = loading._talking(lambda num_kv_heads, **others: PlainLanguageModel(**others), file)
+    ids = RNG.integers(0, 260, size=11)
+    right = reference_logits(meant, sizes, ids)
+    np.testing.assert_allclose(np.asarray(model(ids[None]))[0], right, atol=1e-4 * np.abs(right).max())
+
+
 def test_a_prepared_model_says_the_same_with_its_caches(loaded):
     model, meant, sizes = loaded
     ids = RNG.integers(0, 260, size=9)
@@ -443,3 +455,15 @@ def test_smollm2_in_lab_10s_class_gives_its_makers_logits_and_answers(lab_10, ca
         np.testing.assert_allclose(logits[::997], each["logits"], atol=1e-3)
     assert chat(model, lab_10["generate"], "What is the capital of France?") == "The capital of France is Paris."
     assert "it ended by itself" in capsys.readouterr().out
+
+
+@pytest.mark.long
+def test_smollm2_in_lecture_10s_class_gives_its_makers_logits():
+    from coursekit.lecture.pages.language_model import PlainLanguageModel
+    from coursekit.published import load_published
+
+    need("smollm2")
+    model = load_published(lambda num_kv_heads, **sizes: PlainLanguageModel(**sizes), "smollm2")
+    for each in PARITY["smollm2"]:
+        logits = np.asarray(model(np.array([each["ids"]])))[0, -1]
+        np.testing.assert_allclose(logits[::997], each["logits"], atol=1e-3)

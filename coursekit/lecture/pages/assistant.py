@@ -211,8 +211,8 @@ class Functions:
 
 def short_functions(texts: Sequence[str], pairs: PlainBytePairs) -> Functions:
     """Those functions of one-line heads whose head and body are short enough to be drawn: LONGEST_PROMPT and MOST."""
-    heads = [text.partition("\n") for text in texts]
-    heads = [(head, "\n" + body) for head, _, body in heads if head.startswith("def ") and head.endswith("):") and body]
+    parts = [text.partition("\n") for text in texts]
+    heads = [(head, "\n" + body) for head, _, body in parts if head.startswith("def ") and head.endswith("):") and body]
     ids = pairs.encode([head for head, _ in heads]), pairs.encode([body for _, body in heads])
     kept = [
         pair
