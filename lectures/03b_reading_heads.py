@@ -110,7 +110,7 @@ def attend(x, block, before=None):
         k, v = (np.concatenate(both, axis=2) for both in zip(before, (k, v), strict=True))  # (B, 3, S, 64)
     scores = q.reshape(len(q), 3, -1, 64) @ k.swapaxes(2, 3) / 8  # three heads in a row share keys and values
     scores = scores.reshape(*q.shape[:3], -1)  # (B, 9, T, S)
-    weights = softmax(np.where(np.tri(q.shape[2], k.shape[2], start, bool), scores, -1e9), axis=-1)
+    weights = softmax(np.where(np.tri(x.shape[1], scores.shape[3], start, dtype=bool), scores, -1e9), axis=-1)
     return (weights.reshape(len(q), 3, -1, k.shape[2]) @ v).reshape(q.shape), weights, (k, v)
 
 
@@ -231,11 +231,11 @@ if model:
     )
 
 # %% [markdown]
-# **Predict.** These heads stand in blocks 17 to 23. One head alone, in one block, could never do this job, whatever its matrices. Why not? (What does the key of B know, if no earlier head has added anything to it?)
+# **Predict.** These heads stand in blocks 17 to 23. One head alone, in one block, could not find B by what the tokens are, whatever its matrices. Why not? (What does the key of B know, if no earlier head has added anything to it?)
 #
 # <details><summary>Answer</summary>
 #
-# Only that it is B. The query A cannot find it by that: nothing says that an A stood before this B. Some earlier head must have written it there. (A head could also count 63 tokens back. Section 4 shows that these do not.)
+# Only that it is B. The query A cannot find it by that: nothing says that an A stood before this B. Some earlier head must have written it there. (A head could also count 63 tokens back. The cell below the figure shows that this one does not.)
 #
 # </details>
 
@@ -269,9 +269,19 @@ Right: the weights of this head, 127 by 127 tokens. In the first copy most queri
     )
 
 # %% [markdown]
-# The dark line is an **induction head** (Elhage et al., 2021; Olsson et al., 2022): it finds an earlier copy of the present token and looks at what came after. On noise there is no other reason to look there. Where such a head finds nothing, as in the first copy, it rests on token 0.
+# The dark line is an **induction head** (Elhage et al., 2021; Olsson et al., 2022): it finds an earlier copy of the present token and looks at what came after. Where such a head finds nothing, as in the first copy, it rests on token 0.
 #
-# That is the second half of the answer, or half of it: you know who *looks*. Who told B that an A stood before it?
+# Does it count places? Say 40 tokens twice, and it should look 39 back instead:
+
+# %%
+if model:
+    nats(said_twice(rows=1, length=40))
+    by_distance = {back: looks_back(model.weights[18], back)[6] for back in (39, 63)}
+    print("40 tokens said twice:", ", ".join(f"{back} back {weight:.2f}" for back, weight in by_distance.items()))
+    nats(ids)  # back to the 64 tokens
+
+# %% [markdown]
+# It does not count. That is the second half of the answer, or half of it: you know who *looks*. Who told B that an A stood before it?
 #
 # **Induction heads look at what followed the same token last time, and ten lines find them.**
 
@@ -379,7 +389,7 @@ if model:
         )
 
 # %% [markdown]
-# Look at the line of block 16, head 0. The heads of blocks 17 and 18 are on, and they look at nothing any more: 0.01 and 0.22. *They find B only because an earlier head has written into it what stood before*; who counts 63 tokens back would not mind. (The last line is a warning. Block 0, head 2 looks neither one nor 63 back, and without it the second row goes wrong, 10.2 nats, while the first costs 2.2: a search by maps finds what you search for, and two rows are few.)
+# Look at the line of block 16, head 0. The heads of blocks 17 and 18 are on, and they look at nothing any more: 0.01 and 0.22. *They find B only because an earlier head has written into it what stood before.* (The last line is a warning. Block 0, head 2 looks neither one nor 63 back, and without it the second row goes wrong, 10.2 nats, while the first costs 2.2: a search by maps finds what you search for, and two rows are few.)
 #
 # Now the controls: ten single heads and ten sets of four, drawn by lot, and beside the noise an English text of as many tokens:
 

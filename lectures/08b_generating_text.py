@@ -154,7 +154,7 @@ plots.show(
 )
 
 # %% [markdown]
-# Nine of the ten texts turn round: their last 16 tokens stand in them a second time. 70 % of their strings of four tokens have been there before; in what people wrote it is 0.5 %. The words of people cost the model 3.9 nats a token, from first to last. Its own cost 1.3 at first and 0.1 in the end. (Holtzman et al., 2020, found the same with a larger model.)
+# Nine of the ten texts turn round: their last 16 tokens stand in them a second time. 70 % of their strings of four tokens have been there before; in what people wrote it is 0.5 %. The words of people cost the model 3.9 nats a token, from first to last. The tokens of its greedy texts cost 1.3 at first and 0.1 in the end. (Holtzman et al., 2020, found the same with a larger model.)
 #
 # **The most probable token, every time, makes a model turn round: people keep surprising it, and it soon stops surprising itself.**
 
@@ -288,9 +288,6 @@ TREE = {
     "my": (0.1, {"dog": 0.5, "cat": 0.3, "cow": 0.2}),
 }
 live.beam(TREE)
-
-
-# %% [markdown]
 
 
 # %% [markdown]
@@ -469,7 +466,7 @@ if model:
     )
 
 # %% [markdown]
-# It reads 190 tokens a second and writes 17; without the cache it would write 0.7. To fetch all numbers once and only add them up takes 28 ms, so half of a token's 59 ms goes into moving numbers. On an accelerator, whose arithmetic is much faster still than its memory, it is nearly all. Decoding is **bound by memory**: what counts is how many bytes move ([lecture 2b](02b_what_attention_costs.ipynb) has the roofline).
+# It reads 190 tokens a second and writes 17; without the cache it would write 0.7. To fetch all numbers once and only add them up takes 28 ms, so about half of a token's 59 ms goes into moving numbers. On an accelerator, whose arithmetic is much faster still than its memory, it is nearly all. Decoding is **bound by memory**: what counts is how many bytes move ([lecture 2b](02b_what_attention_costs.ipynb) has the roofline).
 
 # %% [markdown]
 # **By hand.** A model has 70 billion parameters of two bytes. It runs on accelerators that together fetch 6.7 terabytes a second. How many tokens a second can it write for one reader, at most? And what if 16 readers ask at the same time?
@@ -520,7 +517,7 @@ for groups in (64, 8, 1):  # G
 #
 # A call that is bound by memory can read nine tokens in about the time of one. So let something cheap guess the next eight. The model reads them all in one call, and in the same call says what *it* would have written after each. Keep the guesses up to the first that differs, and the model's own token there. The text is the model's, token by token; only the calls are fewer. This is **speculative decoding** (Leviathan et al., 2023; Chen et al., 2023).
 #
-# The draft is usually a smaller model with the same tokens. None is published for SmolLM2, so take the cheapest draft there is: look up what followed the last two tokens the last time they stood in the text (*prompt lookup*; Saxena, 2023).
+# The draft is usually a smaller model with the same tokens. This SmolLM2 is the smallest of its family, so take the cheapest draft there is: look up what followed the last two tokens the last time they stood in the text (*prompt lookup*; Saxena, 2023).
 
 
 # %%
@@ -631,11 +628,11 @@ print("always position 0:", text_of(write(wrong, 1, greedy)[0][0]))
 #
 # <details><summary><b>What this page does not show</b></summary>
 #
-# * One small model with 4 bits a number, one beginning live and ten in the record, one draw of each. Larger models turn round less easily, and derail later.
+# * One small model with 4 bits a number, one beginning live and ten in the record, one draw of each. What larger models do was not measured.
 # * Nats, strings and unknown words say how familiar a text is, not how good. No person judged a text.
 # * SmolLM2 was trained to chat; here it goes on with plain text.
 # * The speeds are processor seconds of one core in NumPy, with 4 bytes a number. The exact search is exact for the rounded weights of one caption model (one seed, two epochs).
-# * A draft that is a network was not measured: no smaller model with SmolLM2's tokens is at hand.
+# * A draft that is a network was not measured: no smaller model with these tokens is at hand.
 #
 # </details>
 #

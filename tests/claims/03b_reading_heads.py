@@ -59,6 +59,8 @@ def copying(page: Page) -> None:
     page.says(
         "darkest in block {:.0f}, head {:.0f}.", found[0, 0], found[0, 1], holds=found[0, 2] > 40 * max(equal, middle)
     )
+    right, wrong = page.numbers("by-distance", r"39 back ([\d.]+), 63 back ([\d.]+)")
+    page.says("It does not count.", holds=right > 0.8 > 0.1 > wrong)
     page.says(
         "The strongest induction head, block 18, head 6, puts {:.2f} of its weight on the token that comes next.",
         found[0, 2],
@@ -195,7 +197,7 @@ def given(page: Page) -> None:
         "In our rows that token stands 63 back.",
         "how much weight it puts 63 tokens back",
         "A head could also count 63 tokens back.",
-        "who counts 63 tokens back would not mind",
+        "Say 40 tokens twice, and it should look 39 back instead:",
         "A dozen of 270 heads look at what followed the earlier copy, all in blocks 17 to 24.",
         "a map of 30 blocks by nine heads of the mean weight 63 tokens back; it is white but for some cells from block "
         "17 on",

@@ -41,7 +41,7 @@ def loop(page: Page) -> None:
     page.says("The words of people cost the model {:.1f} nats a token, from first to last.", people["nats a token"])
     falling = greedy["nats by 16 tokens"]
     page.says(
-        "Its own cost {:.1f} at first and {:.1f} in the end.", falling[0], falling[-1],
+        "The tokens of its greedy texts cost {:.1f} at first and {:.1f} in the end.", falling[0], falling[-1],
         holds=min(people["nats by 16 tokens"]) > 2 * max(falling),
     )  # fmt: skip
     page.says(
@@ -152,8 +152,8 @@ def cache(page: Page) -> None:
         holds=read > 0,
     )  # fmt: skip
     page.says(
-        "To fetch all numbers once and only add them up takes {:.0f} ms, so half of a token's {:.0f} ms goes into "
-        "moving numbers.",
+        "To fetch all numbers once and only add them up takes {:.0f} ms, so about half of a token's {:.0f} ms goes "
+        "into moving numbers.",
         fetched, step,
         holds=0.4 < fetched / step < 0.6,
     )  # fmt: skip

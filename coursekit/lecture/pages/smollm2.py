@@ -40,7 +40,7 @@ def attend(x, block, before=None):
         k, v = (np.concatenate(both, axis=2) for both in zip(before, (k, v), strict=True))  # (B, 3, S, 64)
     scores = q.reshape(len(q), 3, -1, 64) @ k.swapaxes(2, 3) / 8  # three heads in a row share keys and values
     scores = scores.reshape(*q.shape[:3], -1)  # (B, 9, T, S)
-    weights = softmax(np.where(np.tri(q.shape[2], k.shape[2], start, bool), scores, -1e9), axis=-1)
+    weights = softmax(np.where(np.tri(x.shape[1], scores.shape[3], start, dtype=bool), scores, -1e9), axis=-1)
     return (weights.reshape(len(q), 3, -1, k.shape[2]) @ v).reshape(q.shape), weights, (k, v)
 
 
