@@ -22,22 +22,22 @@
 # > *a brown dog is running after the black dog* · *a black dog is running after the brown dog*
 #
 # The caption and its twin hold the same nine words. **Who chases whom, and what would a model answer if it knew the
-# words but not their order?** Write down your guess.
+# words but not their order?** Write down your guess. Section 1 has the answer for a small model, section 6 for a published one.
 #
 # **Afterwards you can**
 #
 # * prove that attention is blind to order, and say exactly what that means;
 # * build the sinusoidal table by hand, and find a shift in it;
-# * derive rotary positions from one demand;
+# * derive rotary positions from one demand, and write them in eight lines;
 # * predict what a model does beyond the length that it was trained on.
 #
 # **You need** [self-attention](02_self_attention.ipynb), the [encoder block](04_encoder_block.ipynb), sine and
-# cosine. Letters: **B** batch, **T** tokens, **D** width of a token, **H** heads.
+# cosine. Letters: **B** batch, **T** tokens, **D** width of a token, **H** heads, **K** width of a head.
 #
-# **Time:** about 59 minutes to read and predict (estimated, not measured); the code runs in about two minutes on two
+# **Time:** about 62 minutes to read and predict (estimated, not measured); the code runs in about two minutes on two
 # CPU cores.
 
-# %% tags=["course-setup"]
+# %% jupyter={"source_hidden": true} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell says how, where it is missing.
 import sys
 from importlib.util import find_spec
@@ -55,7 +55,7 @@ elif find_spec("coursekit") is None:
     print("The course's helper package is missing here. With coursekit.zip, which comes with this course, beside the notebook, run in a cell:")
     print('%pip install ./coursekit.zip')
 
-# %% tags=["setup"]
+# %% jupyter={"source_hidden": true} tags=["setup"]
 from coursekit import diagrams, live, plots, quiet, recorded, scenes
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
@@ -76,7 +76,7 @@ np.set_printoptions(precision=3, suppress=True)
 #
 # ## 1 · Twins
 
-# %% tags=["drawing"]
+# %% jupyter={"source_hidden": true} tags=["drawing"]
 plots.show(
     scenes.two_scenes(),
     alt="""The same nine words make two pictures. Left: a brown dog runs after a black dog, above its caption.
@@ -197,7 +197,7 @@ def sinusoids(length, width):
 # %%
 print(sinusoids(3, 4))
 
-# %% tags=["drawing"]
+# %% jupyter={"source_hidden": true} tags=["drawing"]
 figure, panels = plt.subplots(1, 2, figsize=(9.6, 4), width_ratios=[0.5, 2])
 bits = (np.arange(16)[:, None] >> np.arange(4)) & 1  # (16, 4), lowest digit first
 plots.matrix_map(bits, rows=list(map(str, range(16))), values=False, title="binary digits of p", ax=panels[0])
@@ -223,14 +223,9 @@ positions.""",
 )
 
 # %% [markdown]
-# The table is *added* to the tokens. Adding is a special case of appending: a linear layer turns $[x ; p]$ into
-# $xW_x + pW_p$, and with two identity matrices that is $x + p$. The paper multiplies the words' vectors by $\sqrt D$ first:
-# at D = 64 a row of the table has length 5.66, and a fresh Keras embedding has 0.23 without the factor and 1.85 with it ([evidence](evidence/05.ipynb#adding)).
-#
-# We train on twins, two seeds each: without positions, with a *learned* table (section 4), and with sinusoidal ones with $\sqrt
-# D$ and without.
+# The table is *added* to the tokens; the paper multiplies the words' vectors by $\sqrt D$ first ([evidence](evidence/05.ipynb#adding)). Is it enough? Train on twins again, two seeds each: without positions, with a *learned* table (section 4), and with sinusoidal ones with the factor and without.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["setup"]
 kinds = {
     "none": lambda: lambda x: x,
     "learned": lambda: (
@@ -307,7 +302,7 @@ for dog, colour in ((2, 1), (8, 7)):
 # %% [markdown]
 # Each dog looks one token to the left and finds its *own* colour. A sine without its cosine would not do: no matrix
 # shifts sines alone (see the second mistake below). Here the matrix is calculated; [lecture
-# 3b](03b_reading_heads.ipynb#real-heads) has a trained head that does the same.
+# 2](02_self_attention.ipynb#real-head) has a trained head that does the same.
 #
 # **With sine and cosine, "one to the left" is one fixed matrix for all positions, and with it each dog finds its own
 # colour.**
@@ -321,7 +316,7 @@ for dog, colour in ((2, 1), (8, 7)):
 # BERT-base. What structure does training give it? Here is the table of our small BERT, which has read texts of up to
 # 128 tokens.
 
-# %% tags=["drawing"]
+# %% jupyter={"source_hidden": true} tags=["drawing"]
 rows = bert_heads.position_table()[:64]  # (T, D)
 unit = (rows - rows.mean(axis=0)) / np.linalg.norm(rows - rows.mean(axis=0), axis=-1, keepdims=True)
 waves = sinusoids(64, rows.shape[1])
@@ -391,13 +386,42 @@ for m, n in ((3, 1), (53, 51), (1, 3)):
     print(f"query at {m:2}, key at {n:2}: score with the key (1, 0) {scores[0]:6.3f}, with (0, 1) {scores[1]:6.3f}")
 
 # %% [markdown]
-# Three facts to keep: the length of a vector does not change; *values* are not turned, because what is handed over
-# should not depend on where it stood; and the rotation happens in every layer, after the projections.
+# Now the real thing: eight lines for queries or keys of all heads, (B, H, T, K). A complex number holds a pair, and one product turns it:
 #
-# **ALiBi** (Press et al., 2022) is simpler: subtract $s_h\,(m - n)$ from the score of an earlier key, with a
-# slope $s_h = 2^{-8h/H}$ for head $h = 1 \dots H$. Far keys fade. Two maps show the scores of one query and one key at all pairs of 48 positions; the third, what ALiBi adds to a score.
+# ```python
+# def rotary(x, base=10_000.0):
+#     """Turns the pairs (2i, 2i + 1) of x (B, H, T, K) by their positions (Su et al. 2021)."""
+#     length, size = x.shape[-2:]
+#     theta = base ** (-np.arange(0, size, 2) / size)  # (K/2,): one angle a step for each pair
+#     turn = np.exp(1j * np.outer(np.arange(length), theta))  # (T, K/2)
+#     pairs = (x[..., 0::2] + 1j * x[..., 1::2]) * turn  # (B, H, T, K/2)
+#     return np.stack([pairs.real, pairs.imag], axis=-1).reshape(x.shape)  # (B, H, T, K)
+#
+#
+# def rotary_of_halves(x, base=10_000.0):
+#     """The same with the pairs (i, i + K/2)."""
+#     size = x.shape[-1]
+#     order = np.arange(size).reshape(2, -1).T.ravel()  # 0, K/2, 1, K/2 + 1, …
+#     return rotary(x[..., order], base)[..., np.argsort(order)]
+# ```
+#
+# Both layouts are in use: neighbours $(2i, 2i+1)$ in the paper and in this course, halves $(i, i + K/2)$ in many libraries. Both keep the demand, and they are not the same: with weights that were trained for the other one, a model raises no error and writes nonsense.
+#
+# Three facts to keep: the length of a vector does not change; *values* are not turned, because what is handed over should not depend on where it stood; and the rotation happens in every layer, after the projections.
+#
+# **How large a base?** The slowest pair turns once in $2\pi\cdot\text{base}^{(K-2)/K}$ positions. A pair that turns several times within the text says where a token is only up to whole turns: good for *one to the left*, useless for *far or near*. Longer texts want slower pairs, and so a larger base:
+#
+# | base | the slowest of 32 pairs (K = 64) turns once in | pairs that turn within 8,192 positions |
+# |---|---|---|
+# | 10,000 | 47,117 positions | 25 of 32 |
+# | 100,000 | 438,460 positions | 20 of 32 |
+# | 500,000 | 2,084,765 positions | 18 of 32 |
+#
+# The paper takes 10,000; SmolLM2, for texts of 8,192 tokens, 100,000; Llama 3, for longer ones, 500,000 (Grattafiori et al., 2024). And a model that is already trained? *Interpolation* (Chen et al., 2023) divides all positions, so that none is new, and blurs the fast pairs with which the model counts single tokens. *NTK-aware* scaling raises the base instead: the slow pairs are stretched, the fast ones hardly change. YaRN (Peng et al., 2024) chooses for each pair by the number of its turns. All three work best with a little training afterwards.
+#
+# **ALiBi** (Press et al., 2022) is simpler: subtract $s_h\,(m - n)$ from the score of an earlier key, with a slope $s_h = 2^{-8h/H}$ for head $h = 1 \dots H$. Far keys fade. Below, one query and one key meet at all pairs of 48 positions. The first two maps show their scores, the third shows what ALiBi adds to a score.
 
-# %% tags=["drawing"]
+# %% jupyter={"source_hidden": true} tags=["drawing"]
 rng = np.random.default_rng(4)
 q, k = rng.normal(size=(2, 32))  # (D,) each
 turn = np.exp(1j * np.outer(np.arange(48), 10_000.0 ** (-np.arange(0, 32, 2) / 32)))  # (T, D/2)
@@ -409,7 +433,7 @@ maps = {
     "ALiBi, slope 1/16, causal": -distance / 16,
 }
 
-# %% tags=["drawing"]
+# %% jupyter={"source_hidden": true} tags=["drawing"]
 figure, panels = plt.subplots(1, 3, figsize=(11, 3.4))
 for ax, (name, values) in zip(panels, maps.items(), strict=True):
     seen = distance >= (0 if "causal" in name else -48)
@@ -457,7 +481,7 @@ the key comes after the query.""",
 #
 # </details>
 
-# %% tags=["setup"]
+# %% jupyter={"source_hidden": true} tags=["setup"]
 by_seed = recorded.load("positions")["results"].values()  # three runs of five methods
 results = {method: [run[method] for run in by_seed] for method in ("none", "learned", "sinusoidal", "rotary", "ALiBi")}
 
@@ -467,7 +491,7 @@ for method, runs in results.items():
     views = np.array([run["views"]["all keys"] for run in runs])  # (3 seeds, 3 parts)
     print(f"{method:40}", *(f"{share:.2f}" for share in views[:, 1]), "  ", *(f"{share:.2f}" for share in views[:, 2]))
 
-# %% tags=["drawing"]
+# %% jupyter={"source_hidden": true} tags=["drawing"]
 figure, ax = plt.subplots(figsize=(8, 3.6))
 for line, (method, runs) in enumerate(results.items()):
     plots.measured_curve(np.arange(4, 160, 8), [run["by 8 positions"] for run in runs], label=method, line=line, ax=ax)
@@ -487,14 +511,14 @@ others, falls fast at first, then slowly. A line at 0.39 marks a model without m
 
 # %% [markdown]
 # Letters stand at 30 % of the positions. Copying these and guessing elsewhere gives 0.3 + 0.7/8 = 0.39, and three of the
-# five end there or below. Here the learned table has rows beyond 32, but random ones. The sinusoidal rows exist, but training never
+# five end there or below. The learned table has rows beyond 32, but random ones. The sinusoidal rows exist, but training never
 # used them. The rotary model fails although its scores depend on the distance alone. For this model two things are new
-# beyond 32: distances are longer than in training, and there are more keys. Which of the two spoils it? We read the
-# *same* models again:
+# beyond 32: distances are longer than in training, and there are more keys. Which of the two spoils it? Read the
+# *same* models again, through other glasses:
 #
 # * *last 32*: each query sees its last 32 keys only, a **window** (as in Mistral 7B, Jiang et al., 2023);
 # * *last 28, first 4*: as many keys, but four of them are far away;
-# * *all keys, positions / 5*: all 160 keys, but every distance divided by 5 (*interpolation*, Chen et al., 2023).
+# * *all keys, positions / 5*: all 160 keys, but every distance divided by 5 (interpolation).
 
 # %%
 for method, view in (
@@ -514,18 +538,19 @@ for method, view in (
     )
 
 # %% [markdown]
-# With the window the rotary model is correct again, at every position. With as many keys, but four of them far away,
-# it is not: 0.59 to 0.67 between 32 and 63, and 0.82 to 0.90 beyond. With all keys, but no distance above 32, it
-# reaches 0.91 to 0.92 beyond 32, and 0.93 to 0.94 on the first 32 positions. So distances beyond those of the
-# training spoil it, and the longest are not the worst: four far keys cost more between 32 and 63 than beyond. The number
-# of keys costs little. Between 32 and 63 the window does not help the sinusoidal model, so far keys are not its only
-# problem: its rows are new, too, but we did not test those alone. Beyond 64 two of its three seeds gain about 0.1.
+# | rotary, the same weights | positions 32 to 63 | 64 to 159 |
+# |---|---|---|
+# | all keys | 0.59 to 0.67 | 0.33 to 0.38 |
+# | last 28, first 4 | 0.59 to 0.67 | 0.82 to 0.90 |
+# | all keys, positions / 5 | 0.91 | 0.91 to 0.92 |
+# | last 32 | 1.00 | 1.00 |
+#
+# Through the window the *unchanged* weights go from 0.35 to 1.00. With as many keys, but four of them far away, they do not. Between 32 and 63 these four cost as much as *all* far keys: 0.59, 0.67 and 0.64 of the letters are correct in both views. With all keys, but no distance above 32, the share is 0.91 to 0.92. So it is the distances that are new, and not the number of keys.
 #
 # Large language models that are trained on long texts show one more effect: weight that they do not need goes to
 # the first tokens, the **attention sinks**, and a window that loses these tokens fails (Xiao et al., 2024).
 #
-# Our task rewards recent keys, which favours ALiBi. On reasoning and mathematical tasks, Kazemnejad et al. (2023) find
-# ALiBi, rotary and absolute positions *not* well suited to longer inputs; models without positions do better.
+# And a published encoder? MiniLM (lecture 4) has a learned table of 512 positions. Caption and twin say opposite things, and to it their vectors have the cosine 0.98; *Two canines chase each other* has 0.60 ([lecture 7](07_bert_ag_news.ipynb#word-order) computes both). It can read the order, and for what a sentence is *about* it hardly needs it. Order is everything where the next word is asked for, from lecture 8 on.
 #
 # **Here a model holds beyond its length only if far keys are weakened, cut or brought nearer.**
 
@@ -587,6 +612,15 @@ for name, rows in tables.items():
 #
 # </details>
 #
+# <details><summary><b>What this page does not show</b></summary>
+#
+# * Section 6 is one small task and one block, three seeds. It rewards recent keys, which favours ALiBi. On reasoning and mathematical tasks Kazemnejad et al. (2023) find ALiBi, rotary and absolute positions *not* well suited to longer inputs; models without positions do better.
+# * The window does not help the sinusoidal model between 32 and 63: its rows are new as well, and these alone were not tested.
+# * No base other than the given one was trained here; what a larger base is for is arithmetic and citation.
+# * The cosines are three sentences. How often word order changes an answer is counted in lectures 6b and 7.
+#
+# </details>
+#
 # ## Summary
 #
 # | method | where | parameters | the score depends on distance alone | beyond the training length |
@@ -610,6 +644,8 @@ for name, rows in tables.items():
 #   et al., *Exploring the limits of transfer learning with a unified text-to-text Transformer*, JMLR 21, 2020.
 # * J. Su et al., *RoFormer: enhanced Transformer with rotary position embedding*, 2021. O. Press, N. A. Smith, M.
 #   Lewis, *Train short, test long*, ICLR 2022.
+# * A. Grattafiori et al., *The Llama 3 herd of models*, 2024, arXiv:2407.21783. B. Peng et al., *YaRN: efficient context window
+#   extension of large language models*, ICLR 2024, arXiv:2309.00071; its section 2 names the origin of NTK-aware scaling.
 # * S. Chen et al., *Extending context window of large language models via positional interpolation*, 2023. A. Jiang
 #   et al., *Mistral 7B*, 2023. G. Xiao et al., *Efficient streaming language models with attention sinks*, ICLR 2024.
 # * A. Kazemnejad et al., *The impact of positional encoding on length generalization in Transformers*, NeurIPS 2023.
