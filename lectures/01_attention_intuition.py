@@ -29,12 +29,12 @@
 # * compute attention by hand;
 # * choose a bandwidth, and say what it decides;
 # * compare six scores, and say which of them can learn;
-# * read an alignment, and say what attention adds to a translator.
+# * write an attentive translator, read its alignment, and say what attention adds.
 #
-# **You need** matrix products, the softmax, Keras `Model` and `fit`, and for section 6 what a recurrent network and its state are. **Time:** about 49 minutes to read and predict (estimated, not measured); the
-# code runs in about a minute on two CPU cores.
+# **You need** matrix products, the softmax, Keras `Model` and `fit`, and for section 6 what a recurrent network and its state are. **Time:** about 51 minutes to read and predict (estimated, not measured); the
+# code runs in about a minute on two CPU cores. Letters: **T** queries, **S** keys and values, **D** width of a query and of a key, $D_v$ width of a value, **B** sentences of a batch.
 
-# %% tags=["course-setup"]
+# %% jupyter={"source_hidden": true} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell says how, where it is missing.
 import sys
 from importlib.util import find_spec
@@ -52,7 +52,7 @@ elif find_spec("coursekit") is None:
     print("The course's helper package is missing here. With coursekit.zip, which comes with this course, beside the notebook, run in a cell:")
     print('%pip install ./coursekit.zip')
 
-# %% tags=["setup"]
+# %% jupyter={"source_hidden": true} tags=["setup"]
 from coursekit import diagrams, live, plots, quiet, recorded, scenes
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
@@ -63,7 +63,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.special import softmax
 
-# %% tags=["drawing"]
+# %% jupyter={"source_hidden": true} tags=["drawing"]
 plots.show(
     scenes.two_scenes(),
     alt="""The colours decide the picture. Left: a brown dog runs after a black dog. Right, with the two colour words
@@ -91,7 +91,7 @@ exchanged: a black dog runs after a brown dog.""",
 #
 # </details>
 
-# %% tags=["drawing"]
+# %% jupyter={"source_hidden": true} tags=["drawing"]
 translated = recorded.load("recurrent_translation")["results"]
 red = translated["alignment"]  # a test sentence that was never trained
 weights = np.array(red["weights"]["Luong, additive"])[:6]  # the first six English words
@@ -192,7 +192,7 @@ print("soft    ", by_distance(np.array([[10.5]]), hours, degrees).round(2)[0, 0]
 # Your eye selects, too: it sees sharply at one spot only, and a question decides where that spot moves
 # ([more on eyes, sentences and databases](evidence/01.ipynb#eyes-and-databases)):
 
-# %% tags=["drawing"]
+# %% jupyter={"source_hidden": true} tags=["drawing"]
 plots.show(
     scenes.looked_at(spots=[(60, 205), (270, 590)]),
     alt="""An eye sees sharply only where it looks, so the question decides what is seen. Three copies of a photograph of a tower: sharp
@@ -249,7 +249,7 @@ for sigma in sigmas:
 for name, row in errors.items():
     print(f"{name}: smallest error at σ = {sigmas[np.argmin(row)]:.2f}")
 
-# %% tags=["drawing"]
+# %% jupyter={"source_hidden": true} tags=["drawing"]
 ax = plt.subplots(figsize=(6.0, 2.9))[1]
 for (name, row), style in zip(errors.items(), plots.LINES, strict=False):
     ax.plot(sigmas, row, label=name, markevery=4, **style)
@@ -285,7 +285,7 @@ error falls all the way to the smallest bandwidth; leaving each point out, it ha
 # Three toy tasks show how they differ. Five items lie in random order, and the query wants one of them. *Same language*: query and key are noisy copies of one vector. *Other language*: query and key of a
 # word have nothing in common, and a dictionary must be learned. *By position*: "the second", whatever lies there.
 
-# %% tags=["drawing"]
+# %% jupyter={"source_hidden": true} tags=["drawing"]
 from coursekit import toy_scores
 
 tasks = ["same language", "other language", "by position"]
@@ -302,7 +302,7 @@ Two tables of six scores by three tasks; guessing is 0.20. In the same language 
 )
 
 # %% [markdown]
-# Cosine lies between −1 and 1, so its weights differ little; Graves et al. (2014) multiply it by a learned sharpness. Dividing by $\sqrt d$ makes the weights softer, too, and brings nothing here; lecture 2 shows where it is needed. Dot, scaled dot and cosine have nothing to learn. So a Transformer first multiplies queries and keys
+# Cosine lies between −1 and 1, so its weights differ little; Graves et al. (2014) multiply it by a learned sharpness.  Dot, scaled dot and cosine have nothing to learn. So a Transformer first multiplies queries and keys
 # by learned matrices: $(W_q x)\cdot(W_k y) = x^\top (W_q^\top W_k)\,y$ is the general score, with $W$ in two factors.
 #
 # **A score without parameters can only compare; to connect what does not look alike, something must be learned.**
@@ -319,10 +319,28 @@ Two tables of six scores by three tasks; guessing is 0.20. In the same language 
 # 3. **Weights** $\alpha_{ij} = \operatorname{softmax}_j(e_{ij})$: over source positions.
 # 4. **Context** $c_i = \sum_j \alpha_{ij} h_j$: a new one for each written word. The decoder computes its next state and the next word from this context, the last word and the state.
 #
+# The whole network in Keras (`coursekit` has it as `date_translators.build`), with the current state as the query, as in Luong et al. (2015); `U` is the width of a direction:
+#
+# ```python
+# def attentive_translator(tokens, units=32):
+#     """Source (B, S) and the tokens written before (B, T) to the logits (B, T, V) of the next ones, and its weights."""
+#     source, before = keras.Input((None,), dtype="int32"), keras.Input((None,), dtype="int32")
+#     embedding, mask = layers.Embedding(tokens, 32), ops.not_equal(source, 0)
+#     read = layers.Bidirectional(layers.LSTM(units, return_sequences=True, return_state=True))
+#     annotations, h1, c1, h2, c2 = read(embedding(source), mask=mask)  # (B, S, 2U)
+#     last = [ops.concatenate([h1, h2], axis=-1), ops.concatenate([c1, c2], axis=-1)]  # (B, 2U) each
+#     states = layers.LSTM(2 * units, return_sequences=True)(embedding(before), initial_state=last)  # (B, T, 2U)
+#     query, key = (layers.Dense(units, use_bias=False)(x) for x in (states, annotations))  # (B, T, U), (B, S, U)
+#     attend = layers.AdditiveAttention(name="align")  # v · tanh(query + key), softmax over S, average
+#     context, weights = attend([query, annotations, key], mask=[None, mask], return_attention_scores=True)  # (B, T, 2U)
+#     features = layers.Dense(64, activation="tanh")(ops.concatenate([states, context], axis=-1))
+#     model = keras.Model([source, before], layers.Dense(tokens)(features))  # (B, T, V)
+#     return model, keras.Model([source, before], weights)
+# ```
+#
 # Nobody tells this network which words belong together. The softmax has a gradient, so the error of a predicted English word also changes $W$, $U$ and $v$, until the weights help to predict it.
 #
-# Now a task that trains in seconds: dates as people write them become *YYYYMMDD*. The task comes from Coursera's *Sequence Models*, week 3; what is new is that a line holds one, two or three dates. In our network the current state is the query, as
-# in Luong et al. (2015).
+# Now a task that trains in seconds: dates as people write them become *YYYYMMDD*. The task comes from Coursera's *Sequence Models*, week 3; what is new is that a line holds one, two or three dates.
 
 # %%
 from coursekit import date_translators as translators
@@ -338,7 +356,7 @@ for count, row in shares.items():
     print(f"{count} in a line: correct by position in the line", [f"{share:.2f}" for share in row])
 
 # %% [markdown]
-# **Predict.** Without attention the same network trains 16 epochs, not 5. It sees one state of 128 numbers. Which dates of a line does it translate correctly?
+# **Predict.** Without attention the same network trains 16 epochs, not 5. Its decoder begins with one state of 128 numbers. Which dates of a line does it translate correctly?
 #
 # - (a) all, a little worse
 # - (b) each with the same smaller share
@@ -350,7 +368,7 @@ for count, row in shares.items():
 #
 # </details>
 
-# %% tags=["drawing"]
+# %% jupyter={"source_hidden": true} tags=["drawing"]
 by_seed = recorded.load("date_translators")["results"]
 marks = ["1 of 1", "1 of 2", "2 of 2", "1 of 3", "2 of 3", "3 of 3"]
 ax = plt.subplots(figsize=(7.0, 3.2))[1]
@@ -372,7 +390,7 @@ for name, runs in by_seed.items():
 # %% [markdown]
 # Cho et al. (2014) and Bahdanau et al. (2015) saw the quality fall with the length of a sentence; here, without attention, the position of the date in its line matters ([evidence](evidence/01.ipynb#one-date)). Attention adds a direct path between each written token and each source position: values go forwards, gradients backwards. The next figure shows how much each path is used; equal weights would give each 1/18 = 0.06.
 
-# %% tags=["drawing"]
+# %% jupyter={"source_hidden": true} tags=["drawing"]
 weights, read, written = translators.weights_for(attentive, "friday 14 july 2023;5/23/1988", "20230714;19880523")
 ax = plots.attention_map(weights, written, read, values=False, colorbar=True, ax=plt.subplots(figsize=(6.4, 4.2))[1])
 plots.show(
@@ -385,8 +403,6 @@ eighteen source tokens; year, month and day of each date form blocks off the dia
 # A translator that copies token by token, moving only forwards, could not write this order.
 #
 # Back to the opening question. To write "brown", a translator needs a vector that has read *brun*. Each annotation also holds neighbouring words, so the matching vector may stand beside the colour: for our caption, one translator wrote "black" while looking mostly at *chien* ([evidence](evidence/01.ipynb#caption)). So a large weight says where a vector was taken from, not what it is about.
-#
-# A learned alignment has its limits: lines of *four* dates were never trained, and their third date is nearly always wrong ([evidence](evidence/01.ipynb#four-dates)). On lines of one to three dates the result is clear:
 #
 # **Without attention, training finds one date of a line; with it, all of them.**
 
@@ -404,7 +420,7 @@ eighteen source tokens; year, month and day of each date form blocks off the dia
 # %% [markdown]
 # ## Two mistakes
 #
-# **Padding is not masked.** Padding fills up short lines. Its score is a score like any other, and a score of 0 is no mask: below, padding still gets 0.47 of the weight. Only a very negative score removes it. A trained network may hide this mistake ([evidence](evidence/01.ipynb#padding)).
+# **Padding is not masked.** Padding fills up short lines. Its score is a score like any other, and a score of 0 is no mask: below, padding still gets 0.47 of the weight. Only a very negative score removes it.
 #
 # **The softmax runs over the queries.** Then the queries compete for each key, and a query can lose everywhere: the second row below sums to 0.00.
 
@@ -431,6 +447,15 @@ print("softmax over the queries, row sums", softmax(scores, axis=0).sum(axis=-1)
 #
 # **4.** "The decoder takes a softmax over the positions and so finds the most probable next word." What is wrong?
 # <details><summary>Answer</summary>There are two softmaxes. The one over source positions gives the weights; the next word comes from another one, over the vocabulary.</details>
+#
+# <details><summary><b>What this page does not show</b></summary>
+#
+# * That the single state is too small. Without attention training finds one date of a line; whether a larger state, or longer training, would find more is not shown here.
+# * A learned alignment has its limits: lines of *four* dates were never trained, and their third date is nearly always wrong ([evidence](evidence/01.ipynb#four-dates)).
+# * The six scores are compared on three toy tasks. Dividing by $\sqrt d$ brings nothing there; lecture 2 shows where it is needed.
+# * A trained network may hide a missing mask ([evidence](evidence/01.ipynb#padding)).
+#
+# </details>
 #
 # ## Summary
 #
