@@ -116,6 +116,15 @@ def scaling(page: Page) -> None:
     page.given("Nine rows are few, and 64 is one width.", "At 64, the width of a head", because="the cell's sizes")
     page.given("400 queries with 32 keys each", "equal weights would be 0.03", because="the cell's sizes; 1/32")
     runs = page.recorded("reader_design")["results"]["runs"]
+    by_rate = page.recorded("reader_design")["results"]["by rate"]
+    own = {  # of each design, the accuracies at the rate with the lowest loss
+        name: [run["accuracy"] for run in min(at.values(), key=lambda runs: sum(run["last loss"] for run in runs))]
+        for name, at in by_rate.items()
+    }
+    page.says(
+        "What the division does for the training of a small model, at four learning rates",
+        holds=[mine < best for name in OTHERS for mine, best in zip(own[name], own[SOFT_SMALL], strict=True)],
+    )
     before = {name: [run["before"]["Jacobian"] for run in runs[name]] for name in runs}
     page.says(
         "there the Jacobian is not smaller at the start",
