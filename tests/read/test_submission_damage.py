@@ -2,23 +2,15 @@
 
 import copy
 import json
-from pathlib import Path
-from types import SimpleNamespace
 
 import nbformat
 import pytest
-from hostile import making
-from hostile.kinds import WRONG
-from hostile.making import LOOPS
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from test_submission_factory import ANSWERS, LOCKED, POINTS, STUBS, answered, as_bytes, release
 from test_submission_repair import assert_sound, sources_before
 
-from autograder.course.settings import load_course
-from autograder.grade.lab_grader import LabGrader
-from autograder.grade.preloading import start_sandbox
-from autograder.read import CellStep, FoundSubmission, Unreadable, find_submissions, read_notebook, read_plan
+from autograder.read import CellStep, Unreadable, find_submissions, read_notebook, read_plan
 from autograder.read.skeleton import find_checked_exercise, find_defined_names, only_checks
 
 RELEASE = release()
@@ -194,40 +186,3 @@ def test_damaged_archives_give_verdicts(tmp_path_factory, junk_bytes, at):
             submission.read()
         except Unreadable as refused:
             assert refused.reason
-
-
-# -- random damage, all the way to the mark --------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def grading(tmp_path_factory):
-    """A grader of lab 02 and a warm sandbox."""
-    course = load_course(making.make_course(tmp_path_factory.mktemp("damage"), **making.SOON_REACHED))
-    with start_sandbox(course) as warm:
-        yield LabGrader(course, making.LAB, seed=11), warm.result()
-
-
-@pytest.mark.sandbox
-@pytest.mark.long
-@settings(max_examples=12, suppress_health_check=list(HealthCheck), derandomize=True)
-@given(wounds=st.lists(damage, min_size=1, max_size=10), junk=st.binary(max_size=8), at=st.integers(0, 10**6))
-def test_damage_gives_no_point_and_takes_none(grading, wounds, junk, at):
-    """All answers are right but one; whatever happens to the notebook, that one earns nothing and no other loses."""
-    grader, sandbox = grading
-    notebook = making.answered(**{LOOPS: WRONG})
-    for wound in wounds:
-        hurt(notebook["cells"], *wound)
-    left = {"".join(cell["source"]) for cell in notebook["cells"]}
-    content = making.as_bytes(notebook)
-    torn = content[: at % len(content)] + junk
-    for data in (content, torn):
-        source = SimpleNamespace(path=Path("work.ipynb"), read=lambda data=data: data)
-        result = grader.grade(FoundSubmission("someone", making.LAB, None, source), sandbox)
-        assert {exercise.exercise: exercise.max_score for exercise in result.exercises} == making.POINTS
-        scores = {exercise.exercise: exercise.score for exercise in result.exercises}
-        assert scores[LOOPS] == 0
-        if data is content and result.state == "graded":
-            for name, answer in making.right_answers().items():
-                # The layer calls the function above it, which damage may have taken away or moved below it.
-                if name in making.POINTS and name not in (LOOPS, "SelfAttention") and answer in left:
-                    assert scores[name] == making.POINTS[name], (name, scores, result.repairs)
