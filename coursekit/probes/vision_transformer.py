@@ -56,6 +56,7 @@ def _embedding_gradients(driven: BuiltLayer) -> dict[str, Any]:
         lambda: tf.reduce_sum(driven.built(images) * driven.inputs["cotangent.output"]),
         [(f"`{name}`", source) for name, source in sources.items()],
         advice=ON_THE_WAY,
+        watch=sources.values(),
     )
     return {f"gradient.{name}": gradient for name, gradient in zip(sources, found, strict=True)}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,7 @@ def gradients(
     of: str = "output",
     advice: str = TRACKED,
     most: int | None = None,
+    watch: Iterable[Any] = (),
 ) -> list[Any]:
     """The gradients of what `loss_of` gives, by tensors and variables.
 
@@ -51,6 +52,7 @@ def gradients(
         sources: how each of them is called in the text, and itself.
         of, advice: what has no gradient, and what to look at, in the text.
         most: how many sources the text names; all by default.
+        watch: variables that no training changes, and whose gradients are asked for all the same.
 
     Raises:
         ContractError: some have no gradient.
@@ -58,7 +60,7 @@ def gradients(
     import tensorflow as tf
 
     with tf.GradientTape() as tape:
-        tape.watch([source for _, source in sources if not isinstance(source, tf.Variable)])
+        tape.watch([*watch, *(source for _, source in sources if not isinstance(source, tf.Variable))])
         loss = loss_of()
     found = tape.gradient(loss, [source for _, source in sources])
     lost = dict.fromkeys(name for (name, _), gradient in zip(sources, found, strict=True) if gradient is None)
