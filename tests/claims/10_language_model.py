@@ -21,7 +21,7 @@ def claims(page: Page) -> None:
     mistakes(page)
     recorded(page)
     page.given(
-        "about 60 minutes to read and predict (estimated, not measured)",
+        "about 75 minutes to read and predict (estimated, not measured)",
         "the code runs in about four minutes on two CPU cores, without the published model in about two.",
         "SmolLM2 (93 MB;",
         "The 256 bytes are such a list and can write everything",
@@ -182,6 +182,91 @@ def copying(page: Page) -> None:
         "With a fixed period the token to copy always stands at the same one, and a single block learns it",
         holds=[len(fixed) == 3, max(fixed) < 0.05],
     )
+
+
+def real(page: Page) -> None:
+    """SmolLM2 in the page's class."""
+    page.says(
+        "so the loader stores each three times ({:.1f} million numbers, {:.1f} million of them different).",
+        page.number("c10-real", r"([\d,]+) numbers in PlainLanguageModel") / 1e6,
+        134_515_008 / 1e6,
+        holds=page.number("c10-real", r"PlainLanguageModel, (\d+) blocks") == 30,
+    )
+    asked = page.output("c10-asked")
+    page.says("The first answer names the right effect.", holds="Rayleigh scattering" in asked)
+    page.says(
+        "The second has the form of an answer and counts wrong: {:.0f}, where it is 6.",
+        page.number("c10-asked", r"The answer is (\d+)\."),
+    )
+    plain, templated = page.output("c10-template").split("— in the template")
+    page.says(
+        "The most probable next token is the end of the turn: a question stands there, so whoever asked has finished. "
+        "The same question in the template is answered.",
+        holds=["→ <|im_end|>" in plain, "→ The capital of France is Paris." in templated],
+    )
+    own, longer, real_one = page.numbers("c10-real-bits", r"([\d.]+) bits a byte")
+    page.says("SmolLM2 reads these functions best", holds=[real_one < longer < own])
+    (first, again), (once, twice) = np.reshape(
+        page.numbers("c10-twice", r"first time ([\d.]+), second time ([\d.]+)"), (2, 2)
+    )
+    page.says(
+        "Random tokens cost SmolLM2 {:.1f} nats each, and {:.1f} when they come again. Yours pays as much the second "
+        "time",
+        once, twice,
+        holds=[abs(first - again) < 0.3, twice < once / 2],
+    )  # fmt: skip
+    less, more = (
+        page.numbers("c10-longer", rf"{steps} steps +ended: +(\d+) of 24, of these parse: +(\d+)")
+        for steps in ("640", "1,960")
+    )
+    page.says(
+        "A model that has read more writes better.", holds=[more[1] > less[1], more[1] / more[0] > less[1] / less[0]]
+    )
+    start = page.recorded("assistant")["results"]["start"]
+    page.says(
+        "the same class after {:,} steps, which have read {:.1f} million tokens.", start["steps"], start["tokens"] / 1e6
+    )
+    page.given(
+        "Both write at most 48 tokens now:",
+        "(Ben Allal et al. 2025) has 30 of the blocks above, D = 576, nine heads of K = 64 and V = 49,152.",
+        "It has read 2 trillion tokens of web pages, code and textbooks, where yours has read 1.3 million",
+        "the base of the rotary angles is 100,000 (lecture 5 has 10,000), the norm's ε is 10⁻⁵",
+        "The file has 98 MB, though 134.5 million numbers of four bytes would take 538 MB.",
+        "Most matrices are stored as whole numbers from 0 to 15, 32 at a time, with a scale and a least value for each "
+        "32: five bits a number.",
+        "SmolLM2 has read 15,000 a parameter",
+        "SmolLM2-135M-Instruct (Ben Allal et al.",
+        "Say 40 random tokens twice:",
+        "concluded that both alike, at about 20 tokens a parameter",
+        "Twelve functions, 16 docstrings",
+        because="as published, or a setting",
+    )
+
+
+def order(page: Page) -> None:
+    """What the order of a prompt is worth to SmolLM2."""
+    none, other, shuffled, close, kept = page.numbers("c10-order", r"([\d.]+) nats a token \(standard")
+    page.says(
+        "{:.0f} %. In order the forty words save {:.2f} nats a token, shuffled {:.2f}.",
+        100 * (none - shuffled) / (none - kept), none - kept, none - shuffled,
+    )  # fmt: skip
+    page.says("the ten words cost about {:.1f} nats a token.", none)
+    cost, low, high = page.numbers("c10-order", r"costs ([\d.]+) nats a token, 95 % between ([\d.]+) and ([\d.]+)")
+    page.says(
+        "Shuffling the prompt costs {:.2f} nats a token (95 % between {:.2f} and {:.2f}). Forty words of another text, "
+        "in order, are worth nothing: so it is these words that help, and their order helps even more.",
+        cost, low, high,
+        holds=[abs(none - other) < 0.1, low > 0, cost > none - shuffled],
+    )  # fmt: skip
+    page.says(
+        "the cost falls from {:.2f} to {:.2f}; with all in order it is {:.2f}.",
+        shuffled, close, kept,
+        holds=shuffled - close > close - kept,
+    )  # fmt: skip
+    page.says(
+        "For the next word both count: which words stood before, and in which order.", holds=kept < shuffled < none
+    )
+    page.given("Give SmolLM2 forty words of a docstring", because="a setting")
 
 
 def mistakes(page: Page) -> None:
