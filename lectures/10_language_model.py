@@ -629,7 +629,7 @@ ax.minorticks_off()
 ax.legend(loc=(0.02, 0.2), fontsize=9)
 plots.show(
     figure,
-    alt="""Your model hardly copies: a name that it has read twice stays as dear as guessing, while a new one gets dearer. Nats of a made-up name in held-out functions over the tokens read,
+    alt="""Your model hardly copies: a name that it has read twice stays nearly as dear as guessing, while a new one gets dearer. Nats of a made-up name in held-out functions over the tokens read,
 recorded, median and range of three seeds: both curves fall and rise together up to four million tokens; then the new name goes on to rise and the known one goes back. Both stay far above the line for knowing how such names are made.""",
 )
 
