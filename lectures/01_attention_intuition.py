@@ -31,7 +31,7 @@
 # * compare six scores, and say which of them can learn;
 # * write an attentive translator, read its alignment, and say what attention adds.
 #
-# **You need** matrix products, the softmax, Keras `Model` and `fit`, and for section 6 what a recurrent network and its state are. **Time:** about 51 minutes to read and predict (estimated, not measured); the
+# **You need** matrix products, the softmax, Keras `Model` and `fit`, and for section 5 what a recurrent network and its state are. **Time:** about 48 minutes to read and predict (estimated, not measured); the
 # code runs in about a minute on two CPU cores. Letters: **T** queries, **S** keys and values, **D** width of a query and of a key, $D_v$ width of a value, **B** sentences of a batch.
 
 # %% jupyter={"source_hidden": true} tags=["course-setup"]
@@ -61,7 +61,11 @@ plots.use_course_style()
 import keras
 import matplotlib.pyplot as plt
 import numpy as np
+from keras import layers, ops
 from scipy.special import softmax
+
+from coursekit import date_translators as translators
+from coursekit import dates
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 plots.show(
@@ -113,7 +117,6 @@ colours = translated["colours"]
 print(f"{colours['sentences']} test sentences; mean weight on the French colour when the English one is due,")
 print("three seeds:", colours["weight"]["Luong, additive"], "| equal weights:", colours["equal weights"])
 
-
 # %% [markdown]
 # **A translator needs the matching word, wherever this stands, and can learn to find it.**
 
@@ -140,9 +143,8 @@ class PlainAttention:
         self.weights = exponentials / exponentials.sum(axis=-1, keepdims=True)  # (T, S), every row sums to 1
         return self.weights @ values  # (T, D_v)
 
-
 # %% [markdown]
-# The score is left open: sections 3 and 4 use a distance, section 5 compares six scores. First a case that you can check.
+# The score is left open: section 3 uses a distance, section 4 compares six scores. First a case that you can check.
 
 # %% [markdown]
 # **By hand.** Three keys: (1, 0), (0, 1), (1, 1). Their values: 10, 20, 0. The query is (1, 0), and the score is the dot product. Find the three
@@ -167,47 +169,13 @@ print("weights", attention.weights.round(4), "context", context.round(3))
 # **Attention is an average whose weights are computed from the query.**
 
 # %% [markdown]
-# <a id="database"></a>
-#
-# ## 3 · A database that answers with an average
-#
-# The words *query*, *key* and *value* come from databases: you bring a query, and get the value whose key matches. Here a thermometer was read five times, and you want to know the temperature at half past ten.
-
-# %%
-# NBVAL_CHECK_OUTPUT
-hours = np.array([[8.0], [9.0], [10.0], [12.0], [15.0]])  # keys (S, 1)
-degrees = np.array([[11.0], [13.0], [15.0], [20.0], [22.0]])  # values (S, 1)
-distance = np.abs(hours[:, 0] - 10.5)
-nearest = np.argsort(distance)
-print("exact   ", "no such key" if distance.min() > 0 else degrees[nearest[0], 0])
-print("nearest ", degrees[nearest[0], 0])
-print("top 3   ", degrees[nearest[:3], 0].mean())
-by_distance = PlainAttention(score=lambda query, keys: -((keys - query) ** 2).sum(axis=-1))
-print("soft    ", by_distance(np.array([[10.5]]), hours, degrees).round(2)[0, 0])
-
-# %% [markdown]
-# An exact query fails between the keys. *Nearest* ignores all other keys (**hard** attention). *Top 3* gives three keys the same weight. **Soft** attention uses all, each with a weight that falls with the
-# distance (after Zhang et al., *Dive into Deep Learning*, section 11.1).
-#
-# Your eye selects, too: it sees sharply at one spot only, and a question decides where that spot moves
-# ([more on eyes, sentences and databases](evidence/01.ipynb#eyes-and-databases)):
-
-# %% jupyter={"source_hidden": true} tags=["drawing"]
-plots.show(
-    scenes.looked_at(spots=[(60, 205), (270, 590)]),
-    alt="""An eye sees sharply only where it looks, so the question decides what is seen. Three copies of a photograph of a tower: sharp
-everywhere, sharp at the top of the tower only, sharp at a tree at the right edge only.""",
-)
-
-# %% [markdown]
-# **Hard attention picks one value; soft attention averages all of them, with weights that fall with the distance.**
-
-# %% [markdown]
 # <a id="bandwidth"></a>
 #
-# ## 4 · How sharp?
+# ## 3 · How sharp?
 #
-# In 1964 Nadaraya and Watson, independently, predicted a value as a weighted average of measurements. With a Gaussian kernel, their estimate is attention with the score
+# The words *query*, *key* and *value* come from databases: you bring a query, and get the value whose key matches. Attention differs in one point: it answers even if no key matches exactly. **Hard** attention then takes the value of the nearest key, and ignores all others. **Soft** attention averages all values, with weights that fall with the distance.
+#
+# In 1964 Nadaraya and Watson, independently, predicted a value in this way, as a weighted average of measurements. With a Gaussian kernel, their estimate is attention with the score
 #
 # $$s_j = -\frac{(q-k_j)^2}{2\sigma^2}$$
 #
@@ -264,12 +232,12 @@ error falls all the way to the smallest bandwidth; leaving each point out, it ha
 # %% [markdown]
 # Of the bandwidths tried, 0.19 predicts the left-out points best: wide enough to average the noise away, narrow enough to follow the curve.
 #
-# **The bandwidth decides between copying and averaging.**
+# **The bandwidth decides between copying and averaging: a small one is hard attention, a large one the plain mean.**
 
 # %% [markdown]
 # <a id="six-scores"></a>
 #
-# ## 5 · Six scores
+# ## 4 · Six scores
 #
 # Expand the square, now for vectors: $-\lVert q-k\rVert^2/2\sigma^2$ $= q\cdot k/\sigma^2 - \lVert k\rVert^2/2\sigma^2 - \lVert q\rVert^2/2\sigma^2$. The last term is the same for all keys, so it cancels in the softmax. If all keys have the same length, the middle one cancels too. What is left is the **dot product** of query and key, divided by $\sigma^2$. Here are six scores from the literature; the rest of attention stays as it is.
 #
@@ -302,7 +270,7 @@ Two tables of six scores by three tasks; guessing is 0.20. In the same language 
 )
 
 # %% [markdown]
-# Cosine lies between −1 and 1, so its weights differ little; Graves et al. (2014) multiply it by a learned sharpness.  Dot, scaled dot and cosine have nothing to learn. So a Transformer first multiplies queries and keys
+# Cosine lies between −1 and 1, so its weights differ little; Graves et al. (2014) multiply it by a learned sharpness. Dot, scaled dot and cosine have nothing to learn. So a Transformer first multiplies queries and keys
 # by learned matrices: $(W_q x)\cdot(W_k y) = x^\top (W_q^\top W_k)\,y$ is the general score, with $W$ in two factors.
 #
 # **A score without parameters can only compare; to connect what does not look alike, something must be learned.**
@@ -310,50 +278,77 @@ Two tables of six scores by three tasks; guessing is 0.20. In the same language 
 # %% [markdown]
 # <a id="translator"></a>
 #
-# ## 6 · The translator
+# ## 5 · The translator
 #
-# A translator has two parts: an **encoder** reads, and a **decoder** writes (Sutskever et al. 2014; Cho et al. 2014). The decoder starts from the encoder's last state, so this state is all that it knows of the source. Each word that it predicts is its next input; in training it reads the correct word instead (lecture 8). Bahdanau, Cho and Bengio (2015) keep what the encoder left at *every* position:
+# A translator has two parts: an **encoder** reads, and a **decoder** writes (Sutskever et al. 2014; Cho et al. 2014). Without attention the decoder starts from the encoder's last state, and this state is all that it knows of the source. Bahdanau, Cho and Bengio (2015) keep what the encoder left at *every* position:
 #
 # 1. **Annotations** $h_j$: a recurrent network in both directions leaves a vector at each source position $j$.
 # 2. **Alignment model**, a small network: $e_{ij} = v^\top\tanh(W s_{i-1} + U h_j)$, with the decoder's state $s_{i-1}$ as the query.
 # 3. **Weights** $\alpha_{ij} = \operatorname{softmax}_j(e_{ij})$: over source positions.
-# 4. **Context** $c_i = \sum_j \alpha_{ij} h_j$: a new one for each written word. The decoder computes its next state and the next word from this context, the last word and the state.
-#
-# The whole network in Keras (`coursekit` has it as `date_translators.build`), with the current state as the query, as in Luong et al. (2015); `U` is the width of a direction:
-#
-# ```python
-# def attentive_translator(tokens, units=32):
-#     """Source (B, S) and the tokens written before (B, T) to the logits (B, T, V) of the next ones, and its weights."""
-#     source, before = keras.Input((None,), dtype="int32"), keras.Input((None,), dtype="int32")
-#     embedding, mask = layers.Embedding(tokens, 32), ops.not_equal(source, 0)
-#     read = layers.Bidirectional(layers.LSTM(units, return_sequences=True, return_state=True))
-#     annotations, h1, c1, h2, c2 = read(embedding(source), mask=mask)  # (B, S, 2U)
-#     last = [ops.concatenate([h1, h2], axis=-1), ops.concatenate([c1, c2], axis=-1)]  # (B, 2U) each
-#     states = layers.LSTM(2 * units, return_sequences=True)(embedding(before), initial_state=last)  # (B, T, 2U)
-#     query, key = (layers.Dense(units, use_bias=False)(x) for x in (states, annotations))  # (B, T, U), (B, S, U)
-#     attend = layers.AdditiveAttention(name="align")  # v · tanh(query + key), softmax over S, average
-#     context, weights = attend([query, annotations, key], mask=[None, mask], return_attention_scores=True)  # (B, T, 2U)
-#     features = layers.Dense(64, activation="tanh")(ops.concatenate([states, context], axis=-1))
-#     model = keras.Model([source, before], layers.Dense(tokens)(features))  # (B, T, V)
-#     return model, keras.Model([source, before], weights)
-# ```
-#
-# Nobody tells this network which words belong together. The softmax has a gradient, so the error of a predicted English word also changes $W$, $U$ and $v$, until the weights help to predict it.
-#
-# Now a task that trains in seconds: dates as people write them become *YYYYMMDD*. The task comes from Coursera's *Sequence Models*, week 3; what is new is that a line holds one, two or three dates.
+# 4. **Context** $c_i = \sum_j \alpha_{ij} h_j$: a new one for each written word. The decoder computes the next word from this context and its state.
+
+# %% jupyter={"source_hidden": true} tags=["drawing"]
+figure, ax = diagrams.canvas(10.4, 4.3)
+french, english = ["un", "chien", "brun", "court", "…"], ["a", "brown", "dog"]
+sources = diagrams.tokens(ax, french, 0.8, 0.45, step=1.15)
+notes = [diagrams.box(ax, word.x, 1.45, f"$h_{number + 1}$", role="key", width=0.7, height=0.46) for number, word in enumerate(sources)]
+for number, (word, note) in enumerate(zip(sources, notes, strict=True)):
+    diagrams.arrow(ax, word, note)
+    if number:
+        diagrams.arrow(ax, (notes[number - 1].x + 0.35, 1.52), (note.x - 0.35, 1.52))
+        diagrams.arrow(ax, (note.x - 0.35, 1.38), (notes[number - 1].x + 0.35, 1.38))
+states = [diagrams.box(ax, 7.4 + 1.2 * number, 1.45, f"$s_{number + 1}$", role="query", width=0.7, height=0.46) for number in range(3)]
+diagrams.arrow(ax, notes[-1].right, states[0].left, dashed=True, label="last state")
+for number in (0, 1):
+    diagrams.arrow(ax, states[number], states[number + 1])
+context = diagrams.box(ax, 3.1, 2.75, "context $c_2$ = Σ weights · annotations", role="value", width=4.4, height=0.5)
+for note, width in zip(notes, (0.6, 1.4, 4.5, 0.6, 0.6), strict=True):
+    diagrams.arrow(ax, note.top, (note.x * 0.55 + 1.4, 2.5), width=width)
+written = [diagrams.box(ax, state.x, 3.6, word, role="output", width=1.0, height=0.46) for state, word in zip(states, english, strict=True)]
+for state, word in zip(states, written, strict=True):
+    diagrams.arrow(ax, state, word)
+diagrams.arrow(ax, context.right, (written[1].x, 2.75), role="value", width=2.5)
+diagrams.arrow(ax, states[1].bottom, (states[1].x, 0.75), (6.6, 0.75), (6.6, 2.2), (5.0, 2.2), role="query", dashed=True)
+diagrams.note(ax, 7.5, 0.55, "query: which annotations now?")
+diagrams.note(ax, 5.75, 2.38, "weights")
+diagrams.note(ax, 3.1, 3.25, "encoder (B, S, 2U) below, attention above")
+plots.show(
+    figure,
+    alt="""Without attention only the dashed arrow on the ground joins reader and writer; with it, each written word draws on all annotations. Below left the French words un, chien, brun, court, each with an annotation h;
+the annotations are joined in both directions. To the right the decoder's states s1 to s3, above them the English words a, brown, dog. The second state is a query; the weights, thick at brun, mix the annotations to a context, which goes to the written word brown.""",
+)
+
+# %% [markdown]
+# Here it is for dates: as people write them they become *YYYYMMDD*. (The task comes from Coursera's *Sequence Models*, week 3; what is new is that a line holds one, two or three dates.) In our network the current state is the query, as in Luong et al. (2015). In training the decoder reads the correct tokens as its own past (lecture 8 says how).
 
 # %%
-from coursekit import date_translators as translators
-from coursekit import dates
+def attentive_translator(units=32, tokens=translators.VOCABULARY_SIZE):
+    """Source (B, S) and the tokens written before (B, T) to the logits (B, T, V) of the next ones, and its weights."""
+    source, before = keras.Input((None,), dtype="int32"), keras.Input((None,), dtype="int32")
+    embedding, mask = layers.Embedding(tokens, 32), ops.not_equal(source, 0)
+    read = layers.Bidirectional(layers.LSTM(units, return_sequences=True, return_state=True))
+    annotations, h1, c1, h2, c2 = read(embedding(source), mask=mask)  # (B, S, 2U)
+    last = [ops.concatenate([h1, h2], axis=-1), ops.concatenate([c1, c2], axis=-1)]  # (B, 2U) each
+    states = layers.LSTM(2 * units, return_sequences=True)(embedding(before), initial_state=last)  # (B, T, 2U)
+    query, key = (layers.Dense(units, use_bias=False)(x) for x in (states, annotations))  # (B, T, U), (B, S, U)
+    attend = layers.AdditiveAttention(name="align")  # v · tanh(query + key), softmax over S, average
+    context, weights = attend([query, annotations, key], mask=[None, mask], return_attention_scores=True)  # (B, T, 2U)
+    features = layers.Dense(64, activation="tanh")(ops.concatenate([states, context], axis=-1))
+    model = keras.Model([source, before], layers.Dense(tokens)(features))  # (B, T, V)
+    return translators.Translator(model, keras.Model([source, before], {"weights": weights}))
+
 
 keras.utils.set_random_seed(1)
-attentive = translators.build(attention=True)
+attentive = attentive_translator()
 translators.train(attentive, epochs=5)
 sources, targets = dates.date_lines([2], np.random.default_rng(0))
 print(" ".join(sources[0]), "→", " ".join(targets[0]))
 shares = translators.correct_dates(attentive.model)
 for count, row in shares.items():
     print(f"{count} in a line: correct by position in the line", [f"{share:.2f}" for share in row])
+
+# %% [markdown]
+# Nobody tells this network which tokens belong together. The softmax has a gradient, so the error of a predicted token also changes the query's and the key's matrix, until the weights help to predict it.
 
 # %% [markdown]
 # **Predict.** Without attention the same network trains 16 epochs, not 5. Its decoder begins with one state of 128 numbers. Which dates of a line does it translate correctly?
@@ -402,14 +397,14 @@ eighteen source tokens; year, month and day of each date form blocks off the dia
 # %% [markdown]
 # A translator that copies token by token, moving only forwards, could not write this order.
 #
-# Back to the opening question. To write "brown", a translator needs a vector that has read *brun*. Each annotation also holds neighbouring words, so the matching vector may stand beside the colour: for our caption, one translator wrote "black" while looking mostly at *chien* ([evidence](evidence/01.ipynb#caption)). So a large weight says where a vector was taken from, not what it is about.
+# Back to the opening question. To write "brown", a translator needs a vector that has read *brun*, and it finds the vector by training on whole sentences alone. Each annotation also holds neighbouring words: for our caption, one translator wrote "black" while looking mostly at *chien* ([evidence](evidence/01.ipynb#caption)). So a large weight says where a vector was taken from, not what it is about.
 #
 # **Without attention, training finds one date of a line; with it, all of them.**
 
 # %% [markdown]
 # <a id="kinds"></a>
 #
-# ## 7 · Soft and hard, global and local, self and cross
+# ## 6 · Soft and hard, global and local, self and cross
 #
 # * **Soft** attention averages; **hard** attention takes one value. No gradient passes a hard choice, so it is trained in another way ([lecture 1b](01b_visual_attention.ipynb)).
 # * **Global** attention looks at all positions, **local** attention at a window (Luong et al. 2015).
@@ -477,7 +472,6 @@ print("softmax over the queries, row sums", softmax(scores, axis=0).sum(axis=-1)
 # * A. Graves, G. Wayne, I. Danihelka, *Neural Turing Machines*, 2014: section 3.3. Before it, A. Graves 2013 ([arXiv:1308.0850](https://arxiv.org/abs/1308.0850)) moved a soft window over a text.
 # * Networks that choose where to look: H. Larochelle, G. Hinton 2010; V. Mnih et al. 2014 ([arXiv:1406.6247](https://arxiv.org/abs/1406.6247))
 # * I. Sutskever, O. Vinyals, Q. Le 2014 ([arXiv:1409.3215](https://arxiv.org/abs/1409.3215)); K. Cho et al. 2014 ([arXiv:1406.1078](https://arxiv.org/abs/1406.1078), and on the length of sentences [arXiv:1409.1259](https://arxiv.org/abs/1409.1259)): encoder and decoder. A. Vaswani et al. 2017: the scaled dot product.
-# * The photograph of section 3: *china.jpg* by danielbuechele, CC BY 2.0, from scikit-learn; blurred by us
 # * D. Elliott et al., *Multi30K*, 2016 (the caption: validation, line 7), and the French of D. Elliott et al. 2017
 # * *Sequence Models*, week 3, Coursera (deeplearning.ai): the task of the dates
 # * A. Zhang et al., *Dive into Deep Learning*, [sections 11.1 to 11.4](https://d2l.ai/chapter_attention-mechanisms-and-transformers/index.html)

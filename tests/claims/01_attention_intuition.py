@@ -12,7 +12,6 @@ from coursekit.lecture import toy_scores
 def claims(page: Page) -> None:
     alignment(page)
     by_hand(page)
-    database(page)
     bandwidth(page)
     scores(page)
     translators(page)
@@ -57,13 +56,6 @@ def by_hand(page: Page) -> None:
     page.says("Attention is an average whose weights are computed from the query.")
 
 
-def database(page: Page) -> None:
-    nearest, top, soft = page.numbers("cell-17", r"(?:nearest|top 3|soft) +([\d.]+)")
-    page.says("*Nearest* ignores all other keys", holds=[nearest == 15, top == 16, 13 < soft < 20])
-    page.says("An exact query fails between the keys", holds="no such key" in page.output("cell-17"))
-    page.given("Top 3 gives three keys the same weight", because="by definition")
-
-
 def bandwidth(page: Page) -> None:
     itself, out = page.numbers("cell-26", r"σ = ([\d.]+)")
     page.given("Here are 150 noisy measurements", "Set the query to 2.5", because="the cell's data")
@@ -71,7 +63,10 @@ def bandwidth(page: Page) -> None:
         itself == 0.02, 0.05 < out < 1
     ])  # fmt: skip
     page.says("{:.2f} predicts the left-out points best", out)
-    page.says("The bandwidth decides between copying and averaging.")
+    page.says(
+        "The bandwidth decides between copying and averaging: a small one is hard attention, a large one the plain "
+        "mean."
+    )
 
 
 def scores(page: Page) -> None:
@@ -111,7 +106,7 @@ def translators(page: Page) -> None:
         holds=[len(without) == len(with_attention) == 1],
     )
     page.given("week 3; what is new is that a line holds one, two or three dates", because="cited")
-    page.given("about 51 minutes to read", because="counted by tests/lecture/test_lectures.py")
+    page.given("about 48 minutes to read", because="counted by tests/lecture/test_lectures.py")
     page.given("Its decoder begins with one state of 128 numbers", because="an LSTM of 64 units has two states")
     last = [run["correct"]["4"][2] for run in runs["with attention"]]
     page.says(

@@ -213,24 +213,3 @@ def test_the_rotary_code_of_lecture_5_turns_as_lecture_10s_does():
     for turned in (names["rotary"], names["rotary_of_halves"]):  # scores depend on the distance alone
         q, k = (turned(np.repeat(part, 50, axis=2)) for part in (x[:, :, :1], x[:, :, 1:2]))
         assert np.ptp(np.diagonal(q @ k.swapaxes(-1, -2), 7, 2, 3), axis=-1).max() < 1e-9
-
-
-def test_the_translator_of_lecture_1_is_the_one_that_the_page_trains():
-    """The page shows its lines in the text, and trains `date_translators.build`."""
-    import keras
-    from keras import layers, ops
-
-    from coursekit.lecture import date_translators
-
-    text = (ROOT / "lectures" / "01_attention_intuition.py").read_text(encoding="utf-8")
-    (shown,) = re.findall(r"^# ```python\n(.*?)^# ```", text, re.MULTILINE | re.DOTALL)
-    names = {"keras": keras, "layers": layers, "ops": ops}
-    exec(re.sub(r"^# ?", "", shown, flags=re.MULTILINE), names)
-    model, weights = names["attentive_translator"](tokens=date_translators.VOCABULARY_SIZE)
-    trained = date_translators.build(attention=True)
-    assert model.count_params() == trained.model.count_params()
-    model.set_weights(trained.model.get_weights())
-    source, target = date_translators.lines([1, 2], np.random.default_rng(0))
-    inputs = [source, date_translators.previous(target)]
-    np.testing.assert_allclose(model(inputs), trained.model(inputs), atol=1e-5)
-    np.testing.assert_allclose(weights(inputs), trained.inside(inputs)["weights"], atol=1e-5)
