@@ -195,21 +195,3 @@ def test_a_head_that_is_off_adds_nothing_and_the_others_stay():
     np.testing.assert_allclose(off, cut, atol=1e-4)
     whole, _ = small_smollm2()(ids)
     assert np.abs(off - whole).max() > 1e-2
-
-
-def test_the_rotary_code_of_lecture_5_turns_as_lecture_10s_does():
-    """The page shows it in its text, so no run of the page runs it."""
-    from coursekit.lecture.pages.parts import rotated
-
-    text = (ROOT / "lectures" / "05_positional_encoding.py").read_text(encoding="utf-8")
-    (shown,) = re.findall(r"^# ```python\n(.*?)^# ```", text, re.MULTILINE | re.DOTALL)
-    names = {"np": np}
-    exec(re.sub(r"^# ?", "", shown, flags=re.MULTILINE), names)
-    x = np.random.default_rng(0).normal(size=(2, 3, 7, 8))  # (B, H, T, K)
-    order = np.r_[0:8:2, 1:8:2]
-    np.testing.assert_allclose(names["rotary"](x), rotated(x, np.arange(7)), atol=1e-5)
-    np.testing.assert_allclose(names["rotary_of_halves"](x[..., order]), names["rotary"](x)[..., order])
-    assert not np.allclose(names["rotary_of_halves"](x), names["rotary"](x))
-    for turned in (names["rotary"], names["rotary_of_halves"]):  # scores depend on the distance alone
-        q, k = (turned(np.repeat(part, 50, axis=2)) for part in (x[:, :, :1], x[:, :, 1:2]))
-        assert np.ptp(np.diagonal(q @ k.swapaxes(-1, -2), 7, 2, 3), axis=-1).max() < 1e-9
