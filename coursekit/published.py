@@ -17,7 +17,7 @@ import time
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -60,7 +60,7 @@ def load_published(build: Callable[..., Any], name: str, path: str | os.PathLike
     return _sentence_encoder(build, open_tensors(folder / "model.safetensors"), words)
 
 
-def _fill(holder: Any, place: str, values: np.ndarray) -> None:
+def fill_weight(holder: Any, place: str, values: np.ndarray) -> None:
     """Put numbers into a weight that is named from `holder`, such as "attention.w_q.kernel".
 
     Raises:
@@ -74,6 +74,34 @@ def _fill(holder: Any, place: str, values: np.ndarray) -> None:
     if tuple(weight.shape) != values.shape:
         raise ValueError(f"“{place}” has the shape {tuple(weight.shape)}; the published one is {values.shape}.")
     weight.assign(values)
+
+
+def compare_numbers(what: str, found: Any, right: np.ndarray, axes: Sequence[str]) -> np.ndarray:
+    """What a function of yours returned, as an array, if it is what the published model has there.
+
+    Args:
+        what: whose numbers they are, such as "your weights".
+        found: what was returned.
+        right: what the lecture's function gives.
+        axes: what the axes count, such as ("head", "query", "key").
+
+    Raises:
+        ValueError: it is no array, or has another shape, or other numbers; the message names the first of them.
+    """
+    try:
+        numbers = np.asarray(found, "float32")
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{what}: expected numbers {right.shape}; got {type(found).__name__}.") from error
+    if numbers.shape != right.shape:
+        raise ValueError(f"{what} have the shape {numbers.shape}; expected {right.shape}: {', '.join(axes)}.")
+    near = np.abs(numbers - right) <= 1e-3 * max(1.0, float(np.abs(right).max()))  # False for NaN, too
+    if not near.all():
+        place = tuple(np.argwhere(~near)[0].tolist())
+        where = ", ".join(f"{axis} {number}" for axis, number in zip(axes, place, strict=True))
+        raise ValueError(
+            f"{what} leave the published model at {where}: {numbers[place]:.4f}; expected {right[place]:.4f}."
+        )
+    return numbers
 
 
 # -- SmolLM2 -----------------------------------------------------------------------------------------------------------
@@ -96,8 +124,8 @@ def _talking(build: Callable[..., Any], tensors: TensorFile) -> TalkingModel:
     place = "table" if of_lecture else "embedding.embeddings"
     if not hasattr(model, place.partition(".")[0]):
         raise ValueError("the model has no “embedding”. The lab's text has the names of the layers.")
-    _fill(model, place, tensors.read("token_embd.weight") / root)
-    _fill(model, "norm.gamma", tensors.read("output_norm.weight") * root)
+    fill_weight(model, place, tensors.read("token_embd.weight") / root)
+    fill_weight(model, "norm.gamma", tensors.read("output_norm.weight") * root)
     blocks = list(getattr(model, "blocks", ()))
     if len(blocks) != SMOLLM2["num_layers"]:
         raise ValueError(f"“blocks” holds {len(blocks)} blocks; expected {SMOLLM2['num_layers']}.")
@@ -107,7 +135,7 @@ def _talking(build: Callable[..., Any], tensors: TensorFile) -> TalkingModel:
             if of_lecture and stored in ("attn_k", "attn_v"):
                 values = _copied_heads(values)
             try:
-                _fill(block, place, values.T if values.ndim == 2 else values)  # Keras has (in, out)
+                fill_weight(block, place, values.T if values.ndim == 2 else values)  # Keras has (in, out)
             except ValueError as error:
                 raise ValueError(f"block {number}: {error}") from None
     return TalkingModel(model, ChatTokens.of(tensors))
@@ -355,7 +383,7 @@ def _sentence_encoder(build: Callable[..., Any], tensors: TensorFile, words: Seq
     first_norm = keras.layers.LayerNormalization(epsilon=MINILM_EPSILON)
     first_norm.build((None, None, MINILM["d_model"]))
     for part, stored in (("gamma", "weight"), ("beta", "bias")):
-        _fill(first_norm, part, tensors.read(f"embeddings.LayerNorm.{stored}"))
+        fill_weight(first_norm, part, tensors.read(f"embeddings.LayerNorm.{stored}"))
     return SentenceEncoder(blocks, by_word, by_position + by_type[0], first_norm, WordPieces(words))
 
 
@@ -407,7 +435,7 @@ def _fill_block(block: Any, tensors: TensorFile, number: int) -> None:
         pairs[f"{own}.gamma"], pairs[f"{own}.beta"] = stored(f"{name}.weight"), stored(f"{name}.bias")
     for place, values in pairs.items():
         try:
-            _fill(block, place, values)
+            fill_weight(block, place, values)
         except ValueError as error:
             raise ValueError(f"block {number}: {error}") from None
 
@@ -469,6 +497,7 @@ class SentenceEncoder:
         by_position: what is added at each position, (512, D).
         first_norm: the norm before the first block.
         pieces: the tokenizer.
+        embedding: a layer of yours that takes the place of both tables, or None.
     """
 
     blocks: Sequence[Any]
@@ -476,6 +505,22 @@ class SentenceEncoder:
     by_position: np.ndarray
     first_norm: Any
     pieces: WordPieces
+    embedding: Any = None
+
+    def embedded_by(self, build: Callable[..., Any]) -> SentenceEncoder:
+        """The same encoder with a layer of yours, lab 05's `TokenAndPositionEmbedding`, in front of the blocks.
+
+        Raises:
+            ValueError: a name, a shape or a number is not that of the model; the message names it.
+        """
+        layer = build(max_length=len(self.by_position), vocab_size=len(self.by_word), d_model=self.by_word.shape[1])
+        layer(np.zeros((1, 2), "int32"))  # now it has weights
+        fill_weight(layer, "token_embedding.embeddings", self.by_word)
+        fill_weight(layer, "position_embedding.embeddings", self.by_position)
+        ids = np.array([[2, 5, 3], [2, 7, 3]]) % len(self.by_word)
+        what, axes = f"the vectors of your {type(layer).__name__}", ("row", "position", "column")
+        compare_numbers(what, layer(ids), self.by_word[ids] + self.by_position[:3], axes)
+        return replace(self, embedding=layer)
 
     def states(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """What the last block gives, (B, T, D), and which tokens are no padding, (B, T)."""
@@ -483,7 +528,8 @@ class SentenceEncoder:
         length = max(map(len, rows))
         ids = np.array([row + [0] * (length - len(row)) for row in rows])
         seen = np.arange(length) < np.array([len(row) for row in rows])[:, None]
-        x = self.first_norm(self.by_word[ids] + self.by_position[:length])
+        embedded = self.by_word[ids] + self.by_position[:length] if self.embedding is None else self.embedding(ids)
+        x = self.first_norm(embedded)
         for block in self.blocks:
             x = block(x, attention_mask=seen[:, None, :])
         return np.asarray(x), seen

@@ -22,11 +22,13 @@ class Compared:
     Attributes:
         pieces: the T tokens as text.
         queries, keys: turned by their positions, (H, T, K) or one head's (T, K).
+        values: (H, T, K), where the model was read.
     """
 
     pieces: list[str]
     queries: np.ndarray
     keys: np.ndarray
+    values: np.ndarray | None = None
 
     def weights(self) -> np.ndarray:
         """The causal attention weights, (…, T, T)."""
@@ -53,7 +55,7 @@ def queries_and_keys(sentence: str, block: int = 16, head: int = 0) -> Compared:
 
 
 def every_block(sentence: str, last: int = SMOLLM2["num_layers"] - 1) -> list[Compared]:
-    """Queries and keys (H, T, K) of the blocks up to `last`; one matrix of the file at a time is held as float32."""
+    """Queries, keys and values (H, T, K) of the blocks up to `last`; one matrix of the file at a time is float32."""
     (file,) = PUBLISHED["smollm2"].files
     tensors = open_tensors(published("smollm2") / file)
     tokens = ChatTokens.of(tensors)
@@ -65,7 +67,7 @@ def every_block(sentence: str, last: int = SMOLLM2["num_layers"] - 1) -> list[Co
         h = _norm(x, tensors.read(f"{name}.attn_norm.weight"))
         q, k, v = (_split(h @ tensors.read(f"{name}.attn_{part}.weight").T) for part in "qkv")  # (H, T, K)
         k, v = (np.repeat(part, GROUPS, axis=0) for part in (k, v))  # three heads share keys and values
-        found.append(Compared(pieces, _turned(q), _turned(k)))
+        found.append(Compared(pieces, _turned(q), _turned(k), v))
         x = x + _block_adds(x, found[-1].weights() @ v, tensors, name)
     return found
 
