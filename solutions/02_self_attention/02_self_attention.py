@@ -626,6 +626,35 @@ plots.show(ax.figure, alt="A heat map of seven by seven weights. Everything abov
 # The first token sees only itself, so its weight is 1. The other rows are not equal, although nothing is learned yet: x and the
 # matrices are random. Another seed gives another pattern.
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-smollm2", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Your attention in a published model
+#
+# SmolLM2 is a chat model that Hugging Face published in 2024: 30 blocks, each with nine attentions side by side, its heads. While it reads a sentence, block 16 hands its queries, keys and values to **your** `scaled_dot_product_attention`.
+#
+# Nothing here is graded. Set `TALK = True` and run the two cells. The first time, 93 MB are fetched; then it takes about ten seconds and 1 GB of memory.
+#
+# **Predict.** Lecture 02 ends with head 0 of this block. At which token does each *dog* look most: at itself, at the other dog, or at its colour? And where in the third sentence?
+
+# %% tags=["demonstration"]
+TALK = False  # True: fetch the published numbers
+
+# %% nbgrader={"grade": false, "grade_id": "smollm2", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+if TALK:
+    from coursekit.published_heads import heads_of_block
+
+    for sentence in (
+        "a brown dog is running after the black dog",
+        "a black dog is running after the brown dog",
+        "a brown and wet dog is running after the black and old dog",
+    ):
+        heads = heads_of_block(sentence, block=16)  # q, k, v: (9, T, 64)
+        weights = heads.compare(scaled_dot_product_attention(heads.q, heads.k, heads.v, mask=heads.mask))
+        found = heads.most(weights, "dog", head=0)
+        print(f"{sentence}: the dogs look at", ", ".join(f"{token} {weight:.2f}" for token, weight in found))
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "smollm2-seen", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# Each dog puts more than .9 of its weight on its own colour; equal weights would give the first one 1/3 and the second 1/9. The third sentence is the control: there the dogs look at *wet* and *old*. So this is no head for colours. It looks one token back, whatever stands there. `compare` held your weights and outputs against the model's. Try another head, or a block from 0 to 29; [lecture 03b](../../lectures/03b_reading_heads.ipynb) finds out what such a head is good for.
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
