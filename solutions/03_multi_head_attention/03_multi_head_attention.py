@@ -704,6 +704,37 @@ for head in range(4):
     share, (up, wanted) = strongest / sum(squares.values()), writes[head, 18]
     print(f"head {head}: {query} meets {key} ({share:.0%} of the squares); a number adds {up:5.2f} to above, {wanted:5.2f} to wanted")
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-smollm2", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Your layer in a published model: which heads copy?
+#
+# SmolLM2 is a chat model that Hugging Face published in 2024: 30 blocks, nine query heads of width 64, three heads of keys and values. Here it reads with **your** `GroupedQueryAttention` as the attention of all its blocks. Rotary positions stand between projections and scores; so your `w_q`, `w_k` and `w_v` get what is already projected and turned, with an identity matrix as kernel. `w_o` gets the published kernel.
+#
+# Its text is noise: 64 random tokens, then the same 64 once more. To copy, a head has to look at what *followed* the present token the first time, 63 tokens back.
+#
+# Nothing here is graded. Set `TALK = True` and run the two cells. The first time, 93 MB are fetched; then it takes about a quarter of a minute and 1.7 GB of memory.
+#
+# **Predict.** How many of the 270 heads put more than half of their weight 63 tokens back, and in which blocks do they stand: early, in the middle, or late? An even guess costs 10.8 nats a token. What does the second copy cost?
+
+# %% tags=["demonstration"]
+TALK = False  # True: fetch the published numbers
+
+# %% nbgrader={"grade": false, "grade_id": "smollm2", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+if TALK:
+    from coursekit.published_heads import read_through, said_twice
+
+    ids = said_twice(rows=2, length=64)  # (2, 128)
+    weights, nats = read_through(GroupedQueryAttention(576, 9, 3), ids)  # (30, B, 9, 127, 127), (B, 127)
+    queries = np.arange(64, 127)
+    for name, back in (("the token before", 1), ("what followed the first copy", 63)):
+        looks = weights[..., queries, queries - back].mean(axis=(1, 3))  # (30, 9)
+        best = [(*divmod(int(place), 9), looks.flat[place]) for place in np.argsort(-looks, axis=None)[:4]]
+        print(f"{name}:", ", ".join(f"block {block} head {head} {weight:.2f}" for block, head, weight in best))
+        print(f"    above one half: {(looks > 0.5).sum()} of 270 heads; the median head: {np.median(looks):.3f}")
+    print(f"first copy {nats[:, :63].mean():.1f} nats a token, second copy {nats[:, 64:].mean():.1f}")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "smollm2-seen", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# Seven heads put more than half of their weight 63 tokens back, all in blocks 17 to 23: these are **induction heads**. The strongest head for the token before stands in block 16, just below them: it writes into each token what stood before it, and that is what an induction head looks for. So the second copy costs 1.9 nats a token and the first one 14.2, more than an even guess: the model expects language. [Lecture 03b](../../lectures/03b_reading_heads.ipynb) switches these heads off. If your `GroupedQueryAttention` does not pass, `MultiHeadAttention(576, 9)` reads as well: its heads get copies.
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
