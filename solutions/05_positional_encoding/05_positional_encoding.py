@@ -614,6 +614,50 @@ for name, fn in maps.items():
 # Both maps are constant along every diagonal: only the distance p − q counts. The sinusoidal one is symmetric and cannot tell before
 # from after; the rotary one can. And the order that attention alone cannot see is visible once positions are added.
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-smollm2", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Your positions in two published models
+#
+# Two models that others trained read with **your** code. SmolLM2, a chat model (Hugging Face, 2024), turns its queries and keys by `rotary`. MiniLM, a BERT encoder (Microsoft, 2020), gets your `TokenAndPositionEmbedding` with its own two tables.
+#
+# Nothing here is graded. Set `TALK = True` and run the three cells. The first time, 177 MB are fetched; then it takes about half a minute and 1.7 GB of memory.
+#
+# **Predict.** SmolLM2 was trained with the base 100,000; your `rotary` has 10,000. With its own base, a paragraph of 108 tokens costs it about 3.8 nats a token; an even guess costs 10.8. What does it cost with your base, and what if nothing is turned? And the third cell: from MiniLM, "a brown dog is running after the black dog" and its twin with the colours swapped get the cosine .98. What is it when every token says that it stands at position 5?
+
+# %% tags=["demonstration"]
+TALK = False  # True: fetch the published numbers
+
+# %% nbgrader={"grade": false, "grade_id": "smollm2", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+if TALK:
+    from coursekit.published_heads import PARAGRAPH, losses
+
+    def slower(x, positions, base=100_000):
+        """Another base: a pair alone turns by its position, so pair i gets position / base^(2i/D)."""
+        pairs = [rotary(x[..., i : i + 2], positions / base ** (i / x.shape[-1])) for i in range(0, x.shape[-1], 2)]
+        return np.concatenate(pairs, axis=-1)
+
+    turns = {"base 100,000": (slower, 100_000), "base 10,000": (rotary, 10_000), "no turn": (lambda x, positions: x, None)}
+    for name, (turn, base) in turns.items():
+        print(f"{name:13} {losses(PARAGRAPH, turn, base).mean():.2f} nats a token")
+
+# %% nbgrader={"grade": false, "grade_id": "minilm", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+if TALK:
+    from coursekit.pages.news_classifier import PlainBertBlock
+    from coursekit.published import load_published
+
+    minilm = load_published(PlainBertBlock, "minilm").embedded_by(TokenAndPositionEmbedding)
+    texts = ["a brown dog is running after the black dog", "a black dog is running after the brown dog"]
+    texts += ["the company said its profit rose"]
+    table = minilm.embedding.position_embedding
+    for name in ("its positions", "position 5 for all"):
+        vectors = minilm(texts)  # (3, 384), each of length 1
+        print(f"{name:18} cosine with the twin {vectors[0] @ vectors[1]:.4f}, with the company {vectors[0] @ vectors[2]:.2f}")
+        table.set_weights([np.repeat(table.get_weights()[0][5:6], 512, axis=0)])
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "smollm2-seen", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# In our run the paragraph costs 3.78 nats a token with the model's base, 3.88 with yours, and 5.18 when nothing is turned. Pair 0 turns alike with any base, and the last pair turns by less than .02 over 108 tokens with both bases; only the pairs between them differ. This is one paragraph, and says nothing about long texts.
+#
+# Without positions the twin's cosine rises from .9837 to 1.0000: your test of exercise 3 says why. So .0163 is all that tells which dog runs after which. (Position 5, because MiniLM's row for position 0 is that of `[CLS]`, more than three times as long as the others.)
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
