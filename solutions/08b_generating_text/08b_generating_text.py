@@ -688,6 +688,41 @@ for temperature, p in ((0.5, 1.0), (1.0, 0.9), (1.0, 1.0), (1.5, 1.0)):
         print("   ", caption(temperature, p, np.random.default_rng(seed)))
 print(f"largest difference from the lecture's probabilities: {max(differences):.4f}")
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-smollm2", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Your decoding on a published model
+#
+# SmolLM2 (Hugging Face, 2024) has 134.5 million numbers and 49,152 tokens. `NextToken` makes it a `step_fn`: **your** `cached_attention` runs in all its 30 blocks, and **your** `greedy_decode`, `beam_search` and `top_p` choose. Without your `cached_attention` (leave it out of the call) it takes a given one.
+#
+# Nothing here is graded. Set `TALK = True` and run the two cells. The first time, 93 MB are fetched; then it takes about half a minute and 1.5 GB of memory.
+#
+# **Predict.** All go on from "A brown dog is running after the black dog." for 20 tokens at most. Which of them gets the largest log p? Which one writes what you would least expect of a person?
+
+# %% tags=["demonstration"]
+TALK = False  # True: fetch the published numbers
+
+# %% nbgrader={"grade": false, "grade_id": "smollm2", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+if TALK:
+    from coursekit.published_heads import NextToken
+
+    step = NextToken("A brown dog is running after the black dog.", cached_attention)
+
+    def by_chance(p, rng, length=20):
+        tokens = [step.start_id]
+        while len(tokens) < length:
+            probabilities = np.exp(step(tokens).astype("float64"))
+            tokens.append(int(rng.choice(len(probabilities), p=top_p(probabilities / probabilities.sum(), p))))
+        return tokens
+
+    beam, _ = beam_search(step, step.start_id, step.end_id, beam_width=3, max_length=20)
+    written = {"greedy": greedy_decode(step, step.start_id, step.end_id, max_length=20), "beam of 3": beam}
+    written |= {f"p = {p}": by_chance(p, np.random.default_rng(0)) for p in (0.9, 1.0)}
+    for name, tokens in written.items():
+        log_p = sum(step(tokens[:place])[tokens[place]] for place in range(1, len(tokens)))
+        print(f"{name:10} log p {log_p:6.1f}  {step.text(tokens)!r}")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "smollm2-seen", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# In our run greedy search says the same sentence twice (log p −18.0). The beam finds a more probable text (−16.4), which contradicts itself: "The dog is running towards the black dog, but the dog is not running towards the black dog". The drawn texts have −49.6 and −58.0, and go somewhere. These are four texts from one beginning; [lecture 08b](../../lectures/08b_generating_text.ipynb) measures more.
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-18", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
