@@ -62,10 +62,17 @@ def half_and_half(prompt: str, body: str) -> float:
     return 0.5 * parses(prompt, body) + 0.5 * reads_a_parameter(prompt, body)
 
 
+def half_for_its_own(prompt: str, body: str) -> float:
+    """Half a point for what parses, half for what reads a parameter that is neither self nor cls."""
+    fine = bool(parses(prompt, body))
+    return 0.5 * fine + 0.5 * (fine and reads(body, own_names(prompt)))
+
+
 REWARDS: dict[str, dict[str, Any]] = {  # how each training by rewards differs
     "parses": {"reward": parses},
     "parses, KL .05": {"reward": parses, "beta": 0.05},
     "half and half, shared": {"reward": half_and_half, "beta": 0.05, "shared": True},
+    "half for its own names, shared": {"reward": half_for_its_own, "beta": 0.05, "shared": True},
     "half and half": {"reward": half_and_half},
     "reads a parameter": {"reward": reads_a_parameter},
     "parses, no step without a difference": {"reward": parses, "skip_equal": True},
@@ -318,7 +325,7 @@ def thin(history: History, *, long: bool) -> dict[str, Any]:
 
 
 @app.command()
-def sharpened(seeds: Seeds = "1,2,3", way: str = "half and half, shared", out: Out = recorded.FOLDER) -> None:
+def sharpened(seeds: Seeds = "1,2,3", way: str = "half for its own names, shared", out: Out = recorded.FOLDER) -> None:
     """How often one draw reads a parameter of its own first line, and how often one of sixteen does."""
     results = results_so_far(out)
     pairs, _, _, held_out = material()
@@ -328,6 +335,9 @@ def sharpened(seeds: Seeds = "1,2,3", way: str = "half and half, shared", out: O
     for seed in map(int, seeds.split(",")):
         if done(part, seed=seed):
             continue
+        rewarded(seeds=str(seed), ways=way, out=out)  # nothing where it is recorded
+        results = results_so_far(out)
+        part = results.setdefault("sharpened", part)
         began, run = time.process_time(), {"seed": seed, "first lines": len(asked)}
         rewarded_model = assistant.copied(material()[1])
         rewarded_model.load_weights(WORK / f"{way.replace(' ', '_')}_{seed}.weights.h5")

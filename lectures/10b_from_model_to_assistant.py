@@ -28,7 +28,7 @@
 # * read a collapse off the answers, and predict the hole of the next reward;
 # * tell a model that has learned something from one that does more often what it could do before.
 #
-# **You need** [lecture 10](10_language_model.ipynb). **Time:** about 50 minutes to read and predict (estimated, not measured); the code runs in about three minutes on two CPU cores. Letters: **B** rows, **T** tokens, **G** answers to one prompt.
+# **You need** [lecture 10](10_language_model.ipynb). **Time:** about 60 minutes to read and predict (estimated, not measured); the code runs in about three minutes on two CPU cores. Letters: **B** rows, **T** tokens, **G** answers to one prompt.
 
 # %% jupyter={"source_hidden": true} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell says how, where it is missing.
@@ -80,7 +80,7 @@ def of(part, **what):
 #
 # ## 1 · It continues
 #
-# The model is lecture 10's, after START_STEPS steps; it comes with the course. Its **prompts** are the first lines of functions in modules that it has never read. Its **answers** are what it writes behind them, at most 48 tokens.
+# The model is lecture 10's, after 1,960 steps; it comes with the course. Its **prompts** are the first lines of functions in modules that it has never read. Its **answers** are what it writes behind them, at most 48 tokens.
 
 # %%
 pairs, first = assistant.stored_writer()
@@ -91,7 +91,7 @@ for answer in assistant.Writer(first, pairs)(asked.prompts[:40:10], temperature=
     print("-" * 60, answer.prompt + answer.body + ("" if answer.ended else " …"), sep="\n")
 
 # %% [markdown]
-# Nothing here answers your line. The model goes on as the text of a library goes on, and it does not stop: a window of training began anywhere and was cut after 256 tokens, so an end was seldom near. SmolLM2 did the same in lecture 10 when its question came without the template.
+# Nothing here answers your line. The model goes on as the text of a library goes on, and it does not stop: a window of training began anywhere and was cut after 256 tokens, so an end was seldom near. (SmolLM2, in lecture 10, said nothing at all to a question without the template: it ended the turn of the one who asks.)
 #
 # **A trained model continues its text; answering, and ending, are things that it must be shown.**
 
@@ -118,7 +118,7 @@ for token, counts in zip(rows[0, 1:], mask[0], strict=True):
     print(repr(pairs.decode([token])) if token != pairs.end_id else "END", "·" if counts else "(read only)", end="  ")
 
 # %% [markdown]
-# **Predict.** In the recorded runs a third of the first model's answers are functions that Python accepts. After TUNED_STEPS steps on 32 pairs each it is much more. What has it learned?
+# **Predict.** Of the first model's answers Python accepts 42 %. After one pass over the pairs (96 steps of 32) it accepts 86 %. What has the model learned?
 #
 # - (a) Python's grammar
 # - (b) to end
@@ -126,16 +126,16 @@ for token, counts in zip(rows[0, 1:], mask[0], strict=True):
 #
 # <details><summary>Answer</summary>
 #
-# TUNED_ANSWER
+# **(b)** Before, 50 % of its answers ended in time, afterwards 96 %. Of those that ended, 85 % parsed before and 90 % afterwards.
 #
 # </details>
 
 # %%
 tuned = assistant.copied(first)
-step = assistant.learner(tuned.trainable_variables, keras.optimizers.schedules.CosineDecay(1e-3, 60), lambda *both: answer_loss(tuned, *both))
-for number, (rows, mask) in enumerate(assistant.batches_of(functions, pairs, steps=60, seed=1), 1):
+step = assistant.learner(tuned.trainable_variables, keras.optimizers.schedules.CosineDecay(1e-3, 96), lambda *both: answer_loss(tuned, *both))
+for number, (rows, mask) in enumerate(assistant.batches_of(functions, pairs, steps=96, seed=1), 1):
     loss = step(rows, mask)
-    if number % 20 == 0:
+    if number % 24 == 0:
         print(f"step {number}: {loss:.2f} nats an answer token")
 
 
@@ -155,7 +155,7 @@ def parses(prompt, body):
         return 0.0
     return float(len(tree) == 1 and isinstance(tree[0], ast.FunctionDef))
 
-for name, model in (("before", first), ("after 60 steps", tuned)):
+for name, model in (("before", first), ("after 96 steps", tuned)):
     ended, fine, answers = described(model)
     print(f"{name:15} ended {ended:.0%}, parse {fine:.0%}; of those that ended, parse {fine / ended:.0%}")
 print("\n" + max((answer.prompt + answer.body for answer in answers if answer.ended and parses(answer.prompt, answer.body)), key=len))
@@ -166,9 +166,9 @@ for way, name in (("start", "before"), ("answers", "fine-tuned"), ("anywhere", "
         print(f"{name:27} seed {run['seed']}: ended {run['ended']:.1%}, parse {run['parse']:.1%}, of ended {run['parse of ended']:.1%}, {run['nats an answer token']:.3f} nats an answer token")
 
 # %% [markdown]
-# TUNED_TEXT
+# The control had as many steps on rows as long, cut *anywhere* in the same library, so few of them hold an end. It got worse: 26 % parse. So it is not more training that helps; it is rows that are whole functions. Read the lengths as well: the answers have shrunk from 37 tokens to 22, and short ones parse more often. A real held-out body costs the tuned model 2.01 nats a token, the first one 2.08.
 #
-# **Fine-tuning on a few thousand answers taught this model to end, not to write better Python.**
+# **One pass over a few thousand answers taught this model to end; its Python is hardly better than before.**
 
 # %% [markdown]
 # <a id="reward"></a>
@@ -215,7 +215,7 @@ def policy_loss(model, reference, rows, mask, advantage, beta):  # …, (B,), a 
 #
 # <details><summary>Answer</summary>
 #
-# REWARD_ANSWER
+# **(c)** In the recorded run `return self`: 99.7 % of the answers to held-out first lines. `pass` stands more than three times as often in the training functions (41 bodies against 12). That the other one wins is seen here, not explained.
 #
 # </details>
 
@@ -224,19 +224,26 @@ def practise(reward, steps=50, beta=0.0, shared=False):
     """Train a copy of the fine-tuned model; its answers at each step."""
     model = assistant.copied(tuned)
     history = assistant.learn_from_reward(model, pairs, functions.prompts, reward, steps=steps, beta=beta, shared=shared, seed=1)
-    print(f"parse, first and last step: {history.parse[0]:.0%}, {history.parse[-1]:.0%}; different answers in the last: {history.distinct[-1]:.0%}")
-    for body, count in history.bodies[-1][:3]:
-        print(f"   {count:2} of 64: {body}")
+    print(f"first and last step: parse {history.parse[0]:.0%}, {history.parse[-1]:.0%}; tokens {history.length[0]:.0f}, {history.length[-1]:.0f}; different answers {history.distinct[0]:.0%}, {history.distinct[-1]:.0%}")
     return model, history
 
 
 collapsed, history = practise(parses)
 
+# %% [markdown]
+# **Predict.** In the figure you move the step. Which comes first: that 95 of 100 answers parse, or that one answer fills half of the batch?
+#
+# <details><summary>Answer</summary>
+#
+# That 95 of 100 parse, in step 19 of the recorded run. Already in step 21 one answer fills half of the batch: nearly together. There is no stretch in which everything parses and is still worth reading.
+#
+# </details>
+
 # %%
 live.answers({"parse": history.parse, "the commonest answer": [some[0][1] / 64 for some in history.bodies], "groups without a difference": history.same}, history.bodies)
 
 # %% [markdown]
-# REWARD_TEXT
+# Watch the lengths on the way: 26 tokens, 16 in step 10, 8 in step 20, 5 at the end. What does not end does not parse, so short answers win first, and the shortest that is common wins all. From then on the groups have no difference, and nothing is learned any more. (The page's own run parts from the recorded one by rounding; it ends in `return self` and bare `return`.)
 #
 # **The reward was met to the last point, and the text is gone: it never said that an answer should say something.**
 
@@ -262,18 +269,18 @@ def reads_a_parameter(prompt, body):
 #
 # <details><summary>Answer</summary>
 #
-# HALF_ANSWER
+# `return self`. A method's first parameter *is* `self`, so the answer that won before earns the whole point again: the mended reward has nothing against it. In the recorded run it is 100 % of the answers.
 #
 # </details>
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
-for way in ("parses", "half and half", "reads a parameter", "half and half, shared"):
+for way in ("parses", "half and half", "half and half, shared"):
     for run in of("rewarded", way=way):
         body, share = run["commonest"]
         print(f"{way:24} seed {run['seed']}: parse {run['parse']:.1%}, {run['tokens']:.0f} tokens, {run['distinct']:.0%} distinct, commonest {share:.0%}: {body}")
 
 # %% [markdown]
-# Every mended reward has its hole, and the model finds the nearest one: it does not look for what you meant. Try one that needs no new idea of what is good: **divide the points by how often this answer stands in the batch.** What everybody writes is worth little. And let it pay a small price, 0.05 nats a nat, for leaving the fine-tuned model (section 5).
+# Every mended reward has its hole, and the model finds the nearest one: it does not look for what you meant. Try one that needs no new idea of what is good: **divide the points by how often this answer stands in the batch.** What everybody writes is worth little. And let it pay a price of 0.05 for each nat by which it leaves the fine-tuned model (section 5).
 
 # %%
 def half_and_half(prompt, body):
@@ -281,6 +288,15 @@ def half_and_half(prompt, body):
 
 
 held, history_held = practise(half_and_half, beta=0.05, shared=True)
+
+# %% [markdown]
+# **Predict.** The same text earns less the more often it stands in the batch. What does this reward let through? Look for it in the last steps.
+#
+# <details><summary>Answer</summary>
+#
+# Names that nobody has ever used, such as `self._randbr()`: a new spelling is a new answer, and `self` is read. All answers of the last step differ, and they have few shapes: on held-out first lines 32 % are `self.x = None` with some name for x.
+#
+# </details>
 
 # %%
 live.answers({"parse": history_held.parse, "the commonest answer": [some[0][1] / 64 for some in history_held.bodies], "different answers": history_held.distinct}, history_held.bodies)
@@ -292,7 +308,7 @@ for name, model in (("points for parsing", collapsed), ("shared points", held)):
         print(answer.prompt + answer.body.rstrip())
 
 # %% [markdown]
-# HELD_TEXT
+# It holds: everything ends and parses, and 81 % of the answers to held-out first lines are different. But *different* is counted by letters. Whoever counts shapes, with one letter for every name, finds few. The next reward would have to count those, and would have a hole of its own.
 #
 # **A penalty for repeats stops the collapse; what fills the room is still the cheapest text that earns the points.**
 
@@ -301,31 +317,35 @@ for name, model in (("points for parsing", collapsed), ("shared points", held)):
 #
 # ## 5 · A price for leaving
 #
-# The usual brake is the **KL divergence** from the model before, the reference: `policy_loss` charges `beta` for it, token by token. It is small where the new model says what the old one would have said.
-
-# %% [markdown]
-# PRICE_TEXT
+# The usual brake is the **KL divergence** from the model before, the *reference*: `policy_loss` charges `beta` for it at every token. It is small where the new model says what the old one would have said. How far did each of them go? Ask what real held-out bodies cost it now: the fine-tuned model 2.01 nats a token, after the collapse 2.50, after the shared points with their price 2.27. Two things differ between the last two, so this does not say which of them held the model back.
 #
-# **The KL is a price, not a cure: it says how far the model may go, not where.**
+# **The KL is a price, not an aim: it says how far the model may go, not where.**
 
 # %% [markdown]
 # <a id="sharpened"></a>
 #
 # ## 6 · Taught, or sharpened?
 #
-# After the shared points the answers read a parameter of their own first line far more often. Has the model learned it, or does it do more often what it could do before? Two controls. The first: let each model draw **sixteen** answers and ask whether one of them reads a parameter.
-
-# %% jupyter={"source_hidden": true} tags=["setup"]
-for run in of("sharpened"):
-    before, after = run["before"], run["after"]
-    print(f"seed {run['seed']}, {run['first lines']} first lines: one draw {before['one draw']:.3f} → {after['one draw']:.3f}, one of sixteen {before['one of sixteen']:.3f} → {after['one of sixteen']:.3f}")
-names = ("reads its own", "reads another's")
-for part, way, name in (("tuned", "answers", "fine-tuned"), ("rewarded", "half and half, shared", "shared points")):
-    for run in of(part, way=way):
-        print(f"{name:14} seed {run['seed']}: reads a parameter of its own first line {run[names[0]]:.3f}, of another first line {run[names[1]]:.3f}")
+# After the shared points every answer parses. Has the model learned to, or does it do more often what it could do before? Draw **sixteen** answers to each first line and ask whether *one* of them parses.
 
 # %% [markdown]
-# SHARP_TEXT
+# **Predict.** Before any reward one answer of the fine-tuned model parses with 86 %. For how many first lines does at least one of sixteen?
+#
+# <details><summary>Answer</summary>
+#
+# All of them, or nearly. Even the first model, which was never shown an answer, gets there.
+#
+# </details>
+
+# %%
+few, draws = asked.prompts[:24], 16
+for name, model in (("first", first), ("fine-tuned", tuned), ("shared points", held)):
+    write = assistant.Writer(model, pairs)
+    hits = np.array([[each.ended and bool(parses(each.prompt, each.body)) for each in write(few, temperature=0.7, p=0.9, seed=seed)] for seed in range(draws)])
+    print(f"{name:14} one draw {hits.mean():.0%}, at least one of {draws} {hits.any(0).mean():.0%}")  # hits (draws, first lines)
+
+# %% [markdown]
+# So nothing new was found: the reward made usual what was possible. And what it does not count does not move. The fine-tuned model reads a parameter other than `self` of its own first line in 13 % of its answers (one of *another* first line in 1 %), and after the shared points in 10 %: `self` was enough. Yue et al. (2025) find the same pattern in large models that were rewarded for right solutions: one try gets better, many tries do not.
 #
 # **A reward sharpens: it makes frequent what the model could do before.**
 
@@ -347,7 +367,7 @@ def preference_loss(model, reference, chosen, rejected, beta):  # two pairs of r
     return -ops.mean(ops.log_sigmoid(beta * (gain(*chosen) - gain(*rejected))))
 
 # %% [markdown]
-# The bracket is how much the chosen answer has gained on the rejected one since the start. At the start it is 0, and the loss is ln 2 = 0.69. We made pairs of the fine-tuned model's own answers to one prompt, one that parses and one that does not, and trained for a hundred steps (β = 0.1).
+# The bracket is how much the chosen answer has gained on the rejected one since the start. At the start it is 0, and the loss is ln 2 = 0.69. We made pairs of the fine-tuned model's own answers to one prompt, one that parses and one that does not, and trained for eighty steps (β = 0.1).
 
 # %% [markdown]
 # **Predict.** The loss falls. What happens to the probability of the *chosen* answers?
@@ -357,7 +377,7 @@ def preference_loss(model, reference, chosen, rejected, beta):  # two pairs of r
 #
 # <details><summary>Answer</summary>
 #
-# DPO_ANSWER
+# **(b)** Within eighty steps the chosen answers have lost 4.0 nats each, the rejected ones 39.5.
 #
 # </details>
 
@@ -377,14 +397,14 @@ axes[1].set(xlabel="step", ylabel="nats gained since the start", title="… by w
 axes[2].set(xlabel="step", ylabel="share that parses", title="… and what we want?", ylim=(0.5, 1.02))
 axes[1].axhline(0, color=plots.LINES[5]["color"], linewidth=1)
 axes[1].legend()
-figure.tight_layout()
 plots.show(
     figure,
-    alt="""DPO_ALT""",
+    alt="""The loss falls because the rejected answers lose more probability than the chosen ones. Three curves over the steps of DPO, judged on pairs of the fine-tuned model's own answers:
+the loss falls from ln 2; of the log probabilities that are gained since the start, that of the rejected answers falls far below zero, and that of the chosen ones is above it at no point after the start; the share of new answers that parse.""",
 )
 
 # %% [markdown]
-# DPO_TEXT
+# Only the distance grows. New answers parse with 99 % after 40 steps and with 93 % after 80, while the loss goes on falling, from 0.21 to 0.07. And one answer spreads: `return` alone, 26 % of all.
 #
 # **DPO's loss counts a difference; so watch the answers, and the probability of the chosen ones.**
 
@@ -396,21 +416,34 @@ plots.show(
 # Fine-tuning moved all 857,216 numbers. LoRA (lecture 10) trains a thin product beside frozen matrices. Which ones? Often attention's four; but the gated network has three more, and two thirds of the numbers of a block.
 
 # %%
-thin = assistant.copied(first)
-four, three = ("w_q", "w_k", "w_v", "w_o"), ("w_gate", "w_up", "w_down")
-dense = [getattr(block.attention, name) for block in thin.blocks for name in four]
-dense += [getattr(block, name) for block in thin.blocks for name in three]
-for layer in dense:
-    layer.enable_lora(4)  # Keras freezes the matrix and adds A (D, 4) and B (4, D)
-trained = sum(int(np.prod(weight.shape)) for layer in dense for weight in (layer.lora_kernel_a, layer.lora_kernel_b))
-print(f"{trained:,} of {first.count_params():,} numbers learn, in {len(dense)} matrices")
+def with_lora(layers_of, rank=4):
+    """A copy of the first model with thin products beside some matrices of each block, and what is trained of it."""
+    model = assistant.copied(first)
+    dense = [layer for block in model.blocks for layer in layers_of(block)]
+    for layer in dense:
+        layer.enable_lora(rank)  # Keras freezes the matrix and adds A (in, 4) and B (4, out), B = 0
+    return model, [weight for layer in dense for weight in (layer.lora_kernel_a, layer.lora_kernel_b)]
 
-# %% jupyter={"source_hidden": true} tags=["setup"]
-for run in results["lora"]["runs"]:
-    print(f"{run['way']:18} seed {run['seed']}: {run['trained']:7,} trained, parse {run['parse']:.1%}, {run['nats an answer token']:.3f} nats an answer token, {run['bits a byte of other text']:.3f} bits a byte of other text")
+
+def four(block):
+    return [block.attention.w_q, block.attention.w_k, block.attention.w_v, block.attention.w_o]
+
+
+def seven(block):
+    return [*four(block), block.w_gate, block.w_up, block.w_down]
+
+
+new_rows, new_mask = assistant.rows_of(asked, pairs)
+print(f"not fine-tuned: {answer_loss(first, new_rows, new_mask):.3f} nats an answer token, held out")
+for name, layers_of in (("attention's four", four), ("all seven", seven)):
+    thin, variables = with_lora(layers_of)
+    assistant.fine_tune(thin, assistant.batches_of(functions, pairs, steps=32, seed=1), variables=variables, rate=3e-3)
+    trained = sum(int(np.prod(weight.shape)) for weight in variables)
+    print(f"{name:16} {trained:6,} numbers trained: {answer_loss(thin, new_rows, new_mask):.3f} nats an answer token")
+print(f"all {first.count_params():,} numbers, 96 steps: {answer_loss(tuned, new_rows, new_mask):.3f}")
 
 # %% [markdown]
-# LORA_TEXT
+# After 32 steps a real held-out answer costs 2.054 nats a token with attention's four, 2.044 with all seven, which train more than twice as many numbers. All numbers, with three times the steps, get to 2.017.
 #
 # **With LoRA put a thin product beside every matrix, not only beside attention's.**
 
@@ -423,9 +456,9 @@ for run in results["lora"]["runs"]:
 #
 # | stage | text | our page |
 # |---|---|---|
-# | pre-training | 2 trillion tokens: web pages chosen for teaching, code, mathematics | 2.6 million tokens of Python's library |
-# | fine-tuning (SFT) | 460,341 conversations, many written by larger models; two epochs | FUNCTIONS short functions; two epochs |
-# | preferences (DPO) | about 61,000 pairs (UltraFeedback), judged by a larger model; two epochs, β = 0.5 | 300 pairs of its own answers |
+# | pre-training | 2 trillion tokens: web pages chosen for teaching, code, mathematics | 2.6 million tokens of Python's library, read one and a half times |
+# | fine-tuning (SFT) | 460,341 conversations, many written by larger models; two epochs | 3,022 short functions; one epoch |
+# | preferences (DPO) | about 61,000 pairs (UltraFeedback), judged by a larger model; two epochs, β = 0.5 | 372 pairs of its own answers |
 #
 # ([Model card](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct), [conversations](https://huggingface.co/datasets/HuggingFaceTB/smol-smoltalk), [settings](https://github.com/huggingface/alignment-handbook/tree/main/recipes/smollm2); Ben Allal et al. 2025.) Their [record of DPO](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct/commit/c369d07e8e4c5b825466d13a28b6d8800656c343) says how little it is: on new pairs the loss went from ln 2 = 0.69 to 0.674, the preferred answer of a pair got the larger gain in 61.5 % of the cases, and the chosen answers lost as well.
 #
@@ -452,37 +485,37 @@ for size in (0, 32):
     for bits in (8, 5, 4, 3, 2):
         small = assistant.copied(first)
         small.set_weights([rounded(array, bits, size) if array.ndim == 2 and array.size % 32 == 0 else array for array in first.get_weights()])
-        cost[size, bits] = training.held_out_bits(small, stream, pairs.token_bytes, most=32)
-cost["as stored"] = training.held_out_bits(first, stream, pairs.token_bytes, most=32)
+        cost[size, bits] = training.held_out_bits(small, stream, pairs.token_bytes, most=12)
+cost["as stored"] = training.held_out_bits(first, stream, pairs.token_bytes, most=12)
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.2))
 for line, (size, label) in enumerate(((0, "one scale a row"), (32, "one scale for 32 numbers"))):
     axes[0].plot((8, 5, 4, 3, 2), [cost[size, bits] for bits in (8, 5, 4, 3, 2)], **plots.LINES[line], label=label)
 axes[0].axhline(cost["as stored"], color=plots.LINES[5]["color"], linewidth=1)
-axes[0].set(xlabel="bits a number", ylabel="bits a byte, held out", ylim=(1.5, 4), title="quantisation, measured here")
+axes[0].set(xlabel="bits a number", ylabel="bits a byte, held out", ylim=(1.2, 2.1), title="quantisation, measured here")
 axes[0].legend()
 names, whole, active = ("Mixtral 8x7B", "DeepSeek-V3"), (47, 671), (13, 37)  # billions, as published
 axes[1].barh(names, whole, color=diagrams.PALETTE["neutral"], edgecolor=diagrams.PALETTE["ink"], label="stored")
 axes[1].barh(names, active, color=diagrams.PALETTE["query"], label="used for a token")
 axes[1].set(xlabel="billion parameters", title="mixtures of experts, published")
 axes[1].legend()
-figure.tight_layout()
 print(", ".join(f"{bits} bits: {cost[0, bits]:.2f} a row, {cost[32, bits]:.2f} in 32s" for bits in (8, 5, 4, 3, 2)), f"; as stored: {cost['as stored']:.2f}")
 plots.show(
     figure,
-    alt="""QUANT_ALT""",
+    alt="""Fewer bits cost more, and a scale for every 32 numbers costs less than a scale for a row. Left, held-out bits a byte of our model over the bits of a number, two curves that lie
+on the line of the stored model at eight bits and rise towards two bits, the one with a scale for a row sooner and higher. Right, bars of two published mixtures of experts: of the stored parameters a token uses less than a third.""",
 )
 
 # %% [markdown]
-# QUANT_TEXT A **mixture of experts** has many gated networks in each block, and a small layer that sends each token to a few of them (Shazeer et al. 2017): Mixtral stores 47 billion parameters and uses 13 for a token (Jiang et al. 2024), DeepSeek-V3 671 and 37 (DeepSeek-AI 2024). It buys knowledge with memory, not with time.
+# At eight and at five bits nothing is lost, at four 0.01 bits a byte; at two 0.63 with a scale a row, and 0.33 with a scale for 32 numbers. A **mixture of experts** has many gated networks in each block, and a small layer that sends each token to a few of them (Shazeer et al. 2017): Mixtral stores 47 billion parameters and uses 13 for a token (Jiang et al. 2024), DeepSeek-V3 671 and 37 (DeepSeek-AI 2024). It buys knowledge with memory, not with time.
 #
 # **Four bits and a scale for each few numbers keep most of a model; experts make it larger without making a token dearer.**
 
 # %% [markdown]
 # ## Two mistakes
 #
-# **1 · The end is not in the mask.** Then nothing teaches the model to stop:
+# **1 · An explanation without its control.** “It learned to end because the end stands in the mask.” So take the end out of the mask, and train:
 
 # %%
 def without_end(rows, mask):
@@ -490,11 +523,13 @@ def without_end(rows, mask):
 
 
 endless = assistant.copied(first)
-assistant.fine_tune(endless, [without_end(*batch) for batch in assistant.batches_of(functions, pairs, steps=30, seed=1)])
+assistant.fine_tune(endless, [without_end(*batch) for batch in assistant.batches_of(functions, pairs, steps=20, seed=1)])
 ended, fine, _ = described(endless)
-print(f"after 30 steps: ended {ended:.0%}, parse {fine:.0%}")
+print(f"after 20 steps: ended {ended:.0%}, parse {fine:.0%}")
 
 # %% [markdown]
+# It ends all the same: the first model knew that an end follows a whole body, and whole short bodies are what it has learned to write. We believed the sentence in quotes until we ran this cell.
+#
 # **2 · No ε below the line.** A group whose answers all earn the same has no standard deviation. Without the small number, one such group turns every weight of the model into NaN:
 
 # %%
@@ -534,15 +569,18 @@ print("with:   ", advantages(equal))
 #
 # * That the code works: nothing that the model writes is run. That it follows instructions: a first line is no instruction, and bodies here are at most 47 tokens long.
 # * Which of the three methods is better: each has one setting, chosen beforehand, for a model of 857,216 numbers.
-# * SEEDS_CAVEAT
-# * The recorded runs fine-tune for TUNED_STEPS steps and practise for REWARD_STEPS; the page does 60 and 50. Shares are over PROMPTS held-out first lines (on the page 200), so their standard error is about two points (three).
+# * Each recorded run has one seed, unless two or three are printed. That the answers collapse, and that they shrink, is the result; which body wins may change.
+# * Shares are over 300 held-out first lines (on the page 200), so their standard error is at most three points. The page and the record use the same settings.
 # * A reward model learned from people, and models large enough to find new ways: there rewards do more than sharpen, some say; that is open.
 #
 # </details>
 #
 # ## Summary
 #
-# SUMMARY
+# - Fine-tuning on whole answers, with the loss on the answer and its end, turns a model that continues into one that ends.
+# - A reward needs no answers, only a judge: draw a group, take its mean off, make the better answers likelier.
+# - What the reward does not count goes away: length first, then difference. Every mended reward has its own hole.
+# - One draw against sixteen tells sharpening from learning; DPO's loss counts a difference and nothing else.
 #
 # **A reward makes likely what it counts, out of what the model could already write: so read the answers, not the reward.**
 #

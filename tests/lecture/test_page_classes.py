@@ -35,6 +35,7 @@ PAGES = {  # lecture: module
     "09_vision_transformer": "vision_transformer",
     "09b_many_images_and_video": "larger_images",
     "10_language_model": "language_model",
+    "10b_from_model_to_assistant": "answering",
 }
 
 
