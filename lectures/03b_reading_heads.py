@@ -50,10 +50,8 @@ if "google.colab" in sys.modules:
         print("Upload coursekit.zip, which comes with this course, and run this cell again.")
         print("To upload it, click the folder on the left and drop the file there.")
 elif find_spec("coursekit") is None:
-    print(
-        "The course's helper package is missing here. With coursekit.zip, which comes with this course, beside the notebook, run in a cell:"
-    )
-    print("%pip install ./coursekit.zip")
+    print("The course's helper package is missing here. With coursekit.zip, which comes with this course, beside the notebook, run in a cell:")
+    print('%pip install ./coursekit.zip')
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 import matplotlib.pyplot as plt
@@ -68,13 +66,13 @@ from coursekit.published import ChatTokens
 plots.use_course_style()
 np.set_printoptions(precision=2, suppress=True)
 
+
 # %% [markdown]
 # <a id="said-twice"></a>
 #
 # ## 1 · Noise, said twice
 #
 # **SmolLM2** (Hugging Face; Ben Allal et al., 2025) guesses the next token of a text, and it chats if you let it. It has 134.5 million numbers in 30 blocks of nine heads; three heads in a row share their keys and values. A token sees itself and what stands before it. The whole model is four short functions and a class in NumPy, in the three folded cells. The class keeps the weights of every head, and it can switch heads off.
-
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 def numbers_and_tokens():
@@ -150,6 +148,7 @@ else:
         'SmolLM2 is not here, so the live cells are left out: their outputs stand in the page as it came. To fetch 93 MB, once: data.published("smollm2")'
     )
 
+
 # %% [markdown]
 # The loss of a token is $-\ln p$, in **nats**. Who guesses evenly among all 49,152 tokens pays ln 49,152 = 10.8 nats for each.
 
@@ -165,7 +164,6 @@ else:
 # **(c)** It pays 14.2 nats in the first copy and 1.9 in the second. In the first it is worse than an even guess: it expects language, and bets against noise.
 #
 # </details>
-
 
 # %%
 def said_twice(rows=2, length=64):
@@ -202,6 +200,7 @@ if model:
 After the vertical line, where the second copy begins, it falls within a few tokens and stays between 0 and 7.""",
     )
 
+
 # %% [markdown]
 # That answers the first half of the opening question: it knows. Nobody taught it these 64 tokens. It takes them from what it has just read.
 #
@@ -213,7 +212,6 @@ After the vertical line, where the second copy begins, it falls within a few tok
 # ## 2 · Ten lines find the heads
 #
 # What must a head look at to know the next token? Say the row is … A B … A, and the model has just read the second A. The first A does not help: what is needed is what stood *behind* it, B. In our rows that token stands 63 back. So ask each head how much weight it puts 63 tokens back, all through the second copy:
-
 
 # %%
 def looks_back(weights, back):
@@ -455,6 +453,7 @@ Block 16, head 0 lies alone far to the right and hardly higher; block 18, head 6
 # Single heads by lot leave the second copy between 1.8 and 3.2, sets of four between 1.8 and 3.3. Without block 16, head 0 it costs 8.9: no draw comes near. And English costs 3.78 in place of 3.74. This head is not needed for everything; it is needed for this.
 
 # %% [markdown]
+#
 
 # %% [markdown]
 # **Predict.** What should stand in for a head that is off? Zero is no neutral number: a head rarely adds zero. In lecture 3's models of two heads remove the one that looks above, by zero or by its mean over all tables and rows. Without it, its answer should have 1.00 of its variance unexplained. Is the mean milder than zero?
@@ -476,6 +475,7 @@ for job, name in enumerate(("above", "wanted")):
         left = [run["without"][kind][head][job] for run, head in zip(runs, removed, strict=True)]
         print(f"without the head for {name:6}, {kind:8} in its place: unexplained", *(f"{share:.2f}" for share in left))
 
+
 # %% [markdown]
 # **A head matters where the loss rises without it, and more than without heads drawn by lot; by how much depends on what takes its place.**
 
@@ -494,7 +494,6 @@ for job, name in enumerate(("above", "wanted")):
 # Hardly: the right token has rank 9,070 in the median. Block 23, head 2, which looks with 0.5, writes it: rank 6 of 49,152.
 #
 # </details>
-
 
 # %%
 def rank_of_the_next(ids, block, head, kept):

@@ -51,10 +51,8 @@ if "google.colab" in sys.modules:
         print("Upload coursekit.zip, which comes with this course, and run this cell again.")
         print("To upload it, click the folder on the left and drop the file there.")
 elif find_spec("coursekit") is None:
-    print(
-        "The course's helper package is missing here. With coursekit.zip, which comes with this course, beside the notebook, run in a cell:"
-    )
-    print("%pip install ./coursekit.zip")
+    print("The course's helper package is missing here. With coursekit.zip, which comes with this course, beside the notebook, run in a cell:")
+    print('%pip install ./coursekit.zip')
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 import heapq
@@ -153,6 +151,7 @@ plots.show(
     alt="""People surprise the model to the end; greedy text stops surprising it. The nats of each token behind the beginning, in windows of 16, means of ten texts. What people wrote stays between 3.5 and 4.2; greedy text begins at 1.3 and falls to 0.1. Temperature 1 stays close to people, top-p 0.9 lies between them and greedy.""",
 )
 
+
 # %% [markdown]
 # Nine of the ten texts turn round: their last 16 tokens stand in them a second time. 70 % of their strings of four tokens have been there before; in what people wrote it is 0.5 %. The words of people cost the model 3.9 nats a token, from first to last. The tokens of its greedy texts cost 1.3 at first and 0.1 in the end. (Holtzman et al., 2020, found the same with a larger model.)
 #
@@ -171,7 +170,6 @@ plots.show(
 # * **top-p**, or nucleus sampling: draw from the fewest tokens whose probabilities add up to p or more (Holtzman et al., 2020).
 #
 # The temperature comes first and changes logits. A cut then sets probabilities to 0, and the rest is divided by its sum. (Here tokens that tie at the cut all stay; in lab 8b only the lower ids.)
-
 
 # %%
 def reshaped(log_p, temperature=1.0, top_k=None, top_p=None):
@@ -296,7 +294,6 @@ live.beam(TREE)
 #
 # For SmolLM2 this would never end. So take a model that knows 3,276 words: it has read 29,000 captions of photographs (Multi30k; Elliott et al., 2016) and writes its own. Its class, in the fold, reads one word of n captions at once.
 
-
 # %% jupyter={"source_hidden": true} tags=["setup"]
 class PlainCaptionModel:
     """A decoder-only Transformer; a call reads one more token of each of n captions (pre-norm, no biases)."""
@@ -407,6 +404,7 @@ plots.show(
     alt=f"""The most probable caption lies far from all typical ones. Two histograms of log p of whole captions, those of people and those that the model draws, both broad with means of {people.mean():.0f} and {drawn_log_p.mean():.0f}; a vertical line at {best_log_p:.1f}, to the right of every one of them, marks the most probable caption.""",
 )
 
+
 # %% [markdown]
 # That is the answer to the second question. The most probable caption is “a man .”: more probable than each of 300 drawn captions and each of 693 captions of people. The drawn captions are the control: they come from the model itself, so the distance is not just the model misjudging people. (Why it wins: *per token* it has −2.2, a drawn caption −3.2. Among the captions found by search it is the least probable per token, greedy −1.2 and beam of 64 −1.0: among these it wins by its length alone.)
 #
@@ -436,7 +434,6 @@ plots.show(
 # **(b)** It takes 23 times as long, and not 256 times. To write a token, the processor fetches all 134.5 million numbers from memory and uses each of them once. In the prefill it fetches them once and uses each 256 times.
 #
 # </details>
-
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 def seconds(call, *given, times=3):
@@ -505,6 +502,7 @@ if model:
 for groups in (64, 8, 1):  # G
     print(f"G = {groups:2}: Llama's cache {2 * 80 * groups * 128 * 4096 * 2 / 1e9:5.2f} GB a text")
 
+
 # %% [markdown]
 # Ainslie et al. report a quality near that of G = H, at a speed near that of G = 1.
 #
@@ -518,7 +516,6 @@ for groups in (64, 8, 1):  # G
 # A call that is bound by memory can read nine tokens in about the time of one. So let something cheap guess the next eight. The model reads them all in one call, and in the same call says what *it* would have written after each. Keep the guesses up to the first that differs, and the model's own token there. The text is the model's, token by token; only the calls are fewer. This is **speculative decoding** (Leviathan et al., 2023; Chen et al., 2023).
 #
 # The draft is usually a smaller model with the same tokens. This SmolLM2 is the smallest of its family, so take the cheapest draft there is: look up what followed the last two tokens the last time they stood in the text (*prompt lookup*; Saxena, 2023).
-
 
 # %%
 def looked_up(ids, most=8):
