@@ -24,7 +24,7 @@
 # `PlainHeads` ends (one sentence, no mask, no biases). Have your
 # `scaled_dot_product_attention` of [lab 02](../02_self_attention/02_self_attention.ipynb) at hand: you may copy it. If yours does not pass,
 # write its five lines anew, after lecture 02, section 7.
-# **Time:** about 115 minutes.
+# **Time:** about 120 minutes.
 #
 # **How a lab works.** Replace the line `raise NotImplementedError`, run your cell, then run the check below it. It says what
 # works, what differs first, and which mistake it looks like; after the second failed attempt it adds hints. Your mark
@@ -707,9 +707,9 @@ for head in range(4):
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-smollm2", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Your layer in a published model: which heads copy?
 #
-# SmolLM2 is a chat model that Hugging Face published in 2024: 30 blocks, nine query heads of width 64, three heads of keys and values. Here it reads with **your** `GroupedQueryAttention` as the attention of all its blocks. Rotary positions stand between projections and scores; so your `w_q`, `w_k` and `w_v` get what is already projected and turned, with an identity matrix as kernel. `w_o` gets the published kernel.
+# SmolLM2 is a chat model that Hugging Face published in 2024: 30 blocks, nine query heads, three heads of keys and values. Here **your** `GroupedQueryAttention` is the attention of all its blocks. Your `w_q`, `w_k` and `w_v` get what is already projected and turned to its position, with an identity matrix as kernel.
 #
-# Its text is noise: 64 random tokens, then the same 64 once more. To copy, a head has to look at what *followed* the present token the first time, 63 tokens back.
+# It reads 64 random tokens, then the same 64 again. To copy, a head looks at what *followed* the present token the first time, 63 back.
 #
 # Nothing here is graded. Set `TALK = True` and run the two cells. The first time, 93 MB are fetched; then it takes about a quarter of a minute and 1.7 GB of memory.
 #
@@ -733,7 +733,7 @@ if TALK:
     print(f"first copy {nats[:, :63].mean():.1f} nats a token, second copy {nats[:, 64:].mean():.1f}")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "smollm2-seen", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# Seven heads put more than half of their weight 63 tokens back, all in blocks 17 to 23: these are **induction heads**. The strongest head for the token before stands in block 16, just below them: it writes into each token what stood before it, and that is what an induction head looks for. So the second copy costs 1.9 nats a token and the first one 14.2, more than an even guess: the model expects language. [Lecture 03b](../../lectures/03b_reading_heads.ipynb) switches these heads off. If your `GroupedQueryAttention` does not pass, `MultiHeadAttention(576, 9)` reads as well: its heads get copies.
+# Seven heads put more than half of their weight 63 tokens back, all in blocks 17 to 23: **induction heads**. Just below them, in block 16, stands the strongest head for the token before: it writes into each token what stood before it, and that is what an induction head looks for. The second copy costs 1.9 nats a token, the first one 14.2. [Lecture 03b](../../lectures/03b_reading_heads.ipynb) switches these heads off. (`MultiHeadAttention(576, 9)` reads as well: its heads get copies.)
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
