@@ -96,8 +96,10 @@ def release(
     With some `labs` named, only these are released, and the lectures stay as they are.
     With `check` nothing is written. Nothing is written either when one of the labs has to be refused, or when what is
     released could not be published into the folder `publish_to`; publishing itself is left to `publish`.
-    Raises ReleaseRefused with every reason found, CourseError for a lab that course.toml does not list.
+    Raises ReleaseRefused with every reason found, CourseError for a lab that course.toml does not list, and where
+    nbgrader_config.py cannot be run.
     """
+    load_nbgrader_config(course)  # what is wrong there is wrong in all labs
     names = [course.lab(lab).name for lab in labs] if labs is not None else [lab.name for lab in course.labs]
     planned: dict[Path, bytes | None] = {}
     summary = ReleaseSummary()
