@@ -15,7 +15,7 @@
 # %% [markdown]
 # # 3 · Multi-head attention
 #
-# **One softmax gives one average: in one layer, two answers in the same feature need two heads.**
+# **One softmax gives one average: in one layer with a linear read-out, two answers in the same feature need two heads.**
 #
 # [← 2b · What attention costs](02b_what_attention_costs.ipynb) · [Lab 3](../labs/03_multi_head_attention/03_multi_head_attention.ipynb) · [4 · The encoder block →](04_encoder_block.ipynb) · if you want more: [3b · Reading heads of a real model](03b_reading_heads.ipynb)
 #
@@ -26,10 +26,10 @@
 #
 # **Afterwards you can**
 #
-# * prove what one softmax cannot do;
+# * calculate what one softmax cannot do;
 # * split, attend, merge and project, with the shape of every array;
 # * count the parameters of the paper's layer and of Keras's;
-# * read from a head's parameters whom it looks for.
+# * read off what a head attends to from its parameters.
 #
 # **You need** [self-attention](02_self_attention.ipynb); `reshape` and `transpose` in NumPy. Letters: **T** tokens,
 # **D** width of a token, **H** heads, **K** width of one head. Heads are counted from 0.
@@ -88,7 +88,7 @@ for colour, verb in (("black", "running"), ("brown", "trotting"), ("grey", "walk
     print(f"{f'a {colour} dog is {verb}:':26} what arrives at dog is {arrives}")
 
 # %% [markdown]
-# Four different dogs, and the same number arrives. Whatever comes after this head, it cannot tell a black dog that runs from a white one that sits.
+# Four different dogs, and the same number arrives. With half of the weight on each answer, nothing that comes after this head can tell a black dog that runs from a white one that sits.
 #
 # Do other shares help? With p on the colour, which holds the number $a$, and 1 − p on the verb, which holds $b$, what arrives is $m = p\,a + (1-p)\,b$. How much is lost?
 # Let $a$ and $b$ be independent, with mean 0 and variance 1. The best linear guess of $a$ from $m$ leaves a share
@@ -251,7 +251,7 @@ origin = 10 * np.arange(3)[:, None] + np.arange(6)  # (T, D)
 print("(a) head 0\n", origin.reshape(2, 3, 3)[0], "\n(b) head 0\n", origin.reshape(3, 2, 3).transpose(1, 0, 2)[0])
 
 # %% [markdown]
-# **H heads are H softmaxes: each can ask a question of its own, and together they have the parameters of one head of width D.**
+# **H heads are H softmaxes: each can ask a question of its own.**
 
 # %% [markdown]
 # <a id="key-dim"></a>
@@ -376,7 +376,7 @@ shared less cleanly. One head, twice: the two layers have one job each in most s
 #   is written.
 #
 # In our task the 19 columns of a token have a meaning: position, name, want (six each) and the number. Multiplied by the
-# embedding at its inputs, a QK circuit becomes a matrix over these columns. Train the two-head model once more and look:
+# embedding at its inputs, a QK circuit becomes a matrix over these columns. Retrain the two-head model and plot both circuits:
 
 # %%
 solver = two_questions.Solver(num_heads=2, key_dim=8, seed=0)
@@ -419,7 +419,7 @@ diagonal.""",
 # is. The figure removes both constants, so what is left depends on query *and* key.
 
 # %% [markdown]
-# **Predict.** Of each QK circuit keep only the 6 × 6 block of the head's job, and set the other 325 entries to zero. The OV circuits stay. How much of an answer's variance is unexplained when the model answers with these?
+# **Predict.** Of each QK circuit, centred as in the figure and without its biases, keep only the 6 × 6 block of the head's job, and set the other 325 entries to zero. The OV circuits stay. How much of an answer's variance is unexplained when the model answers with these?
 #
 # - (a) about a half
 # - (b) about a tenth
@@ -440,7 +440,7 @@ for seed, run in enumerate(runs["two heads"]):
     )
 
 # %% [markdown]
-# The blocks are enough: with them alone at most 0.004 of an answer's variance is unexplained. Of each head's 361 numbers 36 do the work, and we said beforehand which. Reading is this easy with
+# The blocks are enough: with them alone at most 0.004 of an answer's variance is unexplained. Of each head's 361 numbers 36 do the work: they form one of two blocks that the task suggests. In each of the five recorded models one head copies the number to “above” and the other to “wanted”, times 1.00 to 1.01; to its other answer it adds 0.00. Reading is this easy with
 # one layer, no norm and no feed-forward network; [lecture 3b](03b_reading_heads.ipynb) reads the heads of a published model of 30 blocks, and switches them off.
 #
 # **A head is two matrices: where it looks, and what it writes.**
@@ -492,19 +492,19 @@ for name, shaped in {"mask[:, None]": mask[:, None], "mask": mask}.items():
 #
 # <details><summary>3. Colour and verb are in the same column, and "dog" puts 0.9 of its row on the colour and 0.1 on the verb. How much of each answer can a matrix still read?</summary>
 #
-# Of the colour 0.81/(0.81 + 0.01) = 0.988 of the variance, of the verb 0.01/(0.81 + 0.01) = 0.012. Together 1, as always.
+# Of the colour 0.81/(0.81 + 0.01) = 0.988 of the variance, of the verb 0.01/(0.81 + 0.01) = 0.012. They sum to 1, as before.
 #
 # </details>
 #
 # <details><summary>4. What is the largest rank of the QK circuit of a head, and why?</summary>
 #
-# K, the width of the head: $W_Q W_K^\top$ is a product of a (D, K) and a (K, D) matrix.
+# K, the head width: $W_Q W_K^\top$ is a product of a (D, K) and a (K, D) matrix.
 #
 # </details>
 #
 # <details><summary><b>What this page does not show</b></summary>
 #
-# * The proof of section 1 assumes weights that do not depend on the numbers, and a linear read-out. With unequal shares the sixteen dogs of section 1 give sixteen different numbers, as digits do; a matrix cannot take digits apart, a feed-forward network can try.
+# * The proof of section 1 assumes weights that do not depend on the numbers, and a linear read-out. With p = 0.8, for example, the sixteen dogs of section 1 give sixteen different numbers, as digits do; a matrix cannot take digits apart, a feed-forward network can try.
 # * The task of section 4 has two questions by construction, and no run has more than two.
 # * A real model reads its columns through norms and feed-forward networks: no block of its matrices says alone what a head does.
 #
@@ -523,7 +523,7 @@ for name, shaped in {"mask[:, None]": mask[:, None], "mask": mask}.items():
 # 8b](08b_generating_text.ipynb); [lab 3](../labs/03_multi_head_attention/03_multi_head_attention.ipynb) builds
 # it). [Lecture 3b](03b_reading_heads.ipynb) finds heads with a job in a real model; [lecture 4](04_encoder_block.ipynb) puts the heads into a block.
 #
-# **One softmax gives one average: in one layer, two answers in the same feature need two heads.**
+# **One softmax gives one average: in one layer with a linear read-out, two answers in the same feature need two heads.**
 #
 # ## References
 #

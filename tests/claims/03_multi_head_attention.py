@@ -21,10 +21,7 @@ def claims(page) -> None:
 def kept(page) -> None:
     """The sentences to keep."""
     page.says("of two answers in the same feature, the shares that it explains sum to at most one.")
-    page.says(
-        "H heads are H softmaxes: each can ask a question of its own, and together they have the parameters of one "
-        "head of width D."
-    )
+    page.says("H heads are H softmaxes: each can ask a question of its own.")
     page.says("A head is two matrices: where it looks, and what it writes.")
 
 
@@ -57,8 +54,8 @@ def one_average(page) -> None:
     page.given("with mean 0 and variance 1", "1 − p on the verb", "so together they are at most 1", because=SHAPE)
     page.given(
         '"dog" puts 0.9 of its row on the colour and 0.1 on the verb',
-        "Together 1, as always.",
-        "the sixteen dogs of section 1 give sixteen different numbers",
+        "They sum to 1, as before.",
+        "With p = 0.8, for example, the sixteen dogs of section 1 give sixteen different numbers",
         because=BY_HAND,
     )
 
@@ -110,7 +107,8 @@ def heads(page) -> None:
 def two_jobs(page, runs) -> None:
     means = {version: np.mean([run["unexplained"] for run in seeds], axis=1) for version, seeds in runs.items()}
     page.says(
-        "One softmax gives one average: in one layer, two answers in the same feature need two heads.",
+        "One softmax gives one average: in one layer with a linear read-out, two answers in the same feature need two "
+        "heads.",
         holds=max(means["two heads"]) < 0.01 < 0.4 < min(*means["one head"], *means["one wide head"]),
     )
     page.says("One head reaches ½ at both widths. Two heads reach 0", holds=[
@@ -148,6 +146,13 @@ def circuits(page, runs) -> None:
         holds=min(head["share"] for kept in kept_blocks for head in kept["heads"]) > 0.95,
     )
     page.says("It is at most {:.3f}, with each of five seeds.", largest, holds=len(kept_blocks) == 5)
+    copied = np.sort([[head["number copied to"] for head in kept["heads"]] for kept in kept_blocks])  # (5, 2 heads, 2)
+    page.says(
+        "one head copies the number to “above” and the other to “wanted”, times {:.2f} to {:.2f}; "
+        "to its other answer it adds {:.2f}.",
+        copied[..., 1].min(), copied[..., 1].max(), np.abs(copied[..., 0]).max(),
+        holds=all({head["job"] for head in kept["heads"]} == {"above", "wanted"} for kept in kept_blocks),
+    )  # fmt: skip
     copies = page.numbers("circuits", r"above ([\d.]+), wanted ([\d.]+)")
     page.says("A head is two matrices", holds=sorted(copies) == [0, 0, 1, 1])
     page.given(
