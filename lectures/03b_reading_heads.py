@@ -15,22 +15,22 @@
 # %% [markdown]
 # # 3b · Reading heads of a real model
 #
-# **Ten lines find the heads of a published model that copy; that they do the copying you know when you switch them off.**
+# **Ten lines find the heads of a published model that copy; only switching them off shows that they do the copying.**
 #
 # [← 3 · Multi-head attention](03_multi_head_attention.ipynb) · [Lab 3](../labs/03_multi_head_attention/03_multi_head_attention.ipynb) · [4 · The encoder block →](04_encoder_block.ipynb)
 #
-# > *Sixty-four tokens, drawn by lot. Then the same sixty-four once more.*
+# > *Sixty-four tokens, drawn at random. Then the same sixty-four once more.*
 #
-# There is no grammar in them, no meaning, and nothing that any training text contained. You hand them to a chat model that others have trained. **Does it know the second copy when it comes? And if it does, which of its 270 heads know it?** Write down both guesses. The first answer comes in five minutes, the second in fifteen.
+# There is no grammar in them and no meaning, and the sequence is new. You hand them to a chat model that others have trained. **Does it expect the second copy when it comes? And if it does, which of its 270 heads do that?** Write down both guesses. The first answer comes in five minutes, the second in fifteen.
 #
 # **Afterwards you can**
 #
 # * find heads with a job in a published model, beside the base rate;
 # * switch heads off, with controls that say what the result is worth;
 # * read off what a head writes, and tell looking from writing;
-# * say how a model of 30 blocks copies a token that it has never seen in this company.
+# * say how a model of 30 blocks copies a token that it has never seen in this context.
 #
-# **You need** [lecture 3](03_multi_head_attention.ipynb), above all its last section. A *block* is one attention layer with what follows it (lecture 4); there are 30. **Time:** about 53 minutes to read and predict (estimated, not measured); the code
+# **You need** [lecture 3](03_multi_head_attention.ipynb), above all its last section. A *block* is one attention layer with what follows it (lecture 4); there are 30. **Time:** about 57 minutes to read and predict (estimated, not measured); the code
 # runs in about two minutes on two CPU cores. Letters: **B** rows, **T** tokens, **H** heads, **V** size of the vocabulary. Blocks, heads and tokens are counted from 0.
 #
 # **This page needs a model that does not come with the course:** SmolLM2 (93 MB: `data.published("smollm2")` in a cell fetches it once; 0.6 GB of memory). Without it the live cells are left out: read their outputs before you run the page.
@@ -150,7 +150,7 @@ else:
 
 
 # %% [markdown]
-# The loss of a token is $-\ln p$, in **nats**. Who guesses evenly among all 49,152 tokens pays ln 49,152 = 10.8 nats for each.
+# The loss of a token is $-\ln p$, in **nats**. A uniform guess over 49,152 tokens costs ln 49,152 = 10.8 nats for each.
 
 # %% [markdown]
 # **Predict.** The model reads 64 random tokens, then the same 64 again. What does a token cost in the first copy, and what in the second?
@@ -196,13 +196,13 @@ if model:
     ax.legend()
     plots.show(
         figure,
-        alt="""Two or three tokens into the second copy the model knows what comes. The loss of each token for two rows of 64 random tokens, said twice. In the first copy it jumps around 14 nats, above the dashed line of an even guess at 10.8.
+        alt="""Two or three tokens into the second copy the model expects what comes. The loss of each token for two rows of 64 random tokens, said twice. In the first copy it jumps around 14 nats, above the dashed line of an even guess at 10.8.
 After the vertical line, where the second copy begins, it falls within a few tokens and stays between 0 and 7.""",
     )
 
 
 # %% [markdown]
-# That answers the first half of the opening question: it knows. Nobody taught it these 64 tokens. It takes them from what it has just read.
+# That answers the first half of the opening question: it expects the second copy. A uniform guess over the 64 tokens of the first copy would cost ln 64 = 4.2 nats, so the model uses their order, too. Nobody taught it these 64 tokens. It takes them from what it has just read.
 #
 # **A language model copies: noise that costs 14 nats a token at first costs 2 when it comes again.**
 
@@ -262,7 +262,7 @@ if model:
     )
     plots.show(
         figure,
-        alt="""A dozen of 270 heads look at what followed the earlier copy, all in blocks 17 to 24. Left: a map of 30 blocks by nine heads of the mean weight 63 tokens back; it is white but for some cells from block 17 on, darkest in block 18, head 6.
+        alt="""Thirteen of 270 heads put more than 0.2 of their weight on what followed the earlier copy, all in blocks 17 to 24. Left: a map of 30 blocks by nine heads of the mean weight 63 tokens back; it is white but for some cells from block 17 on, darkest in block 18, head 6.
 Right: the weights of this head, 127 by 127 tokens. In the first copy most queries look at token 0. In the second copy a dark line runs parallel to the diagonal, 63 tokens to its left.""",
     )
 
@@ -354,7 +354,7 @@ if model:
 #
 # ## 4 · Switch heads off
 #
-# So far you have seen where heads look. Does anything depend on it? Take away what a head hands over and read the loss again: **head ablation**. Each figure needs a control: other heads, drawn by lot, and text that is no noise.
+# So far you have seen where heads look. Does anything depend on it? Take away what a head hands over and read the loss again: **head ablation**. Each figure needs a control: other heads, drawn at random, and ordinary text.
 
 # %% [markdown]
 # **Predict.** The second copy costs 1.9 nats a token. Now switch off one head of 270: block 16, head 0, which looks one token back. What does the second copy cost?
@@ -387,9 +387,9 @@ if model:
         )
 
 # %% [markdown]
-# Look at the line of block 16, head 0. The heads of blocks 17 and 18 are on, and they look at nothing any more: 0.01 and 0.22. *They find B only because an earlier head has written into it what stood before.* (The last line is a warning. Block 0, head 2 looks neither one nor 63 back, and without it the second row goes wrong, 10.2 nats, while the first costs 2.2: a search by maps finds what you search for, and two rows are few.)
+# Look at the line of block 16, head 0. The heads of blocks 17 and 18 are on. Yet one of these two looks 63 back with almost nothing, 0.01, and the other with a fifth of its weight, 0.22. *This fits a head that has written into B what stood before it*; it would take a patch on the key path to prove it. (The last line is a warning. Block 0, head 2 looks neither one nor 63 back, and without it the second row goes wrong, 10.2 nats, while the first costs 2.2: a search by maps finds what you search for, and two rows are few.)
 #
-# Now the controls: ten single heads and ten sets of four, drawn by lot, and beside the noise an English text of as many tokens:
+# Now the controls: ten single heads and ten sets of four, drawn at random, and beside the noise an English text of as many tokens:
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 ENGLISH = """The ferry left at six, and by half past six everyone on board knew that the old clock maker had brought his
@@ -445,15 +445,26 @@ if model:
     ax.legend()
     plots.show(
         figure,
-        alt="""Without one head in block 16 the model forgets how to copy noise and still reads English. Each mark is the model without some heads: to the right the loss on the second copy, upwards that on an English text. Most heads drawn by lot, one or four, lie near the whole model at the left.
+        alt="""Without one head in block 16 the model forgets how to copy noise and still reads English. Each mark is the model without some heads: to the right the loss on the second copy, upwards that on an English text. Most heads drawn at random, one or four, lie near the whole model at the left.
 Block 16, head 0 lies alone far to the right and hardly higher; block 18, head 6 lies between.""",
     )
 
 # %% [markdown]
-# Single heads by lot leave the second copy between 1.8 and 3.2, sets of four between 1.8 and 3.3. Without block 16, head 0 it costs 8.9: no draw comes near. And English costs 3.78 in place of 3.74. This head is not needed for everything; it is needed for this.
+# Single heads at random leave the second copy between 1.8 and 3.2, sets of four between 1.8 and 3.3. Without block 16, head 0 it costs 8.9, more than with any of these draws. But only ten single heads of 270 were drawn, and block 0, head 2 above costs 6.2 in the mean. Without block 16, head 0 English costs 3.78 in place of 3.74: this text hardly needs the head, and the copy does.
+#
+# Two controls more. Does it matter *which* head looks one token back? And does English need the four strongest induction heads?
+
+# %%
+if model:
+    others = {"block 11, head 1": [(11, 1)], "block 22, head 1": [(22, 1)], "block 19, head 3": [(19, 3)]}
+    for name, off in (others | {"the four strongest": four}).items():
+        noise, english = losses_without(off)
+        print(f"off: {name:18} second copy {noise:4.1f} nats   English {english:.2f}")
+    nats(ids)  # back to the whole model
+    print(f"whole model: {(copying > 0.2).sum()} heads look 63 back with more than 0.2")
 
 # %% [markdown]
-#
+# Without the other three heads that look one token back the second copy costs 2.0, 2.3 and 2.5: it needs block 16, head 0 and not just any of them. Without the four strongest induction heads English costs 3.74, as with all heads.
 
 # %% [markdown]
 # **Predict.** What should stand in for a head that is off? Zero is no neutral number: a head rarely adds zero. In lecture 3's models of two heads remove the one that looks above, by zero or by its mean over all tables and rows. Without it, its answer should have 1.00 of its variance unexplained. Is the mean milder than zero?
@@ -463,7 +474,7 @@ Block 16, head 0 lies alone far to the right and hardly higher; block 18, head 6
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** Part of what this head adds depends on the row and not on the number. Only with a mean *of each row* does this part stay, and the error is 1.00.
+# **(b)** Part of what this head adds depends on the row and not on the number. Only with a mean *of each row* does this part stay, and the error is 1.00. (The other head, which looks at the wanted row, gains nothing by that: the last row shows 1.00 to 1.24.)
 #
 # </details>
 
@@ -477,7 +488,7 @@ for job, name in enumerate(("above", "wanted")):
 
 
 # %% [markdown]
-# **A head matters where the loss rises without it, and more than without heads drawn by lot; by how much depends on what takes its place.**
+# **A head matters where the loss rises without it, and more than without heads drawn at random; in lecture 3's small models, by how much depends on what takes its place.**
 
 # %% [markdown]
 # <a id="what-it-writes"></a>
@@ -519,6 +530,13 @@ if model:
         second = nats(ids, off)[:, 64:].mean()
         print(f"off: {name:18} block 23, head 2 looks 63 back with {looks_back(model.weights[23], 63)[2]:.2f}")
 
+# %%
+if model:
+    without, single = nats(ids, [(23, 2)])[:, 64:].mean(), by_lot[1][:, 0]
+    print(
+        f"off: block 23, head 2   second copy {without:.1f} nats; single heads by lot {single.min():.1f} to {single.max():.1f}"
+    )
+
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 figure, ax = diagrams.canvas(11, 4.1)
 for name, x in {"A": 1.2, "B": 2.9, "…": 4.3, "A ": 5.9}.items():
@@ -532,23 +550,23 @@ diagrams.arrow(ax, found, said)
 for y, text in (
     (1.55, "block 16, head 0: what stood before me?"),
     (2.6, "blocks 17, 18: who came after an A?"),
-    (3.65, "block 23, head 2: name it"),
+    (3.65, "block 23, head 2: can name it"),
 ):
     diagrams.note(ax, 9.0, y, text)
 plots.show(
     ax,
-    alt="""Copying is a relay over three floors. Tokens A, B, dots, A stand at the bottom. From the first A an arrow leads into B's column: block 16, head 0 writes there that B came after an A. From B's column an arrow leads to the second A: the heads of blocks 17 and 18 find the token that came after an A. Above it block 23, head 2 says B.""",
+    alt="""Copying looks like a relay over three floors. Tokens A, B, dots, A stand at the bottom. From the first A an arrow leads into B's column: block 16, head 0 writes there that B came after an A. From B's column an arrow leads to the second A: the heads of blocks 17 and 18 find the token that came after an A. Above it block 23, head 2 can say B.""",
 )
 
 # %% [markdown]
-# So copying is a relay. Block 16, head 0 writes into each token what stood before it. Heads of blocks 17 and 18 find the token that came after the present one last time, and pass that on. Block 23, head 2 turns it into a word: without the four heads before it, it looks at B with 0.07 instead of 0.52. (Block 29, head 1 writes it, too, without looking back: it looks at its own token, with 0.85; by then the word can be read there.)
+# So copying looks like a relay. Block 16, head 0 looks at what stood before each token, and the next heads need it. Heads of blocks 17 and 18 find the token that came after the present one last time. Block 23, head 2 can write B. It looks 63 back itself; without the four heads before it, it looks at B with 0.07 instead of 0.52, so the four may steer its query. But others cover for it: without block 23, head 2 the second copy costs 2.2 nats, within the range of single heads at random. (Block 29, head 1 writes it, too, without looking back: it looks at its own token, with 0.85; by then the word can be read there.)
 #
-# **To look is not to write: one head finds, others pass on, and a late one names the token.**
+# **To look is not to write: the strongest finder hardly writes the token; a later head can write it, and others cover for that one.**
 
 # %% [markdown]
 # ## Two mistakes
 #
-# **One random set as a control.** Four heads drawn by lot may hold one that matters, or none. One draw can prove anything; look at all ten:
+# **One random set as a control.** Four heads drawn at random may include one that matters, or none. Here the first draw changes hardly anything and the worst costs 1.4 nats; look at all ten:
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 if model:
@@ -558,7 +576,7 @@ if model:
     )
 
 # %% [markdown]
-# **Off by one.** 64 back stands the earlier copy of the present token *itself*. A head looks there, too, with a line as dark as that of section 2. It is no induction head: what it looks at does not come next, and without it the model copies as before.
+# **Off by one.** 64 back stands the earlier copy of the present token *itself*. A head looks there, too, with a line nearly as dark as that of section 2, 0.82 against 0.91. It is no induction head: what it looks at does not come next, and without it the model copies as before.
 
 # %%
 if model:
@@ -601,7 +619,7 @@ if model:
 # <details><summary><b>What this page does not show</b></summary>
 #
 # * Two rows of noise, one model, one length. Induction in other models, and when it appears in training: Olsson et al. (2022).
-# * That the loss rises without a head shows that the model needs it as it is, not that it is the only path: the numbers behind were trained with it.
+# * That the loss rises without a head shows that the model needs it as it is, not that it is the only path: later layers were trained with it in place.
 # * Zero is one choice for what takes a head's place; nobody tried a mean for each position here.
 # * The lens reads a block's writing as if nothing came after it. Later blocks may read what it cannot.
 # * Noise is where copying can be seen. What these heads do in texts of people, who repeat names and phrases, was not measured.
@@ -619,9 +637,9 @@ if model:
 # | without the four strongest induction heads | 10.6 |
 # | first copy | 14.2 |
 #
-# Ablate and read heads yourself in [lab 3](../labs/03_multi_head_attention/03_multi_head_attention.ipynb). [Lecture 8b](08b_generating_text.ipynb) shows what copying does to a model that writes, [lecture 10](10_language_model.ipynb) how it comes about in a small one.
+# Ablate and read heads yourself in [lab 3](../labs/03_multi_head_attention/03_multi_head_attention.ipynb). [Lecture 10](10_language_model.ipynb) shows how copying comes about in a small model.
 #
-# **Ten lines find the heads of a published model that copy; that they do the copying you know when you switch them off.**
+# **Ten lines find the heads of a published model that copy; only switching them off shows that they do the copying.**
 #
 # ## References
 #
