@@ -78,7 +78,7 @@ ways = study["ways"]
 #
 # ## 1 · Always the most probable token
 #
-# The model is **SmolLM2** (Hugging Face; 134.5 million numbers, 30 blocks; [lecture 3b](03b_reading_heads.ipynb) shows its class): a decoder without a source, with causal self-attention and no cross-attention. `model(ids, cache)` reads tokens and gives log p of what follows each; section 4 explains its cache. To write is a loop: read, choose, append.
+# The model is **SmolLM2** (Hugging Face; 134.5 million numbers, 30 blocks; [lecture 3b](03b_reading_heads.ipynb) shows its class): a decoder without a source, with causal self-attention and no cross-attention. `model(ids, cache)` reads tokens and gives log p of what follows each; section 4 explains its cache. To write is a loop: read, choose, append. `go_on` never writes a special token, the end token included, so a text cannot end early.
 
 # %%
 if is_here("smollm2"):
@@ -128,7 +128,7 @@ if model:
     print("mean probability of what it wrote, by 16 tokens:", chances.reshape(5, 16).mean(axis=1))
 
 # %% [markdown]
-# Each token is the best choice, and the text is the worst. It turns round, and the longer it does, the surer it becomes. One likely part of the reason is in [lecture 3b](03b_reading_heads.ipynb): heads that look at what followed the same token last time. Each repetition gives them one more place to look at.
+# Each token is the most probable choice, and the text repeats one sentence. It loops, and in the loop the model is much surer of its tokens than at first: 0.86 to 0.87 instead of 0.43. The end token is forbidden here; a model that may write it can stop instead of looping on.
 #
 # It is no accident of this sentence. The record begins ten film reviews with their reviewers' first 32 tokens and lets the model write 128 more, beside what the people wrote:
 
@@ -153,9 +153,9 @@ plots.show(
 
 
 # %% [markdown]
-# Nine of the ten texts turn round: their last 16 tokens stand in them a second time. 70 % of their strings of four tokens have been there before; in what people wrote it is 0.5 %. The words of people cost the model 3.9 nats a token, from first to last. The tokens of its greedy texts cost 1.3 at first and 0.1 in the end. (Holtzman et al., 2020, found the same with a larger model.)
+# Nine of the ten texts loop (the table in section 2 says “turn round”): their last 16 tokens stand in them a second time. 70 % of their 4-grams, strings of four tokens, have been there before; in what people wrote it is 0.5 %. The words of people cost the model 3.9 nats a token on average, 3.9 at first and 3.5 in the end. The tokens of its greedy texts cost 1.3 at first and 0.1 in the end. (Holtzman et al., 2020, found the same with a larger model.)
 #
-# **The most probable token, every time, makes a model turn round: people keep surprising it, and it soon stops surprising itself.**
+# **The most probable token, every time, makes this model loop: people keep surprising it, and it soon stops surprising itself.**
 
 # %% [markdown]
 # <a id="choosing"></a>
@@ -208,10 +208,10 @@ if model:
         print(settings or "temperature 1, all tokens", "\n    …" + text.replace("\n", " "))
 
 # %% [markdown]
-# At temperature 1.5 it is a salad of words. At temperature 1 you draw from the model's own probabilities, which sounds right, and yet it derails: the tail holds tens of thousands of tokens, each nearly impossible, together not. Sooner or later you draw one, and then the model must go on from there. Top-p cuts the tail.
+# Each text is one draw with one seed. At temperature 1.5 it is word salad. At temperature 1 you draw from the model's own probabilities, and this draw reads well; the one with top-p wanders off. So one draw does not tell the ways apart. But the tail holds tens of thousands of tokens, each nearly impossible, together not: in a longer text at temperature 1 you will draw some of them, and the model must go on from there. Top-p cuts the tail.
 
 # %% [markdown]
-# **Predict.** How many tokens does top-p with p = 0.9 leave to draw from? Compare two places: in a sentence that somebody wrote, and in the loop of section 1.
+# **Predict.** How many tokens does top-p with p = 0.9 leave to draw from? Compare two places: in a sentence that we made up, and in the loop of section 1.
 #
 # <details><summary>Answer</summary>
 #
@@ -257,9 +257,9 @@ for name in ("people", "greedy", "top-p, p = 0.9", "temperature 1", "temperature
     )
 
 # %% [markdown]
-# At temperature 1 the text surprises the model about as much as that of people, 3.7 nats against 3.9. Yet one word in twenty is in none of the 25,000 other reviews; with people it is one in two hundred. Top-p 0.9 more than halves that, and does not turn round. At temperature 1.5 it is one word in three. (Nats say how surprising a text is, not how good: an impossible word here and there changes the mean little and the text much.)
+# At temperature 1 the text surprises the model about as much as that of people, 3.7 nats against 3.9. Yet one word in twenty is in none of the 25,000 other reviews; with people it is one in two hundred. Top-p 0.9 more than halves that, and does not loop; with 2.7 nats it is further from people than temperature 1. At temperature 1.5 it is one word in three. (Nats say how surprising a text is, not how good: an impossible word here and there changes the mean little and the text much.)
 #
-# **Too cold repeats, too hot derails: cut the tail, and compare with what people write.**
+# **Greedy repeats, and temperature 1.5 is word salad; in nats temperature 1 is nearest to people, and top-p writes fewer unknown words.**
 
 # %% [markdown]
 # <a id="beam"></a>
@@ -292,7 +292,7 @@ live.beam(TREE)
 # A wider beam is no guarantee either: it can drop the beginning of the best sentence. But there is an exact search. A beginning never *gains* probability by a further word. So always continue the most probable beginning of all: once it is a
 # finished sentence, none is more probable (Dijkstra, 1959).
 #
-# For SmolLM2 this would never end. So take a model that knows 3,276 words: it has read 29,000 captions of photographs (Multi30k; Elliott et al., 2016) and writes its own. Its class, in the fold, reads one word of n captions at once.
+# For SmolLM2 this would take far too long. So take a model that knows 3,276 words: it has read 29,000 captions of photographs (Multi30k; Elliott et al., 2016) and writes its own. Its class, in the fold, reads one word of n captions at once.
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 class PlainCaptionModel:
@@ -406,9 +406,9 @@ plots.show(
 
 
 # %% [markdown]
-# That is the answer to the second question. The most probable caption is “a man .”: more probable than each of 300 drawn captions and each of 693 captions of people. The drawn captions are the control: they come from the model itself, so the distance is not just the model misjudging people. (Why it wins: *per token* it has −2.2, a drawn caption −3.2. Among the captions found by search it is the least probable per token, greedy −1.2 and beam of 64 −1.0: among these it wins by its length alone.)
+# That is the answer to the second question. The most probable caption is “a man .”: more probable than each of 300 drawn captions and each of 693 captions of people. The drawn captions are the control: they come from the model itself, so the distance is not just the model misjudging people. (Why does it win? *Per token* it has −2.2, which is more than the −3.2 of a drawn caption. The captions that a search finds have more still, greedy −1.2 and the beam of 64 −1.0, so against these it wins by its length alone.)
 #
-# How can the most probable caption be so rare? Its probability is $e^{-8.77}$: it is drawn once in 6,400 captions. A typical caption has about $e^{-40}$, but there are so many of them that together they get nearly all of the probability. Translators show the same: the exact best translation is the *empty* one for more than half of a test set (Stahlberg and Byrne, 2019). A wider search writes a shorter caption: a beam of 4 writes 13 tokens, one of 64 writes 10, and the exact search 4; translators therefore divide log p by a length penalty ([evidence](evidence/08.ipynb#length-penalty)).
+# How can the most probable caption be so rare? Its probability is $e^{-8.77}$: it is drawn once in 6,400 captions. A typical caption has about $e^{-40}$, but there are so many of them that together they get nearly all of the probability. Translation models show the same: the exact best translation is the *empty* one for more than half of a test set (Stahlberg and Byrne, 2019). A wider search writes a shorter caption: a beam of 4 writes 13 tokens, one of 64 writes 10, and the exact search 4; translation systems therefore divide log p by a length penalty ([evidence](evidence/08.ipynb#length-penalty)).
 #
 # **The most probable sentence is not a typical one: to see typical sentences, draw.**
 
@@ -463,7 +463,7 @@ if model:
     )
 
 # %% [markdown]
-# It reads 190 tokens a second and writes 17; without the cache it would write 0.7. To fetch all numbers once and only add them up takes 28 ms, so about half of a token's 59 ms goes into moving numbers. On an accelerator, whose arithmetic is much faster still than its memory, it is nearly all. Decoding is **bound by memory**: what counts is how many bytes move ([lecture 2b](02b_what_attention_costs.ipynb) has the roofline).
+# It reads 190 tokens a second and writes 17; without the cache it would write 0.7. (Our class also computes the 49,152 log-probabilities after all 256 tokens, of which only the last row is needed. So the 23 times as long and the 0.7 are partly its doing.) To fetch all numbers once and only add them up takes 28 ms, so about half of a token's 59 ms goes into moving numbers. On an accelerator, whose arithmetic is much faster still than its memory, it is nearly all. Decoding is **bound by memory**: what counts is how many bytes move ([lecture 2b](02b_what_attention_costs.ipynb) has the roofline).
 
 # %% [markdown]
 # **By hand.** A model has 70 billion parameters of two bytes. It runs on accelerators that together fetch 6.7 terabytes a second. How many tokens a second can it write for one reader, at most? And what if 16 readers ask at the same time?
@@ -483,7 +483,7 @@ if model:
     print(f"nine tokens of one text in one call: {1000 * seconds(model, [[28] * 9], cache, times=5):.0f} ms")
 
 # %% [markdown]
-# That is **batching**: servers collect the texts of many readers, and add a new one whenever another has ended. Eight texts in one call write 43 tokens a second, one writes 17. Sixteen write no more: there the arithmetic takes over. One core has little of it to spare; an accelerator can do about 300 operations for each byte that it fetches, so with two bytes a number its knee lies at about 300 texts. What then limits it is the cache, which every text has for itself. For one text of t tokens it holds this many numbers:
+# That is **batching**: servers collect the texts of many readers, and add a new one whenever another has ended. Eight texts in one call write 43 tokens a second, one writes 17. Sixteen write no more on this machine. At least part of the reason is how NumPy works here: it multiplies an array (16, 1, D) as 16 separate products, one for each text, and so goes through a matrix 16 times. The arithmetic alone is not the limit, for the prefill reads 190 tokens a second. An accelerator can do about 300 operations for each byte that it fetches, so with two bytes a number its knee lies at about 300 texts. What then limits it is the cache, which every text has for itself. For one text of t tokens it holds this many numbers:
 #
 # $$2 \cdot L \cdot G \cdot K \cdot t$$
 #
@@ -506,7 +506,7 @@ for groups in (64, 8, 1):  # G
 # %% [markdown]
 # Ainslie et al. report a quality near that of G = H, at a speed near that of G = 1.
 #
-# **A cache trades memory for time and changes nothing but rounding; a step costs the bytes that it moves, so many texts share one.**
+# **A cache trades memory for time and changes nothing but rounding; on this machine eight texts in one call write more tokens a second than one, and sixteen no more than eight.**
 
 # %% [markdown]
 # <a id="draft"></a>
@@ -543,11 +543,11 @@ def written_with(draft, ids, count):
 
 
 # %% [markdown]
-# **Predict.** Three prompts, 40 greedy tokens each: the caption, where the model turns round; "Repeat this text: …"; and "Why is the sky blue?". How many calls does each need with the draft?
+# **Predict.** Three prompts, 40 greedy tokens each: the caption, where the model loops; "Repeat this text: …"; and "Why is the sky blue?". How many calls does each need with the draft?
 #
 # <details><summary>Answer</summary>
 #
-# Alone it needs 40 calls each time. With the draft it needs 15 where it turns round, 27 where it repeats what you said, and 40 where it answers freely.
+# Alone it needs 40 calls each time. With the draft it needs 15 where it loops, 27 where it repeats what you said, and 40 where it answers freely.
 #
 # </details>
 
@@ -576,7 +576,7 @@ if model:
 #
 # And if the text is drawn, not greedy? Then a guess is accepted by chance, in a way that leaves the distribution of the text exactly the model's. How often it is accepted, and why that suffices, you derive in lab 8b.
 #
-# **A draft changes the number of calls and not the text; it pays where the next tokens are easy to guess.**
+# **A draft changes the number of calls and, in greedy decoding, not the text; it pays where the next tokens are easy to guess.**
 
 # %% [markdown]
 # ## Two mistakes
@@ -637,14 +637,14 @@ print("always position 0:", text_of(write(wrong, 1, greedy)[0][0]))
 #
 # | piece | remember |
 # |---|---|
-# | greedy | turns round |
-# | temperature, top-k, top-p | too hot derails; top-p keeps as many tokens as the model thinks possible |
+# | greedy | loops |
+# | temperature, top-k, top-p | 1.5 gives word salad; top-p keeps as many tokens as the model thinks possible |
 # | beam, exact search | only the exact search is sure to find the most probable sentence, which is “a man .” |
 # | prefill, decode | many tokens in a call, or one; decoding is bound by memory |
 # | cache | 2 · L · G · K numbers a token; GQA makes G smaller than H |
-# | draft | the same text in fewer calls |
+# | draft | the same greedy text in fewer calls |
 #
-# Families of models, alignment and BLEU stand in the [evidence](evidence/08.ipynb#families). Write both searches, the nucleus and the cache yourself in [lab 8b](../labs/08b_generating_text/08b_generating_text.ipynb). Then train a writer of your own in [lecture 10](10_language_model.ipynb); images are a branch, in [lecture 9](09_vision_transformer.ipynb).
+# Families of models, alignment and BLEU are covered in the [evidence](evidence/08.ipynb#families). Write both searches, the nucleus and the cache yourself in [lab 8b](../labs/08b_generating_text/08b_generating_text.ipynb). Then train a writer of your own in [lecture 10](10_language_model.ipynb); images are a branch, in [lecture 9](09_vision_transformer.ipynb).
 #
 # **A model gives probabilities, never a sentence; how you choose among them makes the text.**
 #

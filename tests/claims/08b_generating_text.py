@@ -28,17 +28,24 @@ def loop(page: Page) -> None:
     )
     (shares,) = re.findall(r"by 16 tokens: \[([\d. ]+)\]", written)
     chances = [float(share) for share in shares.split()]
-    page.says("the longer it does, the surer it becomes.", holds=[chances[-1] > 0.85, chances[0] < chances[-1] - 0.2])
+    page.says(
+        "in the loop the model is much surer of its tokens than at first: {:.2f} to {:.2f} instead of {:.2f}.",
+        min(chances[-2:]), max(chances[-2:]), chances[0],
+    )  # fmt: skip
     study = page.recorded("how_a_model_writes")["results"]
     ways = study["ways"]
     people, greedy = ways["people"], ways["greedy"]
     page.says(
-        "Nine of the ten texts turn round: their last 16 tokens stand in them a second time. {:.0f} % of their strings "
-        "of four tokens have been there before; in what people wrote it is {:.1f} %.",
+        "Nine of the ten texts loop (the table in section 2 says “turn round”): their last 16 tokens stand in them a "
+        "second time. {:.0f} % of their 4-grams, strings of four tokens, have been there before; in what people "
+        "wrote it is {:.1f} %.",
         100 * greedy["strings of four seen before"], 100 * people["strings of four seen before"],
         holds=[greedy["turns round"] == 9, study["reviews"] == 10, people["turns round"] == 0],
     )  # fmt: skip
-    page.says("The words of people cost the model {:.1f} nats a token, from first to last.", people["nats a token"])
+    page.says(
+        "The words of people cost the model {:.1f} nats a token on average, {:.1f} at first and {:.1f} in the end.",
+        people["nats a token"], people["nats by 16 tokens"][0], people["nats by 16 tokens"][-1],
+    )  # fmt: skip
     falling = greedy["nats by 16 tokens"]
     page.says(
         "The tokens of its greedy texts cost {:.1f} at first and {:.1f} in the end.", falling[0], falling[-1],
@@ -75,8 +82,14 @@ def choosing(page: Page) -> None:
         holds=[abs(20 * unknown["temperature 1"] - 1) < 0.1, abs(200 * unknown["people"] - 1) < 0.1],
     )
     page.says(
-        "Top-p 0.9 more than halves that, and does not turn round.",
-        holds=[unknown["top-p, p = 0.9"] < 0.5 * unknown["temperature 1"], top["turns round"] == 0],
+        "Top-p 0.9 more than halves that, and does not loop; with {:.1f} nats it is further from people than "
+        "temperature 1.",
+        top["nats a token"],
+        holds=[
+            top["nats a token"] < even["nats a token"] < people["nats a token"],
+            unknown["top-p, p = 0.9"] < 0.5 * unknown["temperature 1"],
+            top["turns round"] == 0,
+        ],
     )
     page.says(
         "At temperature 1.5 it is one word in three.",
@@ -87,7 +100,15 @@ def choosing(page: Page) -> None:
         shown == [round(way["nats a token"], 2) for way in (people, ways["greedy"], top, even, hot)],
         ways["greedy"]["nats a token"] < top["nats a token"] < people["nats a token"],
     ])  # fmt: skip
-    page.says("Too cold repeats, too hot derails: cut the tail, and compare with what people write.")
+    page.says(
+        "Greedy repeats, and temperature 1.5 is word salad; in nats temperature 1 is nearest to people, and top-p "
+        "writes fewer unknown words.",
+        holds=[
+            min(set(ways) - {"people"}, key=lambda name: abs(ways[name]["nats a token"] - people["nats a token"]))
+            == "temperature 1",
+            unknown["top-p, p = 0.9"] < unknown["temperature 1"],
+        ],
+    )
 
 
 def search(page: Page) -> None:
@@ -122,15 +143,15 @@ def search(page: Page) -> None:
         holds=tokens[0] > tokens[1] > tokens[2],
     )
     page.says(
-        "*per token* it has −{:.1f}, a drawn caption −{:.1f}.",
+        "Per token it has −{:.1f}, which is more than the −{:.1f} of a drawn caption.",
         -best_token, -token,
         holds=best_token > token,
     )  # fmt: skip
     found = re.findall(r"beam +\d+: log p +(-[\d.]+)  (.+)", output)
     searched = [float(log_p) / (len(text.split()) + 1) for log_p, text in found]  # with the end token
     page.says(
-        "Among the captions found by search it is the least probable per token, greedy −{:.1f} and beam of 64 −{:.1f}: "
-        "among these it wins by its length alone.",
+        "The captions that a search finds have more still, greedy −{:.1f} and the beam of 64 −{:.1f}, so against these "
+        "it wins by its length alone.",
         -searched[0], -searched[-1],
         holds=[len(searched) == 4, min(searched) > best_token],
     )  # fmt: skip
@@ -147,6 +168,8 @@ def cache(page: Page) -> None:
     )
     fetched = page.number("costs", r"add them up: (\d+) ms")
     page.says("It takes {:.0f} times as long, and not 256 times.", times, holds=10 < times < 80)
+    page.says("So the {:.0f} times as long and the {:.1f} are partly its doing.", times, slow)
+    page.says("for the prefill reads {:.0f} tokens a second.", many)
     page.says(
         "It reads {:.0f} tokens a second and writes {:.0f}; without the cache it would write {:.1f}.", many, rate, slow,
         holds=read > 0,
@@ -175,8 +198,8 @@ def cache(page: Page) -> None:
     page.says("4,096 tokens take {:.2f} GB", shared)
     page.says("it is eight times as much, {:.1f} GB for each text that is being written", large)
     page.says(
-        "A cache trades memory for time and changes nothing but rounding; a step costs the bytes that it moves, so "
-        "many texts share one.",
+        "A cache trades memory for time and changes nothing but rounding; on this machine eight texts in one call "
+        "write more tokens a second than one, and sixteen no more than eight.",
         holds=page.recorded("language_model")["results"]["largest difference of logits with and without cache"] < 1e-4,
     )
 
@@ -187,7 +210,7 @@ def draft(page: Page) -> None:
         for name in ("the caption", "repeat this", "blue sky")
     ]
     page.says(
-        "Alone it needs {:.0f} calls each time. With the draft it needs {:.0f} where it turns round, {:.0f} where it "
+        "Alone it needs {:.0f} calls each time. With the draft it needs {:.0f} where it loops, {:.0f} where it "
         "repeats what you said, and {:.0f} where it answers freely.",
         rows[0][0], *(row[2] for row in rows),
         holds=[page.output("drafted").count("the same text: True") == 3, rows[0][2] < 20 < rows[1][2] < rows[2][2]],
@@ -199,7 +222,10 @@ def draft(page: Page) -> None:
         written, min(calls), max(calls),
         holds=[study["draft"] == 8, len(calls) == 10],
     )  # fmt: skip
-    page.says("A draft changes the number of calls and not the text; it pays where the next tokens are easy to guess.")
+    page.says(
+        "A draft changes the number of calls and, in greedy decoding, not the text; it pays where the next "
+        "tokens are easy to guess."
+    )
 
 
 def alignment(page: Page) -> None:
@@ -288,7 +314,12 @@ def given(page: Page) -> None:
         "section 4 explains its cache",
         "It writes 80 tokens after the caption",
         "in windows of 16, means of ten texts",
-        "At temperature 1.5 it is a salad of words.",
+        "At temperature 1.5 it is word salad.",
+        "| temperature, top-k, top-p | 1.5 gives word salad;",
+        "the 49,152 log-probabilities after all 256 tokens",
+        "it multiplies an array (16, 1, D) as 16 separate products, one for each text, and so goes through a matrix 16 "
+        "times.",
+        "in a longer text at temperature 1 you will draw some of them",
         "At temperature 1 you draw from the model's own probabilities",
         "Bars say how many tokens top-p keeps with p = 0.9",
         "a model that knows 3,276 words: it has read 29,000 captions of photographs",
