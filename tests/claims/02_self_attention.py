@@ -106,7 +106,11 @@ def scaling(page: Page) -> None:
     page.says("At $d_k = 1024$ the size of the Jacobian is {:.2f} without the division, and {:.2f} with it.", passes[4],
               divided_passes[4])  # fmt: skip
     page.says("the loss is still small: {:.2f} against {:.2f}.", passes[2], divided_passes[2])
-    page.says("a saturated softmax passes no gradient", holds=passes[1:] == sorted(passes[1:], reverse=True))
+    page.says(
+        "Up to 16 nothing is lost: {:.2f} without the division, {:.2f} and {:.2f} with it.",
+        passes[0], *divided_passes[:2], holds=[passes[0] == passes[1], passes[1] > divided_passes[1]],
+    )  # fmt: skip
+    page.says("a saturated softmax passes less and less gradient", holds=passes[1:] == sorted(passes[1:], reverse=True))
     page.given("mean 0 and variance 1. Each product has variance 1", "so it is 1 at any width", because="derived")
     page.given(
         "one weight is nearly 1, all others are nearly 0", "is close to 0 if each weight is close to 0 or to 1.",
@@ -145,6 +149,12 @@ def learning(page: Page) -> None:
     page.says("the clue gets several times its equal share", holds=[
         clue > 3 * equal, all(run["weight on the clue"] > 3 * run["equal weights"] for run in runs)
     ])  # fmt: skip
+    accuracy = [run["accuracy"] for run in runs]
+    page.says(
+        "Other seeds give an accuracy of {:.2f} and {:.2f}; the page shows the best of three.", *accuracy[1:],
+        holds=[accuracy[0] == max(accuracy), page.number("cell-37", r"accuracy ([\d.]+)") == round(accuracy[0], 2)],
+    )  # fmt: skip
+    page.given("The floor is about one half: each ambiguous word has two meanings", because="how clauses are drawn")
     below = page.number("cell-37", r"on the clue: (\d+)%")
     others = [run["correct, below 0.1 on the clue"] for run in runs[1:]]
     page.says("Of all correct answers, {:.0f} % come with less than 0.1 on the clue", below)
@@ -182,7 +192,8 @@ def published(page: Page) -> None:
     )  # fmt: skip
     before = np.array(next(iter(record["sentences"].values()))["on the token before"])  # (30, 9)
     page.says(
-        "Five of the model's 270 heads put more than half of their weight on the token before (equal weights: {:.2f})",
+        "On the caption, five of the model's 270 heads put more than half of their weight on the token before "
+        "(equal weights: {:.2f})",
         np.mean([1 / (t + 1) for t in range(2, 9)]),
         holds=[before.size == 270, (before > 0.5).sum() == 5, before[16, 0] > 0.5],
     )
