@@ -41,7 +41,7 @@
 #
 # **Time:** about 65 minutes to read and predict (estimated, not measured); the code runs in about one minute on two CPU cores.
 #
-# **A published model.** Section 8 fills your block with MiniLM: `data.published("minilm")` in a cell fetches it once (84 MB). Without it the live cells of that section are left out; read their outputs before you run the page.
+# **A published model.** Section 8 fills your block with MiniLM: `data.published("minilm")` in a cell fetches it once (84 MB). Without it the live cells of that section are left out. Read the stored outputs first: running overwrites them.
 
 # %% jupyter={"source_hidden": true} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell says how, where it is missing.
@@ -252,7 +252,7 @@ known = np.mean([np.bincount(column).max() for column in lists.T]) / len(lists)
 print(f"the likeliest digit of each position: {known:.0%}; any digit: 10%")
 
 # %% [markdown]
-# Two blocks still learn without the sums, though less well. Twelve learn nothing in 250 steps: guessing gives 10 % (and whoever knows only the position, not the digits, gets 34 %).
+# Two blocks still learn without the sums, though less well. So a collapse at the start does not forbid learning at depth two: with norms, the cosine after two fresh blocks is 0.99. Twelve learn nothing in 250 steps at the rate 0.003, and hardly anything at 0.001 (10 to 16 %): guessing gives 10 % (and whoever knows only the position, not the digits, gets 34 %).
 #
 # With the sums the cosine rises slowly, to 0.76 after twelve blocks. The sum keeps what each token was, and it gives the gradient a direct path: the derivative of $x + f(x)$ is $1 + f'(x)$. Veit et al. (2016) read a residual network as an ensemble of such **paths** ([evidence](evidence/04.ipynb#paths)).
 #
@@ -308,7 +308,7 @@ print(
 )
 
 # %% [markdown]
-# Without a norm, the larger the tokens are, the more a block adds to them: every four blocks make their size, the standard deviation of the features, five to eight times as large. Scores grow with the *square* of that size, and soon each softmax puts nearly all its weight on one token: lecture 2's saturation again. The norm hands every sub-layer tokens of one size. Trained to sort, two blocks learn without a norm, and twelve reach 48 % at most within 250 steps.
+# Without a norm, the larger the tokens are, the more a block adds to them: every four blocks make their size, the standard deviation of the features, five to eight times as large. Scores grow with the *square* of that size, and soon each softmax puts nearly all its weight on one token: lecture 2's saturation again. The norm hands every sub-layer tokens of one size. Trained to sort at the rate 0.003, two blocks without a norm reach 99.9 to 100 %, and twelve 15 to 48 % within 250 steps; at 0.001 the twelve reach 20 to 27 %.
 #
 # **Batch norm** (Ioffe and Szegedy, 2015) uses the same formula over another set of numbers: one feature, all tokens of all sentences. In training a token's output then depends on the other sentences of the batch, and on their padding. On sorting, where all lists are equally long, twelve blocks learn with batch norm, too ([evidence](evidence/04.ipynb#batch-norm)).
 
@@ -342,7 +342,7 @@ through the padding too.""",
 #
 # The network is *position-wise*: the same two matrices serve every token, and no token sees another. Without the ReLU the two matrices would be one: $(xW_1 + b_1)W_2 + b_2$ $= x(W_1W_2) + (b_1W_2 + b_2)$. With it, each hidden feature can bend a curve at one point ([evidence](evidence/04.ipynb#bends)). For *fixed* attention weights, ReLU and the norms are the only parts of the block that are not linear.
 #
-# So a block mixes a table of T tokens by D features in both directions: attention along the tokens, the network along the features. To see it, nudge token $s$ and measure how far each output token moves. Nine random vectors stand for the words, and all parts are untrained. In the maps below each row is divided by its largest entry: compare within a row.
+# So a block mixes a table of T tokens by D features in both directions: attention along the tokens, the network along the features of each token. (Attention's matrices mix features, too.) To see it, nudge token $s$ and measure how far each output token moves. Nine random vectors stand for the words, and all parts are untrained. In the maps below each row is divided by its largest entry: compare within a row.
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 parts = [
@@ -380,7 +380,7 @@ dark diagonal, and paler entries everywhere else.""",
 )
 
 # %% [markdown]
-# **Attention mixes tokens; the feed-forward network mixes the features of one token.**
+# **Only attention mixes tokens; the feed-forward network mixes the features of one token.**
 
 # %% [markdown]
 # <a id="dropout"></a>
@@ -389,7 +389,7 @@ dark diagonal, and paler entries everywhere else.""",
 #
 # A model with many parameters may learn its examples by heart and be worse on new ones. This gap is **overfitting**, and what reduces it is **regularisation**. **Dropout** (Srivastava et al., 2014) sets each number to 0 with probability p, and divides the others by 1 − p, so that the expected value stays. With p = 0.5, the token (2, 4, 6, 8) may become (4, 0, 0, 16).
 #
-# In the block it acts on the output of each sub-layer, before the sum, and never on the stream itself. At inference it does nothing: the argument `training` of a layer's call decides. On sorting it brings nothing, because sorting follows one rule; [lecture 6](06_imdb_classifier.ipynb) has film reviews, where the gap is large.
+# In the block it acts on the output of each sub-layer, before the sum, and never on the stream itself. At inference it does nothing: the argument `training` of a layer's call decides. [Lecture 6](06_imdb_classifier.ipynb) has film reviews, where the gap is large.
 #
 # **Dropout is noise in training only; whether it helps is measured on new examples.**
 
@@ -460,7 +460,7 @@ step before the warm-up it falls later; with ten full steps it stays near 2.3.""
 )
 
 # %% [markdown]
-# At 0.003 all three seeds stay at the level of guessing. At 0.0003 all of them learn, about as well as with the warm-up; at 0.001 two of three do. One step at the full rate before the warm-up already delays some seeds; after ten, none recovers within 250 steps. Pre-norm learns at each rate that we tried.
+# At 0.003 all three seeds stay at the level of guessing. At 0.0003 all of them learn, about as well as with the warm-up; at 0.001 two of three do. One step at the full rate before the warm-up already delays some seeds; after ten, none recovers within 250 steps. Pre-norm learns at both rates that we tried, 0.003 and 0.001.
 #
 # Why does post-norm need this? Xiong et al. (2020) blame large gradients near the output. Liu et al. (2020) find that a small change of its parameters changes its output more. Our two stacks also start differently: after twelve post-norm blocks the cosine of two tokens is 0.99, close to the collapse of section 2, against 0.76 in pre-norm ([evidence](evidence/04.ipynb#start)).
 #
@@ -471,7 +471,7 @@ step before the warm-up it falls later; with ten full steps it stays near 2.3.""
 #
 # ## 7 · The block of today
 #
-# Language models of the LLaMA kind keep the pre-norm block and replace two of its parts. **RMSNorm** (Zhang and Sennrich, 2019) leaves out the mean: it divides by the root of the mean square. **SwiGLU** (Shazeer, 2020) widens each token twice, and one copy is a gate for the other:
+# Language models of the LLaMA kind keep the pre-norm block and replace two of its parts. **RMSNorm** (Zhang and Sennrich, 2019) leaves out the mean: it divides by the root of the mean square. **SwiGLU** (Shazeer, 2020) widens each token twice, and one copy gates the other:
 #
 # $$ \operatorname{RMS}(x)_i = \gamma_i\,\frac{x_i}{\sqrt{\tfrac{1}{D}\sum_j x_j^2 + \varepsilon}}, \qquad \operatorname{SwiGLU}(x) = \big(\operatorname{silu}(xW_g)\odot xW_u\big)\,W_d, \qquad \operatorname{silu}(a)=\frac{a}{1+e^{-a}} $$
 #
@@ -560,7 +560,7 @@ block(np.zeros((1, 2, 384), "float32"))  # now it has weights
 print(f"one block: {block.count_params():,}, of these {block.feed_forward.count_params() / block.count_params():.0%} feed-forward")
 
 # %% [markdown]
-# It fits. Now fill six blocks, each matrix under its name. Is all of it right? Compare with what the makers' own library (`sentence-transformers` 6.2.0) gives for the caption. Its first twelve numbers stand in the cell.
+# It fits. But pre-norm and post-norm, or ReLU and GELU, have the same shapes and names. Now fill six blocks, each matrix under its name. Is all of it right? Compare with what the makers' own library (`sentence-transformers` 6.2.0) gives for the caption. Its first twelve numbers stand in the cell.
 
 # %%
 published = [-0.020219, -0.067767, -0.015182, -0.003724, -0.006739, -0.045534, -0.082027, -0.100947, 0.083597, 0.01212, 0.036724, -0.002585]
@@ -581,7 +581,7 @@ if minilm:
         print(f"cosine with the caption {caption @ vector:5.2f}  {sentence}")
 
 # %% [markdown]
-# The twin says the opposite and shares every word: 0.98. The canines share no content word with the caption and have 0.60; *the dog sleeps* has 0.18.
+# The twin describes the reverse scene and shares every word: 0.98. The canines share no content word with the caption and have 0.60; *the dog sleeps* has 0.18.
 #
 # And inside? Follow the two *dogs* through the six blocks, with two colours and with one:
 
@@ -604,9 +604,9 @@ if minilm:
         print(f"{sentence:44} cosine of the two dogs after 0 to 6 blocks:", *(f"{cosine:.2f}" for cosine in cosines))
 
 # %% [markdown]
-# Both dogs begin as one row of the table, plus a position: 0.97. The blocks move them apart, to 0.85 after the third, and together again. But the colours leave hardly a trace: the cosine ends at 0.92 and 0.93 where they differ, and at 0.93 twice where they are the same. Mixing tokens is not enough. Which dog is brown is nothing that this model was ever asked.
+# Both dogs begin as one row of the table, plus a position: 0.97. The blocks move them apart, to 0.85 after the third, and together again. The colours hardly change this cosine: it ends at 0.92 and 0.93 where they differ, and at 0.93 twice where they are the same. What else the two vectors hold, one cosine does not tell.
 #
-# **A block is its shapes and names: fill in published numbers, compare one output, and your code is BERT.**
+# **Right shapes and names let published numbers load into your block; only the comparison of an output tells whether it computes what BERT does.**
 
 # %% [markdown]
 # ## Two mistakes

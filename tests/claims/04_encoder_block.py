@@ -27,7 +27,7 @@ def kept(page) -> None:
         "attention has nothing to learn from (Noci et al., 2022); the residual stream keeps them apart for longer."
     )
     page.says("The norm gives every sub-layer tokens of one scale")
-    page.says("Attention mixes tokens; the feed-forward network mixes the features of one token.")
+    page.says("Only attention mixes tokens; the feed-forward network mixes the features of one token.")
     page.says("In our runs, deep post-norm needs a smaller rate or a warm-up; ten full steps at the start spoil it.")
     page.given("(1, 0, 0, 0)", "gets the weight 0.47", "(0, 0, 0.47, 0.47)", "(1, 0, 0.47, 0.47)", because=BY_HAND)
 
@@ -61,9 +61,13 @@ def without_residual(page, parts) -> None:
     two, twelve = (parts[f"no residual, {depth} blocks"]["0.003"]["correct"] for depth in (2, 12))
     whole = parts["whole, 2 blocks"]["0.003"]["correct"]
     page.says(
-        "Two blocks still learn without the sums, though less well. Twelve learn nothing in 250 steps",
-        holds=[min(two) > 0.8, max(twelve) < 0.13, max(two) < min(whole)],
+        "Two blocks still learn without the sums, though less well.", holds=[min(two) > 0.8, max(two) < min(whole)]
     )
+    slow = parts["no residual, 12 blocks"]["0.001"]["correct"]
+    page.says(
+        "Twelve learn nothing in 250 steps at the rate 0.003, and hardly anything at 0.001 ({:.0f} to {:.0f} %)",
+        100 * min(slow), 100 * max(slow), holds=max(twelve) < 0.13,
+    )  # fmt: skip
     page.given("guessing gives 10 %", because="one digit of ten")
     position = page.number("parts", r"digit of each position: (\d+)%")
     page.says(
@@ -80,6 +84,7 @@ def without_residual(page, parts) -> None:
         "After two blocks the mean cosine of two tokens is {:.0f}: eight tokens, one vector.", cosine[0, 1],
         holds=[cosine[0, 0] < 0.7, cosine[0, 1] == 1],
     )  # fmt: skip
+    page.says("with norms, the cosine after two fresh blocks is {:.2f}.", cosine[1, 1])
     page.says("down to exactly 0 in block 5", holds=query[0, 3] == 0)
     page.says("the numbers shrink to {:.3f} in twelve blocks", size[0, 4], holds=size[0, 0] > 100 * size[0, 4])
     page.says(
@@ -109,11 +114,13 @@ def norm(page, parts) -> None:
         "every four blocks make their size, the standard deviation of the features, five to eight times as large",
         holds=[steps.min() > 4.9, steps.max() < 8.2],
     )
+    two = parts["no norm, 2 blocks"]["0.003"]["correct"]
+    fast, slow = (parts["no norm, 12 blocks"][rate]["correct"] for rate in ("0.003", "0.001"))
     page.says(
-        "two blocks learn without a norm, and twelve reach {:.0f} % at most within 250 steps",
-        100 * max(share for rate in parts["no norm, 12 blocks"].values() for share in rate["correct"]),
-        holds=min(parts["no norm, 2 blocks"]["0.003"]["correct"]) > 0.95,
-    )
+        "Trained to sort at the rate 0.003, two blocks without a norm reach {:.1f} to {:.0f} %, and twelve {:.0f} to "
+        "{:.0f} % within 250 steps; at 0.001 the twelve reach {:.0f} to {:.0f} %.",
+        *(100 * extreme(shares) for shares in (two, fast, slow) for extreme in (min, max)),
+    )  # fmt: skip
     results = page.recorded("encoder_block")["results"]
     batch = results["norms"]["batch norm, 12 blocks"]["0.003"]["correct"]
     page.says("twelve blocks learn with batch norm, too", holds=min(batch) > 0.9)
@@ -152,7 +159,7 @@ def rates(page, runs) -> None:
     page.given("pre-norm at 0.003 falls fastest", because="the figure")
     page.says("with ten full steps it stays near 2.3.", holds=post["10 full steps, then the warm-up"].max() < 0.2)
     pre = [share for run in runs["pre-norm"].values() for share in run["correct"]]
-    page.says("Pre-norm learns at each rate that we tried.", holds=min(pre) > 0.97)
+    page.says("Pre-norm learns at both rates that we tried, 0.003 and 0.001.", holds=min(pre) > 0.97)
     start = page.evidence("04")
     cosines = {kind: start.number("start", rf"(?m)^{kind} +([\d.]+)") for kind in ("pre-norm", "post-norm")}
     page.says(
@@ -199,13 +206,14 @@ def published(page) -> None:
     filled = page.number("filled", r"blocks, ([\d,]+) parameters")
     page.says("Now fill six blocks, each matrix under its name.", holds=filled == 6 * 1_774_464)
     page.says(
-        "compare one output, and your code is BERT", holds=page.number("filled", r"largest difference (\S+)") < 1e-4
+        "only the comparison of an output tells whether it computes what BERT does.",
+        holds=page.number("filled", r"largest difference (\S+)") < 1e-4,
     )
     twin, canines, sleeps, profit = page.numbers("cosines", r"caption +(\S+) ")
     rows = np.array(page.numbers("minilm-dogs", r"blocks:" + 7 * r" (\S+)")).reshape(4, 7)
     page.says(
-        "The twin says the opposite and shares every word: {:.2f}. The canines share no content word with the caption "
-        "and have {:.2f}; the dog sleeps has {:.2f}.",
+        "The twin describes the reverse scene and shares every word: {:.2f}. The canines share no content word with "
+        "the caption and have {:.2f}; the dog sleeps has {:.2f}.",
         twin, canines, sleeps, holds=profit < sleeps,
     )  # fmt: skip
     page.says(
@@ -215,7 +223,7 @@ def published(page) -> None:
         "to {:.2f} after the third, and together again", rows[0, 3], holds=[rows[0, 3] == min(rows[0]) < rows[0, 6]]
     )
     page.says(
-        "the cosine ends at {:.2f} and {:.2f} where they differ, and at {:.2f} twice where they are the same",
+        "it ends at {:.2f} and {:.2f} where they differ, and at {:.2f} twice where they are the same",
         *rows[:3, 6],
         holds=[rows[2, 6] == rows[3, 6], np.ptp(rows[:, 6]) < 0.015],
     )  # fmt: skip
