@@ -36,7 +36,7 @@
 #
 # **Time:** about 65 minutes to read and predict (estimated, not measured); the code runs in about two minutes on two CPU cores.
 #
-# **A published model.** Section 7 asks MiniLM: `data.published("minilm")` in a cell fetches it once (84 MB). Without it the cell is left out; read its output before you run the page.
+# **A published model.** Section 7 asks MiniLM: `data.published("minilm")` in a cell fetches it once (84 MB). Without it the cell is left out. Read the stored output first: running overwrites it.
 
 # %% jupyter={"source_hidden": true} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell says how, where it is missing.
@@ -288,9 +288,9 @@ for dog, colour in ((2, 1), (8, 7)):
     )
 
 # %% [markdown]
-# Each dog looks one token to the left and finds its *own* colour. Here the matrix is calculated; [lecture 2](02_self_attention.ipynb#real-head) has a trained head that does the same.
+# Positions 2 and 8, where the dogs stand, look one to the left, where in the caption their colours stand. The tokens here hold no dog and no colour, and the scores are multiplied by 50. The matrix is calculated; [lecture 2](02_self_attention.ipynb#real-head) has a trained head that looks one token back.
 #
-# **With sine and cosine, "one to the left" is one fixed matrix for all positions, and with it each dog finds its own colour.**
+# **With positions alone, one fixed matrix looks one to the left, wherever the query stands.**
 
 # %% [markdown]
 # <a id="learned"></a>
@@ -321,10 +321,10 @@ signs.""",
 )
 
 # %% [markdown]
-# Nobody told the table that 4 lies between 3 and 5. Its rows started at random, and now neighbours are alike. But
+# Nobody told the table that 4 lies between 3 and 5. After training, a thin band along the diagonal shows that neighbours are alike (the table before training is not shown). But
 # the limit is hard: a table of 128 rows has no row for position 128, and a row that no training text reaches learns nothing.
 #
-# **Training finds the order of the positions, and a learned table has no row beyond its length.**
+# **In this trained table neighbouring positions are alike, and a learned table has no row beyond its length.**
 
 # %% [markdown]
 # <a id="rotary"></a>
@@ -505,7 +505,7 @@ others, falls fast at first, then slowly. A line at 0.39 marks a model without m
 )
 
 # %% [markdown]
-# Letters stand at 30 % of the positions. Copying these and guessing elsewhere gives 0.3 + 0.7/8 = 0.39, and three of the five end there or below. The learned table has rows beyond 32, but random ones. The sinusoidal rows exist, but training never used them. The rotary model fails although its scores depend on the distance alone. For this model two things are new beyond 32: distances are longer than in training, and there are more keys. Which of the two spoils it? Read the *same* model again, through other glasses:
+# Letters stand at 30 % of the positions. Copying these and guessing elsewhere gives 0.3 + 0.7/8 = 0.39, and three of the five end there or below. The learned table has rows beyond 32, but random ones. The sinusoidal rows exist, but training never used them. The rotary model fails although its scores depend on the distance alone. For this model two things are new beyond 32: distances are longer than in training, and there are more keys. Which of the two spoils it? Test the *same* model again with a different view of the keys:
 #
 # * *last 32*: each query sees its last 32 keys only, a **window** (as in Mistral 7B, Jiang et al., 2023);
 # * *last 28, first 4*: as many keys, but four of them are far away;
@@ -531,11 +531,13 @@ All keys: about 0.63, then about 0.35. Last 28 and first 4 keys: the same as all
 )
 
 # %% [markdown]
-# Through the window the *unchanged* weights go from 0.35 to 1.00. With as many keys, but four of them far away, they do not. Between 32 and 63 these four cost as much as *all* far keys: 0.59, 0.67 and 0.64 of the letters are correct in both views. With all keys, but no distance above 32, the share is 0.91 to 0.92. So it is the distances that are new, and not the number of keys.
+# Through the window the *unchanged* weights go from 0.35 to 1.00. With as many keys, but four of them far away, they do not. Between 32 and 63 these four cost as much as *all* far keys: 0.59, 0.67 and 0.64 of the letters are correct in both views. With all keys, but no distance above 32, the share is 0.91 to 0.92. So between 32 and 63 the long distances spoil it, and not the number of keys. From 64 on, the number of *far* keys matters, too: with four of them the share is 0.82 to 0.90, with all of them 0.33 to 0.38.
+#
+# This is the rotary model. With its last 32 keys only, the sinusoidal one has 0.39 to 0.50 from 64 on, and the model without positions 0.51.
 #
 # Large language models that are trained on long texts show one more effect: weight that they do not need goes to the first tokens, the **attention sinks**, and a window that loses these tokens fails (Xiao et al., 2024).
 #
-# **Here a model holds beyond its length only if far keys are weakened, cut or brought nearer.**
+# **Here the rotary model holds beyond its length only if far keys are cut or brought nearer; ALiBi, which weakens them, holds by itself.**
 
 # %% [markdown]
 # <a id="real-encoder"></a>
@@ -545,9 +547,9 @@ All keys: about 0.63, then about 0.35. Last 28 and first 4 keys: the same as all
 # MiniLM (lecture 4) has a learned table of 512 positions. It makes one vector of a sentence, so you can ask it about caption and twin.
 
 # %% [markdown]
-# **Predict.** Caption and twin say opposite things. What is the cosine of their vectors?
+# **Predict.** Caption and twin describe reverse scenes. What is the cosine of their vectors?
 #
-# - (a) below 0.5: opposite meanings
+# - (a) below 0.5: another meaning
 # - (b) about 0.8
 # - (c) above 0.95
 #
@@ -573,7 +575,7 @@ else:
 # %% [markdown]
 # It does read the order. Make all rows of its position table equal, and caption, twin and the words backwards get one and the same vector: section 1, in a published model. With its positions the words backwards fall to 0.73. And yet, who chases whom is worth 0.02, less than another choice of words for the same event, which costs 0.40.
 #
-# Does that hurt? Lectures 6b and 7 shuffle real texts. Order is everything where the next word is asked for, from lecture 8 on.
+# Does that hurt? It depends on the question. Lectures 6b and 7 shuffle real texts and count the answers that change.
 #
 # **A published encoder reads the order, and still caption and twin are nearly one vector to it.**
 

@@ -33,15 +33,24 @@ def kept(page) -> None:
     )
     page.says("A row of numbers for each position, added to the token, is enough to tell a sentence from its twin.")
     page.says(
-        "is one fixed matrix for all positions, and with it each dog finds its own colour",
-        holds=[0.9 < weight <= 1 for weight in page.numbers("shift", r"weight ([\d.]+) on")],
+        "With positions alone, one fixed matrix looks one to the left, wherever the query stands.",
+        holds=[
+            "shifts all positions: True" in page.output("shift"),
+            *(0.9 < weight <= 1 for weight in page.numbers("shift", r"weight ([\d.]+) on")),
+        ],
     )
-    page.says("Training finds the order of the positions, and a learned table has no row beyond its length.")
+    page.says(
+        "In this trained table neighbouring positions are alike, and a learned table has no row beyond its length."
+    )
     page.says(
         "Let a matrix put the position into query and key, and demand that the score depends on the offset $m - n$ "
         "alone: a rotation follows."
     )
-    page.says("Here a model holds beyond its length only if far keys are weakened, cut or brought nearer.")
+    page.says(
+        "Here the rotary model holds beyond its length only if far keys are cut or brought nearer; "
+        "ALiBi, which weakens them, holds by itself."
+    )
+    page.given("Positions 2 and 8, where the dogs stand", "are multiplied by 50", because=SHAPE)
 
 
 def defined(page) -> None:
@@ -176,9 +185,9 @@ def encoder(page) -> None:
         1 - real[0], 1 - real[1],
     )  # fmt: skip
     page.given(
-        "(a) below 0.5: opposite meanings", "(b) about 0.8", "(c) above 0.95", "a learned table of 512 positions",
+        "(a) below 0.5: another meaning", "(b) about 0.8", "(c) above 0.95", "a learned table of 512 positions",
         "fetches it once (84 MB)", "Section 7 is four sentences.", "is counted in lectures 6b and 7.",
-        "Lectures 6b and 7 shuffle real texts.", because="wrong answers, and the model's sizes",
+        "Lectures 6b and 7 shuffle real texts and count", because="wrong answers, and the model's sizes",
     )  # fmt: skip
 
 
@@ -262,8 +271,19 @@ def beyond(page, results, by_seed) -> None:
     page.says(
         "With all keys, but no distance above 32, the share is {:.2f} to {:.2f}.", near[:, 1:].min(), near[:, 1:].max()
     )
+    page.says(
+        "with four of them the share is {:.2f} to {:.2f}, with all of them {:.2f} to {:.2f}.",
+        far[:, 2].min(), far[:, 2].max(), whole[:, 2].min(), whole[:, 2].max(),
+    )  # fmt: skip
+    cut = {method: [run["last 32"][2] for run in results[method]] for method in ("sinusoidal", "none")}
+    page.says(
+        "the sinusoidal one has {:.2f} to {:.2f} from 64 on, and the model without positions {:.2f}.",
+        min(cut["sinusoidal"]), max(cut["sinusoidal"]), cut["none"][0], holds=np.ptp(np.round(cut["none"], 2)) == 0,
+    )  # fmt: skip
+    page.given("So between 32 and 63 the long distances spoil it", "From 64 on", because=SHAPE)
+    page.given("With its last 32 keys only", because=SHAPE)
     printed = page.numbers("views", r"rotary, all keys +positions 32-63: (\S+) (\S+) (\S+) +64-159: (\S+) (\S+) (\S+)")
-    page.says("Read the same model again", holds=np.allclose(printed, whole[:, 1:].T.ravel(), atol=0.006))
+    page.says("Test the same model again", holds=np.allclose(printed, whole[:, 1:].T.ravel(), atol=0.006))
     page.says(
         "The window does not help the sinusoidal model between 32 and 63",
         holds=np.median([run["last 32"][1] for run in results["sinusoidal"]]) < 0.5,
