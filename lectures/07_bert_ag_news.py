@@ -15,7 +15,7 @@
 # %% [markdown]
 # # 7 · A real BERT on AG News
 #
-# **On real news, 240 labels on a published BERT beat all that we trained ourselves, and most of its lead over counting lies in its table of words.**
+# **On real news, a published BERT with 240 labels beats all that we trained ourselves with as many labels, and most of its lead over counting comes with its table of words.**
 #
 # [← 6b · Judging a classifier](06b_judging_a_classifier.ipynb) · [Lab 7](../labs/07_bert_ag_news/07_bert_ag_news.ipynb) ·
 # [8 · Decoder and masking →](08_decoder_and_masking.ipynb)
@@ -32,7 +32,7 @@
 # **You need** [the encoder block](04_encoder_block.ipynb) and lectures [6](06_imdb_classifier.ipynb) and [6b](06b_judging_a_classifier.ipynb). **Time:** about 70 minutes to read and predict (estimated, not measured); the code
 # runs in about two minutes on two CPU cores. Letters: **B** batch, **T** tokens of a row, **D** width, **V** size of the vocabulary.
 #
-# **This page needs two things that do not come with the course:** the published BERT (84 MB: `data.published("minilm")` in a cell fetches it once) and AG News (set `COURSE_SOURCE=real`). Without the first, the live cells of sections 1, 2 and 5 are left out: read their outputs before you run the page. Without the second you get a synthetic sample; the text speaks of the real news, and section 2 has the numbers of both.
+# **This page needs two things that do not come with the course:** the published BERT (84 MB: `data.published("minilm")` in a cell fetches it once) and AG News (set `COURSE_SOURCE=real`). Without the first, the live cells of sections 1, 2 and 5 are left out. Read the stored outputs first: running overwrites them. Without the second you get a synthetic sample; the text speaks of the real news, and section 2 has the numbers of both.
 
 # %% jupyter={"source_hidden": true} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell says how, where it is missing.
@@ -94,7 +94,7 @@ test_texts, y_test = test_texts[:1_500], test_labels[:1_500]
 #
 # In lecture 6 the encoder began with random numbers, and 22,300 labels had to teach it everything. BERT (Devlin et al., 2019) splits the work: in **pre-training** the encoder guesses hidden words in texts *without* labels (section 7); in **fine-tuning** it gets a small new **head**, and your labels teach both. What the first task taught helps in the second: **transfer**. The least that you can do is to leave the encoder **frozen** and train the head alone. Begin there.
 #
-# The encoder is **MiniLM**: a BERT of six blocks with D = 384, V = 30,522 and 22.6 million numbers. Microsoft made it (Wang et al., 2020); then it was trained further, so that similar sentences get similar vectors (Reimers and Gurevych, 2019). The texts are AG News (Zhang et al., 2015): *World*, *Sports*, *Business*, *Sci/Tech*.
+# The encoder is **MiniLM**: a BERT of six blocks with D = 384, V = 30,522 and 22.6 million numbers. Microsoft made it (Wang et al., 2020); then it was trained further, so that similar sentences get similar vectors (Reimers and Gurevych, 2019). So it is made for use without fine-tuning. The course's own small BERT (section 7) was not tuned for vectors, and is far smaller: it has 66.1 % when frozen, less than counting. The texts are AG News (Zhang et al., 2015): *World*, *Sports*, *Business*, *Sci/Tech*.
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 figure, ax = diagrams.canvas(11, 2.5)
@@ -230,7 +230,7 @@ if minilm:
     print(f"frozen MiniLM, linear head: {np.mean(answers == y_test):.1%}; the head learned {frozen.best_estimator_.coef_.size + 4:,} numbers")
 
 # %% [markdown]
-# Nothing of BERT has learned here; 1,540 numbers of the head have. Try texts of your own in the folded cell:
+# BERT stays fixed; only the head's 1,540 numbers are trained. Try texts of your own in the folded cell:
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 for each in (
@@ -245,7 +245,7 @@ for each in (
 # %% [markdown]
 # The third text fools it: *striker* and *goal* are words of sport.
 #
-# **On a frozen, published BERT 240 labels go further than on counted words: about 85 of 100 news are correct, against about 75.**
+# **On a frozen, published BERT 240 labels go further than on counted words: about 85 of 100 news items are correct, against about 75.**
 
 # %% [markdown]
 # <a id="word-table"></a>
@@ -307,9 +307,9 @@ Counted words lie between 73 and 76, the mean of MiniLM's table rows between 80 
 )
 
 # %% [markdown]
-# Of the 10.7 points by which the frozen BERT leads, the table brings 7.6: 71 %. The six blocks, with all their attention, bring the rest. That answers the opening question: where the knowledge *lies*. (The table got it in training together with the blocks.)
+# Of the 10.7 points by which the frozen BERT leads, the table brings 7.6: 71 %, if you take the table first (for the share we have no interval). The six blocks bring the rest. That is not the work of attention alone: two thirds of a block's numbers are feed-forward. (And the table was trained together with the blocks.)
 #
-# Why is a table better than counting? To counting, *striker* and *midfielder* are unrelated columns, and a word that your 240 texts never use has an empty one. In the table similar words have similar rows: what a label says of one holds for the other. Enough labels fill the columns: with 10,000, counted words reach 87.9 %, and the table's means 87.7 %.
+# Why is a table better than counting? To counting, *striker* and *midfielder* are unrelated columns, and a word that your 240 texts never use has no weight. In the table similar words have similar rows: what a label says of one holds for the other. Enough labels fill the columns: with 10,000, counted words reach 87.9 %, and the table's means 87.7 %.
 #
 # The course's sample is another world: the title decides the class, and in one item of five a second sentence speaks of another:
 #
@@ -321,7 +321,7 @@ Counted words lie between 73 and 76, the mean of MiniLM's table rows between 80 
 #
 # There the six blocks add 4.4 points to the table, more than on the news, and the table adds nothing to counting: neither knows which sentence comes first.
 #
-# **About seven tenths of a frozen BERT's lead on the news lie in its table of words; six blocks of attention add three tenths.**
+# **With the table taken first, about seven tenths of a frozen BERT's lead on the news come with its table of words, and three tenths with its six blocks; on the sample the table brings no lead.**
 
 # %% [markdown]
 # <a id="three-ways"></a>
@@ -371,7 +371,7 @@ difference, low, high = (100 * pair[name] for name in ("difference", "low", "hig
 print(f"fine-tuned minus frozen, the same 240 texts: {difference:+.1f} points ({low:+.1f} to {high:+.1f})")
 
 # %% [markdown]
-# It knows its 240 texts by heart, every one, and is no worse for it: it began near a good solution, and 120 small steps do not carry it far. The price is three minutes of one core.
+# It knows its 240 texts by heart, every one, and is no worse for it on new texts. The price is three minutes of one core.
 #
 # For each task you would now store a whole BERT. With **LoRA** (Hu et al., 2022) a matrix stays as it is and gets a small correction $AB$, $A$ of shape (D, r), $B$ of shape (r, D), for a small **rank** r. Only $A$, $B$ and the head learn. $B$ begins at zero, so training begins with the pre-trained model. In the end $AB$ is added to the matrix, and the model is as fast as before.
 
@@ -451,7 +451,7 @@ from scratch, far to the left; counted words; the word table alone; the frozen M
 )
 
 # %% [markdown]
-# It fits its own texts, and that does not carry over to new ones ([evidence](evidence/07.ipynb#minilm)).
+# It fits its own texts, and that does not carry over to new ones ([evidence](evidence/07.ipynb#minilm)). One control is not run: fresh blocks on MiniLM's table, which would tell the table's part from that of the blocks.
 #
 # **An architecture knows no words: from scratch the same network is behind counting.**
 
@@ -467,7 +467,7 @@ from scratch, far to the left; counted words; the word table alone; the frozen M
 #
 # <details><summary>Answer</summary>
 #
-# Few: 6.4 % of its answers change, and it loses 0.7 points (ten draws, 3,000 test texts).
+# Few: 6.4 % of its answers change, and the share of correct ones falls from 85.2 to 84.4 % (ten draws, 3,000 test texts).
 #
 # </details>
 
@@ -485,11 +485,11 @@ moved = study["changed by shuffling"]["frozen"]
 print(f"ten draws, 3,000 test texts: {np.mean(moved):.1%} change, correct {np.mean(study['test']['frozen']):.1%} and {np.mean(study['test']['shuffled']):.1%}")
 
 # %% [markdown]
-# The blocks do read the order: on the sample the same shuffling costs 3.5 points, and then the frozen BERT is no better than counting. There the first sentence gives the class. The news hardly need the order.
+# The blocks do read the order: on the sample the same shuffling costs 3.5 points, and then the frozen BERT is no better than counting. There the first sentence gives the class. On the news the order is worth less than one point.
 #
-# How finely does MiniLM read? The caption and its twin, which say opposite things, have the cosine 0.98: they share every word.
+# How finely does MiniLM read? The caption and its twin, which describes the reverse scene, have the cosine 0.98: they share every word.
 #
-# **For the topic of a text its words are nearly all. Order is everything where the next word is asked for: lecture 8.**
+# **For the topic of these news items the words are nearly all: a frozen BERT that reads them in random order loses less than one point.**
 
 # %% [markdown]
 # <a id="pieces-and-rows"></a>
@@ -556,7 +556,9 @@ The mask has ten ones. The type is 0 for the first five tokens, 1 for the next f
 #
 # ## 7 · Guess the hidden word
 #
-# How does a table come to know what words mean? By **masked language modelling** (**MLM**): choose 15 % of the tokens and let the encoder guess them. Of the chosen tokens 80 % become `[MASK]`, 10 % become a random piece, 10 % stay as they are. The loss is the cross-entropy at the m chosen positions, and only there; $w_t$ is the true piece at position t, and $p_t(w_t)$ its probability:
+# How can a table come to know what words mean? BERT's way is **masked language modelling** (**MLM**). MiniLM's table came in two other steps: the model was trained to imitate the attention of a larger one (**distillation**), then on more than a billion pairs of sentences. The table of our small BERT began with counts of which pieces stand near each other, and then came MLM ([evidence](evidence/07.ipynb#pre-training)).
+#
+# MLM chooses 15 % of the tokens and lets the encoder guess them. Of the chosen tokens 80 % become `[MASK]`, 10 % become a random piece, 10 % stay as they are. The loss is the cross-entropy at the m chosen positions, and only there; $w_t$ is the true piece at position t, and $p_t(w_t)$ its probability:
 #
 # $$L=-\frac{1}{m}\sum_{t\text{ chosen}}\ln p_t(w_t)$$
 #
@@ -628,7 +630,7 @@ print(f"loss {mlm_loss(logits, true):.2f} nats; an even guess over V pieces: {ml
 #
 # <details><summary>Answer</summary>
 #
-# Hardly: there most heads look at `[SEP]`. The text below the figure says which heads look where.
+# Hardly: there most heads put much of their weight on `[SEP]`, one on `[CLS]` as well. The text below the figure says which heads look where.
 #
 # </details>
 
@@ -640,7 +642,7 @@ live.heads(
 )
 
 # %% [markdown]
-# Head 2 of block 1 puts 90 % of its weight on the token before, head 3 puts 94 % on the token after; equal weights would give less than 2 %. In the last block most heads put a quarter or more on `[SEP]`, which has no content ([evidence](evidence/07.ipynb#guesses)). Clark et al. (2019) found such heads in the published BERT.
+# Over 200 news texts, which are longer than these three sentences, head 2 of block 1 puts 90 % of its weight on the token before, head 3 puts 94 % on the token after; equal weights would give less than 2 %. In the last block most heads put a quarter or more on `[SEP]`, which has no content, and one of them 23 % on `[CLS]` ([evidence](evidence/07.ipynb#heads)). Clark et al. (2019) found such heads in the published BERT.
 #
 # **A hidden word is a label that the text brings along.**
 
@@ -757,7 +759,7 @@ print(f"{both.sum()} of {len(wrong)} errors: Business and Sci/Tech taken for eac
 # %% [markdown]
 # Counting catches up as the labels fill its columns. *LSA* (Deerwester et al., 1990) has no network; it makes 128 numbers of each text from the counts of all 10,000 texts, without their labels: with 100 labels it is 4.9 points behind the fine-tuned small BERT, counting 16.6 ([evidence](evidence/07.ipynb#by-size)).
 #
-# Then read errors: 91 of the 212 errors on this page take Business and Sci/Tech for each other, and many of these titles could carry either label.
+# Then read errors: 91 of the 212 errors on this page take Business and Sci/Tech for each other. Of the five shown above, *Microsoft to hire hundreds in India* could carry either label.
 #
 # **Pre-training is worth most where labels are few; look at the errors before you buy more labels.**
 
@@ -822,7 +824,7 @@ print(f"another vocabulary: {np.mean(tuned.predict(mixed, batch_size=100, verbos
 # * The control takes the blocks from a table that was trained with them. A table trained alone may be worth less.
 # * Whether texts of AG News are among MiniLM's pairs of sentences is unchecked; AG News is not in its makers' list.
 # * MiniLM reads at most 128 pieces of a text here, and has no dropout inside its attention (the original has).
-# * The small BERT is a toy: 1.4 million numbers, half an hour on film reviews and these 10,000 news without their labels. Its numbers come from all 7,600 test texts, MiniLM's from the first 3,000.
+# * The small BERT is a toy: 1.4 million numbers, half an hour on film reviews and these 10,000 news items without their labels. Its numbers come from all 7,600 test texts, MiniLM's from the first 3,000.
 #
 # </details>
 #
@@ -838,7 +840,7 @@ print(f"another vocabulary: {np.mean(tuned.predict(mixed, batch_size=100, verbos
 #
 # Build the parts in [lab 7](../labs/07_bert_ag_news/07_bert_ag_news.ipynb). Next: [a model that writes](08_decoder_and_masking.ipynb).
 #
-# **On real news, 240 labels on a published BERT beat all that we trained ourselves, and most of its lead over counting lies in its table of words.**
+# **On real news, a published BERT with 240 labels beats all that we trained ourselves with as many labels, and most of its lead over counting comes with its table of words.**
 #
 # ## References
 #
