@@ -15,24 +15,24 @@
 # %% [markdown]
 # # 10 · A language model of your own
 #
-# **The parts of this course, put together, predict the next token; with published numbers in them, they answer you.**
+# **The parts of this course, put together, predict the next token; loaded with published parameters, they answer you.**
 #
 # [← 8b](08b_generating_text.ipynb) · [9b, a branch](09b_many_images_and_video.ipynb) · [Lab
 # 10](../labs/10_language_model/10_language_model.ipynb) · [10b · From a model to an assistant →](10b_from_model_to_assistant.ipynb)
 #
-# You build a language model here, from Python functions that lie on your machine, and it will write functions. **What would you have to change in its class before it answers “What is the capital of France?”: the attention, the norms, the positions, the size, or something else?** Write down your guess. You will have the answer in section 4, and the answering model in section 7.
+# You build a language model here, from functions that came with your Python, and it will write functions. **What would you have to change in its class before it answers “What is the capital of France?”: the attention, the norms, the positions, the size, or something else?** Write down your guess. You will have the answer in section 4, and the answering model in section 7.
 #
 # **Afterwards you can**
 #
 # * merge byte pairs by hand, and compare models per byte;
-# * build, train and sample a decoder-only Transformer, and judge what it writes without taste;
+# * build, train and sample a decoder-only Transformer, and judge its output by a test, not by eye;
 # * put a published chat model into your own class, and ask it;
 # * test what a model uses of its prompt: the tokens, their order, or what followed last time.
 #
 # **You need** lectures 2, 3, 4, 5 and 8, and lecture 8b for sampling. **Time:** about 75 minutes to read and predict (estimated, not measured); the code runs in about four
 # minutes on two CPU cores, without the published model in about two.
 #
-# **This page uses a published model that does not come with the course:** SmolLM2 (93 MB; `data.published("smollm2")` in a cell fetches it once). Without it the cells that need it say so and are left out: read their outputs before you run the page.
+# **This page uses a published model that does not come with the course:** SmolLM2 (93 MB to fetch; `data.published("smollm2")` in a cell fetches it once). Without it the cells that need it say so and are left out: read their outputs before you run the page.
 #
 # Letters: **B** rows of a batch, **T** tokens, **D** width, **H** heads, **K** width of a head, **V** size of the vocabulary.
 
@@ -126,7 +126,7 @@ print("held out:", ", ".join(sorted(set(test_modules))))
 print(next(text for text in test_texts if len(text) < 160))
 
 # %% [markdown]
-# Why whole modules? Counting pays 1.93 bits a byte (section 3; less is better) for functions from modules that it has never met, and 1.64 for the same functions when it has counted the other half of their modules ([evidence](evidence/10.ipynb#split)).
+# Why whole modules? Counting pays 1.93 bits a byte (all bits paid for a text, divided by its bytes; less is better) for functions from modules that it has never met, and 1.64 for the same functions when it has counted the other half of their modules ([evidence](evidence/10.ipynb#split)).
 #
 # **Hold out whole modules, so that fewer test functions have neighbours in training.**
 
@@ -283,7 +283,7 @@ class PlainLanguageModel(keras.Model):
 
 
 # %% [markdown]
-# Here is the answer to the opening question. A published chat model, SmolLM2, has this form to the last matrix. In the class you change **nothing**: it gets other sizes, another vocabulary and other numbers, and section 7 puts them in.
+# Here is the answer to the opening question. A published chat model, SmolLM2, has this form, except that its nine heads share three keys and values, which the loader copies. In the class you change **nothing**: it gets other sizes, another vocabulary and other numbers, and section 7 puts them in.
 #
 # **A language model is the pre-norm decoder of earlier lectures, with one table that reads and predicts; what it knows is in its numbers.**
 
@@ -392,11 +392,11 @@ plots.show(
 # %% [markdown]
 # **Kneser–Ney** smoothing (Chen and Goodman 1999) takes a little from each count and gives it to the shorter context. There a token counts by how many different tokens it has followed.
 #
-# On equal amounts counting (Witten–Bell) leads by 0.6 bits at 0.16 million tokens. At 1.3 million the two are equal: counting is 0.02 ahead in the recorded means and 0.01 behind in the run above. The order of the functions alone moves it by 0.02. Kneser–Ney is 0.22 ahead there. With 4 million read the Transformer has 1.71 bits, counting the whole text by Kneser–Ney 1.75 ([evidence](evidence/10.ipynb#equal-text)).
+# On equal amounts counting (Witten–Bell) leads by 0.6 bits at 0.16 million tokens. At 1.3 million the two are equal: counting is 0.02 ahead in the recorded means and 0.01 behind in the run above. The order of the functions alone moves it by 0.02. Kneser–Ney is 0.22 ahead there. With 4 million read the Transformer has 1.71 bits, counting the whole text by Kneser–Ney 1.75 ([evidence](evidence/10.ipynb#equal-text)). The crosses are three seeds of this model, trained on a GPU. A larger one there (1.88 million parameters, tuned rate) has 1.68 after 2.6 million tokens.
 #
 # The Transformer's windows are random, and it can go on re-reading; counting has nothing more to count after 2.6 million tokens. And is it *attention* that helps? An LSTM of the same size is 0.01 to 0.02 bits behind the Transformer on the same tokens, perhaps by chance: on so little text the two are about equal.
 #
-# **Compare with good counting: here Kneser–Ney leads at first, and the Transformer passes it between 2.6 and 4 million tokens.**
+# **Compare with good counting: here Kneser–Ney leads at first, and the Transformer of this size, at this rate, passes it between 2.6 and 4 million tokens.**
 
 # %% [markdown]
 # <a id="sample"></a>
@@ -481,7 +481,7 @@ plots.show(
 # %% [markdown]
 # In three recorded seeds (at most 256 tokens; above 90), 40 to 54 % of the bodies that ended parse at temperature 0.7, and 77 to 87 % at temperature 0. But at temperature 0 fewer end: 39 to 67 of 96. What parses is not yet sensible: a real body uses 96 % of its parameters, even one of a single line 89 %; ours at 0.7 at most 4 % ([evidence](evidence/10.ipynb#temperature)).
 #
-# A model that has read more writes better. One comes with the course: the same class after 1,960 steps, which have read 4.0 million tokens. Both write at most 48 tokens now:
+# A model that has read more comes with the course: the same class after 1,960 steps, which have read 4.0 million tokens. Both write at most 48 tokens now:
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 stored_pairs, longer = assistant.stored_writer()
@@ -492,7 +492,7 @@ for name, each, tokens in (("640 steps", model, pairs), ("1,960 steps", longer, 
 print(f"\nThe longest that Python accepts, after 1,960 steps:\n\n{max(accepted, key=len, default='none')}")
 
 # %% [markdown]
-# It looks like code and does nothing that you would want. Take a larger model.
+# Of the bodies that ended, 5 of 7 parse after 640 steps, and 9 of 9 after 1,960; without their lengths that ranks no model. What you read looks like code and does nothing that you would want. Take a larger model.
 #
 # **Report the share of samples that parse together with their lengths.**
 
@@ -518,11 +518,11 @@ else:
     print('SmolLM2 is not here, so what it does is left out. To fetch 93 MB, once: data.published("smollm2")')
 
 # %% [markdown]
-# Not a line of the class was changed. Three constants are set from outside: the base of the rotary angles is 100,000 (lecture 5 has 10,000), the norm's ε is 10⁻⁵, and there is no $\sqrt{D}$ (the loader divides the table by it). SmolLM2's nine heads share three pairs of keys and values, three heads each; the class has a pair for every head, so the loader stores each three times (147.8 million numbers, 134.5 million of them different). In [lab 10](../labs/10_language_model/10_language_model.ipynb) you build the sharing and the cache, and talk to your own class.
+# Not a line of the class was changed. Three constants are set from outside: the base of the rotary angles is 100,000 (lecture 5 has 10,000), the norm's ε is 10⁻⁵, and there is no $\sqrt{D}$ (the loader divides the table by it and multiplies the last norm's γ by it). SmolLM2's nine heads share three pairs of keys and values, so the loader stores each three times (147.8 million numbers, 134.5 million of them different). In [lab 10](../labs/10_language_model/10_language_model.ipynb) you build the sharing and the cache, and talk to your own class.
 #
 # <details><summary>Numbers of four bits</summary>
 #
-# The file has 98 MB, though 134.5 million numbers of four bytes would take 538 MB. Most matrices are stored as whole numbers from 0 to 15, 32 at a time, with a scale and a least value for each 32: five bits a number. The next cell reads one such block. Lecture 10b measures what that costs.
+# The file has 98 MB (packed 93), though 134.5 million numbers of four bytes would take 538 MB. Most matrices are stored as whole numbers from 0 to 15, 32 at a time, with a scale and a least value for each 32: five bits a number. The next cell reads one such block. Lecture 10b measures what that costs.
 #
 # </details>
 
@@ -546,7 +546,7 @@ if smollm2:
 #
 # <details><summary>Answer</summary>
 #
-# **(c)** The most probable next token is the end of the turn: a question stands there, so whoever asked has finished. The same question in the template is answered.
+# **(c)** The most probable next token is the end of the turn, perhaps because whoever asks a question has then finished. The same question in the template is answered.
 #
 # </details>
 
@@ -571,7 +571,7 @@ if smollm2:
         print(f"— {kind}\n{shown[0]}\n→ {shown[1]}\n")
 
 # %% [markdown]
-# The **chat template** is a text with **special tokens**, which no typed text can produce: `<|im_start|>` and the speaker's name open a turn, `<|im_end|>` closes it. The model has learned that behind `assistant` stands an answer, and that the answer ends with the end token, as your functions do. Chatting is predicting the next token of a play whose next line is the assistant's. Ask it something of your own in the next cell:
+# The **chat template** is a text with **special tokens**, which no typed text can produce: `<|im_start|>` and the speaker's name open a turn, `<|im_end|>` closes it. The model has learned that an answer follows after `assistant`, and that the answer ends with the end token, as your functions do. Chatting is predicting the next token of a play whose next line is the assistant's. Ask it something of your own in the next cell:
 
 # %%
 if smollm2:
@@ -603,14 +603,14 @@ if smollm2:
 # %% [markdown]
 # SmolLM2 reads these functions best, though it was not trained on Python alone. It may have met them (see the box at the end).
 #
-# **A model that others trained runs in the class that you wrote; what makes it answer is its numbers and a template.**
+# **A model that others trained runs in the class that you wrote: it continues a text without a template, and it answers a question in one.**
 
 # %% [markdown]
 # <a id="copying"></a>
 #
 # ## 8 · Does it copy?
 #
-# A function with a parameter `zorvik` should use `zorvik`. Counts of the training text cannot do that with a name they have never met. A Transformer can, if it finds the last occurrence of the present token and repeats what followed. Test: put a made-up name into held-out functions. Does it cost less where it has stood twice?
+# A function with a parameter `zorvik` should use `zorvik`. Counts of the training text cannot do that with a name they have never met. A Transformer can, if it finds the last occurrence of the present token and repeats what followed. Test: put a made-up name into held-out functions. Does it cost less where it has already appeared twice?
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 worth = recorded.load("library_counting")["results"]["names"]
@@ -634,7 +634,7 @@ recorded, median and range of three seeds: both curves fall and rise together up
 )
 
 # %% [markdown]
-# After our 640 steps the known name costs 25 nats, half a nat less than the new one. After 16 million tokens they cost 24 and 31: mostly the new one has become dearer. Guessing costs 28, knowing how such names are made 12.5. The known name is cheaper than the new one, so the model uses what stood before, but it hardly copies ([evidence](evidence/10.ipynb#copying)). Does the real one? Say 40 random tokens twice:
+# After our 640 steps the known name costs 25 nats, half a nat less than the new one. After 16 million tokens they cost 24 and 31: mostly the new one has become dearer. Guessing costs 28, knowing how such names are made 12.5. The known name is cheaper than the new one, so the model uses what stood before, but it hardly copies ([evidence](evidence/10.ipynb#copying)). Does the real one? Feed it 40 random tokens, then the same 40 again:
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 def copying(logits_of, size, begin, rows=4, period=40):
@@ -650,7 +650,7 @@ if smollm2:
     print("SmolLM2:          first time {:.1f}, second time {:.1f} nats a token".format(*copying(real_logits, 49_152, 0)))
 
 # %% [markdown]
-# Random tokens cost SmolLM2 14.5 nats each, and 2.6 when they come again. Yours pays as much the second time: it cannot copy.
+# Random tokens cost SmolLM2 14.5 nats each, and 2.6 when they come again. Knowing only *which* 40 tokens come would cost $\ln 40 = 3.7$: the set is worth 10.8 of the 11.9 nats saved, the order 1.1. Yours pays 8.8 and then 8.9, where guessing costs $\ln 211 = 5.4$: it does not copy these, but they are no Python ([evidence](evidence/10.ipynb#copying)).
 #
 # What does copying need? Take small models of attention alone. Each row repeats a few random tokens, with a period of its own.
 
@@ -703,7 +703,7 @@ plots.show(
 )
 
 # %% [markdown]
-# The head of block 2 puts more than half of its weight on what followed the same token last time (equal weights: 0.04), as an **induction head** does (lecture 3; Olsson et al. 2022). Switch off one head of block 1: the more weight it had on the token before, the more the loss rises. In three seeds two blocks reach a small loss. One block does not, with eight heads or with three times the steps ([evidence](evidence/10.ipynb#two-blocks)).
+# The head of block 2 puts more than half of its weight on what followed the same token last time (equal weights: 0.04), as an **induction head** does (lecture 3; Olsson et al. 2022). Switch off one head of block 1: the more weight it had on the token before, the more the loss rises. In three seeds two blocks reach a small loss. One block does not, with eight heads or with three times the steps ([evidence](evidence/10.ipynb#two-blocks)). Above it ends at 2.59, while knowing the tokens without their order would cost 2.21; the reason in the answer does not explain that.
 #
 # **Here one block does not learn to copy by content, and two blocks do; in a real model you find such heads ([lecture 3b](03b_reading_heads.ipynb)).**
 
@@ -712,7 +712,7 @@ plots.show(
 #
 # ## 9 · What is order worth?
 #
-# In lecture 7 shuffled words cost a real BERT next to nothing: for the topic of a text, words are nearly all. Now the *next* word. Give SmolLM2 forty words of a docstring of your Python, in order or shuffled, and ask what the ten words behind them cost.
+# In lecture 7 shuffled words cost a real BERT next to nothing: for the topic of a text, words are nearly all. Now the *next* word. Give SmolLM2 forty words of a docstring of your Python, in order or shuffled, and ask what the ten words after them cost.
 
 # %% [markdown]
 # **Predict.** Without any prompt before them, the ten words cost about 5.6 nats a token. With the forty words in order they cost less. How much of this gain is left when the forty words are shuffled?
@@ -761,7 +761,7 @@ if smollm2:
     print(f"shuffling costs {gap.mean():.2f} nats a token, 95 % between {gap.mean() - 1.96 * gap.std(ddof=1) / len(gap) ** 0.5:.2f} and {gap.mean() + 1.96 * gap.std(ddof=1) / len(gap) ** 0.5:.2f}")
 
 # %% [markdown]
-# Shuffling the prompt costs 1.46 nats a token (95 % between 1.05 and 1.87). Forty words of another text, in order, are worth nothing: so it is *these* words that help, and their order helps even more. The nearest ten words matter most: with those in order and the other thirty shuffled, the cost falls from 4.41 to 3.53; with all in order it is 2.95.
+# Shuffling the prompt costs 1.46 nats a token (95 % between 1.05 and 1.87). Forty words of another text, in order, are worth nothing: so it is *these* words that help. Shuffled they save 1.15 nats, their order 1.46 more; 1.15 lies inside the interval, so neither is shown to be worth more. With the nearest ten words in order and the other thirty shuffled, the cost falls from 4.41 to 3.53; with all in order it is 2.95 (no intervals here). If SmolLM2 has read these docstrings, order may seem worth more than it is.
 #
 # **For the next word both count: which words stood before, and in which order.**
 
@@ -770,7 +770,7 @@ if smollm2:
 #
 # ## 10 · Larger, or longer?
 #
-# With more computing, should the model grow, or the text? Hoffmann et al. (2022) concluded that both alike, at about 20 tokens a parameter; SmolLM2 has read 15,000 a parameter, because a small model that has read much is cheap to *use*. Our own 31 trainings agree in the direction: from first to last budget, 64 times the operations, about 10 times the parameters and 8 times the tokens are best. The numbers are rough: three seeds each, and at 70.4 trillion operations the best size has 1.35 to 1.56 bits, the next 1.50 to 1.59, one seed reversed ([evidence](evidence/10.ipynb#equal-operations)).
+# With more computing, should the model grow, or the text? Hoffmann et al. (2022) concluded that both should grow equally, at about 20 tokens a parameter; SmolLM2 has read 15,000 a parameter, because a small model that has read much is cheap to *use*. Our own 31 trainings agree in the direction: from first to last budget, 64 times the operations, about 10 times the parameters and 8 times the tokens are best. (Together 80: operations are estimates, and attention's share of them falls.) The numbers are rough: other ways to read these trainings give 5 to 16 times the parameters; three seeds each, and at 70.4 trillion operations the best size has 1.35 to 1.56 bits, the next 1.50 to 1.59, one seed reversed ([evidence](evidence/10.ipynb#equal-operations)).
 #
 # **With more operations, make the model larger and let it read more.**
 
@@ -838,7 +838,7 @@ print(f"loss on the token just read {unshifted.evaluate(rows[:, :-1], rows[:, :-
 # <details><summary><b>What this page does not show</b></summary>
 #
 # * One library, one small model, one recipe. At equal text counting is tuned better: four tokens (Witten–Bell) and six (Kneser–Ney) are the best of one to six on this held-out text; for the Transformer the rate 0.006 is better than 0.003.
-# * SmolLM2 has probably read Python's library, held-out modules included, and docstrings with it. Its bits and its nats flatter it; the comparison of orders stands, because each text is its own control.
+# * SmolLM2 has probably read Python's library, held-out modules included, and docstrings with it. If it has, its bits and its nats flatter it, and so may the worth of order in section 9: a recited text is cheap only in its own order. The control is text written after its training; it was not run.
 # * Its numbers here are those of a file of four bits; the original is a little better.
 # * Twelve functions, 16 docstrings, a handful of questions: enough for what is printed beside them, for no ranking of models.
 # * The law of Hoffmann et al., fitted to our runs, is no law here: without the trainings that read the text more than four times its exponents move ([evidence](evidence/10.ipynb#scale)).
@@ -851,7 +851,7 @@ print(f"loss on the token just read {unshifted.evaluate(rows[:, :-1], rows[:, :-
 # - Byte pairs shorten the row; the end token closes each document; whole modules are held out.
 # - What it writes is judged by parsing, together with length.
 # - SmolLM2 runs in the same class; a template with special tokens turns predicting into answering.
-# - **The parts of this course, put together, predict the next token; with published numbers in them, they answer you.**
+# - **The parts of this course, put together, predict the next token; loaded with published parameters, they answer you.**
 #
 # ## References
 #

@@ -23,7 +23,7 @@ def claims(page: Page) -> None:
     page.given(
         "about 75 minutes to read and predict (estimated, not measured)",
         "the code runs in about four minutes on two CPU cores, without the published model in about two.",
-        "SmolLM2 (93 MB;",
+        "SmolLM2 (93 MB to fetch;",
         "The 256 bytes are such a list and can write everything",
         "One model uses this vocabulary and has a loss of 2 nats a token. "
         "Another reads single bytes and has a loss of 1.2 nats a byte.",
@@ -144,6 +144,7 @@ def copying(page: Page) -> None:
         ],
     )
     knowing = page.evidence("10").number("e10-04", r"not their order: ([\d.]+)")
+    page.says("Above it ends at {:.2f}, while knowing the tokens without their order would cost {:.2f}", one, knowing)
     page.says(
         "while the curve of one block stays above the level of knowing which tokens repeat",
         holds=[one > knowing > two, min(kinds["1 block"]) > knowing],
@@ -200,8 +201,8 @@ def real(page: Page) -> None:
     )
     plain, templated = page.output("c10-template").split("— in the template")
     page.says(
-        "The most probable next token is the end of the turn: a question stands there, so whoever asked has finished. "
-        "The same question in the template is answered.",
+        "The most probable next token is the end of the turn, perhaps because whoever asks a question has then "
+        "finished. The same question in the template is answered.",
         holds=["→ <|im_end|>" in plain, "→ The capital of France is Paris." in templated],
     )
     own, longer, real_one = page.numbers("c10-real-bits", r"([\d.]+) bits a byte")
@@ -210,18 +211,23 @@ def real(page: Page) -> None:
         page.numbers("c10-twice", r"first time ([\d.]+), second time ([\d.]+)"), (2, 2)
     )
     page.says(
-        "Random tokens cost SmolLM2 {:.1f} nats each, and {:.1f} when they come again. Yours pays as much the second "
-        "time",
-        once, twice,
-        holds=[abs(first - again) < 0.3, twice < once / 2],
+        "Random tokens cost SmolLM2 {:.1f} nats each, and {:.1f} when they come again.", once, twice,
+        holds=twice < once / 2,
+    )  # fmt: skip
+    page.says(
+        "Knowing only which 40 tokens come would cost $\\ln 40 = 3.7$: the set is worth {:.1f} of the {:.1f} nats "
+        "saved, the order {:.1f}. Yours pays {:.1f} and then {:.1f}",
+        once - np.log(40), once - twice, np.log(40) - twice, first, again,
+        holds=[abs(first - again) < 0.3, round(np.log(40), 1) == 3.7, round(np.log(211), 1) == 5.4 < first],
     )  # fmt: skip
     less, more = (
         page.numbers("c10-longer", rf"{steps} steps +ended: +(\d+) of 24, of these parse: +(\d+)")
         for steps in ("640", "1,960")
     )
     page.says(
-        "A model that has read more writes better.", holds=[more[1] > less[1], more[1] / more[0] > less[1] / less[0]]
-    )
+        "Of the bodies that ended, {1:.0f} of {0:.0f} parse after 640 steps, and {3:.0f} of {2:.0f} after 1,960;",
+        *less, *more,
+    )  # fmt: skip
     start = page.recorded("assistant")["results"]["start"]
     page.says(
         "the same class after {:,} steps, which have read {:.1f} million tokens.", start["steps"], start["tokens"] / 1e6
@@ -231,13 +237,13 @@ def real(page: Page) -> None:
         "(Ben Allal et al. 2025) has 30 of the blocks above, D = 576, nine heads of K = 64 and V = 49,152.",
         "It has read 2 trillion tokens of web pages, code and textbooks, where yours has read 1.3 million",
         "the base of the rotary angles is 100,000 (lecture 5 has 10,000), the norm's ε is 10⁻⁵",
-        "The file has 98 MB, though 134.5 million numbers of four bytes would take 538 MB.",
+        "The file has 98 MB (packed 93), though 134.5 million numbers of four bytes would take 538 MB.",
         "Most matrices are stored as whole numbers from 0 to 15, 32 at a time, with a scale and a least value for each "
         "32: five bits a number.",
         "SmolLM2 has read 15,000 a parameter",
         "SmolLM2-135M-Instruct (Ben Allal et al.",
-        "Say 40 random tokens twice:",
-        "concluded that both alike, at about 20 tokens a parameter",
+        "Feed it 40 random tokens, then the same 40 again:",
+        "concluded that both should grow equally, at about 20 tokens a parameter",
         "Twelve functions, 16 docstrings",
         because="as published, or a setting",
     )
@@ -254,12 +260,17 @@ def order(page: Page) -> None:
     cost, low, high = page.numbers("c10-order", r"costs ([\d.]+) nats a token, 95 % between ([\d.]+) and ([\d.]+)")
     page.says(
         "Shuffling the prompt costs {:.2f} nats a token (95 % between {:.2f} and {:.2f}). Forty words of another text, "
-        "in order, are worth nothing: so it is these words that help, and their order helps even more.",
+        "in order, are worth nothing: so it is these words that help.",
         cost, low, high,
-        holds=[abs(none - other) < 0.1, low > 0, cost > none - shuffled],
+        holds=[abs(none - other) < 0.1, low > 0],
     )  # fmt: skip
     page.says(
-        "the cost falls from {:.2f} to {:.2f}; with all in order it is {:.2f}.",
+        "Shuffled they save {:.2f} nats, their order {:.2f} more; {:.2f} lies inside the interval",
+        none - shuffled, cost, none - shuffled,
+        holds=low < none - shuffled < high,
+    )  # fmt: skip
+    page.says(
+        "the cost falls from {:.2f} to {:.2f}; with all in order it is {:.2f} (no intervals here).",
         shuffled, close, kept,
         holds=shuffled - close > close - kept,
     )  # fmt: skip
