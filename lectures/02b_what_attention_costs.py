@@ -20,7 +20,7 @@
 # [← 2 · Self-attention](02_self_attention.ipynb) · [Lab 2](../labs/02_self_attention/02_self_attention.ipynb) · [3 · Multi-head
 # attention →](03_multi_head_attention.ipynb)
 #
-# This lecture is optional. A recurrent network reads tokens one after another; attention compares all pairs at once. **From how many tokens on is the recurrence faster: tens, hundreds or thousands?** Write down the order of magnitude. Section 2 measures it, and finds that nobody can know more than that.
+# This lecture is optional. A recurrent network reads tokens one after another; attention compares all pairs at once. **Beyond what length is the recurrence faster: tens, hundreds or thousands of tokens?** Write down the order of magnitude. Section 2 measures it; four runs agree on hardly more than that.
 #
 # **Afterwards you can**
 #
@@ -165,7 +165,7 @@ falling lines, the simple RNN steeper than the LSTM, and one flat line for atten
 )
 
 # %% [markdown]
-# Bengio et al. (1994) described this fading. The LSTM has a forget gate, which decides how much of its state it keeps; Keras starts the bias of this gate at 1, so that it keeps more (Gers et al. 2000; Jozefowicz et al. 2015).
+# The flat curve of attention follows from the random weights of the layer, which make it look at all tokens about equally. Trained attention may look at few tokens, and then its gradient is not flat: what holds for any weights is the path of one step. Bengio et al. (1994) described the fading. The LSTM has a forget gate, which decides how much of its state it keeps; Keras starts the bias of this gate at 1, so that it keeps more (Gers et al. 2000; Jozefowicz et al. 2015).
 #
 # Now the price. We time the layers in turns, one forward pass on one sequence, $D = 64$; for attention we leave the projections out. We take the fastest of thirty calls, because other programs can only make a call slower.
 
@@ -202,9 +202,9 @@ of thirty calls against length; the two curves cross where the dotted line stand
 )
 
 # %% [markdown]
-# At short lengths the square does not show: from 64 to 256 tokens attention takes about the same time. And where do the curves cross? In this run at about 3,275 tokens. The same layers, timed again on machines of the same kind, gave 4,717 and 7,548, and once they did not cross up to 8,192. So the order of magnitude is a result, *thousands of tokens*, and no digit of it is.
+# At short lengths the square does not show: from 64 to 256 tokens attention takes about the same time. And where do the curves cross? In this run at about 3,275 tokens. The same layers, timed again on machines of the same kind, gave 4,717 and 7,548, and once they did not cross up to 8,192. So three of four runs agree on the order of magnitude, *thousands of tokens*, but on none of its digits; the fourth says only that it lies beyond 8,192.
 #
-# Here is the surprise. By the count, twice the length takes four times the work of attention. But from 2,048 to 4,096 tokens it took 13 times as long. One reason was found on another machine: the **allocator**, the part of the C library that hands out memory, gives a large freed block back to the system, and then every matrix of weights needs new pages at every call. In the run without a crossing the library was told to keep what it had: at $T = 8{,}192$ attention took 48 ms, and 92 ms without that order. Nothing in the formula had changed. So read a timing like this: the count belongs to the method, the clock to the machine as well.
+# Here is the surprise. By the count, twice the length takes four times the work of attention. But from 2,048 to 4,096 tokens it took 13 times as long. (The recurrence has such a step, too: 3.3 times as long from 512 to 1,024.) One possible reason was found on another machine: the **allocator**, the part of the C library that hands out memory, gives a large freed block back to the system, and then every matrix of weights needs new pages at every call. In the run without a crossing the library was told to keep what it had: at $T = 8{,}192$ attention took 48 ms, and 92 ms without that setting. That is a factor of two, not of 13. Another possible reason: at 4,096 tokens the matrix of weights has 64 MiB, and it may outgrow the processor's cache. This page does not separate the two. Nothing in the formula had changed. So read a timing like this: the count belongs to the method, the clock to the machine as well.
 #
 # **Attention joins any two tokens in one step and waits for nothing; it pays with a square that only long inputs notice.**
 
@@ -261,12 +261,12 @@ print("by hand:", round(sum_in_blocks(np.array([1.0, 2.0, 3.0]), size=2)[1], 3))
 # | standard attention | 66.6 GFLOPs | 40.3 GB | 41.7 ms |
 # | FlashAttention | 75.2 GFLOPs | 4.4 GB | 7.3 ms |
 #
-# (Compare the two rows, but do not trust the absolute numbers of the first column: by the count of section 1, the two products of the forward pass alone take 137 billion multiply–adds at this size.)
+# (Compare the two rows, but do not trust the absolute numbers of the first column: by the count of section 1, the two products of the forward pass alone take 137 billion multiply–adds at this size. As they stand, the rows have 1.7 and 17 operations per byte. A forward and a backward pass take about three times the forward products, which are 825 billion operations; with these the rows have about 20 and 190 operations per byte.)
 #
-# An A100 can do 312 trillion operations a second, and move 1.555 trillion bytes (NVIDIA 2021, data sheet). So while one byte arrives it could do 200 operations. The ratio of a program, operations for each byte that it moves, is its **arithmetic intensity**. Below 200 the memory sets the pace: the program is **memory-bound**.
+# An A100 can do 312 trillion operations a second, and move 1.555 trillion bytes (NVIDIA 2021, data sheet). So while one byte arrives it could do 200 operations. The ratio of a program, operations per byte that it moves, is its **arithmetic intensity**. Below 200 the memory sets the pace: the program is **memory-bound**.
 #
 # * *Standard attention* writes $T^2$ scores, reads them for the softmax, writes $T^2$ weights and reads them again: $4T^2$ numbers of 2 bytes each, for $2T^2D$ multiply–adds, which are $4T^2D$ operations. The intensity is $D/2$, at a width of 64 thus 32, whatever $T$ is.
-# * *In blocks*, only $Q$, $K$, $V$ and $Z$ pass: at best $4TD$ numbers of 2 bytes. The intensity is $T/2$.
+# * *In blocks*, only $Q$, $K$, $V$ and $Z$ pass: at best, each of them once, which makes $4TD$ numbers of 2 bytes. The intensity is then $T/2$. A real program reads keys and values again for each block of queries, so it stays below this: by the count above at 190, where $T/2$ is 512.
 
 # %% [markdown]
 # **Predict.** A language model with $P$ parameters of 2 bytes each reads a prompt of 1,000 tokens in one pass, then writes 1,000 tokens, one pass each. A pass multiplies each parameter by each token once. What are the two intensities?
@@ -278,15 +278,15 @@ print("by hand:", round(sum_in_blocks(np.array([1.0, 2.0, 3.0]), size=2)[1], 3))
 # </details>
 
 # %% [markdown]
-# | on an A100 | operations for each byte | who sets the pace |
+# | on an A100 | operations per byte | who sets the pace |
 # |---|---|---|
 # | writing, one token a pass | 1 | the memory |
 # | standard attention, $D = 64$ | 32 | the memory |
-# | the roof's edge: 312/1.555 | 201 | |
-# | attention in blocks, $T = 1{,}024$ | 512 | the arithmetic |
+# | the ridge point: 312/1.555 | 201 | |
+# | attention in blocks, $T = 1{,}024$ | at best 512 | the arithmetic |
 # | reading 1,000 tokens | 1,000 | the arithmetic |
 #
-# Drawn as speed over intensity, this is called a **roofline** (Williams et al. 2009): it climbs while the memory sets the pace, and turns flat at the edge. It explains three habits of language models. Reading the prompt (**prefill**) is fast, writing (**decode**) is slow. Many conversations are written at the same time, because a batch of 50 uses each parameter 50 times while it is there. And what has been read once is kept: the **cache** of keys and values (lecture 8b). For each token it holds a key and a value of every layer, and it is read at every step. Long conversations then move more bytes of cache than of parameters; hence heads that share keys and values (lecture 3), and *latent attention*, which stores one short vector in place of both and computes keys and values from it (DeepSeek-AI 2024).
+# Drawn as speed over intensity, this is called a **roofline** (Williams et al. 2009): it climbs while the memory sets the pace, and turns flat at the ridge point. It explains three habits of language models. Reading the prompt (**prefill**) is fast, writing (**decode**) is slow. Many conversations are written at the same time, because a batch of 50 uses each parameter 50 times while it is there. And what has been read once is kept: the **cache** of keys and values (lecture 8b). For each token it holds a key and a value of every layer, and it is read at every step. Long conversations then move more bytes of cache than of parameters; hence heads that share keys and values (lecture 3), and *latent attention*, which stores one short vector in place of both and computes keys and values from it (DeepSeek-AI 2024).
 #
 # **Count the bytes that move, not only the multiplications.**
 
@@ -295,12 +295,12 @@ print("by hand:", round(sum_in_blocks(np.array([1.0, 2.0, 3.0]), size=2)[1], 3))
 #
 # ## 5 · Without the square
 #
-# Can the square go? Leave out the softmax, and the brackets may move: $(QK^\top)V = Q(K^\top V)$. On the right stands a matrix of $D \times D$ in place of one of $T \times T$. With a causal mask it grows token by token, $S_t = S_{t-1} + k_t v_t^\top$, and $z_t = q_t^\top S_t$: **linear attention** (Katharopoulos et al. 2020) is a recurrence whose state has one size at every length.
+# Can the square go? Leave out the softmax, and the brackets may move: $(QK^\top)V = Q(K^\top V)$. On the right stands a matrix of $D \times D$ in place of one of $T \times T$. With a causal mask it grows token by token, $S_t = S_{t-1} + k_t v_t^\top$, and $z_t = q_t^\top S_t$: **linear attention** (Katharopoulos et al. 2020) is a recurrence whose state has one size at every length. By count it takes $2TD^2$ multiply–adds in place of $2T^2D$: fewer for $T > D$, more for $T < D$.
 
 # %% [markdown]
-# The price is what the state can hold: $D \times D$ numbers for any past, and without a softmax no weight is sharp. **State-space models** such as Mamba (Gu and Dao 2023) let the state forget, by a gate that the token itself sets; Dao and Gu (2024) show how close they are to linear attention. They write long texts at a constant cost for each token. Where something must be copied word by word from far back, a state of fixed size falls behind attention (Jelassi et al. 2024). So large models mix both: most layers with a state, a few with attention.
+# The price is what the state can hold: $D \times D$ numbers for any past, and without the exponential of a softmax, large scores stand out less. **State-space models** such as Mamba (Gu and Dao 2023) let the state forget, by a gate that the token itself sets; Dao and Gu (2024) show how close they are to linear attention. They write long texts at a constant cost for each token. Where something must be copied word by word from far back, a state of fixed size falls behind attention (Jelassi et al. 2024). So some large models mix both: most layers with a state, a few with attention.
 #
-# **Without the softmax attention is a recurrence: it costs $T$ in place of $T^2$, and its memory has a fixed size.**
+# **Without the softmax attention is a recurrence: by count it costs $TD^2$ in place of $T^2D$, and its memory has a fixed size.**
 
 # %% [markdown]
 # ## Two mistakes
@@ -338,7 +338,7 @@ print(f"the first call takes {first / later:.0f} times as long as a later one")
 # * Its timings are those of one machine, one sequence at a time, $D = 64$, while other programs ran. Your numbers will differ.
 # * Nothing here ran on a GPU: the numbers of section 4 are cited or counted, and a real program reaches only a part of the roof.
 # * Linear attention is described, not measured: no model was trained with it here.
-# * The 92 and 48 ms were timed once, on another machine; the share of the allocator in this run's 13-fold step was not measured.
+# * The 92 and 48 ms were timed once, on another machine; the shares of the allocator and of the cache in this run's 13-fold step were not measured.
 #
 # </details>
 #
@@ -347,7 +347,7 @@ print(f"the first call takes {first / later:.0f} times as long as a later one")
 # * Attention: $2T^2D$ multiply–adds for its products, $T^2$ weights, a path of one step.
 # * Recurrence: $2TD^2$ multiply–adds, $T$ sequential steps; its gradient fades with the distance.
 # * A softmax can be computed in blocks, exactly; FlashAttention saves memory and movement, not multiplications.
-# * Reading a prompt is bound by arithmetic, writing by memory: operations for each byte decide.
+# * Reading a prompt is bound by arithmetic, writing by memory: operations per byte decide.
 # * Linear attention and state-space models keep a state of fixed size in place of all keys and values.
 #
 # Next: [lecture 3](03_multi_head_attention.ipynb) gives a token two questions at once.

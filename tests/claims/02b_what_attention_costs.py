@@ -49,9 +49,13 @@ def paths(page: Page) -> None:
     )
     page.says("In this run at about {:,.0f} tokens.", crossing)
     page.says("But from 2,048 to 4,096 tokens it took {:.0f} times as long.", attention[6] / attention[5])
+    page.says("The recurrence has such a step, too: {:.1f} times as long from 512 to 1,024.", rows[1][4] / rows[1][3])
     page.given(
         "gave 4,717 and 7,548, and once they did not cross up to 8,192",
-        "at $T = 8{,}192$ attention took 48 ms, and 92 ms without that order",
+        "at $T = 8{,}192$ attention took 48 ms, and 92 ms without that setting",
+        "a factor of two, not of 13",
+        "at 4,096 tokens the matrix of weights has 64 MiB",
+        "the fourth says only that it lies beyond 8,192",
         "The 92 and 48 ms were timed once",
         "13-fold step",
         because="timed again, on two cores shared with other work; the last with glibc told to keep freed memory",
@@ -66,6 +70,14 @@ def paths(page: Page) -> None:
         "the two products of the forward pass alone take {:.0f} billion multiply–adds at this size",
         2 * 1024**2 * 64 * 16 * 64 / 1e9,
     )
+    page.says("the rows have {:.1f} and {:.0f} operations per byte", 66.6 / 40.3, 75.2 / 4.4)
+    counted = 3 * 2 * 2 * 1024**2 * 64 * 16 * 64 / 1e9
+    page.says("which are {:.0f} billion operations", counted)
+    page.says(
+        "with these the rows have about {:.0f} and {:.0f} operations per byte",
+        counted / 40.3, 10 * round(counted / 44),
+    )  # fmt: skip
+    page.given("by the count above at 190, where $T/2$ is 512", because="counted above")
     page.given(
         "64 sequences of 1,024 tokens, 16 heads of width 64",
         "66.6 GFLOPs | 40.3 GB | 41.7 ms", "75.2 GFLOPs | 4.4 GB | 7.3 ms",
@@ -94,9 +106,9 @@ def roofline(page: Page) -> None:
         because="the data sheet",
     )
     page.says("So while one byte arrives it could do {:.0f} operations.", 200, holds=round(312 / 1.555, -1) == 200)
-    page.says("| the roof's edge: 312/1.555 | {:.0f} | |", 312 / 1.555)
+    page.says("| the ridge point: 312/1.555 | {:.0f} | |", 312 / 1.555)
     page.says("at a width of 64 thus {:.0f}, whatever $T$ is", 64 / 2)
-    page.says("| attention in blocks, $T = 1{{,}}024$ | {:.0f} |", 1024 / 2)
+    page.says("| attention in blocks, $T = 1{{,}}024$ | at best {:.0f} |", 1024 / 2)
     page.given(
         "Below 200 the memory sets the pace",
         "numbers of 2 bytes",
