@@ -80,7 +80,7 @@ def of(part, **what):
 #
 # ## 1 · It continues
 #
-# The model is lecture 10's, after 1,960 steps; it comes with the course. Its **prompts** are the first lines of functions in modules that it has never read. Its **answers** are what it writes behind them, at most 48 tokens.
+# The model is lecture 10's, after 1,960 steps; it comes with the course. Its **prompts** are the first lines of functions in modules that it has never read. Its **answers** are what it writes after them, at most 48 tokens.
 
 # %%
 pairs, first = assistant.stored_writer()
@@ -100,7 +100,7 @@ for answer in assistant.Writer(first, pairs)(asked.prompts[:40:10], temperature=
 #
 # ## 2 · Show it answers
 #
-# **Supervised fine-tuning** (SFT) goes on training, on pairs of prompt and answer. Each row is one pair, with the end behind it. The loss counts the tokens of the answer only, the end included: the **answer mask**.
+# **Supervised fine-tuning** (SFT) goes on training, on pairs of prompt and answer. Each row is one pair, with the end after it. The loss counts the tokens of the answer only, the end included: the **answer mask**.
 
 # %%
 def log_probabilities(model, rows):  # (B, T + 1)
@@ -166,7 +166,7 @@ for way, name in (("start", "before"), ("answers", "fine-tuned"), ("anywhere", "
         print(f"{name:27} seed {run['seed']}: ended {run['ended']:.1%}, parse {run['parse']:.1%}, of ended {run['parse of ended']:.1%}, {run['nats an answer token']:.3f} nats an answer token")
 
 # %% [markdown]
-# The control had as many steps on rows as long, cut *anywhere* in the same library, so few of them hold an end. It got worse: 26 % parse. So it is not more training that helps; it is rows that are whole functions. Read the lengths as well: the answers have shrunk from 37 tokens to 22, and short ones parse more often. A real held-out body costs the tuned model 2.01 nats a token, the first one 2.08.
+# The control had as many steps on rows as long, cut *anywhere* in the same library, so few of them hold an end. It got worse: 26 % parse. So more training alone does not help; the rows that help are whole functions (one seed each). Read the lengths as well: the answers have shrunk from 37 tokens to 22, and short ones parse more often. A real held-out body costs the tuned model 2.01 nats a token, the first one 2.08.
 #
 # **One pass over a few thousand answers taught this model to end; its Python is hardly better than before.**
 
@@ -235,7 +235,7 @@ collapsed, history = practise(parses)
 #
 # <details><summary>Answer</summary>
 #
-# That 95 of 100 parse, in step 19 of the recorded run. Already in step 21 one answer fills half of the batch: nearly together. There is no stretch in which everything parses and is still worth reading.
+# That 95 of 100 parse, in step 19 of the recorded run. Already in step 21 one answer fills half of the batch: nearly together. In this run there is no stretch in which everything parses and is still worth reading.
 #
 # </details>
 
@@ -243,7 +243,7 @@ collapsed, history = practise(parses)
 live.answers({"parse": history.parse, "the commonest answer": [some[0][1] / 64 for some in history.bodies], "groups without a difference": history.same}, history.bodies)
 
 # %% [markdown]
-# Watch the lengths on the way: 26 tokens, 16 in step 10, 8 in step 20, 5 at the end. What does not end does not parse, so short answers win first, and the shortest that is common wins all. From then on the groups have no difference, and nothing is learned any more. (The page's own run parts from the recorded one by rounding; it ends in `return self` and bare `return`.)
+# Watch the lengths on the way: 26 tokens, 16 in step 10, 8 in step 20, 5 at the end. What does not end does not parse, so short answers win first, and then one of them takes over (`return` alone would be shorter). From then on the groups have no difference, and nothing is learned any more. (The page's own run parts from the recorded one by rounding; it ends in `return self` and bare `return`.)
 #
 # **The reward was met to the last point, and the text is gone: it never said that an answer should say something.**
 
@@ -265,11 +265,11 @@ def reads_a_parameter(prompt, body):
     return float(any(name.id in own and isinstance(name.ctx, ast.Load) for name in names))
 
 # %% [markdown]
-# **Predict.** What is the shortest body that earns the whole point? Write it down for `def close(self):`.
+# **Predict.** Which short body earns the whole point? Write one down for `def close(self):`.
 #
 # <details><summary>Answer</summary>
 #
-# `return self`. A method's first parameter *is* `self`, so the answer that won before earns the whole point again: the mended reward has nothing against it. In the recorded run it is 100 % of the answers.
+# For example `return self` (`self` alone would do, too). A method's first parameter *is* `self`, so the answer that won before earns the whole point again: the mended reward has nothing against it. In the recorded run it is 100 % of the answers.
 #
 # </details>
 
@@ -280,7 +280,7 @@ for way in ("parses", "half and half", "half and half, shared"):
         print(f"{way:24} seed {run['seed']}: parse {run['parse']:.1%}, {run['tokens']:.0f} tokens, {run['distinct']:.0%} distinct, commonest {share:.0%}: {body}")
 
 # %% [markdown]
-# Every mended reward has its hole, and the model finds the nearest one: it does not look for what you meant. Try one that needs no new idea of what is good: **divide the points by how often this answer stands in the batch.** What everybody writes is worth little. And let it pay a price of 0.05 for each nat by which it leaves the fine-tuned model (section 5).
+# Both rewards so far have a hole, and each time the model found one: it does not look for what you meant. Try one that needs no new idea of what is good: **divide the points by how often this answer stands in the batch.** What everybody writes is worth little. And let it pay a price of 0.05 for each nat by which it leaves the fine-tuned model (section 5).
 
 # %%
 def half_and_half(prompt, body):
@@ -308,9 +308,9 @@ for name, model in (("points for parsing", collapsed), ("shared points", held)):
         print(answer.prompt + answer.body.rstrip())
 
 # %% [markdown]
-# It holds: everything ends and parses, and 81 % of the answers to held-out first lines are different. But *different* is counted by letters. Whoever counts shapes, with one letter for every name, finds few. The next reward would have to count those, and would have a hole of its own.
+# It holds: everything ends and parses, and 81 % of the answers to held-out first lines are different. But *different* is counted by letters. Whoever counts shapes, with one letter for every name, finds few. The next reward would have to count those, and may have a hole of its own.
 #
-# **A penalty for repeats stops the collapse; what fills the room is still the cheapest text that earns the points.**
+# **With a penalty for repeats and a price for leaving, the answers do not collapse to one text; about a third still have one shape.**
 
 # %% [markdown]
 # <a id="price"></a>
@@ -345,9 +345,9 @@ for name, model in (("first", first), ("fine-tuned", tuned), ("shared points", h
     print(f"{name:14} one draw {hits.mean():.0%}, at least one of {draws} {hits.any(0).mean():.0%}")  # hits (draws, first lines)
 
 # %% [markdown]
-# So nothing new was found: the reward made usual what was possible. And what it does not count does not move. The fine-tuned model reads a parameter other than `self` of its own first line in 13 % of its answers (one of *another* first line in 1 %), and after the shared points in 10 %: `self` was enough. Yue et al. (2025) find the same pattern in large models that were rewarded for right solutions: one try gets better, many tries do not.
+# So, as far as parsing goes, nothing new was found: the reward made usual what was possible. And what it does not count does not move. The fine-tuned model reads a parameter other than `self` of its own first line in 13 % of its answers (one of *another* first line in 1 %), and after the shared points in 10 %: `self` was enough. Yue et al. (2025) find the same pattern in large models that were rewarded for right solutions: one try gets better, many tries do not.
 #
-# **A reward sharpens: it makes frequent what the model could do before.**
+# **Here the reward sharpened: it made frequent what the model could do before.**
 
 # %% [markdown]
 # <a id="preferences"></a>
@@ -445,7 +445,7 @@ print(f"all {first.count_params():,} numbers, 96 steps: {answer_loss(tuned, new_
 # %% [markdown]
 # After 32 steps a real held-out answer costs 2.054 nats a token with attention's four, 2.044 with all seven, which train more than twice as many numbers. All numbers, with three times the steps, get to 2.017.
 #
-# **With LoRA put a thin product beside every matrix, not only beside attention's.**
+# **In this run LoRA beside all seven matrices fits a little better than beside attention's four, with more than twice as many numbers.**
 
 # %% [markdown]
 # <a id="makers"></a>
@@ -510,7 +510,7 @@ on the line of the stored model at eight bits and rise towards two bits, the one
 # %% [markdown]
 # At eight and at five bits nothing is lost, at four 0.01 bits a byte; at two 0.63 with a scale a row, and 0.33 with a scale for 32 numbers. A **mixture of experts** has many gated networks in each block, and a small layer that sends each token to a few of them (Shazeer et al. 2017): Mixtral stores 47 billion parameters and uses 13 for a token (Jiang et al. 2024), DeepSeek-V3 671 and 37 (DeepSeek-AI 2024). It buys knowledge with memory, not with time.
 #
-# **Four bits and a scale for each few numbers keep most of a model; experts make it larger without making a token dearer.**
+# **Four bits a number keep nearly all of this model, and below that a scale for each few numbers helps; experts make a model larger than what a token uses.**
 
 # %% [markdown]
 # ## Two mistakes
@@ -528,7 +528,7 @@ ended, fine, _ = described(endless)
 print(f"after 20 steps: ended {ended:.0%}, parse {fine:.0%}")
 
 # %% [markdown]
-# It ends all the same: the first model knew that an end follows a whole body, and whole short bodies are what it has learned to write. We believed the sentence in quotes until we ran this cell.
+# It ends all the same. Perhaps the first model knew that an end follows a whole body, and has now learned to write whole short bodies; the cell shows only that the end in the mask is not needed. We believed the sentence in quotes until we ran this cell.
 #
 # **2 · No ε below the line.** A group whose answers all earn the same has no standard deviation. Without the small number, one such group turns every weight of the model into NaN:
 
@@ -579,8 +579,8 @@ print("with:   ", advantages(equal))
 #
 # - Fine-tuning on whole answers, with the loss on the answer and its end, turns a model that continues into one that ends.
 # - A reward needs no answers, only a judge: draw a group, take its mean off, make the better answers likelier.
-# - What the reward does not count goes away: length first, then difference. Every mended reward has its own hole.
-# - One draw against sixteen tells sharpening from learning; DPO's loss counts a difference and nothing else.
+# - What the reward did not count went away: length first, then difference. Each mended reward had a hole of its own.
+# - One draw beside sixteen shows what was possible before; DPO's loss counts a difference and nothing else.
 #
 # **A reward makes likely what it counts, out of what the model could already write: so read the answers, not the reward.**
 #

@@ -100,9 +100,9 @@ def holes(page: Page) -> None:
     )
     live = page.numbers("b10-held", r"parse (\d+)%, (\d+)%; tokens (\d+), (\d+); different answers (\d+)%, (\d+)%")
     page.says(
-        "A penalty for repeats stops the collapse; what fills the room is still the cheapest text that earns the "
-        "points.",
-        holds=[live[1] > 85, live[5] > 90],
+        "With a penalty for repeats and a price for leaving, the answers do not collapse to one text; about a third "
+        "still have one shape.",
+        holds=[live[1] > 85, live[5] > 90, 0.28 < share < 0.38],
     )
 
 
@@ -131,7 +131,7 @@ def sharpened(page: Page) -> None:
         holds=[several[1] >= 97, first[1] >= 90],
     )
     page.says(
-        "So nothing new was found: the reward made usual what was possible.",
+        "So, as far as parsing goes, nothing new was found: the reward made usual what was possible.",
         holds=[held[0] > several[0] > first[0], held[1] <= several[1] + 3],
     )
 
@@ -165,8 +165,9 @@ def cheaper(page: Page) -> None:
         *np.reshape(page.numbers("b10-lora-run", r"([\d,]+) numbers trained: ([\d.]+) nats"), (2, 2)), strict=True
     )
     page.says(
-        "With LoRA put a thin product beside every matrix, not only beside attention's.",
-        holds=[trained[0] < trained[1], cost[1] < cost[0]],
+        "In this run LoRA beside all seven matrices fits a little better than beside attention's four, with more than "
+        "twice as many numbers.",
+        holds=[2 * trained[0] < trained[1], cost[1] < cost[0]],
     )
     page.says(
         "After 32 steps a real held-out answer costs {:.3f} nats a token with attention's four, {:.3f} with all seven",
@@ -195,7 +196,7 @@ def quantised(page: Page) -> None:
 
 def mistakes(page: Page) -> None:
     page.says(
-        "It ends all the same: the first model knew that an end follows a whole body",
+        "It ends all the same.",
         holds=page.number("b10-endless", r"after 20 steps: ended (\d+)%") > 85,
     )
 
