@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 from tiny_course import released
 
 from autograder.cli import app as cli
@@ -56,8 +55,9 @@ def run(monkeypatch, capsys):
 
     def typed(*words: str) -> tuple[int, str]:
         said = io.StringIO()
-        for name in ("out", "err"):
-            monkeypatch.setattr(console, name, Console(file=said, width=10_000))
+        for each in (console.out, console.err):  # the same objects: a command's module that is loaded now keeps them
+            monkeypatch.setattr(each, "_file", said)
+            monkeypatch.setattr(each, "_width", 10_000)
         code, told = type_command(monkeypatch, capsys, *words)
         return code, " ".join(re.sub("[│╭╰╮╯─]", " ", said.getvalue() + told).split())
 
