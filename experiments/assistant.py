@@ -33,7 +33,7 @@ from coursekit import data
 from coursekit.lecture import recorded
 from coursekit.lecture.pages import assistant
 from coursekit.lecture.pages.answering import log_probabilities, parses, preference_loss, reads_a_parameter
-from coursekit.lecture.pages.assistant import Answer, Functions, History, Writer, plain_body, short_functions
+from coursekit.lecture.pages.assistant import WrittenAnswer, Functions, History, Writer, plain_body, short_functions
 from coursekit.lecture.pages.byte_pairs import PlainBytePairs
 from coursekit.lecture.pages.language_model import PlainLanguageModel
 from coursekit.lecture.pages.training import held_out_bits
@@ -138,7 +138,7 @@ def shape_of(body: str) -> str:
     return ast.unparse(tree)
 
 
-def described(answers: Sequence[Answer]) -> dict[str, Any]:
+def described(answers: Sequence[WrittenAnswer]) -> dict[str, Any]:
     """What a set of answers is like, in shares of all of them."""
     bodies = Counter(plain_body(answer) for answer in answers)
     shapes = Counter(shape_of(answer.body) for answer in answers)
@@ -179,13 +179,13 @@ def surprise(model: PlainLanguageModel) -> float:
     return round(-total / float(mask.sum()), 3)
 
 
-def judged(model: PlainLanguageModel, draw: Writer, seed: int) -> tuple[dict[str, Any], list[Answer]]:
+def judged(model: PlainLanguageModel, draw: Writer, seed: int) -> tuple[dict[str, Any], list[WrittenAnswer]]:
     """What a model writes behind the first lines of held-out functions, and what real ones cost it."""
     answers = draw(material()[3].prompts, temperature=TEMPERATURE, p=TOP_P, seed=seed)
     return described(answers) | {"nats an answer token": surprise(model)}, answers
 
 
-def examples(answers: Sequence[Answer]) -> list[str]:
+def examples(answers: Sequence[WrittenAnswer]) -> list[str]:
     """A few of them, as text."""
     return [answer.prompt + answer.body + ("" if answer.ended else "…") for answer in answers[:8]]
 
@@ -406,7 +406,7 @@ def total(model: PlainLanguageModel, rows: np.ndarray) -> np.ndarray:
     return np.asarray(log_probabilities(model, rows))
 
 
-def own_pairs(draw: Writer, prompts: Sequence[str], seed: int) -> list[tuple[Answer, Answer]]:
+def own_pairs(draw: Writer, prompts: Sequence[str], seed: int) -> list[tuple[WrittenAnswer, WrittenAnswer]]:
     """For each first line with both kinds among eight answers: one that parses and one that does not."""
     found = []
     for begin in range(0, 8 * PAIR_PROMPTS, PAIR_PROMPTS):
@@ -422,7 +422,7 @@ def own_pairs(draw: Writer, prompts: Sequence[str], seed: int) -> list[tuple[Ans
     return found
 
 
-def both_sides(some: Sequence[tuple[Answer, Answer]]) -> list[tuple[np.ndarray, np.ndarray]]:
+def both_sides(some: Sequence[tuple[WrittenAnswer, WrittenAnswer]]) -> list[tuple[np.ndarray, np.ndarray]]:
     """Rows and masks of the chosen answers and of the rejected ones."""
     pairs = material()[0]
     prompts = pairs.encode([good.prompt for good, _ in some])

@@ -138,6 +138,7 @@ CHECKS = (
 )
 WITHOUT = {  # program -> why no run of it is repeated
     "caption_in_smollm2": "it trains nothing, and `tests/lecture/test_smollm2_heads.py` computes its numbers again",
+    "how_a_model_writes": "it trains nothing and needs SmolLM2, whose logits `tests/data/test_published.py` compares",
     "library_scaling": "it needs JAX, which the lock does not have, and a GPU; evidence 10 compares six trainings",
     "multi30k": "one seed takes 26 minutes, and its record begins with what the trained model writes",
     "recurrent_translation": "it scores with sacreBLEU, which the lock does not have",

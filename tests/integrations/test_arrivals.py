@@ -236,8 +236,8 @@ def test_a_look_reads_nothing_and_of_a_secret_little_is_read(school, monkeypatch
     folder = school.entry(f"eve+{LAB}+{TIME}+a", secret="")
     os.truncate(folder / "submission_secret.txt", 2**36)
     opened = []
-    real = FileSource.opened
-    monkeypatch.setattr(FileSource, "opened", lambda source: opened.append(source.path.name) or real(source))
+    real = FileSource.open
+    monkeypatch.setattr(FileSource, "open", lambda source: opened.append(source.path.name) or real(source))
     with school.watcher() as watcher:
         arrivals = watcher._look()
         assert opened == [] and len(arrivals) == 1

@@ -91,7 +91,7 @@ def stored_writer(path: Path = FILE) -> tuple[PlainBytePairs, PlainLanguageModel
 
 
 @dataclass(frozen=True)
-class Answer:
+class WrittenAnswer:
     """What a model wrote behind a prompt: its ids, the end among them where it came, and its text."""
 
     prompt: str
@@ -111,7 +111,7 @@ class Writer:
 
     def __call__(
         self, prompts: Sequence[str], *, temperature: float = 1.0, p: float = 1.0, seed: int = 0
-    ) -> list[Answer]:
+    ) -> list[WrittenAnswer]:
         """One answer of at most MOST tokens for each prompt."""
         rows = [[self.pairs.end_id, *ids] for ids in self.pairs.encode(prompts)]
         longest = max(map(len, rows))
@@ -122,7 +122,7 @@ class Writer:
         for prompt, ids in zip(prompts, drawn.tolist(), strict=True):
             ended = self.pairs.end_id in ids
             ids = ids[: ids.index(self.pairs.end_id) + 1] if ended else ids
-            answers.append(Answer(prompt, tuple(ids), self.pairs.decode(ids), ended))
+            answers.append(WrittenAnswer(prompt, tuple(ids), self.pairs.decode(ids), ended))
         return answers
 
     def _draw(self, ids, before, seed, temperature, p):
@@ -306,7 +306,7 @@ class History:
     distinct: list[float] = field(default_factory=list)
     seconds: float = 0.0
 
-    def add(self, answers: Sequence[Answer], rewards: np.ndarray) -> None:
+    def add(self, answers: Sequence[WrittenAnswer], rewards: np.ndarray) -> None:
         common = Counter(plain_body(answer) for answer in answers)
         self.reward.append(float(rewards.mean()))
         self.parse.append(float(np.mean([answer.ended and parses(answer.prompt, answer.body) for answer in answers])))
@@ -316,7 +316,7 @@ class History:
         self.distinct.append(len(common) / len(answers))
 
 
-def plain_body(answer: Answer) -> str:
+def plain_body(answer: WrittenAnswer) -> str:
     """The body in one line, as it is counted and shown."""
     text = " ⏎ ".join(line.strip() for line in answer.body.strip().splitlines() if line.strip())
     return text if answer.ended else f"{text} …"
