@@ -33,7 +33,7 @@ from coursekit import data
 from coursekit.lecture import recorded
 from coursekit.lecture.pages import assistant
 from coursekit.lecture.pages.answering import log_probabilities, parses, preference_loss, reads_a_parameter
-from coursekit.lecture.pages.assistant import WrittenAnswer, Functions, History, Writer, plain_body, short_functions
+from coursekit.lecture.pages.assistant import Functions, History, Writer, WrittenAnswer, plain_body, short_functions
 from coursekit.lecture.pages.byte_pairs import PlainBytePairs
 from coursekit.lecture.pages.language_model import PlainLanguageModel
 from coursekit.lecture.pages.training import held_out_bits
