@@ -733,7 +733,7 @@ if TALK:
     print(f"first copy {nats[:, :63].mean():.1f} nats a token, second copy {nats[:, 64:].mean():.1f}")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "smollm2-seen", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# Seven heads put more than half of their weight 63 tokens back, all in blocks 17 to 23: **induction heads**. Just below them, in block 16, stands the strongest head for the token before: it writes into each token what stood before it, and that is what an induction head looks for. The second copy costs 1.9 nats a token, the first one 14.2. [Lecture 03b](../../lectures/03b_reading_heads.ipynb) switches these heads off. (`MultiHeadAttention(576, 9)` reads as well: its heads get copies.)
+# Seven heads put more than half of their weight 63 tokens back, all in blocks 17 to 23: **induction heads**. Just below them, in block 16, stands the strongest head for the token before: what it finds is what an induction head needs to look for. The second copy costs 1.9 nats a token, the first one 14.2. [Lecture 03b](../../lectures/03b_reading_heads.ipynb) switches these heads off. (`MultiHeadAttention(576, 9)` reads as well: its heads get copies.)
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words

@@ -623,7 +623,7 @@ if TALK:
         print(" ".join(f"{cosine:5.2f}" for cosine in row), sentence)
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "minilm-seen", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# The first two say opposite things, and their cosine is .98: to these vectors it hardly matters which dog runs after which. The third has not one content word in common with the first, and still .60. Lecture 7 measures both.
+# The second sentence describes the reverse of the first, and their cosine is .98: to these vectors it hardly matters which dog runs after which. The third has not one content word in common with the first, and still .60. Lecture 7 measures both.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
