@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from lab_matrix import LabTests, expectations, namespace, solution_sources
 from scipy.special import softmax
-from this_course import exercises_of
 
 LAB = "01_attention_intuition"
 

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from lab_matrix import LabTests, expectations, namespace, outcome, solution_sources, told
+from lab_matrix import LabTests, namespace, outcome, solution_sources, told
 from this_course import exercises_of
 
 from coursekit.generator import Generator

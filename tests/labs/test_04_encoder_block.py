@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from lab_matrix import LabTests, expectations
-from this_course import exercises_of
 
 from exercises.encoder_block.derive_layer_norm_gradient import gradient
 from exercises.formulas.encoder_block import normalised

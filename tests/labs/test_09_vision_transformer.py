@@ -2,7 +2,6 @@ import keras
 import numpy as np
 import pytest
 from lab_matrix import LabTests, expectations, namespace, solution_sources
-from this_course import exercises_of
 
 from coursekit.lecture import looking
 from coursekit.lecture.digit_images import moved

@@ -1,16 +1,13 @@
-import ast
 from pathlib import Path
 
-import jupytext
 import numpy as np
-import pytest
 from lab_matrix import LabTests, expectations, namespace, outcome, solution_sources, told, variants
 from this_course import exercises_of
 
 from autograder.declare.exercise import Exercise
+from coursekit.check.properties import lacking
 from coursekit.lecture.pages.language_model import PlainLanguageModel
 from coursekit.probes.language_model import PROBES, model_paths, parameters_and_cache
-from coursekit.check.properties import lacking
 
 LAB = "10_language_model"
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,18 +61,6 @@ def test_the_sizes_that_the_text_counts_are_those_of_the_model():
     _, caches = model(np.zeros((1, 256), "int32"))
     held = sum(np.asarray(part).nbytes for cache in caches for part in cache)
     assert (model.count_params(), held) == parameters_and_cache(sizes) == (791_680, 512 * 1024)
-
-
-def test_the_nucleus_that_the_lab_gives_is_the_pages():
-    def text(source):  # without the docstring, which has an example in the package
-        found = next(
-            node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name == "nucleus"
-        )
-        return ast.unparse([*found.args.args, *found.body[1:]])
-
-    cells = jupytext.read(ROOT / "lectures" / f"{LAB}.py").cells
-    (shown,) = [cell.source for cell in cells if cell.cell_type == "code" and "def nucleus" in cell.source]
-    assert text(shown) == text((ROOT / "coursekit" / "lecture" / "pages" / "parts.py").read_text("utf-8"))
 
 
 def test_the_page_tokenizer_cannot_do_the_work():
