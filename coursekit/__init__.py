@@ -23,7 +23,8 @@ __version__ = "0.1.0"
 _OF_LECTURES = frozenset({
     "bert", "captions", "clauses", "date_translator", "date_translators", "dates", "diagrams", "digit_images",
     "digit_scenes", "live", "looking", "memory_task", "moving_digits", "pages", "plots", "python_names", "readers",
-    "recorded", "reviews", "scenes", "sorting", "speed", "stacks", "toy_scores", "twins", "two_questions",
+    "recorded", "reviews", "scenes", "smollm2_heads", "sorting", "speed", "stacks", "toy_scores", "twins",
+    "two_questions",
 })  # fmt: skip
 
 
