@@ -280,7 +280,9 @@ class Search:
         parents = Counter(path.parent for path in paths)
         for path, tree in trees.items():
             owner = collected
-            if self.names.is_lab(tree.name if tree else stem_of(path.name)) and (tree or parents[path.parent] == 1):
+            is_class = any(tree is each for each in classes)  # which may be named like the lab
+            is_lab = self.names.is_lab(tree.name if tree else stem_of(path.name)) and not is_class
+            if is_lab and (tree or parents[path.parent] == 1):
                 above = path.parent.parent if self.names.is_lab(path.parent.name) else path.parent
                 owner = collected.folders.setdefault(str(above), Tree(above.name, str(above)))
             if tree is None:

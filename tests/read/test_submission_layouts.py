@@ -55,6 +55,11 @@ LAYOUTS = {
     "flat": Layout({"ada.ipynb": "ada", "bob.ipynb": "bob"}, {"ada", "bob"}),
     "flat and an unrenamed file": Layout({"ada.ipynb": "ada", "bob.ipynb": "bob", L: "?"}, {"ada", "bob"}, {L}),
     "flat and a copied unrenamed file": Layout({"ada.ipynb": "ada", f"{LAB} (1).ipynb": "?"}, {"ada"}, {"(1).ipynb"}),
+    "a class named like the lab, and one student beside it": Layout(
+        {f"class/{LAB}/ada/{L}": "ada", f"class/{LAB}/bob/{L}": "bob", "zoe.ipynb": "zoe"},
+        {"ada", "bob", "zoe"},
+        paths=(f"class/{LAB}", "zoe.ipynb"),
+    ),
     "flat and the instructor's folder": Layout(
         {"ada.ipynb": "ada", "bob.ipynb": "bob", f"{LAB}/{L}": "?"}, {"ada", "bob"}, {f"{LAB}/{L}"}
     ),
