@@ -22,8 +22,8 @@ def count(variables: Sequence[Any]) -> int:
 
 def cut(vector: np.ndarray, shapes: Mapping[str, Sequence[int]]) -> dict[str, np.ndarray]:
     """Cut one vector into arrays of the given shapes."""
-    pieces = np.split(vector, np.cumsum([int(np.prod(shape)) for shape in shapes.values()])[:-1])
-    return {name: piece.reshape(shape) for (name, shape), piece in zip(shapes.items(), pieces, strict=True)}
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes.values()])
+    return {name: part.reshape(shapes[name]) for name, part in zip(shapes, np.split(vector, ends[:-1]), strict=True)}
 
 
 def cut_for(name: str, vector: np.ndarray, shapes: Mapping[str, Sequence[int]]) -> dict[str, np.ndarray]:

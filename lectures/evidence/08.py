@@ -345,7 +345,7 @@ plots.show(
 
 # %% [markdown]
 # By the shares alone the order is year, day, month. But half of all source tokens belong to the year, so equal weights would put half of the weight there. Divided by its base rate, each share is above 1, with each of three seeds. The ratios do not rank the parts: no share exceeds 1, so the year's ratio can reach 1.9 at most, the month's 7.2. On real sentences, where the next word is a colour, recurrent translators put 0.45 to 0.82 of the weight on that colour in the source, and equal weights would put 0.07 there
-# ([below](#recurrent)).
+# (below).
 #
 # Even a large ratio does not make a weight a cause. The memory vectors are mixtures, since the encoder's self-attention came first ([lecture 1b](../01b_visual_attention.ipynb) tests maps by deletion).
 #
@@ -445,7 +445,7 @@ triangle. Encoder–decoder: every target token on all four source tokens and on
 # A **prefix mask** lies between the last two: open among the source tokens, a triangle after them (Raffel et al., 2020, compare it with both).
 #
 # What changes from field to field is what a token is: amino acids (Jumper et al., 2021), short windows of a spectrogram (Radford et al., 2023), states and actions (Chen et al., 2021), patches of an image (lecture 9). A Transformer can read them all, but it need not be the best model: on nine sets of time series linear models forecast better than the Transformers of the time
-# (Zeng et al., 2023; more fields [below](#fields)).
+# (Zeng et al., 2023; more fields below).
 #
 # The three families are built from the same parts; they differ in who may see whom.
 
