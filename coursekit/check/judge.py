@@ -245,8 +245,7 @@ class Judgement:
         ]
 
     def sentences(self, spec: ExerciseSpec) -> tuple[str, ...]:
-        """What the student is told about the cause: the message, then the sentence of each named mistake, or else the
-        remark on the numbers."""
+        """What the student is told about the cause: `first`, the sentences of named mistakes, the remark on numbers."""
         told = [spec.sentences[misconception] for misconception in self.misconceptions]
         if self.misconceptions and self.least > self._passed_share:
             told.append(f"It is the only mistake here, and costs at most {100 * (1 - self.least):g} % of the points.")

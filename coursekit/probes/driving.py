@@ -3,7 +3,8 @@
 A probe is a function ``probe(namespace, inputs, mode) -> outputs``. It takes the student's object out of
 `namespace`, runs it on `inputs` and returns named results. It judges nothing.
 
-Modes of a function: ``call`` (NumPy arguments) and ``tensor`` (TensorFlow arguments).
+Modes of a function: ``call`` (NumPy arguments), ``tensor`` (TensorFlow arguments), and, where a probe of
+`coursekit.probes` names the sizes that are unknown there, ``graph``.
 Modes of a layer: ``call``, ``graph`` (inside `tf.function` with unknown batch size and length), ``gradient``
 (gradients of ``sum(output * cotangent)``), ``parameters`` (number of trainable numbers), ``reload`` (rebuilt from
 `get_config`, weights copied), ``unmasked`` (called with what is optional, and then without it).
