@@ -401,14 +401,15 @@ def content_hash(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-NOT_READ = {"__pycache__", "reference", "recorded"}  # by grading, among the folders of the packages
+# What no verdict and no page of feedback rests on, among the folders of the packages.
+NOT_READ = {"__pycache__", "reference", "recorded", "author", "cli", "integrations", "marking", "release"}
 
 
 @cache
 def digest_sources() -> str:
     """A digest of all that decides on marks and pages: a changed grader grades again.
 
-    Code, templates, and the models in coursekit's data.
+    Code, templates, and the models in coursekit's data. Pages count, for only who is graded again gets a new one.
     """
     folders = [Path(folder) for package in (autograder, coursekit) for folder in package.__path__]
     files = sorted(

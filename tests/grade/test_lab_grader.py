@@ -13,7 +13,8 @@ from tiny_course import LAB, released
 
 from autograder.course.labs import read_known_cells
 from autograder.course.settings import CourseError
-from autograder.grade.lab_grader import SEED_FILE, GradingFailed, Opened, grade_all, read_grading_seed
+from autograder.grade import lab_grader
+from autograder.grade.lab_grader import SEED_FILE, GradingFailed, Opened, digest_sources, grade_all, read_grading_seed
 from autograder.grade.results import LabResult
 from autograder.read import ReaderLost
 from autograder.sandbox import SandboxUnavailable, WorkerLost
@@ -134,3 +135,25 @@ def test_threads_take_their_turns_as_before_when_all_are_graded():
     before = sys.getswitchinterval()
     grade(Grader(), workers=1)
     assert sys.getswitchinterval() == before
+
+
+@pytest.mark.parametrize(
+    ("file", "is_another_grader"),
+    [
+        ("autograder/grade/lab_grader.py", True),
+        ("autograder/pages/templates/feedback.html", True),
+        ("coursekit/check/judge.py", True),
+        ("autograder/integrations/site/build.py", False),
+        ("autograder/cli/app.py", False),
+    ],
+)
+def test_a_comment_makes_another_grader_where_a_verdict_or_a_page_rests_on_the_file(
+    tmp_path, monkeypatch, file, is_another_grader
+):
+    for package in ("autograder", "coursekit"):
+        monkeypatch.setattr(lab_grader, package, SimpleNamespace(__path__=[str(tmp_path / package)]))
+    (tmp_path / file).parent.mkdir(parents=True)
+    (tmp_path / file).write_text("")
+    before = digest_sources.__wrapped__()
+    (tmp_path / file).write_text("# a comment")
+    assert (digest_sources.__wrapped__() != before) == is_another_grader

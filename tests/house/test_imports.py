@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from autograder.grade.lab_grader import NOT_READ
+
 ROOT = Path(__file__).resolve().parents[2]
 HOUSES = ("autograder", "coursekit", "exercises")
 
@@ -81,3 +83,13 @@ def test_what_students_get_knows_no_grader_and_the_engine_knows_no_course(house,
     for module, others in imports().items():
         if module.split(".")[0] == house:
             assert not {other for other in others if other.split(".")[0] in forbidden}, module
+
+
+def test_what_grading_leaves_out_of_its_version_is_reached_from_no_verdict_and_no_page():
+    roots = ("autograder.grade.", "autograder.pages.feedback", "autograder.worker.", "coursekit.")
+    reached, waiting = set(), [module for module in imports() if module.startswith(roots)]
+    while waiting:
+        if (module := waiting.pop()) not in reached:
+            reached.add(module)
+            waiting += imports()[module]
+    assert len(reached) > 100 and not NOT_READ & {package(module).split(".")[1] for module in reached if "." in module}
