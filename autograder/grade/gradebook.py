@@ -49,8 +49,8 @@ from autograder.grade.nbgrader_rows import (
 )
 from autograder.grade.results import LabResult, cut, round_score
 
-ATTEMPTS = 5
-SERVER_ATTEMPTS = 14  # almost a minute, in which a server that went down can come back
+TRIES = 5
+SERVER_TRIES = 14  # almost a minute, in which a server that went down can come back
 LONGEST_PAUSE = 5.0
 T = TypeVar("T")
 
@@ -379,15 +379,15 @@ class GradebookWriter:
     def _in_one_transaction(self, work: Callable[[Session], T]) -> T:
         """Do `work` and commit; begin anew when another writer was in the way, or the server was lost."""
         has_server = self._engine.dialect.name != "sqlite"
-        for attempt in count(1):
+        for tries in count(1):
             try:
                 with Session(self._engine, autoflush=True) as session, session.begin():
                     return work(session)
             except (IntegrityError, OperationalError) as error:
                 lost = has_server and isinstance(error, OperationalError)
-                if attempt == (SERVER_ATTEMPTS if lost else ATTEMPTS):
+                if tries == (SERVER_TRIES if lost else TRIES):
                     raise
-                time.sleep(min(0.2 * 2**attempt, LONGEST_PAUSE))
+                time.sleep(min(0.2 * 2**tries, LONGEST_PAUSE))
         raise AssertionError("unreachable")
 
 

@@ -75,7 +75,7 @@ class Children:
             Unreadable: the method says so, or reading takes more time or memory than it may.
             ReaderLost: the child was ended from outside, twice; or none could be started.
         """
-        for attempt in (1, 2):
+        for tries in (1, 2):
             child = self._free()
             try:
                 kind, answer, worn = child.ask(method, arguments, max(1, math.ceil(self._cpu_seconds - spent)))
@@ -87,7 +87,7 @@ class Children:
                     raise Unreadable(reason) from None
                 if -code not in _FROM_OUTSIDE:
                     raise Unreadable("Reading the submission ended the process that read it.") from None
-                if attempt == 2:
+                if tries == 2:
                     raise ReaderLost("the process that read the submission was killed from outside, twice") from None
                 continue
             except BaseException:
@@ -101,7 +101,7 @@ class Children:
             if kind == "raised":
                 raise answer
             return answer
-        raise AssertionError  # the second attempt returns or raises
+        raise AssertionError  # the second try returns or raises
 
     def close(self) -> None:
         """End all children that do nothing."""

@@ -58,7 +58,7 @@ class Lab:
     def __init__(self, reference: LabReference):
         self.reference = reference
         self.progress = dict.fromkeys(reference.specs, False)
-        self.attempts: Counter[tuple[str, str]] = Counter()  # failed tries, by exercise and first group that failed
+        self.failed: Counter[tuple[str, str]] = Counter()  # failed tries, by exercise and first group that failed
         self._shares = dict.fromkeys(reference.specs, 0.0)  # of an exercise's points, when last checked
         self._tried: dict[tuple[str, str], list[str]] = {}  # the code of the last try that failed there
 
@@ -99,12 +99,12 @@ class Lab:
         if judgement.status != "missing" and failing:
             code = [cells[number] for number in sorted(rules.find_code_behind(trees, exercise))]
             if not code or self._tried.get(place) != code:  # a check of unchanged code is the same try again
-                self.attempts[place] += 1
+                self.failed[place] += 1
             self._tried[place] = code
         points = self.reference.points
         reached = sum(points.get(name, 0.0) * share for name, share in self._shares.items())
         spec = self.reference.specs[exercise]
-        return Report(spec, judgement, self.attempts[place], self.progress, (reached, sum(points.values())))
+        return Report(spec, judgement, self.failed[place], self.progress, (reached, sum(points.values())))
 
     def _beside_callees(self, judgement: Judgement, namespace: Mapping[str, Any], trees: Sequence[Cell]) -> Judgement:
         """Add to the judgement what has to be said about the exercises that this one calls: that a cell has not run, or

@@ -31,7 +31,7 @@ class Report:
     Args:
         spec: the exercise.
         judgement: what was found.
-        attempt: how many tries have failed at the group that fails first now; the more, the more hints are shown.
+        failed: how many tries have failed at the group that fails first now; the more, the more hints are shown.
         progress: for each exercise of the lab, whether it passed when last checked.
         points: those reached in the lab's checks, and those that there are.
     """
@@ -40,7 +40,7 @@ class Report:
         self,
         spec: ExerciseSpec,
         judgement: Judgement,
-        attempt: int,
+        failed: int,
         progress: Mapping[str, bool],
         points: tuple[float, float] = (0.0, 0.0),
     ):
@@ -54,7 +54,7 @@ class Report:
             for misconception in judgement.misconceptions
             if misconception in spec.next_hints
         ]
-        self.hints = [*own, *judgement.hints][: max(0, attempt - 1)]
+        self.hints = [*own, *judgement.hints][: max(0, failed - 1)]
         named = [
             spec.sections[misconception] for misconception in judgement.misconceptions if misconception in spec.sections
         ]
