@@ -101,35 +101,3 @@ class Trainer:
             measured[step] = [float(value) for value in self._learn(ids, np.sort(ids))]
         windows = measured.reshape(-1, WINDOW, 2).mean(axis=1)  # (steps / WINDOW, 2)
         return windows[:, 0].round(4).tolist(), round(float(windows[-1, 1]), 4)
-
-
-def seen_and_new(dropout: float, seeds: tuple[int, ...] = (1, 2, 3), steps: int = 700) -> NDArray[np.float64]:
-    """Train two pre-norm blocks on 300 rows again and again: correct digits on these rows and on 2,000 new ones.
-
-    Args:
-        dropout: its rate, on the output of each sub-layer, before the sum.
-        seeds: of the weights and of the rows.
-        steps: batches of 64 rows drawn from the 300.
-
-    Returns:
-        (seeds, 2), read at inference.
-    """
-
-    def block() -> keras.Model:
-        x = keras.Input((None, 32))  # (B, T, D)
-        normed = layers.LayerNormalization(epsilon=1e-6)(x)
-        mixed = layers.MultiHeadAttention(4, 8, kernel_initializer=glorot(32))(query=normed, value=normed)
-        y = x + layers.Dropout(dropout)(mixed)
-        wide = layers.Dense(64, activation="relu")(layers.LayerNormalization(epsilon=1e-6)(y))  # (B, T, F)
-        return keras.Model(x, y + layers.Dropout(dropout)(layers.Dense(32)(wide)))
-
-    trainer, shares = Trainer(sorter(block, depth=2)), []
-    new = digits(32, seed=100).reshape(-1, LENGTH)[:2000]
-    for seed in seeds:
-        keras.utils.set_random_seed(seed)
-        seen = digits(5, seed=seed).reshape(-1, LENGTH)[:300]
-        drawn = seen[np.random.default_rng(seed).integers(0, 300, size=(steps, BATCH))]  # (steps, BATCH, LENGTH)
-        trainer.run(sorter(block, depth=2).get_weights(), drawn, lambda step: 3e-3)
-        guesses = [np.asarray(trainer.model(rows, training=False)).argmax(axis=-1) for rows in (seen, new)]
-        shares.append([float((g == np.sort(rows)).mean()) for g, rows in zip(guesses, (seen, new), strict=True)])
-    return np.array(shares)
