@@ -15,10 +15,10 @@ import numpy as np
 from scipy.special import log_softmax
 
 from coursekit.lecture.pages.smollm2 import attend, normed, numbers_and_tokens, turned
-from coursekit.lecture.smollm2_heads import every_block
+from coursekit.lecture.smollm2_heads import SIZE, copied, every_block, feed_forward, handed_on, project
 from coursekit.published import ChatTokens, compare_numbers, fill_weight
 
-HEADS, SHARED, SIZE = 9, 3, 64  # query heads; heads of keys and values; width of a head
+HEADS, SHARED = 9, 3  # query heads; heads of keys and values
 SPECIAL = 17  # the special tokens come first
 
 Attention = Callable[[int, dict[str, np.ndarray], np.ndarray], np.ndarray]  # block's number, its numbers, (B, T, D)
@@ -36,29 +36,12 @@ def _pair_of(what: str, found: Any) -> tuple[Any, Any]:
     return found[0], found[1]
 
 
-def _project(block: dict[str, np.ndarray], x: np.ndarray) -> list[np.ndarray]:
-    """x (B, T, D), already normed, to queries (B, 9, T, 64), keys and values (B, 3, T, 64); nothing is turned yet."""
-    return [(x @ block[f"attn_{each}"].T).reshape(*x.shape[:2], -1, SIZE).swapaxes(1, 2) for each in "qkv"]
-
-
-def _copied(shared: np.ndarray) -> np.ndarray:
-    """Keys or values (B, 3, T, 64) with a copy for each of the nine heads."""
-    return np.repeat(shared, HEADS // SHARED, axis=1)
-
-
-def _handed_on(block: dict[str, np.ndarray], handed: np.ndarray) -> np.ndarray:
-    """What all heads hand over, (B, 9, T, 64), through W_o: (B, T, D)."""
-    merged = handed.swapaxes(1, 2).reshape(len(handed), handed.shape[2], -1)
-    return merged @ block["attn_output"].T
-
-
 def _read(numbers: dict[str, Any], ids: np.ndarray, attention: Attention) -> np.ndarray:
     """Ids (B, T) through all blocks to log p (B, T, V), with another attention in each of them."""
     x = numbers["table"][ids]  # (B, T, D)
     for number, block in enumerate(numbers["blocks"]):
         x = x + attention(number, block, normed(x, block["attn_norm"]))
-        gate, up = (normed(x, block["ffn_norm"]) @ block[name].T for name in ("ffn_gate", "ffn_up"))
-        x = x + (gate / (1 + np.exp(-gate)) * up) @ block["ffn_down"].T  # SwiGLU
+        x = x + feed_forward(block, x)
     return log_softmax(normed(x, numbers["last_norm"]) @ numbers["table"].T, axis=-1)
 
 
@@ -157,9 +140,9 @@ def read_through(layer: Any, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     def attention(number: int, block: dict[str, np.ndarray], x: np.ndarray) -> np.ndarray:
         fill_weight(layer, "w_o.kernel", block["attn_output"].T)
         handed, right, (keys, values) = attend(x, block)
-        parts = [turned(_project(block, x)[0], 0), keys, values]
+        parts = [turned(project(block, x)[0], 0), keys, values]
         if columns == width:
-            parts[1:] = map(_copied, parts[1:])
+            parts[1:] = map(copied, parts[1:])
         query, key, value = (each.swapaxes(1, 2).reshape(*x.shape[:2], -1) for each in parts)  # heads side by side
         key, value = (np.pad(each, ((0, 0), (0, 0), (0, width - each.shape[-1]))) for each in (key, value))
         output, weights = _pair_of(
@@ -171,7 +154,7 @@ def read_through(layer: Any, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
                 f"block {number}: the weights of your {name}", weights, right, ("row", "head", "query", "key")
             )
         )
-        added = _handed_on(block, handed)
+        added = handed_on(block, handed)
         return compare_numbers(f"block {number}: the outputs of your {name}", output, added, ("row", "token", "column"))
 
     log_p = _read(numbers, ids[:, :-1], attention)
@@ -209,7 +192,7 @@ def losses(text: str, turn: Turn, base: float | None = None) -> np.ndarray:
     places, axes = np.arange(ids.shape[1], dtype="float32"), ("row", "head", "position", "column")
 
     def attention(number: int, block: dict[str, np.ndarray], x: np.ndarray) -> np.ndarray:
-        query, key, value = _project(block, x)
+        query, key, value = project(block, x)
         turns = []
         for each in (query, key):
             right = each if base is None else turned(each, 0, base)
@@ -217,9 +200,9 @@ def losses(text: str, turn: Turn, base: float | None = None) -> np.ndarray:
             turns.append(
                 np.asarray(found) if base is None else compare_numbers("your turned numbers", found, right, axes)
             )
-        scores = turns[0] @ _copied(turns[1]).swapaxes(2, 3) / SIZE**0.5
+        scores = turns[0] @ copied(turns[1]).swapaxes(2, 3) / SIZE**0.5
         scores = np.where(np.tri(len(places), dtype=bool), scores, -np.inf)
-        return _handed_on(block, np.exp(log_softmax(scores, axis=-1)) @ _copied(value))
+        return handed_on(block, np.exp(log_softmax(scores, axis=-1)) @ copied(value))
 
     log_p = _read(numbers, ids, attention)[0, :-1]
     return -np.take_along_axis(log_p, ids[0, 1:, None], axis=-1)[:, 0]
@@ -280,17 +263,17 @@ class NextToken:
             handed, _, kept = attend(x, block, before)
             if known and self._attention:  # one token: its query, key and value, and what was kept before it
                 start = before[0].shape[2]
-                query, key, value = _project(block, x)
-                parts = turned(query, start), _copied(turned(key, start)), _copied(value)
+                query, key, value = project(block, x)
+                parts = turned(query, start), copied(turned(key, start)), copied(value)
                 output, own = _pair_of(
                     "your cached_attention: expected the tuple (output, cache)", self._attention(*parts, own)
                 )
                 axes = ("row", "head", "token", "column")
                 handed = compare_numbers(f"block {number}: the outputs of your cached_attention", output, handed, axes)
             elif self._attention:
-                own = tuple(map(_copied, kept))
+                own = tuple(map(copied, kept))
             caches.append((own, kept))
-            return _handed_on(block, handed)
+            return handed_on(block, handed)
 
         return _read(self._numbers, ids, attention)[0, -1], caches
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import softmax
 
 from coursekit.data.published_models import PUBLISHED, is_here, published
-from coursekit.data.tensor_files import TensorFile, open_tensors
+from coursekit.data.tensor_files import open_tensors
 from coursekit.lecture import recorded
-from coursekit.published import SMOLLM2, SMOLLM2_BASE, SMOLLM2_EPSILON, ChatTokens
+from coursekit.lecture.pages.smollm2 import normed, turned
+from coursekit.published import SMOLLM2, ChatTokens
 
 HEADS, GROUPS = SMOLLM2["num_heads"], SMOLLM2["num_heads"] // SMOLLM2["num_kv_heads"]
 SIZE = SMOLLM2["d_model"] // HEADS
+PARTS = ("attn_norm", "attn_q", "attn_k", "attn_v", "attn_output", "ffn_norm", "ffn_gate", "ffn_up", "ffn_down")
 
 
 @dataclass(frozen=True)
@@ -33,9 +36,7 @@ class Compared:
     def weights(self) -> np.ndarray:
         """The causal attention weights, (…, T, T)."""
         scores = self.queries @ self.keys.swapaxes(-1, -2) / SIZE**0.5
-        scores = np.where(np.tri(len(self.pieces), dtype=bool), scores, -1e9)
-        powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-        return powers / powers.sum(axis=-1, keepdims=True)
+        return softmax(np.where(np.tri(len(self.pieces), dtype=bool), scores, -1e9), axis=-1)
 
 
 def queries_and_keys(sentence: str, block: int = 16, head: int = 0) -> Compared:
@@ -55,41 +56,40 @@ def queries_and_keys(sentence: str, block: int = 16, head: int = 0) -> Compared:
 
 
 def every_block(sentence: str, last: int = SMOLLM2["num_layers"] - 1) -> list[Compared]:
-    """Queries, keys and values (H, T, K) of the blocks up to `last`; one matrix of the file at a time is float32."""
+    """Queries, keys and values (H, T, K) of the blocks up to `last`; one block of the file at a time is float32."""
     (file,) = PUBLISHED["smollm2"].files
     tensors = open_tensors(published("smollm2") / file)
     tokens = ChatTokens.of(tensors)
     ids = tokens.encode(sentence)
     pieces = [tokens.decode([number]).strip() for number in ids]
-    x, found = tensors.read("token_embd.weight")[ids], []  # (T, D)
-    for block in range(last + 1):
-        name = f"blk.{block}"
-        h = _norm(x, tensors.read(f"{name}.attn_norm.weight"))
-        q, k, v = (_split(h @ tensors.read(f"{name}.attn_{part}.weight").T) for part in "qkv")  # (H, T, K)
-        k, v = (np.repeat(part, GROUPS, axis=0) for part in (k, v))  # three heads share keys and values
-        found.append(Compared(pieces, _turned(q), _turned(k), v))
-        x = x + _block_adds(x, found[-1].weights() @ v, tensors, name)
+    x, found = tensors.read("token_embd.weight")[ids][None], []  # (1, T, D)
+    for number in range(last + 1):
+        block = {part: tensors.read(f"blk.{number}.{part}.weight") for part in PARTS}
+        q, k, v = project(block, normed(x, block["attn_norm"]))
+        q, k, v = turned(q, start=0), copied(turned(k, start=0)), copied(v)
+        found.append(Compared(pieces, q[0], k[0], v[0]))
+        x = x + handed_on(block, (found[-1].weights() @ v[0])[None])
+        x = x + feed_forward(block, x)
     return found
 
 
-def _block_adds(x: np.ndarray, heads: np.ndarray, tensors: TensorFile, name: str) -> np.ndarray:
-    """What a block adds to the tokens x (T, D), from what its heads (H, T, K) fetched."""
-    fetched = heads.swapaxes(0, 1).reshape(len(x), -1) @ tensors.read(f"{name}.attn_output.weight").T
-    h = _norm(x + fetched, tensors.read(f"{name}.ffn_norm.weight"))
-    gate, up = (h @ tensors.read(f"{name}.ffn_{part}.weight").T for part in ("gate", "up"))
-    return fetched + (gate / (1 + np.exp(-gate)) * up) @ tensors.read(f"{name}.ffn_down.weight").T
+def project(block: dict[str, np.ndarray], x: np.ndarray) -> list[np.ndarray]:
+    """x (B, T, D), already normed, to queries (B, 9, T, 64), keys and values (B, 3, T, 64); nothing is turned yet."""
+    return [(x @ block[f"attn_{each}"].T).reshape(*x.shape[:2], -1, SIZE).swapaxes(1, 2) for each in "qkv"]
 
 
-def _norm(x: np.ndarray, gamma: np.ndarray) -> np.ndarray:
-    return x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + SMOLLM2_EPSILON) * gamma
+def copied(shared: np.ndarray) -> np.ndarray:
+    """Keys or values (B, 3, T, 64) with a copy for each of the nine heads."""
+    return np.repeat(shared, GROUPS, axis=1)
 
 
-def _split(x: np.ndarray) -> np.ndarray:
-    return x.reshape(len(x), -1, SIZE).swapaxes(0, 1)
+def handed_on(block: dict[str, np.ndarray], handed: np.ndarray) -> np.ndarray:
+    """What all heads hand over, (B, 9, T, 64), through W_o: (B, T, D)."""
+    merged = handed.swapaxes(1, 2).reshape(len(handed), handed.shape[2], -1)
+    return merged @ block["attn_output"].T
 
 
-def _turned(x: np.ndarray) -> np.ndarray:
-    """x (H, T, K), its pairs (2i, 2i + 1) turned by the positions."""
-    angles = np.arange(x.shape[1])[:, None] / SMOLLM2_BASE ** (np.arange(0, SIZE, 2) / SIZE)
-    pairs = (x[..., 0::2] + 1j * x[..., 1::2]) * np.exp(1j * angles)
-    return np.stack([pairs.real, pairs.imag], axis=-1).reshape(x.shape).astype("float32")
+def feed_forward(block: dict[str, np.ndarray], x: np.ndarray) -> np.ndarray:
+    """What the second half of a block adds to x (B, T, D): SwiGLU."""
+    gate, up = (normed(x, block["ffn_norm"]) @ block[name].T for name in ("ffn_gate", "ffn_up"))
+    return (gate / (1 + np.exp(-gate)) * up) @ block["ffn_down"].T

@@ -54,10 +54,10 @@ def small(monkeypatch):
         x, found = table[tokens.encode(text)][None], []
         for block in blocks[: last + 1]:
             h = normed(x, block["attn_norm"])
-            query, _, value = published_heads._project(block, h)
+            query, _, value = smollm2_heads.project(block, h)
             _, _, (keys, _) = attend(h, block)
             query = published_heads.turned(query, 0)
-            parts = [query, *map(published_heads._copied, (keys, value))]
+            parts = [query, *map(smollm2_heads.copied, (keys, value))]
             pieces = [tokens.decode([number]) for number in tokens.encode(text)]
             found.append(smollm2_heads.Compared(pieces, *(part[0] for part in parts)))
         return found[: last + 1]

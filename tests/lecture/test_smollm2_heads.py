@@ -5,8 +5,9 @@ import pytest
 
 from coursekit.data.published_models import MODELS_VARIABLE, is_here
 from coursekit.lecture import recorded, scenes
-from coursekit.lecture.smollm2_heads import _turned, every_block, queries_and_keys
-from coursekit.published import SMOLLM2_BASE
+from coursekit.lecture.pages.smollm2 import normed, turned
+from coursekit.lecture.smollm2_heads import every_block, queries_and_keys
+from coursekit.published import SMOLLM2_BASE, SMOLLM2_EPSILON
 
 
 def test_without_the_model_the_stored_head_is_read(monkeypatch, tmp_path):
@@ -18,12 +19,13 @@ def test_without_the_model_the_stored_head_is_read(monkeypatch, tmp_path):
         queries_and_keys(scenes.CAPTION, block=3, head=1)
 
 
-def test_positions_turn_the_pairs_as_lecture_10s_parts_do():
+def test_positions_turn_the_pairs_as_lecture_10s_parts_do_and_the_norm_has_the_models_epsilon():
     from coursekit.lecture.pages import parts
 
     x = np.random.default_rng(0).normal(size=(9, 7, 64)).astype("float32")  # (H, T, K)
-    with parts.constants(base=SMOLLM2_BASE, epsilon=1e-5):
-        np.testing.assert_allclose(_turned(x), parts.rotated(x, np.arange(7)), atol=1e-5)
+    with parts.constants(base=SMOLLM2_BASE, epsilon=SMOLLM2_EPSILON):
+        np.testing.assert_allclose(turned(x, start=0), parts.rotated(x, np.arange(7)), atol=1e-5)
+    np.testing.assert_allclose(normed(np.zeros(3) + 1, 1), (1 + SMOLLM2_EPSILON) ** -0.5, rtol=1e-12)
 
 
 @pytest.mark.skipif(not is_here("smollm2"), reason="the published model smollm2 is not here: course data smollm2")
