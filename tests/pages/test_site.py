@@ -29,6 +29,7 @@ from typer.testing import CliRunner
 
 from autograder.cli import app as cli
 from autograder.course.settings import CourseError, load_course
+from autograder.integrations.site import build
 from autograder.integrations.site.build import MARKER, SiteRefused, SiteSummary, build_site
 from autograder.integrations.site.formulas import typeset
 from autograder.integrations.site.notebooks import make_page, read_subtitle, read_title
@@ -256,6 +257,16 @@ def test_who_asks_for_a_site_with_an_answer_in_it_is_told(course, monkeypatch):
     done = CliRunner().invoke(cli.app, ["site", "html"])
     assert done.exit_code == 1
     assert "holds a line of solutions" in done.output and "no site was written" in done.output
+
+
+def test_the_reason_stands_before_what_libraries_log(course, tmp_path, monkeypatch):
+    said = [f"docs/{name}.md:3: WARNING: no such target" for name in "ab"]
+    logged = ["WARNING: All log messages before absl", *(f"I0000 {number} oneDNN is on" for number in range(30))]
+    done = subprocess.CompletedProcess([], 1, stderr="\n".join([said[0], *logged, said[1], *logged]))
+    monkeypatch.setattr(build.subprocess, "run", lambda *_, **__: done)
+    with pytest.raises(SiteRefused) as refusal:
+        build._run_sphinx(course, tmp_path, tmp_path, tmp_path, tmp_path)
+    assert list(refusal.value.reasons) == [*said, *logged[-20:]]
 
 
 @pytest.mark.long

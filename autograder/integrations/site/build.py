@@ -100,7 +100,10 @@ def _run_sphinx(course: Course, configuration: Path, pages: Path, extra: Path, w
     done = subprocess.run(command, cwd=work, capture_output=True, text=True)
     if done.returncode:
         said = re.sub(rf"{re.escape(str(pages))}/?", "", done.stderr)
-        raise SiteRefused([line for line in said.splitlines() if line.strip()][-20:] or ["Sphinx failed silently"])
+        lines = [line for line in said.splitlines() if line.strip()]
+        # First what Sphinx objects to: its libraries log more lines than anybody reads.
+        reasons = [line for line in lines if re.search(r": (WARNING|ERROR|CRITICAL): ", line)]
+        raise SiteRefused(list(dict.fromkeys([*reasons, *lines[-20:]])) or ["Sphinx failed silently"])
 
 
 def _find_leaks(course: Course, built: Path) -> list[str]:
