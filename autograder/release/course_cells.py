@@ -19,7 +19,7 @@ from autograder.release.numbering import write_points
 ARCHIVE = "coursekit.zip"  # from which Colab installs coursekit where students have no repository
 BADGE_TAG = "course-badge"
 SETUP_TAG = "course-setup"
-_KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 _KEPT_CELL_METADATA = ("deletable", "editable", "jupyter", "nbgrader", "slideshow", "tags")
 
 
@@ -96,7 +96,7 @@ def stabilise(notebook: NotebookNode) -> NotebookNode:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
         cells.append(cell)
-    metadata = {"kernelspec": dict(_KERNELSPEC), "language_info": {"name": "python"}}
+    metadata = {"kernelspec": dict(KERNELSPEC), "language_info": {"name": "python"}}
     return nbformat.from_dict({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
 
 

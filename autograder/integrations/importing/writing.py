@@ -11,11 +11,11 @@ from fractions import Fraction
 from pathlib import Path
 
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from autograder.course.files import write_atomically
 from autograder.course.labs import parse_notebook
-from autograder.course.settings import FILE_NAME, Course, CourseError
+from autograder.course.settings import Course, CourseError
 from autograder.course.text_pairs import write_pair
 from autograder.declare.course_exercises import lab_folder
 from autograder.integrations.importing.assignment import (
@@ -27,7 +27,7 @@ from autograder.integrations.importing.assignment import (
     read_nbgrader,
 )
 from autograder.integrations.importing.cases import Target, Tried, find_targets, find_tried
-from autograder.integrations.scaffold.making import KERNELSPEC, make_cells, refuse_lab, refuse_name, spell_toml
+from autograder.integrations.scaffold.making import list_lab, make_cells, make_notebook, refuse_lab, refuse_name
 
 _OWN_CELLS = {"introduction", "setup", "imports"}
 MOST_BYTES = 50 * 2**20  # of all files beside the notebook
@@ -113,20 +113,14 @@ class _Writing:
                 made.append(self._cell(part))
         for number, cell in enumerate(made):
             cell["id"] = f"imported-{number}"
-        notebook = new_notebook(
-            cells=made, metadata={"kernelspec": dict(KERNELSPEC), "language_info": {"name": "python"}}
-        )
         folder = lab_folder(self.course, self.lab)
         for name, declaration in self.exercises.items():
             write_atomically(folder / f"{name}.py", declaration.encode())
             self.result.written.append(folder / f"{name}.py")
         path = self.course.solution_notebook(self.lab)
-        self.result.written += write_pair(path, notebook)
+        self.result.written += write_pair(path, make_notebook(made))
         self._copy(source, files)
-        settings = self.course.root / FILE_NAME
-        entry = f'\n[[labs]]\nname = "{self.lab}"\ntitle = {spell_toml(self.title)}\n'
-        write_atomically(settings, (settings.read_text(encoding="utf-8").rstrip("\n") + "\n" + entry).encode())
-        self.result.written.append(settings)
+        self.result.written.append(list_lab(self.course, self.lab, self.title))
         return self.result
 
     def _copy(self, source: Path, files: Sequence[Path]) -> None:

@@ -18,10 +18,9 @@ from autograder.course.labs import cells_by_id, grade_id, is_test
 from autograder.course.settings import FILE_NAME, Course, CourseError, load_course
 from autograder.course.text_pairs import read_pair, write_pair, write_text
 from autograder.declare.course_exercises import FOLDER, lab_folder
-from autograder.release.course_cells import tags
+from autograder.release.course_cells import KERNELSPEC, tags
 
 EXAMPLE_LAB, EXAMPLE = "01_first_lab", "centre"
-KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
 def new_exercise(course: Course, lab: str, name: str, *, own: bool = False, layer: bool = False) -> list[Path]:
@@ -91,11 +90,21 @@ def new_lab(course: Course, lab: str, title: str = "", exercise: str = "first_ex
         }
     written = _write(planned)
     values = {"lab": lab, "number": number, "title": title, "repository": repository}
-    written += write_pair(course.solution_notebook(lab), _make_notebook(make_cells("lab.py.j2", **values)))
+    written += write_pair(course.solution_notebook(lab), make_notebook(make_cells("lab.py.j2", **values)))
+    return [list_lab(course, lab, title), *written, *new_exercise(load_course(course.root), lab, exercise)]
+
+
+def list_lab(course: Course, lab: str, title: str) -> Path:
+    """Write a lab into course.toml; return its path."""
     settings = course.root / FILE_NAME
-    table = f'\n[[labs]]\nname = "{lab}"\ntitle = {spell_toml(title)}\n'
-    write_atomically(settings, (settings.read_text(encoding="utf-8").rstrip("\n") + "\n" + table).encode())
-    return [settings, *written, *new_exercise(load_course(course.root), lab, exercise)]
+    before = settings.read_text(encoding="utf-8").rstrip("\n")
+    write_atomically(settings, (before + "\n" + _spell_lab(lab, title)).encode())
+    return settings
+
+
+def _spell_lab(lab: str, title: str) -> str:
+    escaped = title.replace("\\", "\\\\").replace('"', '\\"')
+    return f'\n[[labs]]\nname = "{lab}"\ntitle = "{escaped}"\n'
 
 
 def new_course(folder: Path) -> list[Path]:
@@ -111,7 +120,7 @@ def new_course(folder: Path) -> list[Path]:
     id = re.sub(r"[^A-Za-z0-9_.-]+", "-", folder.name).strip("-._") or "course"
     number, topic = EXAMPLE_LAB.split("_", 1)
     lab_title = topic.replace("_", " ").capitalize()
-    lab = f'\n[[labs]]\nname = "{EXAMPLE_LAB}"\ntitle = {spell_toml(lab_title)}\n'
+    lab = _spell_lab(EXAMPLE_LAB, lab_title)
     written = _write(
         {
             folder / FILE_NAME: fill("course.toml.j2", title=title, id=id, version=coursekit.__version__) + lab,
@@ -125,7 +134,7 @@ def new_course(folder: Path) -> list[Path]:
     values = {"lab": EXAMPLE_LAB, "number": number, "title": lab_title, "repository": False}
     made = [*make_cells("lab.py.j2", **values), *make_cells("example_cells.py.j2", name=EXAMPLE, number=1)]
     path = folder / "solutions" / EXAMPLE_LAB / f"{EXAMPLE_LAB}.ipynb"
-    return [*written, *write_pair(path, _make_notebook(made))]
+    return [*written, *write_pair(path, make_notebook(made))]
 
 
 def _is_repository(course: Course) -> bool:
@@ -179,15 +188,11 @@ def _add_cells(path: Path, notebook: NotebookNode, added: list[NotebookNode]) ->
     return write_pair(path, notebook)
 
 
-def _make_notebook(made: list[NotebookNode]) -> NotebookNode:
+def make_notebook(made: list[NotebookNode]) -> NotebookNode:
+    """A notebook of these cells for Python's kernel."""
     notebook = new_notebook(cells=made, metadata={"kernelspec": dict(KERNELSPEC), "language_info": {"name": "python"}})
     write_text(notebook)  # a template that is no notebook fails here, before anything is written
     return notebook
-
-
-def spell_toml(text: str) -> str:
-    """A text as TOML spells it."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def fill(template: str, **values: object) -> str:

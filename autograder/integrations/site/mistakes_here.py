@@ -196,11 +196,13 @@ def _make_state(choice: Choice, exercise: Exercise) -> dict[str, object]:
     weights, right = compute_weights(choice, exercise), compute_weights(CHOICES[0], exercise)
     marked = find_marks(weights, right, make_inputs(choice)["mask"])
     rows = [
-        [_Cell.of(value, bool(mark)) for value, mark in zip(row, of_row, strict=True)]
+        [_make_cell(value, mark, is_weight=True) for value, mark in zip(row, of_row, strict=True)]
         for row, of_row in zip(weights, marked[:-1, :-1], strict=True)
     ]
-    sums = [_make_sum(value, bool(mark)) for value, mark in zip(weights.sum(axis=1), marked[:-1, -1], strict=True)]
-    below = [_make_sum(value, bool(mark)) for value, mark in zip(weights.sum(axis=0), marked[-1, :-1], strict=True)]
+    sums, below = (
+        [_make_cell(value, mark) for value, mark in zip(weights.sum(axis=axis), of_sums, strict=True)]
+        for axis, of_sums in ((1, marked[:-1, -1]), (0, marked[-1, :-1]))
+    )
     return {
         "id": choice.id or "right",
         "label": choice.label,
@@ -212,27 +214,11 @@ def _make_state(choice: Choice, exercise: Exercise) -> dict[str, object]:
     }
 
 
-@dataclass(frozen=True)
-class _Cell:
-    """One number of the map: its text, its colour from white to blue (empty for a sum), and whether it is marked."""
-
-    text: str
-    colour: str
-    marked: bool
-
-    @staticmethod
-    def of(value: float, marked: bool) -> _Cell:
-        """Up to a blue on which dark text is legible."""
-        blue = to_hex(colormaps["Blues"](0.6 * min(1.0, value))) if math.isfinite(value) else ""
-        return _Cell(_format(value), blue, marked)
-
-
-def _make_sum(value: float, marked: bool) -> _Cell:
-    return _Cell(_format(value), "", marked)
-
-
-def _format(value: float) -> str:
-    return f"{value:.2f}" if math.isfinite(value) else "NaN"
+def _make_cell(value: float, marked: bool, *, is_weight: bool = False) -> dict[str, object]:
+    """One number of the map: its text, whether it is marked, and a weight's colour, on which dark text is legible."""
+    finite = math.isfinite(value)
+    blue = to_hex(colormaps["Blues"](0.6 * min(1.0, value))) if is_weight and finite else ""
+    return {"text": f"{value:.2f}" if finite else "NaN", "colour": blue, "marked": marked}
 
 
 def _list_lines(choice: Choice) -> Sequence[tuple[str, str]]:
