@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
@@ -64,13 +65,23 @@ def _read(course: Course, path: Path) -> Declaration:
     try:
         module = importlib.import_module(name)
     except Exception as error:  # whatever a file of somebody's Python can raise
-        raise CourseError(f"{path}: cannot be run ({type(error).__name__}: {error}); correct it") from error
+        place = find_place(course, error) or path
+        raise CourseError(f"{place}: cannot be run ({type(error).__name__}: {error}); correct it") from error
     finally:
         sys.dont_write_bytecode = writes
     exercise = getattr(module, "exercise", None)
     if not isinstance(exercise, Declaration):
         raise CourseError(f"{path}: declares no exercise; begin with: exercise = Exercise(…) or OwnExercise(…)")
+    exercise.file, exercise.text = path.relative_to(course.root).as_posix(), path.read_text("utf-8")
     return exercise
+
+
+def find_place(course: Course, error: Exception) -> str:
+    """The file and line of the course's exercises in which an error was raised, or nothing."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if (path := Path(frame.filename)).is_relative_to(course.root / FOLDER):
+            return f"{path.relative_to(course.root)}:{frame.lineno}"
+    return ""
 
 
 class _Exercises(ModuleType):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, TypedDict
@@ -93,6 +94,7 @@ class Declaration:
             solution takes its place: let that cell define the exercise and nothing else.
         groups: the groups of cases, in the order of their declaration.
         wrong_answers: what may not pass; see `must_fail`.
+        file, text: the file that declares it, by its path in the course, and what it says.
         hint_texts: by group, hints of rising strength for who fails it; none states the answer.
     """
 
@@ -107,6 +109,15 @@ class Declaration:
     groups: list[Group] = field(default_factory=list, init=False)
     hint_texts: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False)
     wrong_answers: list[WrongAnswer] = field(default_factory=list, init=False)
+    file: str = field(default="", init=False, repr=False)
+    text: str = field(default="", init=False, repr=False)
+
+    def at(self, word: str = "") -> str:
+        """Where the declaration says a word, such as a mistake's id, as "FILE:LINE: "; "" where no file was read."""
+        said = [rf'"{each}"|\b{each}=|def {each}\(' for each in (word, self.name) if each]
+        numbered = [*enumerate(self.text.splitlines(), start=1)]
+        lines = (number for pattern in said for number, line in numbered if re.search(pattern, line))
+        return f"{self.file}:{next(lines, 1)}: " if self.file else ""
 
     def group(
         self,

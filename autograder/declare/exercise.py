@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache
+from types import FunctionType
 from typing import Any, cast
 
 import numpy as np
@@ -95,12 +96,15 @@ class Exercise(Declaration):
         """Declare the mistakes that can be named, the most likely first, after the formula.
 
         Raises:
-            ValueError: an edit does not fit the formula as many times as it says, or there is no sentence; the message
-                names the mistake.
+            ValueError: an edit does not fit the formula as many times as it says, or changes nothing; two mistakes are
+                the same; or there is no sentence. The message names the mistake.
         """
         self._name(named)
-        for id, mistake in named.items():
-            self._try_edits(id, mistake)
+        first: dict[object, str] = {}
+        for id, mistake in self.named_mistakes.items():
+            change = frozenset(self._try_edits(id, mistake).items()), mistake.instead, repr(mistake.seen)
+            if (other := first.setdefault(change, id)) != id:
+                raise ValueError(f"{self.name}: {other} and {id} are one and the same mistake; take one of them out")
 
     def _name(self, named: Mapping[str, Mistake]) -> None:
         if silent := [id for id, mistake in named.items() if not mistake.sentence]:
@@ -163,11 +167,16 @@ class Exercise(Declaration):
         self.given_mistake = Mistake(edits=tuple(Edit(*edit) for edit in edits))
         self._try_edits(GIVEN, self.given_mistake)
 
-    def _try_edits(self, id: str, mistake: Mistake) -> None:
+    def _try_edits(self, id: str, mistake: Mistake) -> dict[FunctionType, str]:
         try:
-            self.formulas.change_texts(mistake.edits)  # now, while the sources are there
+            changed = self.formulas.change_texts(mistake.edits)  # now, while the sources are there
         except EditError as error:
             raise ValueError(f"{self.name}, mistake {id}: {error}") from error
+        if changed and all(self.formulas.texts[function] == text for function, text in changed.items()):
+            raise ValueError(
+                f"{self.name}, mistake {id}: its edit leaves the formula as it is; write what is wrong there"
+            )
+        return changed
 
     def _find_mistake(self, id: str) -> Mistake:
         return self.given_mistake if id == GIVEN and self.given_mistake else self.named_mistakes[id]
@@ -224,7 +233,10 @@ class Exercise(Declaration):
             drawn = [self._expectation(group, case) for case in group.draw(rng)]
             if _catches_as_declared(group, drawn, (GIVEN,) if self.given_mistake else ()):
                 return drawn
-        raise RuntimeError(f"{self.name}: none of {MAX_DRAWS} draws of the group {group.name} catches what it declares")
+        raise CourseError(
+            f"{self.at(group.name)}{self.name}: none of {MAX_DRAWS} draws of the group {group.name} catches what it "
+            "declares; draw other cases, or take a name out of must_fail_for or must_pass_for"
+        )
 
     def _expectation(self, group: Group, case: Case) -> Expectation:
         self._refuse_unknown_inputs(group, case)
@@ -251,8 +263,8 @@ class Exercise(Declaration):
         unknown = [key for key in given if key.replace(".", "_") not in known and not key.startswith("cotangent.")]
         if unknown:
             raise CourseError(
-                f"{self.name}, group {group.name}: the formula takes no {', '.join(unknown)}. Misspelt? "
-                "An input for the probe alone is declared in `probe_only`."
+                f"{self.at(group.name)}{self.name}, group {group.name}: the formula takes no {', '.join(unknown)}. "
+                "Misspelt? An input for the probe alone is declared in `probe_only`."
             )
 
     def _refuse_unknown_mode(self, group: Group, case: Case) -> None:
@@ -260,7 +272,7 @@ class Exercise(Declaration):
             return
         known = MODES[self.probe["kind"]]
         if case.mode not in known:
-            given, names = f"{self.name}, group {group.name}", ", ".join(known)
+            given, names = f"{self.at(group.name)}{self.name}, group {group.name}", ", ".join(known)
             raise CourseError(
                 f'{given}: there is no mode "{case.mode}" of a {self.probe["kind"]}. Misspelt? Use: {names}.'
             )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
+import runpy
+import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +18,10 @@ from nbformat import NotebookNode
 
 from autograder.course.labs import details, grade_id, is_solution, is_test
 from autograder.course.settings import Course
+from autograder.course.text import did_you_mean
 from autograder.course.text_pairs import write_text
 from autograder.declare import Exercise, Questions
-from autograder.declare.course_exercises import SHARED, lab_files, lab_folder
+from autograder.declare.course_exercises import SHARED, lab_folder
 from autograder.declare.declaration import Declaration
 from autograder.declare.exercise import VISIBLE_SEED
 from autograder.release.course_cells import SETUP_TAG, tags
@@ -26,6 +30,7 @@ from coursekit.check.judge import Expectation
 
 MARK = re.compile(r"\bTODO\b")
 BEGIN, END = "BEGIN SOLUTION", "END SOLUTION"
+RIGHT_ANSWERS = 5  # of an exercise with a formula, in the corpus
 
 
 def find_structure_problems(notebook: NotebookNode) -> list[str]:
@@ -107,22 +112,22 @@ def find_missing_parts(
         line = match.string.count("\n", 0, match.start()) + 1 if match else 1
         return f"{path.relative_to(course.root)}:{line}"
 
-    def find_declaration(name: str) -> Path:
-        usual = folder / f"{name}.py"
-        others = (path for path in lab_files(course, lab) if f'"{name}"' in texts[path])
-        return usual if usual in texts else next(others, usual)
-
     tested = [grade_id(cell) for cell in solution.cells if is_test(cell)]
     missing = []
     for name in tested:
         if name not in declared:
             where = find_place(written, rf'"grade_id": "{re.escape(name)}"')
             missing.append(f'{where}: the test cell "{name}" belongs to no declared exercise; see: course new exercise')
-    for name in declared:
+    for name, exercise in declared.items():
         if name not in tested:
-            where = find_place(find_declaration(name), re.escape(f'"{name}"'))
             remedy = f"add the cells {name}-code and {name}, or delete this file to drop the exercise"
-            missing.append(f'{where}: the exercise "{name}" is declared and has no test cell; {remedy}')
+            missing.append(f'{exercise.at()}the exercise "{name}" is declared and has no test cell; {remedy}')
+        for other in exercise.uses:
+            if other not in declared:
+                told = did_you_mean(other, declared) or f"; the lab has {', '.join(declared)}"
+                missing.append(f"{exercise.at('uses')}{name} uses {other}, which is no exercise of the lab{told}")
+    for path, word, told in _find_corpus_problems(course, lab, declared):
+        missing.append(f"{find_place(path, re.escape(word))}: {told}")
     return missing + [
         f"{path.relative_to(course.root)}:{number}: to fill in: {shorten(line.strip(' #'), 80, placeholder=' …')}"
         for path, text in texts.items()
@@ -138,8 +143,48 @@ def find_variants_left(course: Course, lab: str, declared: Collection[str]) -> l
 
 
 def _variants(course: Course, lab: str) -> list[Path]:
-    folder = course.root / "corpus" / lab.partition("_")[2]
-    return sorted(path for path in folder.glob("*.py") if path.stem != "__init__")
+    return sorted(path for path in _corpus(course, lab).glob("*.py") if path.stem != "__init__")
+
+
+def _corpus(course: Course, lab: str) -> Path:
+    return course.root / "corpus" / lab.partition("_")[2]
+
+
+def _find_corpus_problems(
+    course: Course, lab: str, declared: Mapping[str, Declaration]
+) -> Iterator[tuple[Path, str, str]]:
+    """A file of the lab's corpus, where there is one, with a word of it and what is wrong there."""
+    of_formula = [name for name, exercise in declared.items() if isinstance(exercise, Exercise)]
+    for name in of_formula if _corpus(course, lab).is_dir() else ():
+        path, answers = _corpus(course, lab) / f"{name}.py", dict[str, Any]()
+        if path.is_file():
+            sys.path.insert(0, str(course.root))  # answers may share code
+            try:
+                answers = runpy.run_path(str(path))
+            except Exception as error:  # whatever a file of somebody's Python can raise
+                yield path, "", f"cannot be run ({type(error).__name__}: {error}); correct it"
+                continue
+            finally:
+                sys.path.remove(str(course.root))
+        if len(answers.get("CORRECT", ())) < RIGHT_ANSWERS:
+            remedy = f"write at least {RIGHT_ANSWERS}, as different students write them"
+            yield path, "", f"holds {len(answers.get('CORRECT', ()))} right answers to {name}; {remedy}"
+        known = declared[name].spec.sentences
+        for names, _ in answers.get("WRONG", ()):
+            for id in (names,) if isinstance(names, str) else names:
+                if id and id not in known:
+                    remedy = did_you_mean(id, known) or '; write "" where none is to be named'
+                    yield path, f'"{id}"', f"{name} declares no mistake {id}{remedy}"
+
+
+def find_idle_mistakes(declared: Mapping[str, Declaration], reference: bytes) -> Iterator[str]:
+    """A sentence for each mistake that no visible case shows, by the lab's reference file: nobody would hear of it."""
+    for entry in json.loads(reference)["exercises"]:
+        shown = {id for case in entry["cases"] for ids in case["wrong"] for id in ids.split()}
+        for id in entry["sentences"]:
+            if id not in shown:
+                place = declared[entry["name"]].at(id)
+                yield f"{place}{entry['name']}, mistake {id}: changes no result; add a case that it changes, or drop it"
 
 
 # -- groups that expect the same for every seed: their points can be had by copying what a lab ships -----------------
@@ -181,8 +226,9 @@ def find_fixed_groups(declared: Mapping[str, Declaration]) -> Iterator[FixedGrou
 def find_unexplained_groups(lab: str, declared: Mapping[str, Declaration]) -> list[str]:
     """Return a sentence for each fixed group that gives no reason for it."""
     return [
-        f"{lab}, {group.exercise}: the group {group.group} expects the same for every seed, so its points can be had "
-        'by copying what is released. Draw what it asks for from the seed, or say why not with fixed="…"'
+        f"{declared[group.exercise].at(group.group)}{lab}, {group.exercise}: the group {group.group} expects the same "
+        "for every seed, so its points can be had by copying what is released. Draw what it asks for from the seed, or "
+        'say why not with fixed="…"'
         for group in find_fixed_groups(declared)
         if not group.reason
     ]

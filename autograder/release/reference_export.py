@@ -222,7 +222,7 @@ def find_referred_sections(course: Course, declared: Mapping[str, Declaration]) 
                 try:
                     found.setdefault(name, {})[id] = section(course, mistake.see)
                 except CourseError as error:
-                    raise CourseError(f"{name}, mistake {id}: {error}") from error
+                    raise CourseError(f"{exercise.at(id)}{name}, mistake {id}: {error}") from error
     return found
 
 

@@ -8,7 +8,6 @@ import re
 import shutil
 import sys
 import tempfile
-import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
@@ -35,7 +34,7 @@ from autograder.course.labs import (
 )
 from autograder.course.settings import Course, CourseError, load_nbgrader_config
 from autograder.course.text_pairs import PairError, check_pair, find_pairs, read_pair, write_text
-from autograder.declare.course_exercises import FOLDER, declared_exercises, own_exercises
+from autograder.declare.course_exercises import declared_exercises, find_place, own_exercises
 from autograder.declare.declaration import Declaration
 from autograder.declare.exercise import VISIBLE_SEED, Exercise
 from autograder.declare.rubrics import rubrics
@@ -47,6 +46,7 @@ from autograder.release.leaks import find_leaks
 from autograder.release.lint_lab import (
     FixedGroup,
     find_fixed_groups,
+    find_idle_mistakes,
     find_missing_parts,
     find_structure_problems,
     find_unexplained_groups,
@@ -264,11 +264,13 @@ def _references(
             title = course.lab(lab).title
             exported = reference_export.export(lab, title, points(solution), declared, visible, sections, imports)
     except CourseError as error:
-        raise ReleaseRefused([f"{lab}: {error}"]) from error
+        raise ReleaseRefused([str(error)]) from error
     except Exception as error:  # whatever a formula, or a function that draws cases, can raise
-        if place := _find_declaration(course, error):
+        if place := find_place(course, error):
             raise ReleaseRefused([f"{place}: {type(error).__name__}: {error}; correct it"]) from error
         raise
+    if idle := [*find_idle_mistakes(declared, exported[f"{lab}.json"])]:
+        raise ReleaseRefused(idle)
     if tried := [exercise for exercise in declared.values() if exercise.wrong_answers]:
         with _sandbox(course, lab) as sandbox:
             passed = [
@@ -287,14 +289,6 @@ def _sandbox(course: Course, lab: str) -> Sandbox:
 
 def _visible_cases(exercise: Declaration, of_own: Mapping[str, list[Expectation]]) -> list[Expectation]:
     return exercise.expectations(VISIBLE_SEED) if isinstance(exercise, Exercise) else of_own[exercise.name]
-
-
-def _find_declaration(course: Course, error: Exception) -> str:
-    """The file and line of the course's exercises in which an error was raised, or nothing."""
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if (path := Path(frame.filename)).is_relative_to(course.root / FOLDER):
-            return f"{path.relative_to(course.root)}:{frame.lineno}"
-    return ""
 
 
 def _plan_lectures(course: Course) -> dict[Path, bytes | None]:

@@ -101,7 +101,7 @@ def find_too_good(
     trial = Trial(lab, exercise, [make_writing_cell(files), *before], own, sandbox)
     found = []
     for number, answer in enumerate(exercise.wrong_answers, start=1):
-        which = f"{lab}, {exercise.name}: wrong answer {number}"
+        which = f"{exercise.at()}{lab}, {exercise.name}: wrong answer {number}"
         try:
             ast.parse(answer.source)
         except SyntaxError as error:

@@ -17,6 +17,8 @@ from autograder.course.labs import cells_by_id, grade_id, points
 from autograder.course.settings import Course, CourseError, load_course
 from autograder.course.text_pairs import check_pair, read_pair
 from autograder.declare import Case, Exercise, OwnExercise
+from autograder.declare.course_exercises import declared_exercises
+from autograder.declare.declaration import Declaration
 from autograder.integrations.scaffold.making import new_course, new_exercise, new_lab
 from autograder.release.lint_lab import find_missing_parts, find_structure_problems, find_variants_left
 from autograder.release.release import ReleaseRefused, release
@@ -45,10 +47,8 @@ def repository(tmp_path) -> Course:
     return load_course(tmp_path)
 
 
-def declared(course: Course, *names: str) -> dict[str, Exercise]:
-    listed = points(read_pair(course.solution_notebook(LAB)))
-    kept = {name: Exercise(name, oracle=lambda x: {}, call=("x",)) for name in listed}
-    return {name: exercise for name, exercise in kept.items() if name not in names}
+def declared(course: Course, *names: str) -> dict[str, Declaration]:
+    return {name: one for name, one in declared_exercises(course, LAB).items() if name not in names}
 
 
 def missing(course: Course, known: dict) -> list[str]:
@@ -85,6 +85,34 @@ def test_the_parts_that_are_missing_altogether_are_named_with_their_line(reposit
 
     said = missing(repository, declared(repository) | {"spare": Exercise("spare", oracle=lambda x: {}, call=("x",))})
     assert any('"spare" is declared and has no test cell' in line for line in said)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        (
+            "exercises/{}/SelfAttention.py",
+            "uses=(",
+            'uses=("scaled_dot_product_attentoin", ',
+            "uses scaled_dot_product",
+        ),
+        ("corpus/{}/project_qkv.py", "WRONG = [", 'WRONG = [("not_named_so", ""),', "declares no mistake not_named_so"),
+        (
+            "corpus/{}/project_qkv.py",
+            "CORRECT = [",
+            "CORRECT = []; _ = [",
+            "holds 0 right answers to project_qkv; write",
+        ),
+    ],
+)
+def test_a_name_that_is_not_there_and_an_empty_corpus_are_named_with_their_line(repository, file, old, new, said):
+    path = repository.root / file.format(TOPIC)
+    text = path.read_text("utf-8")
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new), "utf-8")
+    (line,) = missing(repository, declared(repository))
+    number = 1 if "holds" in said else text[: text.index(old)].count("\n") + 1
+    assert line.startswith(f"{file.format(TOPIC)}:{number}: ") and said in line
 
 
 def test_variants_of_an_exercise_that_is_gone_are_named_and_hinder_no_release(repository):
@@ -239,10 +267,10 @@ def values(rng):
     [
         (("", ""), "exercises/first_lab/centre.py:9: NameError: name 'np' is not defined; correct it"),
         (("rng.normal(", "rng.norm("), "exercises/first_lab/centre.py:14: AttributeError"),
-        (('Case({"x"', 'Case({"X"'), "01_first_lab: centre, group values: the formula takes no X. Misspelt?"),
+        (('Case({"x"', 'Case({"X"'), "exercises/first_lab/centre.py:13: centre, group values: the formula takes no X."),
         (
             ("size=5)}", 'size=5)}, mode="tensors"'),
-            '01_first_lab: centre, group values: there is no mode "tensors" of a function.',
+            'exercises/first_lab/centre.py:13: centre, group values: there is no mode "tensors" of a function.',
         ),
     ],
 )

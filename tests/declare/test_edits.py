@@ -87,6 +87,21 @@ def test_an_edit_that_does_not_fit_once_is_an_error_that_names_the_mistake(chang
         exercise.mistakes(blunder=edit(change) | "A blunder.")
 
 
+@pytest.mark.parametrize(
+    ("mistakes", "said"),
+    [
+        ({"idle": edit("powers / total", "(powers / total)")}, "mistake idle: its edit leaves the formula as it is"),
+        (
+            {"one": edit("/ total", ""), "other": edit("powers / total", "powers")},
+            "one and other are one and the same mistake",
+        ),
+    ],
+)
+def test_a_mistake_that_changes_nothing_or_what_another_one_changes_is_refused(mistakes, said):
+    with pytest.raises(ValueError, match=said):
+        Exercise("soft", oracle=softened).mistakes(**{id: one | "A blunder." for id, one in mistakes.items()})
+
+
 def test_two_edits_of_one_place_exclude_each_other():
     one, other = ("powers / total", "powers"), ("total = powers.sum(axis=-1, keepdims=True)", "total = 1")
     FORMULA.make([one, other])

@@ -76,7 +76,8 @@ def test_a_wrong_answer_that_hears_another_name_is_refused(refusals):
             ]
         )
     )
-    assert [line.partition(": ")[0] for line in said] == ["01_first_lab, centre"] * 6
+    place = "exercises/first_lab/centre.py:5: 01_first_lab, centre"
+    assert [line.partition(": wrong answer")[0] for line in said] == [place] * 6
     for line, told in zip(
         said,
         [
@@ -99,3 +100,10 @@ def test_wrong_answers_that_pass_or_are_no_code_are_named(refusals):
     assert len(said) == 2
     assert "01_first_lab, centre: wrong answer 2 passes all" in said[0] and "add a case" in said[0]
     assert "centre: wrong answer 3 is not Python" in said[1]
+
+
+def test_a_mistake_that_no_case_shows_is_named_with_its_line(refusals):
+    late = """    late=edit("axis=0, keepdims=True", "axis=0, keepdims=len(x) < 99") | "Only long arrays are wrong.","""
+    said = refusals(text=FORMULA.replace("    added=", late + "\n    added="))
+    place, remedy = "exercises/first_lab/centre.py:15", "add a case that it changes, or drop it"
+    assert said == [f"{place}: centre, mistake late: changes no result; {remedy}"]
