@@ -171,8 +171,8 @@ def _find_corpus_problems(
             yield path, "", f"holds {len(answers.get('CORRECT', ()))} right answers to {name}; {remedy}"
         known = declared[name].spec.sentences
         for names, _ in answers.get("WRONG", ()):
-            for id in (names,) if isinstance(names, str) else names:
-                if id and id not in known:
+            for id in (names,) if isinstance(names, str) else names or ():
+                if id not in {"", *known}:
                     remedy = did_you_mean(id, known) or '; write "" where none is to be named'
                     yield path, f'"{id}"', f"{name} declares no mistake {id}{remedy}"
 
