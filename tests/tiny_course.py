@@ -104,7 +104,7 @@ def build(root: Path, monkeypatch: pytest.MonkeyPatch, toml: str = TOML) -> Cour
     write_notebook(root / "solutions" / LAB / f"{LAB}.ipynb", solution_notebook())
 
     spec = SimpleNamespace(forbidden=(), no_loops=False, sentences={})
-    free = SimpleNamespace(spec=spec, wrong_answers=[], uses=())
+    free = SimpleNamespace(spec=spec, wrong_answers=[], uses=(), at=lambda word="": "")
     declared = {"double": free, "square": free}
     for user in ("release.release", "grade.lab_grader", "pages.class_report", "integrations.gradescope.archive"):
         monkeypatch.setattr(f"autograder.{user}.declared_exercises", lambda course, lab: declared)

@@ -127,7 +127,7 @@ def test_what_calls_a_wrong_exercise_tells_of_both_the_other_one_first():
         assert first.startswith("“dot_score”, which this one calls, is not right yet: ") and first.endswith(MAY_COME)
         assert not said.hints and said.judgement.share < 1
     assert "“dot_score”" in said.summary and first in str(said)
-    assert {name for name, _ in lab.attempts} == {"cosine_score"}  # nobody has tried the other one
+    assert {name for name, _ in lab.failed} == {"cosine_score"}  # nobody has tried the other one
     assert "“dot_score”" not in str(report(product, "dot_score(q, k)"))  # the other one is right
     assert "“dot_score”" not in str(report(f"{product} + 1", product))  # it is not called
     waits = report(f"{product} / 0 * None", cosine)
