@@ -1,14 +1,14 @@
 """From a model that continues to one that answers: fine-tuning, rewards that a program gives, preferences, LoRA.
 
     python experiments/assistant.py start       # store the model that the others begin with in 8 bits
-    python experiments/assistant.py tuned       # fine-tune it on functions; a control on rows cut anywhere
-    python experiments/assistant.py rewarded    # rewards, without and with a price, each with its hole
-    python experiments/assistant.py sharpened   # one draw against sixteen
+    python experiments/assistant.py tuned       # fine-tune it on functions; two controls
+    python experiments/assistant.py rewarded    # rewards, without and with a price or shared points
+    python experiments/assistant.py sharpened   # rewarded for parameters that are read: one draw against sixteen
     python experiments/assistant.py preferred   # DPO on pairs of its own answers
     python experiments/assistant.py lora        # low-rank matrices in attention, or in all seven matrices
 
 Each command adds to `coursekit/lecture/recorded/assistant.json`, which lecture 10b shows. A run that is recorded
-already is not repeated; fine-tuned weights are kept in `build/assistant`.
+already is not repeated; fine-tuned weights are kept in `build/assistant`, and made again where they are missing.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ TUNED_STEPS, REWARD_STEPS, PAIR_STEPS = 96, 50, 80
 TEMPERATURE, TOP_P = 0.7, 0.9  # of the answers that are judged
 WATCHED = 256  # windows of held-out text on which a stored model is judged
 REAL = 240  # real functions whose answers' surprise is measured
-DRAWS, SAMPLED = 16, 90  # one draw against sixteen, for so many first lines with a parameter
+DRAWS, SAMPLED = 16, 90  # one draw against sixteen, for so many first lines with a name of their own
+WATCH_KL = 5  # steps from one measurement of the KL divergence to the next
 RANK, LORA_RATE = 4, 3e-3
 BETA_PAIRS, PAIR_BATCH, PAIR_PROMPTS = 0.1, 16, 160
 ATTENTION = ("w_q", "w_k", "w_v", "w_o")
@@ -62,20 +63,20 @@ def half_and_half(prompt: str, body: str) -> float:
     return 0.5 * parses(prompt, body) + 0.5 * reads_a_parameter(prompt, body)
 
 
-def half_for_its_own(prompt: str, body: str) -> float:
-    """Half a point for what parses, half for what reads a parameter that is neither self nor cls."""
-    fine = bool(parses(prompt, body))
-    return 0.5 * fine + 0.5 * (fine and reads(body, own_names(prompt)))
+def reads_its_own(prompt: str, body: str) -> float:
+    """A point for what parses and reads a parameter that is neither self nor cls."""
+    return float(parses(prompt, body) and reads(body, own_names(prompt)))
 
 
 REWARDS: dict[str, dict[str, Any]] = {  # how each training by rewards differs
     "parses": {"reward": parses},
-    "parses, KL .05": {"reward": parses, "beta": 0.05},
-    "half and half, shared": {"reward": half_and_half, "beta": 0.05, "shared": True},
-    "half for its own names, shared": {"reward": half_for_its_own, "beta": 0.05, "shared": True},
-    "half and half": {"reward": half_and_half},
-    "reads a parameter": {"reward": reads_a_parameter},
     "parses, no step without a difference": {"reward": parses, "skip_equal": True},
+    "parses, KL .05": {"reward": parses, "beta": 0.05},
+    "half and half": {"reward": half_and_half},
+    "half and half, KL .05": {"reward": half_and_half, "beta": 0.05},
+    "half and half, shared": {"reward": half_and_half, "shared": True},
+    "half and half, shared, KL .05": {"reward": half_and_half, "beta": 0.05, "shared": True},
+    "its own names": {"reward": reads_its_own},  # from first lines that have some
 }
 
 
@@ -190,6 +191,13 @@ def examples(answers: Sequence[WrittenAnswer]) -> list[str]:
     return [answer.prompt + answer.body + ("" if answer.ended else "…") for answer in answers[:8]]
 
 
+def apart(model: PlainLanguageModel, reference: PlainLanguageModel, rows: np.ndarray, mask: np.ndarray) -> float:
+    """The KL divergence from the reference, in nats a token, over the tokens of answers that the model has drawn."""
+    new, old = (keras.ops.log_softmax(each(rows[:, :-1])) for each in (model, reference))  # (B, T, V)
+    gaps = np.asarray(keras.ops.sum(keras.ops.exp(new) * (new - old), axis=-1))
+    return round(float((gaps * mask).sum() / mask.sum()), 3)
+
+
 def done(part: dict[str, Any], **what: Any) -> bool:
     """Whether a part has this run."""
     return any(what.items() <= run.items() for run in part["runs"])
@@ -220,50 +228,62 @@ def start(out: Out = recorded.FOLDER) -> None:
 
 
 def tuned_model(seed: int) -> PlainLanguageModel:
-    """The fine-tuned model of a seed, from `build/assistant`."""
-    model = assistant.copied(material()[1])
-    model.load_weights(WORK / f"tuned_{seed}.weights.h5")
+    """The model of a seed that is fine-tuned on answers; its weights stay in `build/assistant`."""
+    model, path = assistant.copied(material()[1]), WORK / f"tuned_{seed}.weights.h5"
+    if path.is_file():
+        model.load_weights(path)
+        return model
+    model, _ = fitted("answers", seed)
+    WORK.mkdir(parents=True, exist_ok=True)
+    model.save_weights(path)
     return model
 
 
+def fitted(way: str, seed: int) -> tuple[PlainLanguageModel, list[float]]:
+    """The first model after one pass: over the answers, whole rows, or rows cut anywhere; and the loss of each step."""
+    pairs, first, functions, _ = material()
+    model = assistant.copied(first)
+    keras.utils.set_random_seed(seed)
+    batches = assistant.batches_of(functions, pairs, TUNED_STEPS, seed=seed)
+    if way == "anywhere":
+        batches = cut_anywhere(batches, seed)
+    elif way == "everything":
+        batches = [(rows, np.maximum.accumulate(mask[:, ::-1], axis=1)[:, ::-1]) for rows, mask in batches]
+    losses: list[float] = []
+    assistant.fine_tune(model, batches, watch=lambda step, loss: losses.append(loss))
+    return model, losses
+
+
 @app.command()
-def tuned(seeds: Seeds = "1,2,3", control_seeds: Seeds = "1", out: Out = recorded.FOLDER) -> None:
-    """Fine-tune on functions; control: as many rows of the same length cut anywhere in the stream."""
-    WORK.mkdir(parents=True, exist_ok=True)
+def tuned(seeds: Seeds = "1,2,3", ways: str = "start,answers,anywhere,everything", out: Out = recorded.FOLDER) -> None:
+    """Fine-tune on answers. Controls: as many rows of the same length cut anywhere; the loss on prompts as well."""
     results = results_so_far(out)
     pairs, first, functions, held_out = material()
     part = results.setdefault("tuned", {"steps": TUNED_STEPS, "runs": []})
     part["functions"] = [len(functions.prompts), len(held_out.prompts)]
-    for seed in map(int, seeds.split(",")):
-        if not done(part, way="start", seed=seed):
-            began = time.process_time()
-            found, answers = judged(first, Writer(first, pairs), seed)
-            run = {"way": "start", "seed": seed} | found | {"seconds": round(time.process_time() - began)}
-            part["runs"].append(run | {"examples": examples(answers) if seed == 1 else []})
-            print(run, flush=True)
+    for way in ways.split(","):
+        for seed in map(int, seeds.split(",")):
+            if done(part, way=way, seed=seed):
+                continue
+            began, losses = time.process_time(), []
+            model = first
+            if way == "answers":
+                model = tuned_model(seed)
+            elif way != "start":
+                model, losses = fitted(way, seed)
+            found, answers = judged(model, Writer(model, pairs), seed)
+            run = {"way": way, "seed": seed} | found
+            if losses:
+                run["loss"] = [round(float(np.mean(some)), 3) for some in (losses[:10], losses[-10:])]
+            run |= {"examples": examples(answers) if seed == 1 else [], "seconds": round(time.process_time() - began)}
+            part["runs"].append(run)
+            tell(run)
             save(results, out)
-    plan = [("answers", seed) for seed in seeds.split(",")] + [
-        ("anywhere", seed) for seed in control_seeds.split(",") if seed
-    ]
-    for way, seed in [(way, int(seed)) for way, seed in plan]:
-        if done(part, way=way, seed=seed):
-            continue
-        began, model = time.process_time(), assistant.copied(first)
-        keras.utils.set_random_seed(seed)
-        batches = assistant.batches_of(functions, pairs, TUNED_STEPS, seed=seed)
-        if way == "anywhere":
-            batches = cut_anywhere(batches, seed)
-        losses: list[float] = []
-        assistant.fine_tune(model, batches, watch=lambda step, loss, losses=losses: losses.append(loss))
-        found, answers = judged(model, Writer(model, pairs), seed)
-        ends = [round(float(np.mean(part_of)), 3) for part_of in (losses[:10], losses[-10:])]
-        run = {"way": way, "seed": seed} | found | {"loss": ends}
-        run |= {"examples": examples(answers) if seed == 1 else [], "seconds": round(time.process_time() - began)}
-        if way == "answers":
-            model.save_weights(WORK / f"tuned_{seed}.weights.h5")
-        part["runs"].append(run)
-        print({key: value for key, value in run.items() if key != "examples"}, flush=True)
-        save(results, out)
+
+
+def tell(run: dict[str, Any]) -> None:
+    """Print a run without what is long."""
+    print({key: value for key, value in run.items() if key not in ("examples", "history")}, flush=True)
 
 
 def cut_anywhere(batches: list, seed: int) -> list:
@@ -281,79 +301,81 @@ def cut_anywhere(batches: list, seed: int) -> list:
 @app.command()
 def rewarded(
     seeds: Seeds = "1,2,3",
-    ways: str = "parses;half and half, shared;parses, KL .05",
+    ways: str = ";".join(way for way in REWARDS if way != "its own names"),
     steps: int = REWARD_STEPS,
     out: Out = recorded.FOLDER,
 ) -> None:
     """Train by rewards, from the fine-tuned model of the same seed."""
     results = results_so_far(out)
-    pairs, _, functions, _ = material()
-    part = results.setdefault("rewarded", {"steps": REWARD_STEPS, "runs": []})
-    for seed in map(int, seeds.split(",")):
-        for way in ways.split(";"):
+    part = results.setdefault("rewarded", {"steps": REWARD_STEPS, "every": WATCH_KL, "runs": []})
+    for way in ways.split(";"):
+        for seed in map(int, seeds.split(",")):
             if done(part, way=way, seed=seed):
                 continue
-            model = tuned_model(seed)
-
-            def watch(step: int, history: History, way=way, seed=seed) -> None:
-                if step % 10 == 0:
-                    print(way, seed, step, round(history.parse[-1], 2), history.bodies[-1][:2], flush=True)
-
-            history = assistant.learn_from_reward(
-                model, pairs, functions.prompts, steps=steps, seed=seed, watch=watch, **REWARDS[way]
-            )
-            model.save_weights(WORK / f"{way.replace(' ', '_')}_{seed}.weights.h5")
-            found, answers = judged(model, Writer(model, pairs), seed)
-            run = {"way": way, "seed": seed} | found | {"history": thin(history, long=seed == 1)}
-            run |= {"examples": examples(answers) if seed == 1 else [], "seconds": round(history.seconds)}
-            part["runs"].append(run)
-            print({key: value for key, value in run.items() if key not in ("examples", "history")}, flush=True)
+            _, run, answers = practised(way, seed, steps)
+            part["runs"].append(run | {"examples": examples(answers) if seed == 1 else []})
+            tell(run)
             save(results, out)
 
 
-def thin(history: History, *, long: bool) -> dict[str, Any]:
-    """A history in few digits; the answers themselves only where it is to be shown step by step."""
+def practised(way: str, seed: int, steps: int) -> tuple[PlainLanguageModel, dict[str, Any], list[WrittenAnswer]]:
+    """A model after so many steps of a reward, what is recorded of it, and its answers to held-out first lines."""
+    pairs, _, functions, _ = material()
+    model, reference, kl = tuned_model(seed), tuned_model(seed), []
+    prompts = functions.prompts
+    if way == "its own names":
+        prompts = [prompt for prompt in prompts if own_names(prompt)]
+
+    def watch(step: int, history: History, rows: np.ndarray, mask: np.ndarray) -> None:
+        if step % WATCH_KL == 0 or step == 1:
+            kl.append(apart(model, reference, rows, mask))
+        if step % 10 == 0:
+            print(way, seed, step, round(history.parse[-1], 2), kl[-1], history.bodies[-1][:2], flush=True)
+
+    began = time.process_time()
+    history = assistant.learn_from_reward(model, pairs, prompts, steps=steps, seed=seed, watch=watch, **REWARDS[way])
+    found, answers = judged(model, Writer(model, pairs), seed)
+    run = {"way": way, "seed": seed} | found | {"history": thin(history) | {"KL": kl}}
+    return model, run | {"seconds": round(time.process_time() - began)}, answers
+
+
+def thin(history: History) -> dict[str, Any]:
+    """A history in few digits."""
     found: dict[str, Any] = {
         name: [round(value, 3) for value in getattr(history, name)]
         for name in ("reward", "parse", "same", "length", "distinct")
     }
     found["commonest"] = [[bodies[0][0][:40], bodies[0][1]] for bodies in history.bodies[9::10]]
-    found["share of the commonest"] = [round(bodies[0][1] / 64, 3) for bodies in history.bodies]
-    if long:
-        found["bodies"] = [[[body[:40], times] for body, times in bodies] for bodies in history.bodies]
-    return found
+    return found | {"share of the commonest": [round(bodies[0][1] / 64, 3) for bodies in history.bodies]}
 
 
 @app.command()
-def sharpened(seeds: Seeds = "1,2,3", way: str = "half for its own names, shared", out: Out = recorded.FOLDER) -> None:
-    """How often one draw reads a parameter of its own first line, and how often one of sixteen does."""
+def sharpened(seeds: Seeds = "1,2,3", steps: int = REWARD_STEPS, out: Out = recorded.FOLDER) -> None:
+    """Reward a name of its own that is read, then count: how often does one draw read one, how often one of sixteen?"""
     results = results_so_far(out)
     pairs, _, _, held_out = material()
-    part = results.setdefault("sharpened", {"way": way, "draws": DRAWS, "runs": []})
+    part = results.setdefault("sharpened", {"draws": DRAWS, "runs": []})
     asked = [prompt for prompt in held_out.prompts if own_names(prompt)]
     asked = [asked[place] for place in np.random.default_rng(0).permutation(len(asked))[:SAMPLED]]
     for seed in map(int, seeds.split(",")):
         if done(part, seed=seed):
             continue
-        rewarded(seeds=str(seed), ways=way, out=out)  # nothing where it is recorded
-        results = results_so_far(out)
-        part = results.setdefault("sharpened", part)
-        began, run = time.process_time(), {"seed": seed, "first lines": len(asked)}
-        rewarded_model = assistant.copied(material()[1])
-        rewarded_model.load_weights(WORK / f"{way.replace(' ', '_')}_{seed}.weights.h5")
-        for name, model in (("before", tuned_model(seed)), ("after", rewarded_model)):
+        after, run, answers = practised("its own names", seed, steps)
+        began = time.process_time()
+        for name, model in (("before", tuned_model(seed)), ("after", after)):
             draw = Writer(model, pairs)
             hits = np.array([own_read(draw, asked, 100 + number) for number in range(DRAWS)])  # (draws, first lines)
             run[name] = {"one draw": share(hits.ravel().tolist()), "one of sixteen": share(hits.any(0).tolist())}
-        part["runs"].append(run | {"seconds": round(time.process_time() - began)})
-        print(run, flush=True)
+        run |= {"first lines": len(asked), "seconds": run["seconds"] + round(time.process_time() - began)}
+        part["runs"].append(run | {"examples": examples(answers) if seed == 1 else []})
+        tell(run)
         save(results, out)
 
 
 def own_read(draw: Writer, asked: Sequence[str], seed: int) -> list[bool]:
-    """For each first line whether its answer reads a parameter."""
+    """For each first line whether its answer reads a parameter of its own."""
     answers = draw(asked, temperature=TEMPERATURE, p=TOP_P, seed=seed)
-    return [answer.ended and reads(answer.body, own_names(answer.prompt)) for answer in answers]
+    return [answer.ended and bool(reads_its_own(answer.prompt, answer.body)) for answer in answers]
 
 
 @app.command()
@@ -397,7 +419,7 @@ def preferred(seeds: Seeds = "1,2,3", steps: int = PAIR_STEPS, out: Out = record
         run = {"seed": seed, "pairs": len(found), "points": points} | run
         run |= {"examples": examples(answers) if seed == 1 else [], "seconds": round(time.process_time() - began)}
         part["runs"].append(run)
-        print({key: value for key, value in run.items() if key != "examples"}, flush=True)
+        tell(run)
         save(results, out)
 
 

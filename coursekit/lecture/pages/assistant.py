@@ -333,7 +333,7 @@ def learn_from_reward(
     shared: bool = False,
     skip_equal: bool = False,
     seed: int = 0,
-    watch: Callable[[int, History], None] = lambda step, history: None,
+    watch: Callable[[int, History, np.ndarray, np.ndarray], None] = lambda step, history, rows, mask: None,
 ) -> History:
     """Group-relative policy optimisation (Shao et al. 2024), in place, one step of Adam for each batch.
 
@@ -346,7 +346,7 @@ def learn_from_reward(
         shared: divide a reward by how often this body stands in the batch.
         skip_equal: take no step where every group's rewards are equal.
         seed: of prompts and draws.
-        watch: called after each step.
+        watch: called before each step, with the rows and the mask of the answers that were drawn.
     """
     began, history = time.process_time(), History()
     rng, draw, reference = np.random.default_rng(seed), Writer(model, pairs), copied(model)
@@ -365,8 +365,8 @@ def learn_from_reward(
         rewards = rewards.reshape(PROMPTS, GROUP)
         history.add(answers, rewards)
         rows, mask = in_rows(pairs.encode(asked), [answer.ids for answer in answers], pairs.end_id)
+        watch(number, history, rows, mask)
         if not (skip_equal and history.same[-1] == 1):
             step(rows, mask, advantages(rewards).reshape(-1).astype("float32"))
-        watch(number, history)
     history.seconds = time.process_time() - began
     return history
