@@ -6,7 +6,11 @@ All models read the same 240 labelled texts of a draw and the same first 3,000 t
 text by text. Ten draws for what is cheap; one for what trains the network (`--draws`). The head on vectors and the
 counted models choose C by cross-validation on the labelled texts. Rates and epochs were set beforehand, not searched,
 but for the two networks from scratch: they train until they fit their texts. Vectors and answers stay in `--work`, so a
-run can be broken off and taken up with the same command. Each kind that is done is written at once.
+run can be broken off and taken up with the same command. Each kind that is done is written at once; what the record has
+of kinds whose answers are not in `--work` stays.
+
+`prompted` asks SmolLM2, a chat model, for the class: without an example, with sixteen of the labelled texts in the
+prompt (more do not fit), and with these and a constant for each class that the 240 labelled texts choose.
 """
 
 from __future__ import annotations
@@ -39,6 +43,7 @@ from coursekit.lecture.pages.news_classifier import (
     in_batches,
     table_means,
 )
+from coursekit.lecture.pages.smollm2 import PlainSmolLM2, numbers_and_tokens
 from coursekit.published import load_published
 
 NAME = "news_with_minilm"
@@ -50,6 +55,8 @@ TRAINED = {
     "fine-tuned": (1e-4, 8), "LoRA": (2e-3, 8), "scratch": (3e-4, 12), "scratch on the table": (3e-4, 12),
 }  # fmt: skip
 MANY_PLAN = (1e-4, 1)
+QUESTION = "Is this news item about {}? Answer with one of these words.\n\n{}"
+SHOWN, ASKED, AT_ONCE = 16, 400, 128  # texts in the prompt, test texts for SmolLM2, tokens that it reads at once
 KINDS = (
     "counted",
     "table",
@@ -59,11 +66,13 @@ KINDS = (
     "many",
     "many frozen",
     "many fine-tuned",
+    "prompted",
 )
 PAIRS = (
     ("frozen", "words"), ("frozen", "words and pairs"), ("table", "words"), ("frozen", "table"),
     ("fine-tuned", "frozen"), ("LoRA", "frozen"), ("words", "scratch"), ("scratch on the table", "scratch"),
-    ("fine-tuned", "scratch on the table"), ("frozen", "shuffled"),
+    ("fine-tuned", "scratch on the table"), ("frozen", "shuffled"), ("table", "scratch on the table"),
+    ("scratch on the table", "words"),
 )  # fmt: skip
 
 
@@ -215,8 +224,9 @@ class Study:
         known = {*CHEAP, "shuffled", *TRAINED, "fine-tuned shuffled"}
         found = {kind: answers for kind in sorted(known) if (answers := self.all_answers(kind))}
         correct = {kind: np.array([each == self.y_test for each in answers]) for kind, answers in found.items()}
-        self.results["test"] = {kind: [round(float(run.mean()), 4) for run in runs] for kind, runs in correct.items()}
-        self.results["pairs"] = []
+        shares = {kind: [round(float(run.mean()), 4) for run in runs] for kind, runs in correct.items()}
+        self.results["test"] = self.results.get("test", {}) | shares
+        pairs = self.results.setdefault("pairs", [])
         for first, second in PAIRS:
             if first in correct and second in correct:
                 draws = min(len(correct[first]), len(correct[second]))
@@ -224,12 +234,13 @@ class Study:
                 seen = difference_interval(one, two, np.arange(len(self.y_test)), 1_000)
                 names = {"first": first, "second": second, "draws": draws}
                 spread = dict(zip(("difference", "low", "high"), (round(float(each), 4) for each in seen), strict=True))
-                self.results["pairs"].append(names | spread)
-        self.results["changed by shuffling"] = {
-            kind: [round(float(np.mean(a != b)), 4) for a, b in zip(found[kind], found[moved], strict=False)]
-            for kind, moved in (("frozen", "shuffled"), ("fine-tuned", "fine-tuned shuffled"))
-            if moved in found
-        }
+                pairs[:] = [each for each in pairs if (each["first"], each["second"]) != (first, second)]
+                pairs.append(names | spread)
+        changed = self.results.setdefault("changed by shuffling", {})
+        for kind, moved in (("frozen", "shuffled"), ("fine-tuned", "fine-tuned shuffled")):
+            if {kind, moved} <= found.keys():
+                both = zip(found[kind], found[moved], strict=False)
+                changed[kind] = [round(float(np.mean(a != b)), 4) for a, b in both]
         self.results |= {"labels": LABELS, "tests": len(self.y_test), "longest": LONGEST}
         self.record.results["processor seconds"] = round(self.before + time.process_time(), 1)
         self.record.save(self.record.results["processor seconds"])
@@ -259,6 +270,41 @@ class Study:
         right = np.mean(in_batches(read, self.cut(self.test)).argmax(1) == self.y_test)
         self.results.setdefault("fine-tuned on 10,000", []).append(round(float(right), 4))
 
+    def prompt(self) -> None:
+        """SmolLM2 reads a question about each test text; its answer is the likeliest of the classes' first tokens."""
+        numbers, tokens = numbers_and_tokens()
+        model, rows = PlainSmolLM2(numbers), self.rows(0)
+        firsts = [tokens.encode(name)[0] for name in data.NEWS_CLASSES]
+        listed = f"{', '.join(data.NEWS_CLASSES[:-1])} or {data.NEWS_CLASSES[-1]}"
+        chosen = np.sort(np.concatenate([rows[self.y[rows] == label][: SHOWN // 4] for label in range(4)]))
+        turns = [(QUESTION.format(listed, self.train[row]), data.NEWS_CLASSES[self.y[row]]) for row in chosen]
+
+        def scores(shown: list[tuple[str, str]], texts: Iterable[str]) -> np.ndarray:
+            prompts = [tokens.chat(QUESTION.format(listed, text), shown) for text in texts]
+            same = min(map(len, prompts)) - 1  # what all prompts begin with is read once
+            while any(prompt[:same] != prompts[0][:same] for prompt in prompts):
+                same -= 1
+            cache = None
+            for begin in range(0, same, AT_ONCE):
+                _, cache = model(np.array([prompts[0][begin : min(same, begin + AT_ONCE)]]), cache)
+            return np.stack([model(np.array([prompt[same:]]), cache)[0][0, -1, firsts] for prompt in prompts])
+
+        y, others = self.y_test[:ASKED], np.setdiff1d(rows, chosen)  # no text is both shown and asked
+        found = self.results.setdefault("prompted", {"shown": len(chosen), "tests": len(y)})
+        plain = self.kept("prompted-plain", lambda: scores([], self.test[:ASKED]))  # (tests, 4)
+        found["no text shown"] = round(float(np.mean(plain.argmax(1) == y)), 4)
+        shown = self.kept("prompted-shown", lambda: scores(turns, self.test[:ASKED]))
+        found["texts shown"] = round(float(np.mean(shown.argmax(1) == y)), 4)
+        found["answers"] = np.bincount(shown.argmax(1), minlength=4).tolist()
+        self.save()
+        labelled = self.kept("prompted-labelled", lambda: scores(turns, self.train[others]))
+        shift = np.zeros(4)
+        for _ in range(200):  # until each class is answered as often as it is among the labelled texts
+            wanted, said = (np.bincount(each, minlength=4) for each in (self.y[others], (labelled + shift).argmax(1)))
+            shift += 0.02 * np.sign(wanted - said)
+        found["texts shown, evened out"] = round(float(np.mean((shown + shift).argmax(1) == y)), 4)
+        found["labelled texts"] = len(others)
+
 
 def main(
     folder: DataOrFetched = None,
@@ -275,6 +321,8 @@ def main(
             for draw in range(draws):
                 if not (work / f"{source}-answers-{kind.replace(' ', '-')}-{draw}.npy").exists():
                     study.train_on(kind, draw)
+        elif kind == "prompted":
+            study.prompt()
         elif kind == "many":
             study.many(("words", "table"))
         elif kind == "many frozen":
