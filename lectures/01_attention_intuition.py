@@ -265,7 +265,7 @@ panels[0].set_title("share with the correct item on top", fontsize=9)
 panels[1].set_title("mean weight on the correct item", fontsize=9)
 plots.show(
     figure,
-    alt="""No score wins everywhere: a dictionary needs a learned score, and only location-based scores know positions.
+    alt="""No score wins everywhere: the dictionary needs a learned score, and the task of positions the location-based one, because the keys carry no position.
 Two tables of six scores by three tasks; guessing is 0.20. In the same language cosine picks the correct item and gives it little weight.""",
 )
 
@@ -376,7 +376,7 @@ ax.set(xlabel="date of the line", ylabel="share correct", ylim=(-0.05, 1.05), xt
 ax.legend(loc="center left")
 plots.show(
     ax,
-    alt="""Without attention one date of a line comes out, with attention all do. Share of correct test dates by position in lines of
+    alt="""Without attention one date of a line is correct, with attention all of one to three are. Share of correct test dates by position in lines of
 one, two and three dates, one mark for each seed.""",
 )
 for name, runs in by_seed.items():

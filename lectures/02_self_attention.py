@@ -412,7 +412,7 @@ panels[0].set(ylim=(0, 1.05))
 panels[1].set(ylim=(0, 0.36))
 plots.show(
     figure,
-    alt="""As the width grows, an undivided softmax saturates, and its gradient dies; with the division nothing changes. Left: the mean largest of 32 weights rises towards 1, or
+    alt="""As the width grows, an undivided softmax saturates, and passes less and less gradient; with the division nothing changes. Left: the mean largest of 32 weights rises towards 1, or
 stays below 0.2. Right: the mean size of the Jacobian without the division is above that with the division up to width 16, and then falls to less than a third of it; with the division it stays level.""",
 )
 
@@ -449,7 +449,7 @@ ax = plt.subplots(figsize=(4.2, 4.4))[1]
 plots.attention_lines(shown, clause, clause, highlight=position - first, threshold=0.05, title="“it”", ax=ax)
 plots.show(
     ax,
-    alt="""The ambiguous word finds the word that decides its meaning. A part of a test sentence, written as
+    alt="""In this map, which we chose, the ambiguous word puts most of its weight on its clue. A part of a test sentence, written as
 queries and as keys; the word “it” sends one thick line to a clue word. Its noun stands in the sentence before.""",
 )
 
@@ -518,7 +518,7 @@ ax = plots.attention_map(weights, head.pieces, head.pieces, ax=plt.subplots(figs
 ax.set(xlabel="looked at", ylabel="query")
 plots.show(
     ax,
-    alt="""In a trained model each dog looks at its own colour, and every token from the third on looks at the one before it. A map of weights of block 16, head 0 of SmolLM2, nine queries by nine keys of the caption,
+    alt="""This head looks one token back: every token from the third on looks at the one before it, the two dogs at their colours. A map of weights of block 16, head 0 of SmolLM2, nine queries by nine keys of the caption,
 nothing above the diagonal. The largest weights of the rows stand one step left of the diagonal, those of the two dogs among them.""",
 )
 

@@ -314,8 +314,7 @@ for ax, vectors, title in zip(panels, (unit, waves), ("learned by the small BERT
     ax.set(xlabel="position", ylabel="position", xticks=range(0, 64, 16), yticks=range(0, 64, 16))
 plots.show(
     figure,
-    alt="""In the learned table neighbouring positions are the most alike: training found the order of the
-positions. Two maps of cosines between 64 position vectors, their mean taken away: the learned table of the small BERT
+    alt="""In this trained table neighbouring positions are the most alike. Two maps of cosines between 64 position vectors, their mean taken away: the learned table of the small BERT
 and the sinusoidal one. Both show a band along the diagonal; far from it the learned map has irregular patches of both
 signs.""",
 )
