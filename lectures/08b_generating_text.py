@@ -148,12 +148,12 @@ ax.set(xlabel="token after the beginning", ylabel="nats a token", ylim=(0, None)
 ax.legend(ncols=2)
 plots.show(
     figure,
-    alt="""People surprise the model to the end; greedy text stops surprising it. The nats of each token behind the beginning, in windows of 16, means of ten texts. What people wrote stays between 3.5 and 4.2; greedy text begins at 1.3 and falls to 0.1. Temperature 1 stays close to people, top-p 0.9 lies between them and greedy.""",
+    alt="""People surprise the model to the end; greedy text stops surprising it. The nats of each token after the beginning, in windows of 16, means of ten texts. What people wrote stays between 3.5 and 4.2; greedy text begins at 1.3 and falls to 0.1. Temperature 1 stays close to people, top-p 0.9 lies between them and greedy.""",
 )
 
 
 # %% [markdown]
-# Nine of the ten texts loop (the table in section 2 says “turn round”): their last 16 tokens stand in them a second time. 70 % of their 4-grams, strings of four tokens, have been there before; in what people wrote it is 0.5 %. The words of people cost the model 3.9 nats a token on average, 3.9 at first and 3.5 in the end. The tokens of its greedy texts cost 1.3 at first and 0.1 in the end. (Holtzman et al., 2020, found the same with a larger model.)
+# Nine of the ten texts loop: their last 16 tokens stand in them a second time. 70 % of their 4-grams, strings of four tokens, have been there before; in what people wrote it is 0.5 %. The words of people cost the model 3.9 nats a token on average, 3.9 at first and 3.5 in the end. The tokens of its greedy texts cost 1.3 at first and 0.1 in the end. (Holtzman et al., 2020, found the same with a larger model.)
 #
 # **The most probable token, every time, makes this model loop: people keep surprising it, and it soon stops surprising itself.**
 
@@ -249,7 +249,7 @@ if model:
 # Top-k keeps k everywhere; top-p keeps what the model thinks possible *here*. What each way costs, over the ten reviews of the record:
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
-print("                  nats a token   strings of four seen before   turn round   words in no other review")
+print("                  nats a token   strings of four seen before         loop   words in no other review")
 for name in ("people", "greedy", "top-p, p = 0.9", "temperature 1", "temperature 1.5"):
     way = ways[name]
     print(

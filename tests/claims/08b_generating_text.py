@@ -36,7 +36,7 @@ def loop(page: Page) -> None:
     ways = study["ways"]
     people, greedy = ways["people"], ways["greedy"]
     page.says(
-        "Nine of the ten texts loop (the table in section 2 says “turn round”): their last 16 tokens stand in them a "
+        "Nine of the ten texts loop: their last 16 tokens stand in them a "
         "second time. {:.0f} % of their 4-grams, strings of four tokens, have been there before; in what people "
         "wrote it is {:.1f} %.",
         100 * greedy["strings of four seen before"], 100 * people["strings of four seen before"],
