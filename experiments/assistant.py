@@ -3,6 +3,7 @@
     python experiments/assistant.py start       # store the model that the others begin with in 8 bits
     python experiments/assistant.py tuned       # fine-tune it on functions; two controls
     python experiments/assistant.py rewarded    # rewards, without and with a price or shared points
+    python experiments/assistant.py filtered    # fine-tuned again on those of its own answers that parse
     python experiments/assistant.py sharpened   # rewarded for parameters that are read: one draw against sixteen
     python experiments/assistant.py preferred   # DPO on pairs of its own answers
     python experiments/assistant.py lora        # low-rank matrices in attention, or in all seven matrices
@@ -47,6 +48,7 @@ TEMPERATURE, TOP_P = 0.7, 0.9  # of the answers that are judged
 WATCHED = 256  # windows of held-out text on which a stored model is judged
 REAL = 240  # real functions whose answers' surprise is measured
 DRAWS, SAMPLED = 16, 90  # one draw against sixteen, for so many first lines with a name of their own
+AT_ONCE = 128  # answers drawn side by side
 WATCH_KL = 5  # steps from one measurement of the KL divergence to the next
 RANK, LORA_RATE = 4, 3e-3
 BETA_PAIRS, PAIR_BATCH, PAIR_PROMPTS = 0.1, 16, 160
@@ -347,6 +349,34 @@ def thin(history: History) -> dict[str, Any]:
     }
     found["commonest"] = [[bodies[0][0][:40], bodies[0][1]] for bodies in history.bodies[9::10]]
     return found | {"share of the commonest": [round(bodies[0][1] / 64, 3) for bodies in history.bodies]}
+
+
+@app.command()
+def filtered(seeds: Seeds = "1,2,3", out: Out = recorded.FOLDER) -> None:
+    """Expert iteration, one round: an answer to each training prompt, and one pass over those that parse."""
+    results = results_so_far(out)
+    pairs, _, functions, _ = material()
+    part = results.setdefault("filtered", {"rate": assistant.RATE, "runs": []})
+    for seed in map(int, seeds.split(",")):
+        if done(part, seed=seed):
+            continue
+        began, model, rng = time.process_time(), tuned_model(seed), np.random.default_rng(seed)
+        draw, kept = Writer(model, pairs), []
+        prompts = [functions.prompts[place] for place in rng.permutation(len(functions.prompts))]
+        for begin in range(0, len(prompts), AT_ONCE):
+            answers = draw(prompts[begin : begin + AT_ONCE], seed=1_000 * seed + begin)
+            kept += [each for each in answers if each.ended and parses(each.prompt, each.body)]
+        batches = [
+            assistant.in_rows(pairs.encode([each.prompt for each in some]), [each.ids for each in some], pairs.end_id)
+            for some in (kept[begin : begin + 32] for begin in range(0, len(kept), 32))
+        ]
+        assistant.fine_tune(model, batches, rate=assistant.RATE)
+        found, answers = judged(model, draw, seed)
+        run = {"seed": seed, "drawn": len(prompts), "kept": len(kept)} | found
+        run |= {"examples": examples(answers) if seed == 1 else [], "seconds": round(time.process_time() - began)}
+        part["runs"].append(run)
+        tell(run)
+        save(results, out)
 
 
 @app.command()
