@@ -53,11 +53,30 @@ def with_mask(model: keras.Model, causal: bool) -> keras.Model:
     return twin
 
 
-def shares(model: keras.Model, test: Pairs) -> dict[str, object]:
+def both_ways(model: keras.Model, test: Pairs) -> dict[str, np.ndarray]:
+    """What a model predicts while it reads the target, and what it writes alone, (N, T) each."""
+    reading = predicted(model, test.source, read_by(test.target))
+    return {"reading": reading, "alone": write_greedily(model, test.source, START, TARGET_LENGTH)}
+
+
+def own_mistakes(written: dict[str, np.ndarray], test: Pairs) -> dict[str, object]:
+    """How many tokens are wrong after correct prefixes and after a model's own: of all, and after its first mistakes."""
+    wrong = {name: ids != test.target for name, ids in written.items()}  # (N, T) each
+    first = wrong["alone"].argmax(axis=1)  # (N,)
+    lines = np.flatnonzero(wrong["alone"].any(axis=1) & (first < TARGET_LENGTH - 1))
+    behind = np.arange(TARGET_LENGTH) > first[lines, None]  # (lines, T)
+    return {
+        "dates": len(lines),
+        "tokens behind": int(behind.sum()),
+        "wrong": {name: int(each.sum()) for name, each in wrong.items()},
+        "wrong next": {name: int(each[lines, first[lines] + 1].sum()) for name, each in wrong.items()},
+        "wrong behind": {name: int(each[lines][behind].sum()) for name, each in wrong.items()},
+    }
+
+
+def shares(written: dict[str, np.ndarray], test: Pairs) -> dict[str, object]:
     """The share of dates without a mistake, reading the target and written alone, and the first line written."""
-    alone = write_greedily(model, test.source, START, TARGET_LENGTH)
-    read = predicted(model, test.source, read_by(test.target))
-    written = {"reading": read, "alone": alone}
+    alone = written["alone"]
     right = {name: float((ids == test.target).all(axis=1).mean()) for name, ids in written.items()}
     return right | {"first line written": date_translator.text(alone[0])}
 
@@ -94,9 +113,13 @@ def run(name: str, seed: int) -> dict[str, object]:
     history = date_translator.train(model, training.source, reads, training.target, EPOCHS)
     masked = with_mask(model, True)
     result = {"losses": history["loss"], "seconds": time.process_time() - started}
-    result |= {"mask on": shares(masked, test), "after a false digit": after_a_false_digit(masked, few)}
+    written = both_ways(masked, test)
+    result |= {"mask on": shares(written, test), "after a false digit": after_a_false_digit(masked, few)}
     if not share:
-        result |= {"mask off": shares(with_mask(model, False), test), "copied": copied(model, few)}
+        unmasked = both_ways(with_mask(model, False), test)
+        result |= {"mask off": shares(unmasked, test), "copied": copied(model, few)}
+    if causal:
+        result["own mistakes"] = own_mistakes(written, test)
     return result
 
 
