@@ -60,7 +60,7 @@ def both_ways(model: keras.Model, test: Pairs) -> dict[str, np.ndarray]:
 
 
 def own_mistakes(written: dict[str, np.ndarray], test: Pairs) -> dict[str, object]:
-    """How many tokens are wrong after correct prefixes and after a model's own: of all, and after its first mistakes."""
+    """How many tokens are wrong after correct prefixes and after a model's own: of all, and after its first mistake."""
     wrong = {name: ids != test.target for name, ids in written.items()}  # (N, T) each
     first = wrong["alone"].argmax(axis=1)  # (N,)
     lines = np.flatnonzero(wrong["alone"].any(axis=1) & (first < TARGET_LENGTH - 1))
