@@ -83,6 +83,19 @@ def rows_moved(positions: np.ndarray, down: int, right: int) -> np.ndarray:
     return np.concatenate([positions[:1], np.roll(grid, (down, right), axis=(0, 1)).reshape(side * side, -1)])
 
 
+def neighbour_cosines(positions: np.ndarray) -> tuple[float, float]:
+    """The mean cosine of the rows of neighbouring patches, and of all other pairs, in a table (N + 1, D) of a square.
+
+    The mean row is taken away first: so rows of noise have a cosine of about -1/(N - 1), neighbours or not.
+    """
+    rows = positions[1:] - positions[1:].mean(axis=0)
+    rows = rows / np.linalg.norm(rows, axis=-1, keepdims=True)
+    spots = np.stack(np.divmod(np.arange(len(rows)), round(len(rows) ** 0.5)), axis=1)  # (N, 2)
+    steps = np.abs(spots[:, None] - spots).sum(axis=-1)  # (N, N): from patch to patch
+    alike = rows @ rows.T
+    return float(alike[steps == 1].mean()), float(alike[steps > 1].mean())
+
+
 def answers(model: keras.Model, images: np.ndarray) -> np.ndarray:
     """The class with the largest logit for each image, (n,)."""
     return np.argmax(model.predict(images, batch_size=500, verbose=0), axis=-1)

@@ -1,26 +1,10 @@
-"""Lecture 9b: a ViT that reads its class token or the mean of its patches, a table for larger images, a video model."""
+"""Lecture 9b: a position table for larger images, and a video model."""
 
 from __future__ import annotations
 
 import keras
 import numpy as np
 from keras import layers, ops
-
-from coursekit.lecture.pages.vision_transformer import PlainPatchTokens
-
-
-def plain_reader(side, reads, width=64, heads=4, hidden=128, blocks=2):
-    """Digits (B, side, side, 1) to logits (B, 10), read from the class token or from the mean of the patches."""
-    pixels = keras.Input((side, side, 1))
-    x = PlainPatchTokens(2, width)(pixels)  # (B, N + 1, D)
-    for _ in range(blocks):
-        normed = layers.LayerNormalization(epsilon=1e-6)(x)
-        x = x + layers.MultiHeadAttention(heads, width // heads)(query=normed, value=normed)
-        normed = layers.LayerNormalization(epsilon=1e-6)(x)
-        x = x + layers.Dense(width)(layers.Dense(hidden, activation="gelu")(normed))
-    x = layers.LayerNormalization(epsilon=1e-6)(x)
-    read = x[:, 0] if reads == "class token" else ops.mean(x[:, 1:], axis=1)  # (B, D)
-    return keras.Model(pixels, layers.Dense(10)(layers.Dropout(0.1)(read)))
 
 
 def enlarged(table, times):
