@@ -56,7 +56,7 @@ TRAINED = {
 }  # fmt: skip
 MANY_PLAN = (1e-4, 1)
 QUESTION = "Is this news item about {}? Answer with one of these words.\n\n{}"
-SHOWN, ASKED, AT_ONCE = 16, 400, 128  # texts in the prompt, test texts for SmolLM2, tokens that it reads at once
+SHOWN, ASKED, AT_ONCE = 16, 300, 128  # texts in the prompt, test texts for SmolLM2, tokens that it reads at once
 KINDS = (
     "counted",
     "table",
@@ -120,6 +120,16 @@ def adapt_by_low_rank(model: PlainNewsBert, rank: int) -> None:
         for part in ("_query_dense", "_value_dense"):
             setattr(attention, part, PlainLowRank(getattr(attention, part), rank))
         attention._tracker.lock()
+
+
+class NarrowTable:
+    """A table (V, D) that reads all tokens and predicts a few of them."""
+
+    def __init__(self, table: np.ndarray, predicted: list[int]):
+        self.table, self.T = table, table[predicted].T
+
+    def __getitem__(self, ids: np.ndarray) -> np.ndarray:
+        return self.table[ids]
 
 
 class Study:
@@ -273,8 +283,8 @@ class Study:
     def prompt(self) -> None:
         """SmolLM2 reads a question about each test text; its answer is the likeliest of the classes' first tokens."""
         numbers, tokens = numbers_and_tokens()
-        model, rows = PlainSmolLM2(numbers), self.rows(0)
-        firsts = [tokens.encode(name)[0] for name in data.NEWS_CLASSES]
+        rows, firsts = self.rows(0), [tokens.encode(name)[0] for name in data.NEWS_CLASSES]
+        model = PlainSmolLM2(numbers | {"table": NarrowTable(numbers["table"], firsts)})
         listed = f"{', '.join(data.NEWS_CLASSES[:-1])} or {data.NEWS_CLASSES[-1]}"
         chosen = np.sort(np.concatenate([rows[self.y[rows] == label][: SHOWN // 4] for label in range(4)]))
         turns = [(QUESTION.format(listed, self.train[row]), data.NEWS_CLASSES[self.y[row]]) for row in chosen]
@@ -287,7 +297,7 @@ class Study:
             cache = None
             for begin in range(0, same, AT_ONCE):
                 _, cache = model(np.array([prompts[0][begin : min(same, begin + AT_ONCE)]]), cache)
-            return np.stack([model(np.array([prompt[same:]]), cache)[0][0, -1, firsts] for prompt in prompts])
+            return np.stack([model(np.array([prompt[same:]]), cache)[0][0, -1] for prompt in prompts])
 
         y, others = self.y_test[:ASKED], np.setdiff1d(rows, chosen)  # no text is both shown and asked
         found = self.results.setdefault("prompted", {"shown": len(chosen), "tests": len(y)})
