@@ -28,3 +28,7 @@ def test_every_box_is_in_the_code_and_the_picture_says_its_first_sentence(name):
 
 def test_the_manual_shows_it():
     assert "images/submission.svg" in (ROOT / "docs" / "maintainers.md").read_text("utf-8")
+
+
+def test_rules_are_looked_at_before_the_code_runs():
+    assert NAMES.index("coursekit.check.rules:find_violations") < NAMES.index(draw_submission.ASKS)
