@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.course.settings import Course, load_course
+from autograder.declare.declaration import Declaration
 
 LAB = "01_tiny"
 TOML = """
@@ -103,9 +103,7 @@ def build(root: Path, monkeypatch: pytest.MonkeyPatch, toml: str = TOML) -> Cour
     (root / "coursekit" / "__init__.py").write_text('__version__ = "0.1.0"\n')
     write_notebook(root / "solutions" / LAB / f"{LAB}.ipynb", solution_notebook())
 
-    spec = SimpleNamespace(forbidden=(), no_loops=False, sentences={})
-    free = SimpleNamespace(spec=spec, wrong_answers=[], uses=(), at=lambda word="": "")
-    declared = {"double": free, "square": free}
+    declared = {name: Declaration(name) for name in ("double", "square")}
     for user in ("release.release", "grade.lab_grader", "pages.class_report", "integrations.gradescope.archive"):
         monkeypatch.setattr(f"autograder.{user}.declared_exercises", lambda course, lab: declared)
     monkeypatch.setattr("autograder.release.reference_export.export", export_points)
