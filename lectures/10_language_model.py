@@ -218,8 +218,8 @@ diagrams.note(ax, 6.0, 2.25, "a block: its input is added to what each part give
 diagrams.note(ax, 6.6, 0.12, "the same table predicts")
 plots.show(
     figure,
-    alt="""One table stands at both ends. Ids become rows of the table; a block adds to them what causal attention and a gated network give, each with a norm before it; blocks follow each
-other; behind the last one stand a norm and the same table, whose rows are compared with each position's vector to give V logits.""",
+    alt="""One table is at both ends. Ids become rows of the table; a block adds to them what causal attention and a gated network give, each with a norm before it; blocks follow each
+other; after the last one come a norm and the same table, whose rows are compared with each position's vector to give V logits.""",
 )
 
 # %%
@@ -575,7 +575,7 @@ if smollm2:
 
 # %%
 if smollm2:
-    for question in ("Why is the sky blue?", "How many legs has a spider with two legs missing?"):
+    for question in ("Why is the sky blue?", "How many legs does a spider with two legs missing have?"):
         templated = smollm2.tokens.chat(question)
         print(f"{question}\n   {smollm2.tokens.decode(continued(templated, most=36)[len(templated) :])}\n")
 
@@ -617,7 +617,7 @@ worth = recorded.load("library_counting")["results"]["names"]
 trainings = [run["checkpoints"] for run in results["longer"]["runs"] if run["steps"] == 7840]
 read = np.array([point["tokens"] for point in trainings[0]]) / 1e6
 figure, ax = plt.subplots(figsize=(6.4, 3.4))
-for line, kind, label in ((1, "third, new", "a name that is new there"), (0, "third", "a name that has stood there twice before")):
+for line, kind, label in ((1, "third, new", "a name that is new there"), (0, "third", "a name that has appeared there twice before")):
     cost = [[point["nats of a made-up name"][kind] for point in run] for run in trainings]
     plots.measured_curve(read, np.array(cost), label=label, line=line, ax=ax)
 for kind, label in (("nats, equal tokens", "guessing its tokens"), ("nats, equal names", "knowing only how such names are made")):
@@ -738,8 +738,8 @@ def docstrings(number, words=50):
     return [found[place] for place in np.random.default_rng(0).permutation(len(found))[:number]]
 
 
-def cost_behind(before, words):
-    """Nats a token of some words behind others."""
+def cost_after(before, words):
+    """Nats a token of some words after others."""
     first, last = (smollm2.tokens.encode(part) for part in (" ".join(before), " " + " ".join(words)))
     ids = np.array([[0, *first, *last]], "int32")
     logits = real_logits(ids[:, :-1])[:, len(first) :]
@@ -754,7 +754,7 @@ if smollm2:
         kept, last = words[:40], words[40:]
         mixed_words, close = list(rng.permutation(kept)), list(rng.permutation(kept[:30])) + kept[30:]
         for name, before in (("none", []), ("another text", other[:40]), ("shuffled", mixed_words), ("last ten in order", close), ("in order", kept)):
-            costs[name].append(cost_behind(before, last))
+            costs[name].append(cost_after(before, last))
     for name, values in costs.items():
         print(f"{name:18} {np.mean(values):.2f} nats a token (standard error {np.std(values, ddof=1) / len(values) ** 0.5:.2f})")
     gap = np.subtract(costs["shuffled"], costs["in order"])
@@ -795,7 +795,7 @@ ends = stream[1:][stream[:-1] == pairs.encode(["\n"])[0][0]] == pairs.end_id
 print(f"in the training text a lone newline stands before the end in {ends.mean():.0%}")
 split = write([prompt + "\n" for prompt in prompts], temperature=0.7, p=0.9, most=12)
 for name, bodies in (("colon", written), ("newline", split)):
-    print(f"prompt ends behind the {name:8} {sum(not body.strip() for body, _ in bodies):2} of {len(prompts)} bodies are empty")
+    print(f"prompt ends after the {name:8} {sum(not body.strip() for body, _ in bodies):2} of {len(prompts)} bodies are empty")
 
 # %% [markdown]
 # **2 · The targets are not shifted.** With `y = x` every position predicts the token that it reads. The loss falls to nearly nothing, and the next token costs more than guessing:

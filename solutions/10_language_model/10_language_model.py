@@ -669,10 +669,10 @@ if TALK:
     from coursekit.published import chat, load_published
 
     smollm2 = load_published(LanguageModel, "smollm2")
-    print(f"{smollm2.model.count_params():,} numbers fit into your class. Behind “The capital of France is”:")
+    print(f"{smollm2.model.count_params():,} numbers fit into your class. After “The capital of France is”:")
     print(", ".join(f"{token!r} {share:.2f}" for token, share in smollm2.next_tokens("The capital of France is")))
     chat(smollm2, generate, "What is the capital of France?")
-    chat(smollm2, generate, "How many legs has a spider with two legs missing?")
+    chat(smollm2, generate, "How many legs does a spider with two legs missing have?")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "talked", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # The first answer is right, and it ends by itself: your `generate` stopped at the end token. The second has the form of an answer and is wrong. Each step took the most probable next token; no step asked whether the sentence is true. Ask it something yourself: `chat(smollm2, generate, "…", temperature=0.7)`.

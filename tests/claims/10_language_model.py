@@ -197,7 +197,7 @@ def real(page: Page) -> None:
     page.says("The first answer names the right effect.", holds="Rayleigh scattering" in asked)
     page.says(
         "The second has the form of an answer and counts wrong: {:.0f}, where it is 6.",
-        page.number("c10-asked", r"The answer is (\d+)\."),
+        page.number("c10-asked", r"a total of (\d+) legs"),
     )
     plain, templated = page.output("c10-template").split("— in the template")
     page.says(
@@ -281,7 +281,7 @@ def order(page: Page) -> None:
 
 
 def mistakes(page: Page) -> None:
-    colon, newline = (page.number("c10-51", rf"behind the {name} +(\d+) of") for name in ("colon", "newline"))
+    colon, newline = (page.number("c10-51", rf"after the {name} +(\d+) of") for name in ("colon", "newline"))
     ends = page.number("c10-51", r"before the end in (\d+)%")
     page.says(
         "In the training text such a lone newline is followed by the end of the function half of the time, and the "
