@@ -214,7 +214,7 @@ def _graded(root: Path, lab: str, works: dict[str, bytes]) -> Iterator[str]:
     from types import SimpleNamespace
 
     from autograder.course.settings import load_course
-    from autograder.grade.lab_grader import LabGrader, grade_all
+    from autograder.grade.lab_grader import GradingFailed, LabGrader, grade_all
     from autograder.grade.preloading import start_sandbox
     from autograder.read import FoundSubmission
 
@@ -227,6 +227,8 @@ def _graded(root: Path, lab: str, works: dict[str, bytes]) -> Iterator[str]:
     with start_sandbox(course) as warm:
         for results in grade_all(grader, found, warm.result(), workers=1):
             for result in results:
+                if isinstance(result, GradingFailed):  # by a fault of the machine: a run that goes on here is the remedy
+                    raise RuntimeError(f"{result.student}: no verdict ({result.reason})")
                 yield from _of_submission(result)
 
 
