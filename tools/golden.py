@@ -221,7 +221,9 @@ def _graded(root: Path, lab: str, works: dict[str, bytes]) -> Iterator[str]:
     course = load_course(root)
     grader = LabGrader(course, lab, seed=40723)
     found = [
-        FoundSubmission(name, lab, None, SimpleNamespace(path=Path(f"{name}.ipynb"), read=lambda data=data: data))
+        FoundSubmission(
+            name, lab, None, SimpleNamespace(path=Path(f"{name}.ipynb"), members=(), read=lambda data=data: data)
+        )
         for name, data in works.items()
     ]
     with start_sandbox(course) as warm:

@@ -1,5 +1,9 @@
 """What `tools/golden.py` calls a difference, and what it leaves to the processor."""
 
+from contextlib import nullcontext
+from pathlib import Path
+from types import SimpleNamespace
+
 from long_runs import advise
 from programs import program
 
@@ -39,3 +43,17 @@ def test_every_answer_on_record_is_one_of_the_corpus():
     assert len(of_answers & beside) > 3000
     advise("answers without a verdict on record", sorted(beside - recorded))
     advise("verdicts on answers that are gone", sorted(of_answers - beside))
+
+
+def test_whole_notebooks_are_handed_over_with_all_that_the_grader_asks_of_a_file(monkeypatch):
+    names = []
+
+    def grade_all(grader, found, *_, **__):
+        names.extend(one.file_name for one in found)
+        return []
+
+    monkeypatch.setattr("autograder.grade.lab_grader.LabGrader", lambda *_, **__: None)
+    monkeypatch.setattr("autograder.grade.lab_grader.grade_all", grade_all)
+    monkeypatch.setattr("autograder.grade.preloading.start_sandbox", lambda _: nullcontext(SimpleNamespace(result=str)))
+    root = Path(__file__).resolve().parents[2]
+    assert list(golden._graded(root, golden.LAB, {"hostile/one": b"{}"})) == [] and names == ["one.ipynb"]
