@@ -15,29 +15,31 @@
 # %% [markdown]
 # # 6 · A classifier that reads film reviews
 #
-# **A classifier turns words into vectors, lets one encoder block mix them, and reads their mean; its accuracy means something only beside a baseline.**
+# **Count words before you build; then shuffle them, and see whether your network reads more than you counted.**
 #
 # [← 5 · Positional encoding](05_positional_encoding.ipynb) · [Lab
 # 6](../labs/06_imdb_classifier/06_imdb_classifier.ipynb) · [6b · Judging a classifier →](06b_judging_a_classifier.ipynb)
 #
 # > *… and hence oddly amusing ratty charm a real campy hoot*
 #
-# So ends a real film review. Did its author like the film? A machine can count the words, or mix their vectors with attention. **Does a
-# Transformer beat counting words?** Write down your guess, in points of accuracy, before you read on.
+# So ends a real film review. Did its author like the film? You can count its words. Or you can let a small Transformer read it, which also knows
+# where each word stands. **Does a Transformer beat counting words?** Write down your guess, in points of accuracy. In ten minutes you
+# have two answers, and they contradict each other.
 #
 # **Afterwards you can**
 #
 # * turn texts into rows of ids, by hand and with Keras, and say what is lost;
-# * build the classifier and account for each of its 657,737 parameters;
-# * calculate a cross-entropy, recognise overfitting, and stop in time;
-# * test that padding changes nothing, and judge a model beside a baseline.
+# * build the classifier, account for its 657,737 parameters, and save it together with its text layer;
+# * calculate a cross-entropy, and tell from held-back reviews when to stop;
+# * test whether padding changes an answer, and whether the order of the words does.
 #
 # **You need** the [encoder block](04_encoder_block.ipynb) and [positions](05_positional_encoding.ipynb). Letters: **B** batch, **T** words of a
 # review, **D** width of a word vector, **V** size of the vocabulary.
 #
-# **Time:** about 64 minutes to read and predict (estimated, not measured); on the sample the code runs in about two minutes on two CPU cores.
+# **Time:** about 65 minutes to read and predict (estimated, not measured); the code runs in about two minutes on two CPU cores. The outputs stored here
+# come from a sample and from the real reviews. If you run the page, you get the sample; with `COURSE_SOURCE=real` you get both.
 
-# %% tags=["course-setup"]
+# %% jupyter={"source_hidden": true} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell says how, where it is missing.
 import sys
 from importlib.util import find_spec
@@ -55,11 +57,13 @@ elif find_spec("coursekit") is None:
     print("The course's helper package is missing here. With coursekit.zip, which comes with this course, beside the notebook, run in a cell:")
     print('%pip install ./coursekit.zip')
 
-# %% tags=["setup"]
+# %% jupyter={"source_hidden": true} tags=["setup"]
 from coursekit import data, diagrams, plots, quiet, recorded, reviews
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
 plots.use_course_style()
+
+from tempfile import mkdtemp
 
 import keras
 import matplotlib.pyplot as plt
@@ -74,48 +78,102 @@ tf.get_logger().setLevel("ERROR")  # rows of many widths are meant
 # %% [markdown]
 # <a id="count-words"></a>
 #
-# ## 1 · Count words first
+# ## 1 · Two machines, two worlds
 #
-# The data: 25,000 + 25,000 reviews from IMDB, positive (7 stars or more) or negative (4 or fewer), collected by Maas et al. (2011) so that no film
-# is in both parts. Our copy lacks eight damaged files. You get a synthetic **sample** unless you set `COURSE_SOURCE=real`;
-# the numbers stored in this page are from the real reviews.
-#
-# Three parts have three uses. Parameters are fitted to the *training* part. Choices are made on the *validation* part, a tenth of the
-# original training split, drawn at random. The *test* split answers at the end. Of a review that occurs twice we keep one copy, and what is in the test split is taken out of the other two parts: otherwise the model would be tested on reviews that it has seen with their labels. (Different reviews of one film can still be in training *and* validation;
-# [lecture 6b](06b_judging_a_classifier.ipynb#three-splits) measures what that costs.)
+# Here are both machines. You build the upper one in this section, and the lower one in sections 2 to 5.
 
-# %%
-SOURCE = data.chosen_source()
-(texts, labels), (test_texts, test_labels) = data.reviews(source=SOURCE)
-(train_texts, y), (valid_texts, y_valid) = reviews.split(texts, labels, test_texts)
-print(f"{SOURCE}: training {len(y):,}, validation {len(y_valid):,}, test {len(test_texts):,}; positive {y.mean():.0%}")
+# %% jupyter={"source_hidden": true} tags=["drawing"]
+figure, ax = diagrams.canvas(9.6, 4.3)
+review = diagrams.box(ax, 0.75, 2.9, "review", detail="text", width=1.1)
+counts = diagrams.box(ax, 3.1, 3.8, "counts: words and pairs", role="key", detail="(B, entries)", width=2.4)
+weigh = diagrams.box(ax, 6.2, 3.8, "weighted sum", role="value", detail="(B, 1)", width=1.6)
+ids = diagrams.box(ax, 0.75, 1.3, "ids", detail="(B, T)", width=1.1)
+embed = diagrams.box(ax, 2.7, 1.3, "word + position", role="key", detail="(B, T, D)", width=1.6)
+block = diagrams.box(ax, 4.75, 1.3, "encoder block", role="query", detail="(B, T, D)", width=1.6)
+pool = diagrams.box(ax, 6.7, 1.3, "mean", role="value", detail="(B, D)", width=1.3)
+head = diagrams.box(ax, 8.5, 1.3, "head", role="output", detail="(B, 1)", width=1.2)
+answer = diagrams.box(ax, 8.5, 2.9, "positive?", detail="0 to 1", width=1.2)
+mask = diagrams.box(ax, 2.7, 2.4, "mask: id ≠ 0", role="mask", detail="(B, T)", width=1.6)
+diagrams.arrow(ax, review, (0.75, 3.8), counts)
+diagrams.arrow(ax, counts, weigh)
+diagrams.arrow(ax, weigh, (8.5, 3.8), answer)
+for here, there in ((review, ids), (ids, embed), (embed, block), (block, pool), (pool, head), (head, answer)):
+    diagrams.arrow(ax, here, there)
+diagrams.arrow(ax, (1.1, 1.6), (1.1, 2.4), mask, dashed=True)
+diagrams.arrow(ax, mask, (4.75, 2.4), block, dashed=True)
+diagrams.arrow(ax, mask, (6.7, 2.4), pool, dashed=True)
+for place, count in ((ids, "parameters:"), (embed, "646,400"), (block, "10,656"), (pool, "0"), (head, "660 + 21")):
+    diagrams.note(ax, place.x, 0.6, count, fontsize=10)
+plots.show(
+    figure,
+    alt="""One machine counts the words of a review, the other lets them look at each other. Above: a review becomes counts of its words
+and pairs, and their weighted sum is the answer. Below: the review becomes ids, word and position embedding with 646,400 parameters, encoder block with
+10,656, mean with none, head with 660 and 21. Dashed arrows lead from the ids through the mask to the block and to the mean.""",
+)
 
 # %% [markdown]
-# A **baseline** is the simplest model that might be good enough. Here it counts. Each word and each pair of neighbouring words gets a number, its TF-IDF: large
+# They meet in two worlds. The **sample** has 5,000 short reviews, which a grammar of ours wrote. In six of ten it is the *order* that decides: *the first film was moving, the
+# second was annoying. I am writing about the former.* Take *latter*, or exchange the two adjectives, and the verdict turns round. **IMDB** has 50,000 real reviews,
+# positive (7 stars or more) or negative (4 or fewer), collected by Maas et al. (2011) so that no film is in both halves.
+#
+# Three parts have three uses. Parameters are fitted to the *training* part. Choices are made on the *validation* part, a tenth of the
+# training half, drawn at random. The *test* part answers at the end. A review that occurs twice is kept once, and none stands in two parts.
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+SOURCE = data.chosen_source()  # COURSE_SOURCE=real: both worlds
+worlds = {}
+for source in dict.fromkeys(("sample", SOURCE)):
+    (texts, labels), test = data.reviews(source=source)
+    training, validation = reviews.split(texts, labels, test[0])
+    worlds[source] = {"training": training, "validation": validation, "test": test}
+    print({part: len(its_labels) for part, (_, its_labels) in worlds[source].items()})
+
+# %% [markdown]
+# A **baseline** is the simplest model that might be good enough. Ours gives each word and each pair of neighbouring words a number, its **TF-IDF**: large
 # if the word is frequent in this review and found in few others. Logistic regression learns one weight for each of them: the probability of "positive" is the sigmoid of the weighted sum.
 
 # %%
-bag = TfidfVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True, token_pattern=r"\S+")
-counted = bag.fit_transform(reviews.clean(train_texts))  # (N, words and pairs), nearly all zero
-linear = LogisticRegression(C=10, solver="liblinear").fit(counted, y)
-said = linear.predict_proba(bag.transform(reviews.clean(valid_texts)))[:, 1]
-print(f"words and pairs: {counted.shape[1]:,} weights; training {linear.score(counted, y):.3f}, validation {np.mean((said > 0.5) == y_valid):.3f}")
-order, entries = np.argsort(linear.coef_[0]), bag.get_feature_names_out()
-print("most negative:", ", ".join(entries[order[:7]]))
-print("most positive:", ", ".join(entries[order[:-8:-1]]))
+def count_words(texts, labels):
+    """TF-IDF of words and pairs, and a logistic regression on it."""
+    bag = TfidfVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True, token_pattern=r"\S+")
+    counted = bag.fit_transform(reviews.clean(texts))  # (N, words and pairs), nearly all zero
+    return bag, LogisticRegression(C=10, solver="liblinear").fit(counted, labels)
+
+
+def by_counting(source, texts):
+    """Probabilities of "positive", (N,)."""
+    bag, linear = counters[source]
+    return linear.predict_proba(bag.transform(reviews.clean(texts)))[:, 1]
+
+
+counters = {source: count_words(*parts["training"]) for source, parts in worlds.items()}
+for source, (bag, linear) in counters.items():
+    texts, labels = worlds[source]["validation"]
+    entries, order = bag.get_feature_names_out(), np.argsort(linear.coef_[0])
+    print(f"{source}: {len(entries):,} entries; validation {np.mean((by_counting(source, texts) > 0.5) == labels):.3f}")
+    print("  most negative:", ", ".join(entries[order[:7]]))
+    print("  most positive:", ", ".join(entries[order[:-8:-1]]))
 
 # %% [markdown]
-# On the real reviews this baseline is correct for nine validation reviews in ten. (The smaller C is, the stronger is the
-# penalty on large weights; [lecture 6b](06b_judging_a_classifier.ipynb#calibration) compares two.) The strongest
-# entries are the words that you would have chosen; *710* is “7/10”, since some reviewers write their rating into the
-# text. The review of the opening question is labelled positive.
+# On IMDB counting is correct for nine validation reviews in ten, by the words that you would have chosen; *710* is “7/10”, a rating in the text. (The review above is labelled positive.) In the sample counting fails for every fourth review.
 #
-# **Before you build a network, count words: it takes a few lines, and it says what has to be beaten.**
+# And the Transformer? Here is the end of the story, on the test parts; the other sections tell how it comes about.
+#
+# | test accuracy | words and pairs | Transformer | ahead |
+# |---|---|---|---|
+# | sample | 0.760 | **0.972** | Transformer, 21.2 points |
+# | IMDB: counting reads whole reviews, the Transformer their last 200 words | **0.906** | 0.872 | counting, 3.4 points |
+# | IMDB: both read the last 200 words | **0.8985** | 0.8768 | counting, 2.2 points |
+#
+# So your question has two answers. In the sample the Transformer is 21 points ahead. On IMDB counting is ahead, by 2.2 points where both read the same words (recorded, with three seeds). Even
+# *single* words, which know nothing of their order, are 0.6 points ahead there: 0.8825. The architecture is the same both times. What differs is the world, and section 8 measures in what.
+#
+# **Count words before you build a network: where order decides, the Transformer is 21 points ahead; on real film reviews counting wins.**
 
 # %% [markdown]
 # <a id="text-to-ids"></a>
 #
-# ## 2 · Three texts by hand
+# ## 2 · From text to ids, by hand
 #
 # A network takes a rectangle of numbers. A text becomes one row of it in five steps:
 #
@@ -127,15 +185,18 @@ print("most positive:", ", ".join(entries[order[:-8:-1]]))
 # | **vectorise** | each word becomes its number in that list | which word it was, if unknown: all become 1, `[UNK]` |
 # | **pad and cut** | rows of equal length; 0 is padding | the words that are cut off |
 #
-# Splitting at spaces gives whole words. Most models today split into **sub-words**, so that hardly any word is unknown; lecture 7 uses them, and in lecture 10 you train your own.
+# In lectures 7 and 10 you split into **sub-words**, so that hardly any word is unknown.
 
 # %% [markdown]
-# **By hand.** Three texts: "The quick brown fox", "jumps over the lazy dog!", "the fox is quick". Number the vocabulary from 2: the most frequent word first, ties in alphabetical order. Then write the three rows, padded at the end to five.
+# **By hand.** Three texts: "The quick brown fox", "jumps over the lazy dog!", "the fox is quick". Number the vocabulary from 2: the most frequent word first, ties in alphabetical order. Write the three rows, padded at the end to five.
+# Then put three new texts through the same vocabulary: "the slow fox", "Quick-quick", "the quick brown fox jumps over the lazy dog".
 #
 # <details><summary>Answer</summary>
 #
 # *the* (3 times), *fox* (2), *quick* (2), then *brown*, *dog*, *is*, *jumps*, *lazy*, *over* (1 each), numbered 2 to 10. Rows:
 # `2 4 5 3 0` · `8 10 2 9 6` · `2 3 7 4 0`
+#
+# The new texts: `2 1 3 0 0`, since "slow" is unknown. `1 0 0 0 0`: without its hyphen, "quickquick" is not in the list. `2 4 5 3 8`: four words are cut off.
 #
 # </details>
 
@@ -144,56 +205,37 @@ print("most positive:", ", ".join(entries[order[:-8:-1]]))
 WORDS = ["the", "fox", "quick", "brown", "dog", "is", "jumps", "lazy", "over"]
 vectorize = layers.TextVectorization(standardize=reviews.plain, vocabulary=WORDS, output_sequence_length=5)
 for text in ("The quick brown fox", "jumps over the lazy dog!", "the fox is quick"):
-    print(f"{text:26} {np.asarray(vectorize(text))}")
-
-# %% [markdown]
-# **Predict.** Three more texts go through the same vocabulary: "the slow fox", "Quick-quick", "the quick brown fox jumps over the lazy dog". Which
-# rows come out?
-#
-# <details><summary>Answer</summary>
-#
-# `2 1 3 0 0`: "slow" is unknown. `1 0 0 0 0`: without its hyphen, "quickquick" is not in the list. `2 4 5 3 8`: four words are cut off. None of these
-# losses gives a message.
-#
-# </details>
-
-# %%
-# NBVAL_CHECK_OUTPUT
+    print(f"{text:44} {np.asarray(vectorize(text))}")
 for text in ("the slow fox", "Quick-quick", "the quick brown fox jumps over the lazy dog"):
     print(f"{text:44} {np.asarray(vectorize(text))}")
 
 # %% [markdown]
-# Now the reviews, with 20,000 words as in the published model (section 3). The vocabulary comes from the training part alone: it is learned from data, as parameters are.
+# Now the reviews, with at most 20,000 words. The vocabulary comes from the training part alone: it is learned from data, as parameters are.
 
 # %%
-vectorize = layers.TextVectorization(max_tokens=20_000, standardize=reviews.plain, ragged=True)
-vectorize.adapt(tf.data.Dataset.from_tensor_slices(train_texts).batch(512))
+def text_layer(texts):
+    """A layer from texts to ragged ids, with the 20,000 most frequent words of these texts."""
+    layer = layers.TextVectorization(max_tokens=20_000, standardize=reviews.plain, ragged=True)
+    layer.adapt(tf.data.Dataset.from_tensor_slices(texts).batch(512))
+    return layer
 
 
-def to_rows(some_texts):
+text_layers = {source: text_layer(parts["training"][0]) for source, parts in worlds.items()}
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+def to_rows(layer, texts):
     """Texts to ragged ids (N, T of each)."""
-    return tf.concat([vectorize(some_texts[at : at + 512]) for at in range(0, len(some_texts), 512)], axis=0)
+    return tf.concat([layer(texts[at : at + 512]) for at in range(0, len(texts), 512)], axis=0)
 
 
-rows, valid_rows = to_rows(train_texts), to_rows(valid_texts)
-lengths = rows.row_lengths().numpy()
-print(f"{vectorize.vocabulary_size():,} words; unknown in validation: {np.mean(valid_rows.flat_values.numpy() == 1):.1%}; mean length {lengths.mean():.0f}")
-
-# %% tags=["drawing"]
-figure, ax = plt.subplots(figsize=(6.4, 2.8))
-ax.hist(np.minimum(lengths, 1000), bins=50, color=diagrams.PALETTE["query"])
-ax.axvline(200, color=diagrams.PALETTE["accent"], linestyle="--")
-ax.text(210, 0.9, "200 words", transform=ax.get_xaxis_transform(), color=diagrams.PALETTE["accent"])
-ax.set(xlabel="words of a review (1,000 and more together)", ylabel="reviews", xlim=(0, 1010))
-cut = np.mean(lengths > 200), 1 - np.minimum(lengths, 200).sum() / lengths.sum()
-plots.show(
-    figure,
-    alt=f"""A row of 200 words cuts {cut[0]:.0%} of the reviews and loses {cut[1]:.0%} of all words. A histogram of review lengths
-in words, with a dashed line at 200.""",
-)
+rows = {(source, part): to_rows(text_layers[source], parts[part][0]) for source, parts in worlds.items() for part in ("training", "validation")}
+for source, layer in text_layers.items():
+    lengths = rows[source, "training"].row_lengths().numpy()
+    print(f"{source}: {layer.vocabulary_size():,} words; unknown in validation {np.mean(rows[source, 'validation'].flat_values.numpy() == 1):.1%}; "
+          f"mean length {lengths.mean():.0f}; longer than 200 words {np.mean(lengths > 200):.0%}")
 
 # %% [markdown]
-# Four in ten of the real reviews are too long, so you have to choose which end to keep. We keep the *last* 200 words of a review; [lecture 6b](06b_judging_a_classifier.ipynb#one-procedure) tests it.
+# Four in ten of the real reviews are longer than 200 words, so you have to choose which end to keep. We keep the *last* 200 words ([lecture 6b](06b_judging_a_classifier.ipynb#one-procedure) tests it).
 #
 # **Every step from text to ids loses something, and none of them says so.**
 
@@ -202,30 +244,8 @@ in words, with a dashed line at 200.""",
 #
 # ## 3 · The model
 #
-# Word vectors plus position vectors, one encoder block (post-norm, lecture 4), the mean over the words, a small head. It is the network of the Keras example *Text
-# classification with Transformer* (Nandan, 2020), but it has one output in place of two, and a mask.
-
-# %% tags=["drawing"]
-figure, ax = diagrams.canvas(9.4, 3.0)
-ids = diagrams.box(ax, 0.75, 1.2, "ids", detail="(B, T)", width=1.1)
-embed = diagrams.box(ax, 2.6, 1.2, "word + position", role="key", detail="(B, T, D)", width=1.6)
-block = diagrams.box(ax, 4.65, 1.2, "encoder block", role="query", detail="(B, T, D)", width=1.6)
-pool = diagrams.box(ax, 6.6, 1.2, "mean", role="value", detail="(B, D)", width=1.3)
-head = diagrams.box(ax, 8.5, 1.2, "head", role="output", detail="(B, 1)", width=1.2)
-for here, there in zip((ids, embed, block, pool), (embed, block, pool, head), strict=True):
-    diagrams.arrow(ax, here, there)
-mask = diagrams.box(ax, 2.6, 2.5, "mask: id ≠ 0", role="mask", detail="(B, T)", width=1.6)
-diagrams.arrow(ax, ids, (0.75, 2.5), mask, dashed=True)
-diagrams.arrow(ax, mask, (4.65, 2.5), block, dashed=True)
-diagrams.arrow(ax, mask, (6.6, 2.5), pool, dashed=True)
-for place, count in ((ids, "parameters:"), (embed, "646,400"), (block, "10,656"), (pool, "0"), (head, "660 + 21")):
-    diagrams.note(ax, place.x, 0.55, count, fontsize=10)
-plots.show(
-    figure,
-    alt="""The mask is needed twice, in attention and mean; nearly all parameters sit in the embedding. From left to right: ids, word
-and position embedding with 646,400 parameters, encoder block with 10,656, mean with none, head with 660 and 21. Dashed arrows lead from the
-ids through the mask to the block and to the mean.""",
-)
+# You know all parts: word vectors plus position vectors (lecture 5), one post-norm encoder block (lecture 4), the mean over the words, a small head. It is the network of the Keras example *Text
+# classification with Transformer* (Nandan, 2020), with one output in place of two, and a mask.
 
 
 # %%
@@ -259,31 +279,7 @@ model(np.ones((1, 200), "int32"))  # the first call makes the parameters
 print(f"{model.count_params():,} parameters, {640_000 / model.count_params():.0%} of them word vectors")
 
 # %% [markdown]
-# **Calculate.** V = 20,000, T = 200, D = 32, two heads of width 32 each, 32 hidden units in the feed-forward network, 20 in the head. Count the parameters of embedding, block and head.
-#
-# <details><summary>Answer</summary>
-#
-# - Embedding: words 20,000 · 32 = 640,000; positions 200 · 32 = 6,400.
-# - Block: query, key, value 3 · (32 · 64 + 64) = 6,336; attention's output 64 · 32 + 32 = 2,080;
-#   feed-forward 2 · (32 · 32 + 32) = 2,112; two norms 2 · 64 = 128. The block has 6,336 + 2,080 + 2,112 + 128 = 10,656.
-# - Head: 32 · 20 + 20 = 660 and 20 + 1 = 21.
-#
-# Together 640,000 + 6,400 + 10,656 + 660 + 21 = 657,737.
-#
-# </details>
-
-# %% [markdown]
-# An embedding is a dense layer without bias on **one-hot** vectors (all zeros but one): the table looks the row up and skips the multiplications by zero. A review of 200 words takes 16 MB as one-hot vectors and 26 kB as vectors of
-# width 32. And one-hot vectors are all equally far apart, while learned vectors can move together (section 5).
-#
-# Relatives of this model, compared in section 7 and in the [evidence](evidence/06.ipynb#maximum):
-#
-# | model | parameters |
-# |---|---|
-# | this one: last 200 words, positions, mean | 657,737 |
-# | 600 words, no positions, *maximum* over the words, no hidden layer in the head | 650,689 |
-# | the same with an LSTM in place of the block | 648,353 |
-# | this one with an LSTM of 50 units in place of positions, block and mean | 657,641 |
+# The figure of section 1 has the counts (question 1 at the end counts by hand). The word vectors alone are 20,000 · 32 = 640,000. An embedding is a dense layer on **one-hot** vectors (all zeros but one) that skips the multiplications by zero.
 #
 # **97 % of the parameters are word vectors; the block that mixes the words has 1.6 %.**
 
@@ -292,7 +288,7 @@ print(f"{model.count_params():,} parameters, {640_000 / model.count_params():.0%
 #
 # ## 4 · Cross-entropy
 #
-# Accuracy counts correct answers: a small change of the parameters usually leaves it as it is, so it has no slope to follow. Training needs a loss that falls whenever the probability p of the *correct* label rises. The **cross-entropy** does:
+# A small change of the parameters usually leaves the accuracy as it is, so it has no slope to follow. Training needs a loss that falls whenever the probability p of the *correct* label rises. The **cross-entropy** does:
 #
 # $$\text{loss} = -\ln p(\text{correct label})$$
 #
@@ -321,94 +317,138 @@ for p in (0.9, 0.5, 0.01):
 # ## 5 · Training, and when to stop
 #
 # Since padding does not count, a row need only be as long as the longest review of its batch. `reviews.batches` puts reviews of similar length together. The
-# settings for the real reviews come from a recorded search ([evidence](evidence/06.ipynb#search)).
+# settings for IMDB come from a recorded search.
 
 # %%
-SETTINGS = {
+SETTINGS = {  # hidden: share of words that become padding while training
     "sample": {"epochs": 12, "batch_size": 32, "hidden": 0.0},
-    "real": {"epochs": 2, "batch_size": 64, "hidden": 0.3},  # hidden: share of words that become padding while training
-}[SOURCE]
+    "real": {"epochs": 2, "batch_size": 64, "hidden": 0.3},
+}
 
 
-def train(model, epochs, batch_size, hidden):
+def train(model, source, epochs, batch_size, hidden):
     """Fit with a learning rate that falls to 0; keep the weights of the epoch with the lowest validation loss."""
-    stream = reviews.batches(rows, y, batch_size=batch_size, hidden=hidden)
+    (_, labels), (_, watched_labels) = worlds[source]["training"], worlds[source]["validation"]
+    stream = reviews.batches(rows[source, "training"], labels, batch_size=batch_size, hidden=hidden)
     rate = keras.optimizers.schedules.PolynomialDecay(2e-3, epochs * int(stream.cardinality()), end_learning_rate=0.0)
     model.compile(keras.optimizers.Adam(rate), "binary_crossentropy", metrics=["accuracy"], jit_compile=False)
     stop = keras.callbacks.EarlyStopping(patience=4, restore_best_weights=True)
-    watched = reviews.batches(valid_rows, y_valid, shuffle=False)
+    watched = reviews.batches(rows[source, "validation"], watched_labels, shuffle=False)
     return model.fit(stream, validation_data=watched, epochs=epochs, callbacks=[stop], shuffle=False, verbose=0).history
 
 
-keras.utils.set_random_seed(6)
-model = PlainReviewClassifier()
-history = train(model, **SETTINGS)
-print(f"{SOURCE}, {len(history['loss'])} epochs: training {history['accuracy'][-1]:.3f}, validation {history['val_accuracy'][-1]:.3f}")
+networks = {}
+for source in worlds:
+    keras.utils.set_random_seed(6)
+    networks[source] = PlainReviewClassifier()
+    history = train(networks[source], source, **SETTINGS[source])
+    print(f"{source}, {len(history['loss'])} epochs: training {history['accuracy'][-1]:.3f}, validation {history['val_accuracy'][-1]:.3f}")
 
-names = vectorize.get_vocabulary()
-table = model.words.get_weights()[0][:5000]  # the vectors of the most frequent words
-table = table / np.linalg.norm(table, axis=1, keepdims=True)
-for word in ("excellent", "boring", "was"):
-    near = np.argsort(-table @ table[names.index(word)])[1:6] if word in names else []
-    print(f"nearest to {word}:", ", ".join(names[place] for place in near))
-
-# %% [markdown]
-# The vectors began at random, and only the labels moved them: now most neighbours of *excellent* and of *boring* carry the same verdict (*410* means 4 of 10 stars), and those of *was* are arbitrary.
-#
-# The real reviews get two epochs: what would more epochs do? A model overfits (lecture 4) when it goes on getting
-# better on its training reviews and worse on others. Our training has three regularisers, called *brakes* here:
-#
-# * dropout of 0.1;
-# * a learning rate that falls to 0;
-# * *hidden words*: in each epoch a new random 30 % of each review's words become padding.
-#
-# What are the brakes worth, and what is stopping worth? The recorded runs change the two separately: 3,000
-# training reviews, three seeds each, judged on films that training has not seen. (Without brakes the rate is
-# constant at 0.001, the mean of the falling one, so a run of six epochs contains that of two.)
+# %% jupyter={"source_hidden": true} tags=["setup"]
+for source, network in networks.items():
+    names = text_layers[source].get_vocabulary()
+    table = network.words.get_weights()[0][: min(5000, len(names))]  # the vectors of the most frequent words
+    table = table / np.linalg.norm(table, axis=1, keepdims=True)
+    for word in ("excellent", "boring", "was"):
+        near = np.argsort(-table @ table[names.index(word)])[1:6]
+        print(f"{source}: nearest to {word}:", ", ".join(names[place] for place in near))
 
 # %% [markdown]
-# **Predict.** Train for six epochs without brakes. What happens to the loss on training reviews, and on held-back reviews? And with all three brakes?
+# The vectors began at random, and only the labels moved them. On IMDB most neighbours of *excellent* and of *boring* now carry the same verdict (*410* means 4 of 10 stars), and those of *was* are arbitrary.
+#
+# How many epochs? Recorded runs train on 3,000 real reviews for six epochs, first without, then with three **brakes**: dropout, a learning rate that falls to 0, and *hidden words* (in each epoch a new 30 % of a review's words become padding).
+
+# %% [markdown]
+# **Predict.** Six epochs without brakes. What do these three do after the second epoch: the training loss, the loss on held-back reviews, the *accuracy* on held-back reviews?
 #
 # <details><summary>Answer</summary>
 #
-# Without brakes the training loss goes to nearly 0. The held-back loss falls for two epochs, and then rises from 0.41 to 0.65. With brakes it has the same lowest value at the same epoch, and rises to 0.50. (All are medians of the seeds.)
+# The training loss goes on towards 0. The held-back loss turns and rises from 0.41 to 0.65: the model **overfits** (lecture 4). The held-back accuracy stays: it is 0.822 after epoch 2, and 0.825 after epoch 6. (All are medians of the seeds.)
 #
 # </details>
 
-# %% tags=["drawing"]
+# %% jupyter={"source_hidden": true} tags=["drawing"]
 runs = recorded.load("imdb_controls")["results"]["brakes"]
-figure, panels = plt.subplots(1, 2, figsize=(9.4, 3.2))
-for line, name in enumerate(("no brakes", "brakes, 6 epochs", "brakes, 2 epochs")):
-    measured = {metric: np.array([run[metric] for key, run in runs.items() if key.startswith(name)]) for metric in ("loss", "val_loss", "accuracy", "val_accuracy")}
-    for metric, ax in zip(("loss", "val_loss"), panels, strict=True):
-        plots.measured_curve(range(1, measured[metric].shape[1] + 1), measured[metric], label=name, line=line, ax=ax)
-    best = np.median(measured['val_loss'], axis=0).argmin() + 1
-    print(f"{name:17} {len(measured['loss'])} seeds, lowest held-back loss {np.median(measured['val_loss'], axis=0).min():.2f} after epoch {best}; at the end {np.median(measured['val_loss'][:, -1]):.2f}: training {np.median(measured['accuracy'][:, -1]):.3f}, "
-          f"held back {np.median(measured['val_accuracy'][:, -1]):.3f} ({measured['val_accuracy'][:, -1].min():.3f} to {measured['val_accuracy'][:, -1].max():.3f})")
-panels[0].set(xlabel="epoch", ylabel="cross-entropy", title="3,000 training reviews", ylim=(0, None))
-panels[1].set(xlabel="epoch", title="held-back reviews", ylim=(0, None))
-panels[1].get_legend().remove()
-plots.show(figure, alt="Without brakes the model learns its training reviews by heart, and the loss on held-back reviews turns up. Left the loss on training reviews, right on held-back reviews, by epoch: without brakes, with brakes for six epochs, with brakes for two; lines are medians of the seeds, bands their range. With brakes the training loss is that of reviews of which 30 % of the words are hidden.")
+figure, panels = plt.subplots(1, 2, figsize=(9.4, 3.1))
+for line, name in enumerate(("no brakes", "brakes, 6 epochs")):
+    measured = {metric: np.array([run[metric] for key, run in runs.items() if key.startswith(name)]) for metric in ("loss", "val_loss", "val_accuracy")}
+    for metric, where, panel, style in (("val_loss", "held back", 0, line), ("val_accuracy", "held back", 1, line), ("loss", "training", 0, 2))[: 3 - line]:
+        plots.measured_curve(range(1, 7), measured[metric], label=f"{where}, {name.partition(',')[0]}", line=style, ax=panels[panel])
+    loss, accuracy = np.median(measured["val_loss"], axis=0), np.median(measured["val_accuracy"], axis=0)
+    print(f"{name:17} held back: lowest loss {loss.min():.2f} after epoch {loss.argmin() + 1}, at the end {loss[-1]:.2f}; accuracy {accuracy[1]:.4f} after epoch 2, {accuracy[-1]:.4f} at the end")
+panels[0].set(xlabel="epoch", title="cross-entropy", ylim=(0, None))
+panels[0].legend(loc=(0.5, 0.24))
+panels[1].set(xlabel="epoch", title="accuracy on held-back reviews")
+panels[1].legend(loc="lower right")
+plots.show(figure, alt="""The loss on held-back reviews turns after two epochs, the accuracy on the same reviews stays. Left: cross-entropy by epoch. On training reviews it falls
+towards 0, on held-back reviews it turns up, less with brakes than without. Right: accuracy on held-back reviews by epoch. It levels off. Lines are medians of the seeds, bands their range.""")
 
 # %% [markdown]
-# So the brakes do not prevent overfitting, they slow it. (On all reviews, hidden words alone gain 0.1 to 0.4 points with three seeds, no more than
-# chance can do; [evidence](evidence/06.ipynb#ladder).)
+# Brakes slow the rise, to 0.50, and do not prevent it; the accuracy ends at 0.833. So the loss says "stop after two epochs", and the accuracy does not. A wrong answer that
+# becomes surer costs loss and no accuracy ([lecture 6b](06b_judging_a_classifier.ipynb#calibration)). Our `train` keeps the epoch with the lowest loss: good probabilities were the aim ([evidence](evidence/06.ipynb#brakes)).
 #
-# The accuracy on held-back reviews tells another story. After epoch 2 it is 0.822 without brakes and 0.8125 with
-# them, after six epochs 0.825 and 0.833 ([evidence](evidence/06.ipynb#brakes)).  The ranges of the final values overlap. So after epoch 2 the loss rises, and
-# the accuracy ends no lower. A loss can do that if wrong
-# answers become more certain ([lecture 6b](06b_judging_a_classifier.ipynb#calibration)).
+# **The training loss always asks for one more epoch; held-back loss and held-back accuracy may disagree about it, so choose your measure before you look.**
+
+# %% [markdown]
+# <a id="your-sentence"></a>
 #
-# **Early stopping** ends the training when the validation loss no longer falls, and goes back to the best weights.
+# ## 6 · A sentence of your own
 #
-# **Brakes slow overfitting; early stopping keeps the weights of the lowest validation loss, and here those of the last epoch were correct no less often.**
+# An id means nothing without its vocabulary. So save text layer and network as one thing, which takes texts. `tf.saved_model` keeps the computation itself; whoever loads it needs neither your class nor this course.
+
+# %%
+critic = tf.Module()
+critic.text_layer, critic.network = text_layers[SOURCE], networks[SOURCE]
+
+
+@tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+def read(texts):
+    """Texts (N,) to the probability that each is positive (N,)."""
+    ids = critic.text_layer(texts)[:, -200:].to_tensor()  # (N, T), padded with 0
+    return critic.network(ids)[:, 0]
+
+
+critic.read = read
+folder = mkdtemp()
+tf.saved_model.save(critic, folder)
+again = tf.saved_model.load(folder)
+YOURS = "I expected to be bored, and I was not."  # write your own
+print(f"{SOURCE}, loaded again: {again.read([YOURS])[0]:.2f}  {YOURS}")
+
+# %% [markdown]
+# **Predict.** *Although the plot was dull, the cast was superb.* Exchange the two adjectives: the same words, the opposite verdict. Which machines tell the two sentences apart: counting and Transformer of the sample, counting and Transformer of IMDB?
+#
+# <details><summary>Answer</summary>
+#
+# Both machines of the sample, and its Transformer is sure: 1.00 and 0.00 (counting: 0.84 and 0.33). On IMDB the Transformer gives 0.01 twice, and counting prefers the *wrong* one: 0.24 and 0.33.
+#
+# </details>
+
+# %%
+TWINS = ["Although the plot was dull, the cast was superb.", "Although the plot was superb, the cast was dull."]
+
+
+def by_network(source, texts):
+    """Probabilities of "positive", (N,)."""
+    ids = to_rows(text_layers[source], texts)[:, -200:].to_tensor().numpy()  # (N, T)
+    return networks[source].predict(ids, batch_size=256, verbose=0)[:, 0]
+
+
+for source in worlds:
+    for name, ask in (("words and pairs", by_counting), ("Transformer", by_network)):
+        print(f"{source:6} {name:15}", *(f"{p:.2f}" for p in ask(source, TWINS)), f"  yours {ask(source, [YOURS])[0]:.2f}")
+
+# %% [markdown]
+# A network that is correct on 87 % of the test reviews does not notice which of the two was dull. To *I expected to be bored, and I was not* it says 0.01 as well. What does it say to your sentence?
+#
+# **Save the text layer with the network; then exchange two words of a sentence, and see whether your model notices.**
 
 # %% [markdown]
 # <a id="padding-leaks"></a>
 #
-# ## 6 · Padding leaks
+# ## 7 · Padding leaks
 #
-# The mask is needed twice. What if one of the two is lost *after* training? We keep the trained weights and change nothing but the mask. A thousand validation reviews (fewer in the
+# The mask is needed twice: no word may attend to padding, and padding may not enter the mean. What if one of the two is lost *after* training? We keep the trained weights and change nothing but the mask. A thousand validation reviews (fewer in the
 # sample) are cut to their last 40 words, and padded to rows that are longer and longer.
 
 # %% [markdown]
@@ -425,18 +465,18 @@ plots.show(figure, alt="Without brakes the model learns its training reviews by 
 # %%
 versions = {"attention and mean": ("attention", "mean"), "attention only": ("attention",), "mean only": ("mean",), "nowhere": ()}
 widths = [40, 60, 80, 120, 160, 200]
-short = valid_rows[:1000, -40:].to_tensor(shape=(None, 40)).numpy()  # (N, 40), padded at the end
+short = rows[SOURCE, "validation"][:1000, -40:].to_tensor(shape=(None, 40)).numpy()  # (N, 40), padded at the end
 answers = {}
 for name, masked in versions.items():
     copy = PlainReviewClassifier(masked=masked)
     copy(short[:1])
-    copy.set_weights(model.get_weights())
+    copy.set_weights(networks[SOURCE].get_weights())
     wide = [np.pad(short, [(0, 0), (0, width - 40)]) for width in widths]
     answers[name] = np.array([copy.predict(each, batch_size=250, verbose=0)[:, 0] for each in wide])  # (widths, N)
     print(f"{name:19} same answers whatever the padding: {np.allclose(answers[name][0], answers[name], atol=1e-4)}")
 
-# %% tags=["drawing"]
-truth = y_valid[: len(short)]
+# %% jupyter={"source_hidden": true} tags=["drawing"]
+truth = worlds[SOURCE]["validation"][1][: len(short)]
 correct = {name: np.mean((p > 0.5) == truth, axis=1) for name, p in answers.items()}
 base = correct["attention and mean"][0]
 chance = 1.96 * np.sqrt(base * (1 - base) / len(truth))
@@ -456,78 +496,91 @@ most = int(np.argmax(np.abs(answers["nowhere"][-1] - answers["nowhere"][0])))
 print(f"the review that changes most: label {truth[most]}, without a mask {answers['nowhere'][0, most]:.2f} at width 40, {answers['nowhere'][-1, most]:.2f} at width 200")
 
 # %% [markdown]
-# Without the mask in attention, padding takes a share of every softmax. In rows of width 200 the accuracy falls from
-# 0.786 to 0.618, and without any mask to 0.586.  For one negative review the probability of “positive” goes from 0.04
+# Without the mask in attention, padding takes a share of every softmax. In rows of width 200 the accuracy on IMDB falls from
+# 0.786 to 0.618, and without any mask to 0.586. For one negative review the probability of “positive” goes from 0.04
 # to 0.90. With the mask in attention only, the accuracy hides the error (0.784), and still the answers change. As
-# long as all rows have one width, there is nothing to compare and the error stays hidden: change the width.
+# long as all rows have one width, the error stays hidden: change the width.
 #
 # **Write this test for every model that reads padded rows: add padding, and no answer may change.**
 
 # %% [markdown]
 # <a id="verdict"></a>
 #
-# ## 7 · The verdict
+# ## 8 · The verdict
 #
-# All choices are made; the test split may answer. (It has been used before: the search for the settings of section 5 looked at it twice, see the
-# [evidence](evidence/06.ipynb#search). The two models of this page are tested once.)
+# All choices are made; the test part may answer. It answers twice: in order, and with the words of each review shuffled. The network's last 200 words stay the last 200; only their order goes.
 
 # %%
-test_rows = to_rows(test_texts)[:, -200:].to_tensor().numpy()
-transformer = np.mean((model.predict(test_rows, batch_size=256, verbose=0)[:, 0] > 0.5) == test_labels)
-words = np.mean((linear.predict_proba(bag.transform(reviews.clean(test_texts)))[:, 1] > 0.5) == test_labels)
-print(f"{SOURCE}, test: Transformer {transformer:.4f}, words and pairs {words:.4f}; chance in the reviews ±{1.96 * np.sqrt(0.88 * 0.12 / len(test_labels)):.3f}")
+def shuffled(texts, most):
+    """The last `most` words of each text, in random order."""
+    rng = np.random.default_rng(0)
+    return [" ".join(rng.permutation(text.split()[-most:])) for text in texts]
+
+
+verdict = {}
+for source, parts in worlds.items():
+    texts, labels = reviews.clean(parts["test"][0]), parts["test"][1]
+    for name, ask, most in (("words and pairs", by_counting, 10_000), ("Transformer", by_network, 200)):
+        before, after = ask(source, texts) > 0.5, ask(source, shuffled(texts, most)) > 0.5
+        verdict[source, name] = np.mean(before == labels), np.mean(after == labels)
+        print(f"{source:6} {name:15} in order {verdict[source, name][0]:.4f}, shuffled {verdict[source, name][1]:.4f}; answers that change {np.sum(before != after):,} of {len(labels):,}")
+
+# %% jupyter={"source_hidden": true} tags=["drawing"]
+figure, ax = plt.subplots(figsize=(7.2, 0.9 + 0.45 * len(verdict)))
+for line, ((_, name), (before, after)) in enumerate(verdict.items()):
+    colour = diagrams.PALETTE["query" if name == "Transformer" else "accent"]
+    ax.plot([after, before], [line, line], color=colour, linewidth=2)
+    ax.plot(before, line, "o", color=colour, markersize=9, label=None if line else "in order")
+    ax.plot(after, line, "o", markerfacecolor="none", markeredgecolor=colour, markeredgewidth=1.8, markersize=14, label=None if line else "shuffled")
+ax.axvline(0.5, color=diagrams.PALETTE["residual"], linestyle=":")
+ax.set_yticks(range(len(verdict)), [f"{'IMDB' if source == 'real' else source}, {name}" for source, name in verdict])
+ax.set(xlabel="test accuracy (dotted: guessing)", xlim=(0.48, 1), ylim=(len(verdict) - 0.5, -0.5))
+ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+plots.show(figure, alt="In the sample the Transformer lives on the order of the words; on IMDB it does without. Test accuracy in order and with all words shuffled: "
+    + "; ".join(f"{'IMDB' if source == 'real' else source}, {name} {before:.3f} and {after:.3f}" for (source, name), (before, after) in verdict.items()) + ".")
 
 # %% [markdown]
-# On the real reviews counting wins by 3.4 points (drawing other reviews: ±0.6 at most). But it read whole reviews, and the Transformer only the last 200 words. In another record all read the last 200: there pairs of words
-# win by 2.2 points and single words by 0.6 (0.8985 and 0.8825 against 0.8768, the mean of three seeds; [evidence](evidence/06.ipynb#search)).
+# In the sample the Transformer falls from 0.972 to 0.729: it had read the order. Four of ten reviews there can be judged by their words; with the others guessed it would have 0.4 + 0.6/2 = 0.70. On IMDB 0.8721 stays 0.8721, and 77 of 24,996 answers change, one in 325. ([Lecture 6b](06b_judging_a_classifier.ipynb#mcnemar) repeats it with three networks: 15, 6 and 12 of 4,596 change.)
 #
-# One pair of runs says little about *why*. So we climb from one model to the other and change one part
-# at a time where we can; a comparison that takes a part away is called an **ablation**. These runs are recorded, on films that training has not seen, with three seeds for each network.
+# The architecture is the same, with its positions and its attention. So it *can* read order, and of film reviews it hardly does. And there is something to read: pairs lose 2.7 points when the words are shuffled.
+#
+# Where does the Transformer lose to counting? All models of the next figure read the last 200 words. Its lower part is an **ablation**: one part at a time is taken away or changed.
 
-# %% tags=["drawing"]
-film, whole = recorded.load("imdb_by_film")["results"], recorded.load("imdb_classifier")["results"]["linear"]
+# %% jupyter={"source_hidden": true} tags=["drawing"]
+film, cut = recorded.load("imdb_by_film")["results"]["ladder"], recorded.load("imdb_classifier")["results"]
 RUNGS = {
-    "words and pairs": "words and pairs", "words": "words", "mean of word vectors": "mean of embeddings",
-    "… and an encoder block": "encoder without positions", "… and positions: this page": "encoder with positions",
+    "mean of word vectors": "mean of embeddings", "… and an encoder block": "encoder without positions", "… and positions: this page": "encoder with positions",
     "LSTM for all three": "LSTM", "convolution for the block": "convolution",
 }  # fmt: skip
-figure, ax = plt.subplots(figsize=(7.4, 3.2))
-ladder = {label: [run["test"] for key, run in film["ladder"].items() if key.partition(";")[0] == name] for label, name in RUNGS.items()}
-for line, (label, tests) in enumerate(ladder.items()):
+alike = {"words and pairs": [cut["linear"]["words and pairs, last 200"]["test_accuracy"]], "words": [cut["linear"]["words, last 200"]["test_accuracy"]],
+         "the network of this page": [run["test_accuracy"] for run in cut["transformer, 200 words, by file number"].values()]}
+ladder = {label: [run["test"] for key, run in film.items() if key.partition(";")[0] == name] for label, name in RUNGS.items()}
+figure, ax = plt.subplots(figsize=(7.4, 3.6))
+for line, (label, tests) in enumerate([*alike.items(), ("", []), *ladder.items()]):
     colour = diagrams.PALETTE["query" if len(tests) > 1 else "accent"]
-    ax.plot(tests, [line] * len(tests), "o", color=colour, alpha=0.5)
-    ax.plot([np.mean(tests)] * 2, [line - 0.3, line + 0.3], color=colour, linewidth=2.5)
-    print(f"{label:28} {np.mean(tests):.4f}   seeds {' '.join(f'{test:.4f}' for test in sorted(tests))}" if len(tests) > 1 else f"{label:28} {tests[0]:.4f}")
-ax.set_yticks(range(len(ladder)), list(ladder))
-ax.set(xlabel="test accuracy; chance in the reviews ±0.004", ylim=(len(ladder) - 0.5, -0.5))
+    if tests:
+        ax.plot(tests, [line] * len(tests), "o", color=colour, alpha=0.5)
+        ax.plot([np.mean(tests)] * 2, [line - 0.3, line + 0.3], color=colour, linewidth=2.5)
+        print(f"{label:28} {np.mean(tests):.4f}" + ("   seeds " + " ".join(f"{test:.4f}" for test in sorted(tests)) if len(tests) > 1 else ""))
+ax.axhline(3, color=diagrams.PALETTE["residual"], linewidth=1)
+ax.text(0.8995, 3.12, "below: trained without films of the test or held-back reviews", ha="right", va="top", fontsize=8)
+ax.set_yticks(range(9), [*alike, "", *ladder])
+ax.set(xlabel="test accuracy; chance in the reviews ±0.004", ylim=(8.5, -0.5))
 plots.show(
     figure,
-    alt="Counting, which reads whole reviews, is ahead of every network; among the networks only the convolution stands apart. Test accuracies by film, one dot for each seed, a bar at the mean: "
+    alt="On equal input counting leads by 2.2 points with pairs and by 0.6 with single words; among the networks only the convolution stands apart. Test accuracies of models that read the last 200 words, one dot for each seed, a bar at the mean. Above, trained on all reviews: "
+    + "; ".join(f"{label} {np.mean(tests):.4f}" for label, tests in alike.items()) + ". Below, trained without films that are also in the held-back or test reviews: "
     + "; ".join(f"{label} {np.mean(tests):.4f}" for label, tests in ladder.items()) + ".",
 )
-for name in ("words, last 200", "words and pairs, last 200"):
-    print(f"{name}: {whole[name]['test_accuracy']:.4f} (another cut of the training reviews)")
 
 # %% [markdown]
-# Begin reading at the third row: between the second and the third more than one part changes. The mean of word vectors
-# (no block, no positions) is at 0.8705. With the encoder block it is 0.3 points
-# higher on average; three seeds of each are too few to be sure of that. They show no gain from positions, and no difference with an LSTM in place of
-# positions, block and mean. The convolution, which takes the largest
-# value of each feature and has no positions, is behind. (All networks are trained with the encoder's recipe; the others might
-# gain from recipes of their own.)
+# On equal input counting leads by 2.2 points with pairs, and by 0.6 with single words. Below the line the mean of word vectors, without block and positions, is at 0.8705, and nothing that is added to it is worth more than half a point: not the block, not positions, not an LSTM in place of all three.
 #
-# No network reaches the accuracy of single words, 0.890, and pairs of words reach 0.904. 
+# A rule would have told you. F. Chollet (*Deep Learning with Python*) divides the number of samples by their mean length in words: below 1,500, count pairs of words; above, try a sequence model. IMDB has 22,300 reviews of 231 words, a ratio of 97. But the sample, with about 150, breaks the rule. So count, *and* shuffle.
 #
-# Is there a rule that would have told us? F. Chollet (*Deep Learning with Python*) has one, from many data sets: divide the number of samples by their mean
-# length in words. Below 1,500, count pairs of words; above, try a model of sequences.
-
-# %%
-print(f"{SOURCE}: {len(y):,} reviews / {lengths.mean():.0f} words = {len(y) / lengths.mean():.0f}")
-
-# %% [markdown]
-# On the real reviews that is about 100, far below 1,500, and the rule holds there. It is a rule about natural texts. In the sample word order decides: there the ratio is about 150, and the Transformer wins, 0.97 to 0.76.
+# What does beat counting here? A network that has read other texts before: BERT-base, pre-trained further on such reviews, reaches 0.956 (Sun et al., 2019). That is lecture 7.
 #
-# **If samples ÷ mean length is below 1,500, count pairs of words first: on the real reviews it is about 100, and counting wins; in the sample, where word order decides, it loses.**
+# **Where order decides, this network is 21 points ahead of counting; on film reviews, shuffling all words changes hardly any of its answers, and counting wins.**
 
 # %% [markdown]
 # <a id="two-mistakes"></a>
@@ -558,9 +611,14 @@ print("mean of an empty review:", float(mean(np.ones((1, 4, 1), "float32"), mask
 # %% [markdown]
 # ## Four questions
 #
-# <details><summary>1. The same model with V = 10,000 and T = 600: how many parameters, and which change costs time?</summary>
+# <details><summary>1. V = 20,000, T = 200, D = 32, two heads of width 32 each, 32 hidden units in the feed-forward network, 20 in the head: count the parameters.</summary>
 #
-# 320,000 + 19,200 + 10,656 + 681 = 350,537. The length costs time, since attention has T² scores, nine times as many; the vocabulary costs memory.
+# - Embedding: words 20,000 · 32 = 640,000; positions 200 · 32 = 6,400.
+# - Block: query, key, value 3 · (32 · 64 + 64) = 6,336; attention's output 64 · 32 + 32 = 2,080;
+#   feed-forward 2 · (32 · 32 + 32) = 2,112; two norms 2 · 64 = 128. The block has 6,336 + 2,080 + 2,112 + 128 = 10,656.
+# - Head: 32 · 20 + 20 = 660 and 20 + 1 = 21.
+#
+# Together 640,000 + 6,400 + 10,656 + 660 + 21 = 657,737.
 #
 # </details>
 #
@@ -576,9 +634,18 @@ print("mean of an empty review:", float(mean(np.ones((1, 4, 1), "float32"), mask
 #
 # </details>
 #
-# <details><summary>4. Training accuracy 0.999 (words and pairs) and 0.90 (Transformer). Which of them overfits more?</summary>
+# <details><summary>4. Shuffling the words leaves the accuracy of a model as it is. Does the model ignore their order?</summary>
 #
-# The linear model, if the gap to validation measures it. But the gap does not say which of two *different* models is better: the linear model fits nearly all its training reviews, and is still ahead on validation. And 0.90 was measured while 30 % of the words were hidden and dropout was on, so the Transformer's gap looks smaller than it is.
+# You cannot tell from the accuracy: as many answers may have become correct as became wrong. Count the answers that change; [lecture 6b](06b_judging_a_classifier.ipynb#mcnemar) begins there.
+#
+# </details>
+#
+# <details><summary><b>What this page does not show</b></summary>
+#
+# * Why counting leads on equal input: between counted words and the mean of word vectors more than one part changes. The 0.6 points of single words are about what other test reviews could change.
+# * What other recipes would do: all networks have the encoder's, and an LSTM or a convolution might gain from one of its own. In each world this page trains one network, and another seed answers some reviews differently.
+# * Whether three seeds of each network would find a small gain of the block: it is 0.3 points here, and chance can do that.
+# * A test part that nobody has seen: the search for the settings looked at it twice. And different reviews of one film can be in training *and* validation; [lecture 6b](06b_judging_a_classifier.ipynb#three-splits) measures what that costs.
 #
 # </details>
 #
@@ -586,15 +653,15 @@ print("mean of an empty review:", float(mean(np.ones((1, 4, 1), "float32"), mask
 #
 # | step | shape | what can go wrong |
 # |---|---|---|
-# | text to ids | text → (B, T) | vocabulary from all texts; wrong end cut |
+# | text to ids | text → (B, T) | vocabulary from all texts; saved without its text layer |
 # | word + position | (B, T) → (B, T, D) | a mask lost at a bare `+` |
 # | encoder block, mean | (B, T, D) → (B, D) | mask forgotten in one of them |
-# | head, cross-entropy | (B, D) → (B, 1) | stopped too late; tested on the data that chose the model |
-# | verdict | | no baseline |
+# | head, cross-entropy | (B, D) → (B, 1) | stopped by a measure that was chosen afterwards |
+# | verdict | | no baseline; unequal input; words not shuffled |
 #
 # Next: [lab 6](../labs/06_imdb_classifier/06_imdb_classifier.ipynb), where you build all of it for any texts. Then [6b](06b_judging_a_classifier.ipynb): how sure are we?
 #
-# **A classifier turns words into vectors, lets one encoder block mix them, and reads their mean; its accuracy means something only beside a baseline.**
+# **Count words before you build; then shuffle them, and see whether your network reads more than you counted.**
 #
 # ## References
 #
@@ -604,6 +671,7 @@ print("mean of an empty review:", float(mean(np.ones((1, 4, 1), "float32"), mask
 # * M. Iyyer et al., *Deep unordered composition rivals syntactic methods for text classification*, ACL 2015: hidden words, and the mean of word vectors.
 # * S. Hochreiter, J. Schmidhuber, *Long short-term memory*, Neural Computation 9, 1997.
 # * F. Chollet, *Deep Learning with Python*, Manning, chapter on text: the rule of 1,500.
+# * C. Sun et al., *How to fine-tune BERT for text classification?*, CCL 2019.
 #
 # <details><summary>If something looks wrong, runs slowly, or you want more</summary>
 #

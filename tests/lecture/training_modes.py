@@ -27,7 +27,7 @@ STEPS = 3
 TRAIN = {  # the training function's first words, and what a reader types to train
     "06_imdb_classifier": (
         "def train(",
-        lambda names: names["train"](names["PlainReviewClassifier"](), **names["SETTINGS"]),
+        lambda names: names["train"](names["PlainReviewClassifier"](), "sample", **names["SETTINGS"]["sample"]),
     ),
     "08_decoder_and_masking": (
         "def plain_transformer(",
