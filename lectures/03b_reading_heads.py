@@ -341,7 +341,7 @@ if model:
         plots.attention_map(weights, pieces, pieces, values=False, title=sentence, ax=ax)
     plots.show(
         figure,
-        alt="""Each dog finds its own colour because nearly every token looks one back. Two maps of the weights of block 16, head 0, on the nine tokens of the caption and of its twin, in which the colours are swapped. Both have a dark line just below the diagonal; the cells above the diagonal are empty.""",
+        alt="""This head looks one back from nearly every token, and in the caption that is where a dog's colour stands. Two maps of the weights of block 16, head 0, on the nine tokens of the caption and of its twin, in which the colours are swapped. Both have a dark line just below the diagonal; the cells above the diagonal are empty.""",
     )
 
 # %% [markdown]
@@ -417,7 +417,7 @@ if model:
     named = {name: losses_without(off) for name, off in {"nothing": [], "16, 0": one_back, "18, 6": four[:1]}.items()}
     for size, found in by_lot.items():
         print(
-            f"{size} by lot, ten times: second copy, sorted",
+            f"{size} at random, ten times: second copy, sorted",
             *(f"{loss:.1f}" for loss in sorted(found[:, 0])),
             f"  English {found[:, 1].min():.2f} to {found[:, 1].max():.2f}",
         )
@@ -445,7 +445,7 @@ if model:
     ax.legend()
     plots.show(
         figure,
-        alt="""Without one head in block 16 the model forgets how to copy noise and still reads English. Each mark is the model without some heads: to the right the loss on the second copy, upwards that on an English text. Most heads drawn at random, one or four, lie near the whole model at the left.
+        alt="""Without one head in block 16 the second copy costs far more, and this English text hardly more. Each mark is the model without some heads: to the right the loss on the second copy, upwards that on an English text. Most heads drawn at random, one or four, lie near the whole model at the left.
 Block 16, head 0 lies alone far to the right and hardly higher; block 18, head 6 lies between.""",
     )
 
@@ -534,7 +534,7 @@ if model:
 if model:
     without, single = nats(ids, [(23, 2)])[:, 64:].mean(), by_lot[1][:, 0]
     print(
-        f"off: block 23, head 2   second copy {without:.1f} nats; single heads by lot {single.min():.1f} to {single.max():.1f}"
+        f"off: block 23, head 2   second copy {without:.1f} nats; single heads at random {single.min():.1f} to {single.max():.1f}"
     )
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
@@ -543,19 +543,19 @@ for name, x in {"A": 1.2, "B": 2.9, "…": 4.3, "A ": 5.9}.items():
     diagrams.box(ax, x, 0.5, name.strip(), width=1.0, height=0.5)
 after = diagrams.box(ax, 2.9, 1.55, "after A", role="key", width=1.3, height=0.5)
 found = diagrams.box(ax, 5.9, 2.6, "B comes next", role="value", width=1.6, height=0.5)
-said = diagrams.box(ax, 5.9, 3.65, "say B", role="output", width=1.3, height=0.5)
+said = diagrams.box(ax, 5.9, 3.65, "can write B", role="output", width=1.3, height=0.5)
 diagrams.arrow(ax, (1.2, 0.75), (1.2, 1.55), after)
 diagrams.arrow(ax, (2.9, 1.8), (2.9, 2.6), found)
 diagrams.arrow(ax, found, said)
 for y, text in (
-    (1.55, "block 16, head 0: what stood before me?"),
-    (2.6, "blocks 17, 18: who came after an A?"),
-    (3.65, "block 23, head 2: can name it"),
+    (1.55, "block 16, head 0: what stands before me?"),
+    (2.6, "blocks 17, 18: what came after an A?"),
+    (3.65, "block 23, head 2: can write it"),
 ):
     diagrams.note(ax, 9.0, y, text)
 plots.show(
     ax,
-    alt="""Copying looks like a relay over three floors. Tokens A, B, dots, A stand at the bottom. From the first A an arrow leads into B's column: block 16, head 0 writes there that B came after an A. From B's column an arrow leads to the second A: the heads of blocks 17 and 18 find the token that came after an A. Above it block 23, head 2 can say B.""",
+    alt="""Copying looks like a relay over three floors. Tokens A, B, dots, A stand at the bottom. From the first A an arrow leads into B's column: block 16, head 0 looks there from B. From B's column an arrow leads to the second A: the heads of blocks 17 and 18 find the token that came after an A. Above it block 23, head 2 can write B.""",
 )
 
 # %% [markdown]
@@ -571,7 +571,7 @@ plots.show(
 # %% jupyter={"source_hidden": true} tags=["setup"]
 if model:
     print(
-        "four heads by lot: the first draw",
+        "four heads at random: the first draw",
         f"{by_lot[4][0, 0]:.1f}, the worst of ten {by_lot[4][:, 0].max():.1f}, the whole model {named['nothing'][0]:.1f}",
     )
 

@@ -183,7 +183,9 @@ def writing(page: Page) -> None:
     )
     whole, without = page.numbers("relay", r"looks 63 back with ([\d.]+)")
     page.says("without the four heads before it, it looks at B with {:.2f} instead of {:.2f}", without, whole)
-    cost, least, most = page.numbers("covered", r"second copy ([\d.]+) nats; single heads by lot ([\d.]+) to ([\d.]+)")
+    cost, least, most = page.numbers(
+        "covered", r"second copy ([\d.]+) nats; single heads at random ([\d.]+) to ([\d.]+)"
+    )
     page.says(
         "without block 23, head 2 the second copy costs {:.1f} nats, within the range of single heads at random.", cost,
         holds=least < cost < most,
