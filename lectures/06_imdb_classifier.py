@@ -112,8 +112,8 @@ and pairs, and their weighted sum is the answer. Below: the review becomes ids, 
 )
 
 # %% [markdown]
-# They meet in two worlds. The **sample** has 5,000 short reviews, which a grammar of ours wrote. In six of ten it is the *order* that decides: *the first film was moving, the
-# second was annoying. I am writing about the former.* Take *latter*, or exchange the two adjectives, and the verdict turns round. **IMDB** has 50,000 real reviews,
+# They meet in two worlds. The **sample** has 5,000 short reviews, which a grammar of ours wrote. In six of ten no single word tells the verdict: *the first film was moving, the
+# second was annoying. I am writing about the former.* Exchange the two adjectives, and the verdict turns round. **IMDB** has 50,000 real reviews,
 # positive (7 stars or more) or negative (4 or fewer), collected by Maas et al. (2011) so that no film is in both halves.
 #
 # Three parts have three uses. Parameters are fitted to the *training* part. Choices are made on the *validation* part, a tenth of the
@@ -165,7 +165,7 @@ for source, (bag, linear) in counters.items():
 # | IMDB: counting reads whole reviews, the Transformer their last 200 words | **0.906** | 0.872 | counting, 3.4 points |
 # | IMDB: both read the last 200 words | **0.8985** | 0.8768 | counting, 2.2 points |
 #
-# So your question has two answers. In the sample the Transformer is 21 points ahead. On IMDB counting is ahead, by 2.2 points where both read the same words (recorded, with three seeds). Even
+# So your question has two answers. In the sample the Transformer is 21 points ahead. On IMDB counting is ahead, by 2.2 points where both read the same words (recorded with three seeds, trained on the whole training half). Even
 # *single* words, which know nothing of their order, are 0.6 points ahead there: 0.8825. The architecture is the same both times. What differs is the world, and section 8 measures in what.
 #
 # **Count words before you build a network: where order decides, the Transformer is 21 points ahead; on real film reviews counting wins.**
@@ -540,7 +540,7 @@ plots.show(figure, alt="In the sample the Transformer lives on the order of the 
     + "; ".join(f"{'IMDB' if source == 'real' else source}, {name} {before:.3f} and {after:.3f}" for (source, name), (before, after) in verdict.items()) + ".")
 
 # %% [markdown]
-# In the sample the Transformer falls from 0.972 to 0.729: it had read the order. Four of ten reviews there can be judged by their words; with the others guessed it would have 0.4 + 0.6/2 = 0.70. On IMDB 0.8721 stays 0.8721, and 77 of 24,996 answers change, one in 325. ([Lecture 6b](06b_judging_a_classifier.ipynb#mcnemar) repeats it with three networks: 15, 6 and 12 of 4,596 change.)
+# In the sample the Transformer falls from 0.972 to 0.729: it had read the order. Four of ten reviews there can be judged by single words; with the others guessed it would have 0.4 + 0.6/2 = 0.70. On IMDB 0.8721 stays 0.8721, and 77 of 24,996 answers change, one in 325. ([Lecture 6b](06b_judging_a_classifier.ipynb#mcnemar) repeats it with three networks: 15, 6 and 12 of 4,596 change.)
 #
 # The architecture is the same, with its positions and its attention. So it *can* read order, and of film reviews it hardly does. And there is something to read: pairs lose 2.7 points when the words are shuffled.
 #
@@ -643,7 +643,7 @@ print("mean of an empty review:", float(mean(np.ones((1, 4, 1), "float32"), mask
 # <details><summary><b>What this page does not show</b></summary>
 #
 # * Why counting leads on equal input: between counted words and the mean of word vectors more than one part changes. The 0.6 points of single words are about what other test reviews could change.
-# * What other recipes would do: all networks have the encoder's, and an LSTM or a convolution might gain from one of its own. In each world this page trains one network, and another seed answers some reviews differently.
+# * What other recipes would do: all networks have the encoder's, and an LSTM or a convolution might gain from one of its own. Counting has C = 10 in both worlds. In each world this page trains one network, and another seed answers some reviews differently.
 # * Whether three seeds of each network would find a small gain of the block: it is 0.3 points here, and chance can do that.
 # * A test part that nobody has seen: the search for the settings looked at it twice. And different reviews of one film can be in training *and* validation; [lecture 6b](06b_judging_a_classifier.ipynb#three-splits) measures what that costs.
 #

@@ -97,7 +97,7 @@ print(f"words and pairs {pairs.mean():.4f}, words {words.mean():.4f}; chance ±{
 
 # %% [markdown]
 # Look at seed 1: 0.8745 in order, 0.8745 shuffled. The two accuracies alone prove nothing: 400 answers could have become correct, and 400 others wrong. The last column tells. **15, 6 and 12** of 4,596 answers change; the order of
-# all the words decides one answer in three hundred, or fewer. You learn this only because each network read *the same reviews* twice.
+# all its words decides one answer in three hundred, or fewer. You learn this only because each network read *the same reviews* twice.
 #
 # Compare two different models in the same way. The margin of ±0.009 answers the question "what if there had been other reviews?" for *one* model. But both models read the same reviews, and a review that
 # both classify correctly, or neither, does not tell which is better. Count the others: **b** reviews that only the first model classifies correctly, **c** reviews that only the second does. If the models are equally good, each of these b + c reviews is like the toss of a coin. A comparison on the same reviews is a **paired test**; this one is **McNemar's test** (McNemar, 1947):
@@ -124,7 +124,7 @@ print(f"1,036 to 964: p = {binomtest(1036, 2000).pvalue:.2f}")
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 figure, ax = plt.subplots(figsize=(8.2, 1.9))
 encoder, mixed = correct("last 200 words")[0], correct("last 200 words", "shuffled")[0]
-bars = {"words and pairs | words": (pairs[0], words[0]), "encoder in order | shuffled": (encoder, mixed)}
+bars = {"words and pairs | words": (pairs[0], words[0]), "encoder, seed 0: in order | shuffled": (encoder, mixed)}
 parts = {"both correct": ("mask", ""), "only the first": ("query", ""), "only the second": ("accent", "//"), "both wrong": ("neutral", "")}
 counted = []
 for line, (one, other) in enumerate(bars.values()):

@@ -123,7 +123,8 @@ def verdict(page: Page) -> None:
     gains = [100 * (counted - alike) for counted in (pairs, words)]
     page.says("both read the last 200 words | {:.4f} | {:.4f} | counting, {:.1f} points |", pairs, alike, gains[0])
     page.says(
-        "On IMDB counting is ahead, by {:.1f} points where both read the same words (recorded, with three seeds).",
+        "On IMDB counting is ahead, by {:.1f} points where both read the same words (recorded with three seeds, "
+        "trained on the whole training half).",
         gains[0],
         holds=len(record["transformer, 200 words, by file number"]) == 3,
     )
@@ -250,7 +251,8 @@ def givens(page: Page) -> None:
     )  # fmt: skip
     page.given(
         "The sample has 5,000 short reviews",
-        "In six of ten it is the order that decides",
+        "In six of ten no single word tells the verdict",
+        "Four of ten reviews there can be judged by single words",
         "IMDB has 50,000 real reviews, positive (7 stars or more) or negative (4 or fewer)",
         because="data/README.md; cited: Maas et al., 2011",
     )
@@ -266,6 +268,7 @@ def givens(page: Page) -> None:
     )
     page.given(
         "710 is “7/10”, a rating in the text.",
+        "Counting has C = 10 in both worlds.",
         "410 means 4 of 10 stars",
         "Now the reviews, with at most 20,000 words.",
         "We keep the last 200 words",

@@ -46,7 +46,7 @@ def disagreements(page: Page) -> None:
     )
     page.says("Look at seed 1: {:.4f} in order, {:.4f} shuffled.", *encoders[1, :2])
     page.says(
-        "15, 6 and 12 of 4,596 answers change; the order of all the words decides one answer in three hundred, or "
+        "15, 6 and 12 of 4,596 answers change; the order of all its words decides one answer in three hundred, or "
         "fewer.",
         holds=[encoders[:, 2].tolist() == [15, 6, 12], 4596 / encoders[:, 2].max() > 300],
     )
@@ -253,7 +253,7 @@ def givens(page: Page) -> None:
     )
     page.given(
         "For two comparisons, how many of 4,596 reviews are classified correctly by both, by one alone, by neither: "
-        "words and pairs | words, 4002, 153, 81, 360; encoder in order | shuffled, 3987, 6, 9, 594.",
+        "words and pairs | words, 4002, 153, 81, 360; encoder, seed 0: in order | shuffled, 3987, 6, 9, 594.",
         "words − encoder +0.0159 (+0.0077 to +0.0241); words and pairs − encoder +0.0315 (+0.0234 to +0.0403).",
         "Differences with 95 % intervals",
         because="the words of a figure, made from what it draws",
