@@ -19,16 +19,16 @@
 #
 # [← 10 · A language model of your own](10_language_model.ipynb) · [Lab 10](../labs/10_language_model/10_language_model.ipynb)
 #
-# You give your model one point for each function that Python accepts, and nothing for any other. It practises for a minute. **What will it write then?** Write down one function body. You will see it in fifteen minutes, and it is not the one most people write.
+# You give your model one point for each function that Python accepts, and nothing for any other. It practises for a minute. **What will it write then?** Write down one function body. You will see it in fifteen minutes.
 #
 # **Afterwards you can**
 #
-# * fine-tune a model on answers, with the loss where it belongs, and say what that teaches;
-# * train it by a reward that a program gives, with the group's mean as baseline;
+# * fine-tune a model on answers, and say by controls what that teaches;
+# * derive the gradient of a reward that a program gives, with the group's mean as baseline, and train by it;
 # * read a collapse off the answers, and predict the hole of the next reward;
 # * tell a model that has learned something from one that does more often what it could do before.
 #
-# **You need** [lecture 10](10_language_model.ipynb). **Time:** about 65 minutes to read and predict (estimated, not measured); the code runs in about three minutes on two CPU cores. Letters: **B** rows, **T** tokens, **G** answers to one prompt.
+# **You need** [lecture 10](10_language_model.ipynb). **Time:** about 70 minutes to read and predict (estimated, not measured); the code runs in about three minutes on two CPU cores. Letters: **B** rows, **T** tokens, **G** answers to one prompt.
 
 # %% jupyter={"source_hidden": true} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell says how, where it is missing.
@@ -80,7 +80,7 @@ def of(part, **what):
 #
 # ## 1 · It continues
 #
-# The model is lecture 10's, after 1,960 steps; it comes with the course. Its **prompts** are the first lines of functions in modules that it has never read. Its **answers** are what it writes after them, at most 48 tokens.
+# The model is lecture 10's, after 1,960 steps; it comes with the course. Its **prompts** are the first lines of functions in modules that it has never read. Its **answers** are what it writes after them, at most 48 tokens. (On this page they are judged at temperature 0.7 with top-p 0.9; in training they are drawn at temperature 1 from all tokens, because the gradient of section 3 is a mean over just these draws.)
 
 # %%
 pairs, first = assistant.stored_writer()
@@ -91,9 +91,9 @@ for answer in assistant.Writer(first, pairs)(asked.prompts[:40:10], temperature=
     print("-" * 60, answer.prompt + answer.body + ("" if answer.ended else " …"), sep="\n")
 
 # %% [markdown]
-# Nothing here answers your line. The model goes on as the text of a library goes on, and it does not stop: a window of training began anywhere and was cut after 256 tokens, so an end was seldom near. (SmolLM2, in lecture 10, said nothing at all to a question without the template: it ended the turn of the one who asks.)
+# Nothing here answers your line. The model goes on as the text of a library goes on, and only half of its answers end in time (section 2 counts).
 #
-# **A trained model continues its text; answering, and ending, are things that it must be shown.**
+# **A trained model continues: it does not answer your line, and often it does not end in time.**
 
 # %% [markdown]
 # <a id="fine-tuning"></a>
@@ -126,7 +126,7 @@ for token, counts in zip(rows[0, 1:], mask[0], strict=True):
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** Before, 50 % of its answers ended in time, afterwards 96 %. Of those that ended, 85 % parsed before and 90 % afterwards.
+# **(b)** In three seeds 47 to 50 % of its answers ended in time before, 95 to 97 % afterwards. Of those that ended, 81 to 85 % parsed before, and 90 to 93 % afterwards.
 #
 # </details>
 
@@ -166,9 +166,9 @@ for way, name in (("start", "before"), ("answers", "fine-tuned"), ("anywhere", "
         print(f"{name:27} seed {run['seed']}: ended {run['ended']:.1%}, parse {run['parse']:.1%}, of ended {run['parse of ended']:.1%}, {run['nats an answer token']:.3f} nats an answer token")
 
 # %% [markdown]
-# The control had as many steps on rows as long, cut *anywhere* in the same library, so few of them hold an end. It got worse: 26 % parse. So more training alone does not help; the rows that help are whole functions (one seed each). Read the lengths as well: the answers have shrunk from 37 tokens to 22, and short ones parse more often. A real held-out body costs the tuned model 2.01 nats a token, the first one 2.08.
+# The control had as many steps on rows as long, cut *anywhere* in the same library, so few of them hold an end. It got worse in each seed: 25 to 31 % parse, where it was 38 to 42 %. So more training alone does not help; the rows that help are whole functions. Of the answers that end, five to ten points more parse than before. But they have shrunk from 37 or 38 tokens to 22 or 23, and short ones parse more often. A real held-out body costs the tuned models 2.01 to 2.03 nats a token, the first one 2.08 ([evidence](evidence/10b.ipynb#fine-tuning)).
 #
-# **One pass over a few thousand answers taught this model to end; its Python is hardly better than before.**
+# **One pass over a few thousand answers taught this model above all to end.**
 
 # %% [markdown]
 # <a id="reward"></a>
@@ -177,8 +177,11 @@ for way, name in (("start", "before"), ("answers", "fine-tuned"), ("anywhere", "
 #
 # Whether Python accepts an answer can be computed, so nobody has to write answers any more: the model draws its own, and a program judges them. This is a **verifiable reward**. `parses` above is all of it. How does one learn from a number?
 #
-# * Draw G = 8 answers to the same prompt. The mean of their rewards says what this model usually gets for this prompt.
-# * An answer's **advantage** is how far it lies above that mean. Make answers above it more probable, and those below less.
+# You want the mean reward $\sum_a p(a)\,r(a)$ to rise. `parses` has no gradient, but the probability $p(a)$ of an answer has one, and $\nabla p=p\,\nabla\ln p$:
+#
+# $$\nabla\sum_a p(a)\,r(a)=\sum_a p(a)\,r(a)\,\nabla\ln p(a)$$
+#
+# The right side is a mean over answers that the model itself draws. So draw some, and push up the log probability of each by its reward (REINFORCE; Williams 1992). Since $\sum_a\nabla p(a)=0$, you may take any number $b$ off all rewards: the mean gradient stays, and a good $b$, the **baseline**, makes it less noisy. Here $b$ is the mean reward of G = 8 answers to the same prompt, and an answer's **advantage** is how far it lies above that mean.
 
 # %%
 def advantages(rewards):  # (prompts, G)
@@ -204,7 +207,16 @@ def policy_loss(model, reference, rows, mask, advantage, beta):  # …, (B,), a 
 # </details>
 
 # %% [markdown]
-# That is the core of **GRPO** (Shao et al. 2024), with which DeepSeek-R1 learned to reason (Guo et al. 2025): no second network, the group is the baseline. Here we take one step a batch, so the ratio of new to old probabilities and its clipping drop out.
+# That is the core of **GRPO** (Shao et al. 2024), with which DeepSeek-R1 learned to reason (Guo et al. 2025): no second network, the group is the baseline.
+#
+# <details><summary>What differs from the paper, and what is disputed</summary>
+#
+# * The paper takes several steps on the same draws. Then each token's gradient is weighted by the ratio $\rho$ of new to old probability, and the smaller of $\rho A$ and $\mathrm{clip}(\rho,1-\epsilon,1+\epsilon)\,A$ counts. We take one step a batch, so $\rho=1$.
+# * The paper averages over the tokens of an answer first, then over answers; `policy_loss` counts all tokens of the batch alike. To divide by the standard deviation gives more weight to prompts that are nearly always, or nearly never, solved. Liu et al. (2025) leave out both divisions.
+# * Our group's mean contains the answer itself. Before the division by the standard deviation this makes the mean gradient smaller by 1/G, and leaves its direction.
+# * The term with `beta`, $q/p-\ln(q/p)-1$ with the reference's $q$, has KL(new, reference) as its mean. But the draws are fixed, so its gradient is $\sum_a p\,(1-q/p)\,\nabla\ln p=-\sum_a q\,\nabla\ln p$, that of KL(reference, new).
+#
+# </details>
 
 # %% [markdown]
 # **Predict.** Fifty steps of 8 prompts and 8 answers each. What will most answers be?
@@ -215,7 +227,7 @@ def policy_loss(model, reference, rows, mask, advantage, beta):  # …, (B,), a 
 #
 # <details><summary>Answer</summary>
 #
-# **(c)** In the recorded run `return self`: 99.7 % of the answers to held-out first lines. `pass` stands more than three times as often in the training functions (41 bodies against 12). That the other one wins is seen here, not explained.
+# **(c)** In each of three recorded seeds `return self`: 99.7, 99.0 and 80.0 % of the answers to held-out first lines (with the third, 19 % say nothing at all, such as `return None`). `pass` is more than three times as frequent in the training functions (41 bodies against 12). That the other one wins is seen here, not explained.
 #
 # </details>
 
@@ -235,7 +247,7 @@ collapsed, history = practise(parses)
 #
 # <details><summary>Answer</summary>
 #
-# That 95 of 100 parse, in step 19 of the recorded run. Already in step 21 one answer fills half of the batch: nearly together. In this run there is no stretch in which everything parses and is still worth reading.
+# That 95 of 100 parse: in steps 19, 13 and 20 of the recorded seeds. In steps 21, 17 and 29 one answer fills half of the batch. So there is hardly a stretch in which everything parses and is still worth reading.
 #
 # </details>
 
@@ -243,7 +255,7 @@ collapsed, history = practise(parses)
 live.answers({"parse": history.parse, "the commonest answer": [some[0][1] / 64 for some in history.bodies], "groups without a difference": history.same}, history.bodies)
 
 # %% [markdown]
-# Watch the lengths on the way: 26 tokens, 16 in step 10, 8 in step 20, 5 at the end. What does not end does not parse, so short answers win first, and then one of them takes over (`return` alone would be shorter). From then on the groups have no difference, and nothing is learned any more. (The page's own run parts from the recorded one by rounding; it ends in `return self` and bare `return`.)
+# Watch the lengths on the way: in the recorded seeds 26 to 29 tokens, 13 to 16 in step 10, 6 to 8 in step 20, 5 at the end. What does not end does not parse, so short answers win first, and then one of them takes over (`return` alone would be shorter). In 9 to 13 of the 50 batches no group has a difference, and the gradient is 0 ([evidence](evidence/10b.ipynb#curves)). (The page's own run parts from the recorded one by rounding; it ends in `return self` and bare `return`.)
 #
 # **The reward was met to the last point, and the text is gone: it never said that an answer should say something.**
 
@@ -269,12 +281,12 @@ def reads_a_parameter(prompt, body):
 #
 # <details><summary>Answer</summary>
 #
-# For example `return self` (`self` alone would do, too). A method's first parameter *is* `self`, so the answer that won before earns the whole point again: the mended reward has nothing against it. In the recorded run it is 100 % of the answers.
+# For example `return self` (`self` alone would do, too). A method's first parameter *is* `self`, so the answer that won before earns the whole point again: the mended reward has nothing against it. In both recorded seeds it is 100 % of the answers.
 #
 # </details>
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
-for way in ("parses", "half and half", "half and half, shared"):
+for way in ("parses", "half and half", "half and half, shared, KL .05"):
     for run in of("rewarded", way=way):
         body, share = run["commonest"]
         print(f"{way:24} seed {run['seed']}: parse {run['parse']:.1%}, {run['tokens']:.0f} tokens, {run['distinct']:.0%} distinct, commonest {share:.0%}: {body}")
@@ -294,7 +306,7 @@ held, history_held = practise(half_and_half, beta=0.05, shared=True)
 #
 # <details><summary>Answer</summary>
 #
-# Names that nobody has ever used, such as `self._randbr()`: a new spelling is a new answer, and `self` is read. All answers of the last step differ, and they have few shapes: on held-out first lines 32 % are `self.x = None` with some name for x.
+# Names that nobody has ever used, such as `self._randbr()`: a new spelling is a new answer, and `self` is read. All answers of the last step differ, and they have few shapes: in the recorded run 29 % of those to held-out first lines are `self.x = None` with some name for x.
 #
 # </details>
 
@@ -308,16 +320,24 @@ for name, model in (("points for parsing", collapsed), ("shared points", held)):
         print(answer.prompt + answer.body.rstrip())
 
 # %% [markdown]
-# It holds: everything ends and parses, and 81 % of the answers to held-out first lines are different. But *different* is counted by letters. Whoever counts shapes, with one letter for every name, finds few. The next reward would have to count those, and may have a hole of its own.
+# It holds: in the recorded run 99 % of the answers to held-out first lines parse, and 82 % of them are different. But *different* is counted by letters. Whoever counts shapes, with one letter for every name, finds few. The next reward would have to count those, and may have a hole of its own.
 #
-# **With a penalty for repeats and a price for leaving, the answers do not collapse to one text; about a third still have one shape.**
+# **With a penalty for repeats and a price for leaving, the answers do not collapse to one text; three in ten still have one shape.**
 
 # %% [markdown]
 # <a id="price"></a>
 #
 # ## 5 · A price for leaving
 #
-# The usual brake is the **KL divergence** from the model before, the *reference*: `policy_loss` charges `beta` for it at every token. It is small where the new model says what the old one would have said. How far did each of them go? Ask what real held-out bodies cost it now: the fine-tuned model 2.01 nats a token, after the collapse 2.50, after the shared points with their price 2.27. Two things differ between the last two, so this does not say which of them held the model back.
+# Those were two brakes at once, and the second is the usual one: the **KL divergence** from the model before, the *reference*, for which `policy_loss` charges `beta` at every token. It is the mean of $\ln p_\text{new}-\ln p_\text{old}$ over what the new model writes: 0 where both agree, large where the new one writes what the old one would not. How far did each of them go?
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+for way in ("parses", "half and half", "half and half, shared, KL .05"):
+    for run in of("rewarded", way=way):
+        print(f"{way:31} seed {run['seed']}: KL {run['history']['KL'][-1]:.2f} nats a token of its own answers; a real held-out body costs {run['nats an answer token']:.2f} nats a token")
+
+# %% [markdown]
+# After the points for parsing it is 0.9 to 1.1 nats a token, after half and half 1.1 to 1.2, and after the shared points with their price 0.2. Real bodies have become dearer in the same order. But two things differ between the last two, so this does not say which of them held the model back.
 #
 # **The KL is a price, not an aim: it says how far the model may go, not where.**
 
@@ -345,9 +365,9 @@ for name, model in (("first", first), ("fine-tuned", tuned), ("shared points", h
     print(f"{name:14} one draw {hits.mean():.0%}, at least one of {draws} {hits.any(0).mean():.0%}")  # hits (draws, first lines)
 
 # %% [markdown]
-# So, as far as parsing goes, nothing new was found: the reward made usual what was possible. And what it does not count does not move. The fine-tuned model reads a parameter other than `self` of its own first line in 13 % of its answers (one of *another* first line in 1 %), and after the shared points in 10 %: `self` was enough. Yue et al. (2025) find the same pattern in large models that were rewarded for right solutions: one try gets better, many tries do not.
+# So the reward made usual what was possible. (And with sixteen draws at 100 % before, nothing new could have shown.) What it does not count hardly moves. The fine-tuned models read a parameter other than `self` of their own first line in 13 to 14 % of their answers (one of *another* first line in at most 1 %), and after the shared points in 10 %: `self` was enough. Yue et al. (2025) ask the same of large models that were rewarded for right solutions: one try gets better, many tries do not.
 #
-# **Here the reward sharpened: it made frequent what the model could do before.**
+# **Here the reward made frequent what the model could do before; nothing new was needed for full points.**
 
 # %% [markdown]
 # <a id="preferences"></a>
@@ -569,7 +589,8 @@ print("with:   ", advantages(equal))
 #
 # * That the code works: nothing that the model writes is run. That it follows instructions: a first line is no instruction, and bodies here are at most 47 tokens long.
 # * Which of the three methods is better: each has one setting, chosen beforehand, for a model of 857,216 numbers.
-# * Each recorded run has one seed, unless two or three are printed. That the answers collapse, and that they shrink, is the result; which body wins may change.
+# * What the answer mask is worth: the loss on whole rows was not compared. Nor a rarer skill, which sixteen draws do not always show, nor each of the two brakes alone.
+# * Fine-tuning, its control and the points for parsing have three recorded seeds, half and half two, all else one. That the answers collapse, and that they shrink, is the result; which body wins may change.
 # * Shares are over 300 held-out first lines (on the page 200), so their standard error is at most three points. The page and the record use the same settings.
 # * A reward model learned from people, and models large enough to find new ways: there rewards do more than sharpen, some say; that is open.
 #
@@ -590,11 +611,13 @@ print("with:   ", advantages(equal))
 # - DeepSeek-AI 2024, *DeepSeek-V3 technical report*, arXiv 2412.19437; D. Guo et al. 2025, *DeepSeek-R1*, arXiv 2501.12948
 # - E. Hu et al. 2022, *LoRA: low-rank adaptation of large language models*, arXiv 2106.09685
 # - A. Jiang et al. 2024, *Mixtral of experts*, arXiv 2401.04088
+# - Z. Liu et al. 2025, *Understanding R1-Zero-like training*, arXiv 2503.20783
 # - L. Ouyang et al. 2022, *Training language models to follow instructions with human feedback*, arXiv 2203.02155
 # - R. Rafailov et al. 2023, *Direct preference optimization*, arXiv 2305.18290
 # - J. Schulman 2020, *Approximating KL divergence*, joschu.net
 # - Z. Shao et al. 2024, *DeepSeekMath*, arXiv 2402.03300 (GRPO)
 # - N. Shazeer et al. 2017, *Outrageously large neural networks: the sparsely-gated mixture-of-experts layer*, arXiv 1701.06538
+# - R. Williams 1992, *Simple statistical gradient-following algorithms for connectionist reinforcement learning*, Machine Learning 8
 # - Y. Yue et al. 2025, *Does reinforcement learning really incentivize reasoning capacity in LLMs beyond the base model?*, arXiv 2504.13837
 #
 # <details><summary>If something looks wrong, runs slowly, or you want more</summary>

@@ -17,113 +17,156 @@ def claims(page: Page) -> None:
 
 
 def run_of(page: Page, part: str, **what) -> dict:
-    """The recorded run of seed 1."""
-    what = {"seed": 1} | what
-    (found,) = [run for run in page.recorded("assistant")["results"][part]["runs"] if what.items() <= run.items()]
+    """The recorded run of seed 1, with which the page's own runs begin."""
+    return runs_of(page, part, **what)[0]
+
+
+def runs_of(page: Page, part: str, **what) -> list[dict]:
+    """The recorded runs of a part, by seed, which begin with seed 1."""
+    found = [run for run in page.recorded("assistant")["results"][part]["runs"] if what.items() <= run.items()]
+    found.sort(key=lambda run: run["seed"])
+    assert [run["seed"] for run in found] == list(range(1, len(found) + 1)), (part, what)
     return found
 
 
+def ends_of(runs: list[dict], name: str, times: float = 100) -> tuple[float, float]:
+    """The least and the largest value of some runs."""
+    values = [times * run[name] for run in runs]
+    return min(values), max(values)
+
+
 def fine_tuning(page: Page) -> None:
-    first, tuned, control = (run_of(page, "tuned", way=way) for way in ("start", "answers", "anywhere"))
+    first, tuned, control = (runs_of(page, "tuned", way=way) for way in ("start", "answers", "anywhere"))
     page.says(
         "Of the first model's answers Python accepts {:.0f} %. After one pass over the pairs ({} steps of 32) it "
         "accepts {:.0f} %.",
-        100 * first["parse"], page.recorded("assistant")["results"]["tuned"]["steps"], 100 * tuned["parse"],
+        100 * first[0]["parse"], page.recorded("assistant")["results"]["tuned"]["steps"], 100 * tuned[0]["parse"],
     )  # fmt: skip
     page.says(
-        "Before, {:.0f} % of its answers ended in time, afterwards {:.0f} %. Of those that ended, {:.0f} % parsed "
-        "before and {:.0f} % afterwards.",
-        100 * first["ended"], 100 * tuned["ended"], 100 * first["parse of ended"], 100 * tuned["parse of ended"],
+        "In three seeds {:.0f} to {:.0f} % of its answers ended in time before, {:.0f} to {:.0f} % afterwards. Of "
+        "those that ended, {:.0f} to {:.0f} % parsed before, and {:.0f} to {:.0f} % afterwards.",
+        *ends_of(first, "ended"), *ends_of(tuned, "ended"), *ends_of(first, "parse of ended"),
+        *ends_of(tuned, "parse of ended"),
     )  # fmt: skip
+    by_seed = list(zip(control, first, tuned, strict=True))
     page.says(
-        "It got worse: {:.0f} % parse.",
-        100 * control["parse"],
-        holds=[control["parse"] < first["parse"] < tuned["parse"], control["ended"] < first["ended"]],
-    )
-    page.says("the answers have shrunk from {:.0f} tokens to {:.0f}", first["tokens"], tuned["tokens"])
+        "It got worse in each seed: {:.0f} to {:.0f} % parse, where it was {:.0f} to {:.0f} %.",
+        *ends_of(control, "parse"), *ends_of(first, "parse"),
+        holds=[less["parse"] < before["parse"] < more["parse"] for less, before, more in by_seed]
+        + [less["ended"] < before["ended"] for less, before, _ in by_seed],
+    )  # fmt: skip
+    gains = [100 * (after["parse of ended"] - before["parse of ended"]) for _, before, after in by_seed]
     page.says(
-        "A real held-out body costs the tuned model {:.2f} nats a token, the first one {:.2f}.",
-        tuned["nats an answer token"], first["nats an answer token"],
+        "Of the answers that end, five to ten points more parse than before. But they have shrunk from {:.0f} or "
+        "{:.0f} tokens to {:.0f} or {:.0f}",
+        *ends_of(first, "tokens", 1), *ends_of(tuned, "tokens", 1),
+        holds=[round(min(gains)) == 5, round(max(gains)) == 10],
+    )  # fmt: skip
+    nats = ends_of(tuned, "nats an answer token", 1)
+    page.says(
+        "A real held-out body costs the tuned models {:.2f} to {:.2f} nats a token, the first one {:.2f}",
+        *nats, first[0]["nats an answer token"],
     )  # fmt: skip
     before, after = (page.numbers("b10-parses", rf"{when} +ended (\d+)%, parse (\d+)%") for when in ("before", "steps"))
     page.says(
-        "One pass over a few thousand answers taught this model to end; its Python is hardly better than before.",
-        holds=[after[0] > before[0] + 30, abs(tuned["parse of ended"] - first["parse of ended"]) < 0.06],
+        "One pass over a few thousand answers taught this model above all to end.",
+        holds=[after[0] > before[0] + 30]
+        + [late["ended"] - early["ended"] > 0.04 * gain for (_, early, late), gain in zip(by_seed, gains, strict=True)],
     )
     learn, lines = page.numbers("b10-first", r"([\d,]+) short functions to learn from, (\d+) held-out")
     assert [learn, lines] == page.recorded("assistant")["results"]["tuned"]["functions"]
 
 
+def first_steps(runs: list[dict], curve: str, least: float) -> list[int]:
+    """The first step of each run at which a curve of its history reaches a value."""
+    return [1 + int(np.argmax(np.array(run["history"][curve]) >= least)) for run in runs]
+
+
 def reward(page: Page) -> None:
-    run = run_of(page, "rewarded", way="parses")
-    history, (body, share) = run["history"], run["commonest"]
-    parse, common = np.array(history["parse"]), np.array(history["share of the commonest"])
+    runs = runs_of(page, "rewarded", way="parses")
     page.says(
-        "In the recorded run `return self`: {:.1f} % of the answers to held-out first lines.",
-        100 * share,
-        holds=[body == "return self", run["parse"] == 1],
-    )
-    page.says(
-        "That 95 of 100 parse, in step {} of the recorded run. Already in step {} one answer fills half of the batch",
-        1 + int(np.argmax(parse >= 0.95)), 1 + int(np.argmax(common >= 0.5)),
+        "In each of three recorded seeds `return self`: {:.1f}, {:.1f} and {:.1f} % of the answers to held-out first "
+        "lines (with the third, {:.0f} % say nothing at all, such as `return None`).",
+        *(100 * run["commonest"][1] for run in runs), 100 * runs[2]["trivial"],
+        holds=[run["commonest"][0] == "return self" and run["parse"] == 1 for run in runs],
     )  # fmt: skip
-    lengths = history["length"]
     page.says(
-        "{:.0f} tokens, {:.0f} in step 10, {:.0f} in step 20, {:.0f} at the end.",
-        lengths[0], lengths[9], lengths[19], lengths[-1],
+        "That 95 of 100 parse: in steps {}, {} and {} of the recorded seeds. In steps {}, {} and {} one answer fills "
+        "half of the batch.",
+        *first_steps(runs, "parse", 0.95), *first_steps(runs, "share of the commonest", 0.5),
+    )  # fmt: skip
+    lengths = np.array([run["history"]["length"] for run in runs])[:, [0, 9, 19, -1]]
+    low, high = lengths.min(0), lengths.max(0)
+    page.says(
+        "in the recorded seeds {:.0f} to {:.0f} tokens, {:.0f} to {:.0f} in step 10, {:.0f} to {:.0f} in step 20, "
+        "{:.0f} at the end.",
+        *np.stack([low[:3], high[:3]], 1).ravel(), lengths[:, 3].mean(),
+        holds=round(low[3]) == round(high[3]),
+    )  # fmt: skip
+    equal = [int(np.sum(np.array(run["history"]["same"]) == 1)) for run in runs]
+    page.says(
+        "In {} to {} of the {} batches no group has a difference, and the gradient is 0",
+        min(equal), max(equal), len(runs[0]["history"]["same"]),
     )  # fmt: skip
     live = page.numbers("b10-practise", r"parse (\d+)%, (\d+)%; tokens (\d+), (\d+); different answers (\d+)%, (\d+)%")
     page.says(
         "The reward was met to the last point, and the text is gone",
-        holds=[live[1] > 95, live[3] < 8, live[5] < 20, history["same"][-1] == 1],
+        holds=[live[1] > 95, live[3] < 8, live[5] < 20] + [run["tokens"] < 6 for run in runs],
     )
 
 
 def holes(page: Page) -> None:
-    half, shared = (run_of(page, "rewarded", way=way) for way in ("half and half", "half and half, shared"))
+    half, shared = (runs_of(page, "rewarded", way=way) for way in ("half and half", "half and half, shared, KL .05"))
     page.says(
-        "In the recorded run it is {:.0f} % of the answers.",
-        100 * half["commonest"][1],
-        holds=[half["commonest"][0] == "return self", half["parse"] == 1],
+        "In both recorded seeds it is {:.0f} % of the answers.",
+        100 * half[0]["commonest"][1],
+        holds=[len(half) == 2] + [run["commonest"] == ["return self", 1.0] and run["parse"] == 1 for run in half],
     )
-    shape, share = shared["commonest shape"]
+    shape, share = shared[0]["commonest shape"]
     page.says(
-        "All answers of the last step differ, and they have few shapes: on held-out first lines {:.0f} % are "
-        "`self.x = None` with some name for x.",
+        "All answers of the last step differ, and they have few shapes: in the recorded run {:.0f} % of those to "
+        "held-out first lines are `self.x = None` with some name for x.",
         100 * share,
-        holds=[shared["history"]["distinct"][-1] == 1, shape == "def f():\n    x.x = None"],
+        holds=[shared[0]["history"]["distinct"][-1] == 1, shape == "def f():\n    x.x = None"],
     )
     page.says(
-        "It holds: everything ends and parses, and {:.0f} % of the answers to held-out first lines are different.",
-        100 * shared["distinct"],
-        holds=[shared["ended"] == shared["parse"] == 1],
-    )
+        "in the recorded run {:.0f} % of the answers to held-out first lines parse, and {:.0f} % of them are "
+        "different.",
+        100 * shared[0]["parse"], 100 * shared[0]["distinct"],
+    )  # fmt: skip
     live = page.numbers("b10-held", r"parse (\d+)%, (\d+)%; tokens (\d+), (\d+); different answers (\d+)%, (\d+)%")
     page.says(
-        "With a penalty for repeats and a price for leaving, the answers do not collapse to one text; about a third "
+        "With a penalty for repeats and a price for leaving, the answers do not collapse to one text; three in ten "
         "still have one shape.",
-        holds=[live[1] > 85, live[5] > 90, 0.28 < share < 0.38],
+        holds=[live[1] > 85, live[5] > 90, 0.25 < share < 0.35],
+    )
+    parsing = runs_of(page, "rewarded", way="parses")
+    left = [[run["history"]["KL"][-1] for run in runs] for runs in (parsing, half, shared)]
+    dear = [[run["nats an answer token"] for run in runs] for runs in (parsing, half, shared)]
+    page.says(
+        "After the points for parsing it is {:.1f} to {:.1f} nats a token, after half and half {:.1f} to {:.1f}, and "
+        "after the shared points with their price {:.1f}.",
+        min(left[0]), max(left[0]), min(left[1]), max(left[1]), left[2][0],
+    )  # fmt: skip
+    page.says(
+        "Real bodies have become dearer in the same order.",
+        holds=np.mean(dear[1]) > np.mean(dear[0]) > np.mean(dear[2]),
     )
 
 
 def sharpened(page: Page) -> None:
-    tuned, parsing, shared = (
-        run_of(page, part, way=way)
-        for part, way in (("tuned", "answers"), ("rewarded", "parses"), ("rewarded", "half and half, shared"))
-    )
-    page.says(
-        "the fine-tuned model {:.2f} nats a token, after the collapse {:.2f}, after the shared points with their price "
-        "{:.2f}.",
-        *(run["nats an answer token"] for run in (tuned, parsing, shared)),
-    )
+    tuned = runs_of(page, "tuned", way="answers")
+    shared = run_of(page, "rewarded", way="half and half, shared, KL .05")
     page.says(
         "Before any reward one answer of the fine-tuned model parses with {:.0f} %.",
-        100 * tuned["parse"],
+        100 * tuned[0]["parse"],
     )
     page.says(
-        "The fine-tuned model reads a parameter other than `self` of its own first line in {:.0f} % of its answers "
-        "(one of another first line in {:.0f} %), and after the shared points in {:.0f} %: `self` was enough.",
-        100 * tuned["reads its own"], 100 * tuned["reads another's"], 100 * shared["reads its own"],
+        "The fine-tuned models read a parameter other than `self` of their own first line in {:.0f} to {:.0f} % of "
+        "their answers (one of another first line in at most {:.0f} %), and after the shared points in {:.0f} %: "
+        "`self` was enough.",
+        *ends_of(tuned, "reads its own"), 100 * max(run["reads another's"] for run in tuned),
+        100 * shared["reads its own"],
     )  # fmt: skip
     first, several, held = np.reshape(page.numbers("b10-sharp-runs", r"one draw (\d+)%, .* of 16 (\d+)%"), (3, 2))
     page.says(
@@ -131,9 +174,11 @@ def sharpened(page: Page) -> None:
         holds=[several[1] >= 97, first[1] >= 90],
     )
     page.says(
-        "So, as far as parsing goes, nothing new was found: the reward made usual what was possible.",
-        holds=[held[0] > several[0] > first[0], held[1] <= several[1] + 3],
+        "So the reward made usual what was possible. (And with sixteen draws at 100 % before, nothing new could have "
+        "shown.)",
+        holds=[held[0] > several[0] > first[0], held[1] <= several[1] + 3, several[1] == 100],
     )
+    page.says("Here the reward made frequent what the model could do before; nothing new was needed for full points.")
 
 
 def preferred(page: Page) -> None:
@@ -206,12 +251,14 @@ def given(page: Page) -> None:
         words = page.output(figure).partition("[Figure: ")[2].partition("]")[0]
         page.given(words, because="the figure counts its own rows")
     page.given(
-        "about 65 minutes to read and predict (estimated, not measured); the code runs in about three minutes on two "
+        "about 70 minutes to read and predict (estimated, not measured); the code runs in about three minutes on two "
         "CPU cores.",
         "The model is lecture 10's, after 1,960 steps",
         "at most 48 tokens.",
-        "was cut after 256 tokens",
-        "Draw G = 8 answers to the same prompt.",
+        "the mean reward of G = 8 answers to the same prompt",
+        "this makes the mean gradient smaller by 1/G",
+        "0 where both agree, large where the new one writes what the old one would not.",
+        "judged at temperature 0.7 with top-p 0.9; in training they are drawn at temperature 1",
         "The mean is 0.25",
         "the loss falls from ln 2; of the log probabilities",
         "If all eight parse, every advantage is 0",
