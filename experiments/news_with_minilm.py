@@ -56,7 +56,7 @@ TRAINED = {
 }  # fmt: skip
 MANY_PLAN = (1e-4, 1)
 QUESTION = "Is this news item about {}? Answer with one of these words.\n\n{}"
-SHOWN, ASKED, AT_ONCE = 16, 300, 128  # texts in the prompt, test texts for SmolLM2, tokens that it reads at once
+SHOWN, AT_ONCE = 16, 128  # texts in SmolLM2's prompt, tokens that it reads at once
 KINDS = (
     "counted",
     "table",
@@ -280,7 +280,7 @@ class Study:
         right = np.mean(in_batches(read, self.cut(self.test)).argmax(1) == self.y_test)
         self.results.setdefault("fine-tuned on 10,000", []).append(round(float(right), 4))
 
-    def prompt(self) -> None:
+    def prompt(self, asked: int) -> None:
         """SmolLM2 reads a question about each test text; its answer is the likeliest of the classes' first tokens."""
         numbers, tokens = numbers_and_tokens()
         rows, firsts = self.rows(0), [tokens.encode(name)[0] for name in data.NEWS_CLASSES]
@@ -299,11 +299,11 @@ class Study:
                 _, cache = model(np.array([prompts[0][begin : min(same, begin + AT_ONCE)]]), cache)
             return np.stack([model(np.array([prompt[same:]]), cache)[0][0, -1] for prompt in prompts])
 
-        y, others = self.y_test[:ASKED], np.setdiff1d(rows, chosen)  # no text is both shown and asked
+        y, others = self.y_test[:asked], np.setdiff1d(rows, chosen)  # no text is both shown and asked
         found = self.results.setdefault("prompted", {"shown": len(chosen), "tests": len(y)})
-        plain = self.kept("prompted-plain", lambda: scores([], self.test[:ASKED]))  # (tests, 4)
+        plain = self.kept(f"prompted-plain-{asked}", lambda: scores([], self.test[:asked]))  # (tests, 4)
         found["no text shown"] = round(float(np.mean(plain.argmax(1) == y)), 4)
-        shown = self.kept("prompted-shown", lambda: scores(turns, self.test[:ASKED]))
+        shown = self.kept(f"prompted-shown-{asked}", lambda: scores(turns, self.test[:asked]))
         found["texts shown"] = round(float(np.mean(shown.argmax(1) == y)), 4)
         found["answers"] = np.bincount(shown.argmax(1), minlength=4).tolist()
         self.save()
@@ -323,6 +323,7 @@ def main(
     source: Annotated[str, typer.Option(help="real or sample")] = "real",
     kinds: Annotated[str, typer.Option(help="What is run, with commas between.")] = ",".join(KINDS),
     draws: Annotated[int, typer.Option(help="Draws on which networks train.")] = 1,
+    asked: Annotated[int, typer.Option(help="Test texts for SmolLM2.")] = 300,
 ) -> None:
     """Run the kinds that are named, and write the record after each."""
     study = Study(source, folder, out, work)
@@ -332,7 +333,7 @@ def main(
                 if not (work / f"{source}-answers-{kind.replace(' ', '-')}-{draw}.npy").exists():
                     study.train_on(kind, draw)
         elif kind == "prompted":
-            study.prompt()
+            study.prompt(asked)
         elif kind == "many":
             study.many(("words", "table"))
         elif kind == "many frozen":
