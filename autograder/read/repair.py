@@ -28,6 +28,7 @@ _START_LAB = re.compile(r"""start_lab\(\s*["']([\w.-]+)["']""")
 _RESET = re.compile(r"^[^\S\n]*%reset\b|magic\(\s*[\"']%?reset\b", re.MULTILINE)
 CHANGED_SINCE = "Your instructor changed the lab since you got it."
 TOO_NEW = "Your instructor added it after you got the lab."
+REMOVED = "Your instructor has removed “{}”: it earns and costs nothing."
 _FIXED = (Role.LOCKED, Role.TEST, Role.TASK)
 
 
@@ -165,6 +166,7 @@ class _Repair:
         self._refuse_other_labs(notebook, known)
         labels = self._labels(notebook["cells"])
         self.entries = self._entries(notebook["cells"], labels)
+        self.notes += [REMOVED.format(name) for name in self._removed_exercises(notebook["cells"])]
         self._forget_plain_copies()
 
     def plan(self) -> Plan:
@@ -231,6 +233,13 @@ class _Repair:
     def _test_by_content(self, source: str, taken: set[int]) -> ReleaseCell | None:
         named = self.release.named.get(find_checked_exercise(source) or "")
         return named if named is not None and named.role is Role.TEST and named.position not in taken else None
+
+    def _removed_exercises(self, cells: list[NotebookNode]) -> Iterator[str]:
+        """The exercises of an earlier release whose test is handed in: both its label and its text say the name."""
+        for cell in cells:
+            name = find_checked_exercise(_limit(cell["source"]))
+            if name and name == grade_id(cell) and name not in self.release.named:
+                yield name
 
     def _entries(self, cells: list[NotebookNode], labels: list[ReleaseCell | None]) -> list[_Entry]:
         entries: list[_Entry] = []

@@ -90,6 +90,13 @@ def test_what_the_instructor_changed_is_not_laid_to_the_student():
     assert own.startswith("The locked cell “helper” was changed"), "this one the student has written"
 
 
+def test_exercise_that_the_instructor_removed_is_named():
+    notebook = answered()
+    labelled = [("gone", "gone"), ("typed", ""), ("softmax", "gone-too")]
+    notebook.cells += [code(f'check("{name}")', metadata=flags(label) if label else {}) for name, label in labelled]
+    assert plan_of(notebook).repairs == ("Your instructor has removed “gone”: it earns and costs nothing.",)
+
+
 def test_whole_notebook_runs_in_order_without_repairs():
     plan = plan_of(answered())
     names = [step.exercise if isinstance(step, ProbeStep) else step.source for step in plan.steps]
