@@ -166,7 +166,7 @@ for way, name in (("start", "before"), ("answers", "fine-tuned"), ("anywhere", "
         print(f"{name:27} seed {run['seed']}: ended {run['ended']:.1%}, parse {run['parse']:.1%}, of ended {run['parse of ended']:.1%}, {run['nats an answer token']:.3f} nats an answer token")
 
 # %% [markdown]
-# The control had as many steps on rows as long, cut *anywhere* in the same library, so few of them hold an end. It got worse in each seed: 25 to 31 % parse, where it was 38 to 42 %. So more training alone does not help; the rows that help are whole functions. Of the answers that end, five to ten points more parse than before. But they have shrunk from 37 or 38 tokens to 22 or 23, and short ones parse more often. A real held-out body costs the tuned models 2.01 to 2.03 nats a token, the first one 2.08 ([evidence](evidence/10b.ipynb#fine-tuning)).
+# The control had as many steps on rows as long, cut *anywhere* in the same library, so few of them hold an end. It got worse in each seed: 25 to 31 % parse, where it was 38 to 42 %. So more training alone does not help; the rows that help are whole functions. Of the answers that end, five to ten points more parse than before. But they have shrunk from 37 or 38 tokens to 22 or 23, so this need not be better Python. A real held-out body costs the tuned models 2.01 to 2.03 nats a token, the first one 2.08 ([evidence](evidence/10b.ipynb#fine-tuning)).
 #
 # **One pass over a few thousand answers taught this model above all to end.**
 
@@ -181,7 +181,7 @@ for way, name in (("start", "before"), ("answers", "fine-tuned"), ("anywhere", "
 #
 # $$\nabla\sum_a p(a)\,r(a)=\sum_a p(a)\,r(a)\,\nabla\ln p(a)$$
 #
-# The right side is a mean over answers that the model itself draws. So draw some, and push up the log probability of each by its reward (REINFORCE; Williams 1992). Since $\sum_a\nabla p(a)=0$, you may take any number $b$ off all rewards: the mean gradient stays, and a good $b$, the **baseline**, makes it less noisy. Here $b$ is the mean reward of G = 8 answers to the same prompt, and an answer's **advantage** is how far it lies above that mean.
+# The right side is a mean over answers that the model itself draws. So draw some, and push up the log probability of each by its reward (REINFORCE; Williams 1992). Since $\sum_a\nabla p(a)=0$, you may take any number $b$ off all rewards: the mean gradient stays, and a good $b$, the **baseline**, makes it less noisy. Here $b$ is the mean reward of G = 8 answers to the same prompt, and an answer's **advantage** is how far it lies above that mean, divided by the group's standard deviation.
 
 # %%
 def advantages(rewards):  # (prompts, G)
