@@ -15,11 +15,11 @@
 # %% [markdown] nbgrader={"grade": false, "grade_id": "introduction", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # # Lab 09 · Vision Transformer
 #
-# You cut images into patches, build a Vision Transformer, count its parameters, and train it on handwritten digits. Then you look at
-# which patches its answer comes from, and move the digits.
+# You cut images into patches, build a Vision Transformer, and train it on handwritten digits. Then you look at which patches its
+# answer comes from, and move the digits.
 #
 # **Before you start:** read [lecture 09](../../lectures/09_vision_transformer.ipynb): this lab begins where its `PlainPatchTokens` and
-# `plain_vit` end. **Time:** about 120 minutes.
+# `plain_vit` end. **Time:** about 110 minutes.
 #
 # **How a lab works.** Replace the line `raise NotImplementedError`, run your cell, then run the check below it. It says what works, what differs first, and which mistake it
 # looks like; after the second failed attempt it adds hints. Your mark comes from the same tests on inputs that you have not
@@ -33,19 +33,19 @@
 # |---|---|---|---|---|
 # | 1 | `extract_patches` | 5 | ●●●○○ | 15 |
 # | 2 | `PatchEmbedding` | 4 | ●●○○○ | 10 |
-# | 3 | `derive_receptive_field` | 5 | ●●○○○ | 10 |
+# | 3 | `derive_receptive_field` | 6 | ●●○○○ | 10 |
 # | 4 | `build_vit` | 5 | ●●●○○ | 15 |
-# | 5 | `vit_parameter_count` | 2 | ●●○○○ | 10 |
+# | 5 | `vit_parameter_count` (optional) | 0 | ●●○○○ | 10 |
 # | 6 | `train_vit` | 3 | ●●●○○ | 15 |
 # | 7 | `attention_rollout` | 4 | ●●●○○ | 15 |
 # | 7 | `find_the_bug` | 1 | ●○○○○ | 5 |
 # | 8 | `predict` | 2 | ●○○○○ | 5 |
-# | 8 | `answers` | 3 | ●●○○○ | 10 |
-# | 9 | `merge_patches`, optional | 0 | ●●○○○ | 10 |
-# | 9 | `extract_tubelets`, optional | 0 | ●●●○○ | 15 |
-# | 10 | `measure_shift` | 6 | ●●●○○ | 15 |
+# | 8 | `answers` | 2 | ●●○○○ | 10 |
+# | 9 | `measure_shift` | 8 | ●●●○○ | 15 |
+# | 10 | `merge_patches` (optional) | 0 | ●●○○○ | 10 |
+# | 10 | `extract_tubelets` (optional) | 0 | ●●●○○ | 15 |
 #
-# Times and difficulties are estimates, not measurements.
+# Optional exercises earn no points, and their minutes are not in the total. Times and difficulties are estimates, not measurements.
 #
 # Exercise 2 uses exercise 1, exercise 4 uses exercise 2, and exercise 6 trains the model of exercise 4. All others stand on
 # their own.
@@ -225,7 +225,7 @@ def derive_receptive_field(kernel_sizes, strides, dilations):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "derive_receptive_field", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "derive_receptive_field", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 check("derive_receptive_field")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-field-seen", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -243,8 +243,8 @@ stacks = {
 for name, layers in stacks.items():
     sizes, steps = map(np.asarray, derive_receptive_field(*np.array(layers).T))
     reach = np.flatnonzero(sizes >= 224)
-    first = f"layer {reach[0] + 1}" if len(reach) else "none"
-    print(f"{name:23} last layer: size {sizes[-1]:3}, step {steps[-1]:2}; first to see 224 pixels: {first}")
+    needed = f"after {reach[0] + 1} layers" if len(reach) else "never"
+    print(f"{name:23} last layer: size {sizes[-1]:3}, step {steps[-1]:2}; sees 224 pixels: {needed}")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-field-observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -315,9 +315,9 @@ check("build_vit")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 5 · Counting
+# ## 5 · Counting (optional)
 #
-# How many trainable numbers does the model of exercise 4 have for square images of `image_size` pixels a side? Some counts are given. What
+# No points. How many trainable numbers does the model of exercise 4 have for square images of `image_size` pixels a side? Some counts are given. What
 # is left are the class token, the positions, the norms, and the sum; `num_classes=None` means that there is no head.
 #
 # ViT-B/16 (D = 768, F = 3,072, 12 blocks) for images of 224 × 224 × 3 has 85,798,656 without a head, and 86,567,656 with
@@ -353,16 +353,17 @@ def vit_parameter_count(image_size, patch_size, channels, d_model, num_layers, d
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "vit_parameter_count", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "vit_parameter_count", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("vit_parameter_count")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# Your count, your model and the lecture's, for a small ViT:
+# How many trainable numbers do your model and the lecture's have, for a small ViT? (If you wrote exercise 5, compare:
+# `vit_parameter_count(32, 4, 3, 48, 2, 96, 10)`.)
 
 # %% nbgrader={"grade": false, "grade_id": "counted", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 small = build_vit((32, 32, 3), patch_size=4, num_classes=10, num_layers=2, d_model=48, num_heads=4, d_ff=96)
 lecture, _ = plain_vit((32, 32, 3), patch=4, width=48, heads=4, hidden=96, blocks=2, classes=10)
-print(f"by you: {vit_parameter_count(32, 4, 3, 48, 2, 96, 10):,}; by Keras: {small.count_params():,}, {lecture.count_params():,}")
+print(f"trainable numbers: {small.count_params():,} in yours, {lecture.count_params():,} in the lecture's")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -506,15 +507,36 @@ plots.show(
 # The rollout mixes all heads, and knows neither values nor the feed-forward networks. It shows where the answer could come
 # from, not why it was given: [lecture 09](../../lectures/09_vision_transformer.ipynb) tests such a map.
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-guess", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 8 · Predict, then answer
 #
 # Rows of the position table start as random numbers. Which cosine is large? Two
-# rows of **D = 64** independent random numbers with mean 0 have the cosine 0 on average. How large is its **standard deviation**?
-# Put a number in place of `None`, and delete the last line of the cell, **before** you run the measurement.
+# rows of D independent random numbers with mean 0 have the cosine 0 on average. How large is its **standard deviation**?
+#
+# Guess first, for **D = 256**: put your number in place of `None`, delete the last line of the cell, and run both cells. The second
+# one draws the rows and prints what comes beside your guess. A guess earns no points.
 #
 # **By hand:** rows of four numbers of variance ¼. Which variance does a sum of four products have?
 # <details><summary>Answer</summary>4 · ¼ · ¼ = ¼: the deviation is ½.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "guess", "locked": false, "schema_version": 3, "solution": true, "task": false}
+guess = None  # one number
+### BEGIN SOLUTION
+guess = 1 / 16
+### END SOLUTION
+
+# %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+if guess is None:
+    print("First write your guess into the cell above.")
+else:
+    rng = np.random.default_rng(9)
+    for width in (16, 256):
+        first, second = rng.normal(size=(2, 10_000, width))  # rows of the table
+        cosines = (first * second).sum(-1) / np.linalg.norm(first, axis=-1) / np.linalg.norm(second, axis=-1)
+        print(f"D = {width:3d}: measured {cosines.std():.3f}" + f", your guess {guess:.3f}" * (width == 256))
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# Now answer the same question for **D = 64**, which no cell draws.
 
 # %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 predict = None  # one number
@@ -524,13 +546,6 @@ predict = 0.125
 
 # %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("predict")
-
-# %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-rng = np.random.default_rng(9)
-for width in (16, 64, 256):
-    first, second = rng.normal(size=(2, 10_000, width))  # rows of the table
-    cosines = (first * second).sum(-1) / np.linalg.norm(first, axis=-1) / np.linalg.norm(second, axis=-1)
-    print(f"D = {width:3d}: measured {cosines.std():.3f}" + f", predicted {predict}" * (width == 64))
 
 # %% nbgrader={"grade": false, "grade_id": "positions", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 rows = np.asarray(looking.position_table(vit))[0, 1:]  # (N, D), without the class token
@@ -570,12 +585,86 @@ answers = {
 }
 ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "answers", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "answers", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("answers")
 
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-shift", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 9 · Move the digits
+#
+# What does a model recognise when its images move? Write the function that measures it. Images move
+# sideways by whole pixels, to the right where a shift is positive. What leaves an image is lost, and what comes in is background, 0.
+# For each shift report four numbers:
+#
+# - `accuracy`: the share of the moved images that are recognised;
+# - `change`: this accuracy minus that of the images as they are, whether or not 0 is among the shifts;
+# - `error`: the standard error of the change, **paired**: for each image take 1 or 0 (recognised or not) when moved, minus 1 or 0 as it is.
+#   Of these n differences take the standard deviation (`ddof=1`) divided by √n;
+# - `along`: the accuracy on the same moved images when the model's position rows move along with the patches. This is possible where the
+#   shift is a whole number of patches. Elsewhere it is None.
+#
+# The model is the function `predict(images, rows)`. It returns the classes (n,) that a model predicts whose position rows have moved to the
+# right by `rows` patches: 0 for none, negative numbers for the left.
+
+# %% nbgrader={"grade": false, "grade_id": "measure_shift-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def measure_shift(predict, images, labels, shifts, patch_size):
+    """Accuracy, its change and the paired error at each shift, and the accuracy with the position rows moved along.
+
+    Args:
+        predict: called as predict(images, rows); returns the classes (n,).
+        images: (n, h, w, C), background 0.
+        labels: the true classes (n,).
+        shifts: a list of whole numbers of pixels from −w to w, in any order.
+        patch_size: columns of a patch, P.
+
+    Returns:
+        A dictionary, shift -> the tuple (accuracy, change, error, along).
+    """
+    ### BEGIN SOLUTION
+    width = images.shape[2]
+    padded = np.pad(images, ((0, 0), (0, 0), (width, width), (0, 0)))  # (n, h, 3w, C)
+    base, found = predict(images, 0) == labels, {}
+    for shift in shifts:
+        moved = padded[:, :, width - shift : 2 * width - shift]  # (n, h, w, C)
+        hits = predict(moved, 0) == labels
+        change = hits.astype("float64") - base
+        is_whole = shift % patch_size == 0
+        along = np.mean(predict(moved, shift // patch_size) == labels) if is_whole else None
+        found[shift] = (hits.mean(), change.mean(), change.std(ddof=1) / len(images) ** 0.5, along)
+    return found
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "measure_shift", "locked": true, "points": 8, "schema_version": 3, "solution": false, "task": false}
+check("measure_shift")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-shift-seen", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# Your own model, with digits that move by up to four pixels; a patch has two. First guess: at which shift is it down to one half,
+# is it the same to both sides, and what do the rows bring back?
+# <details><summary>In our run</summary>From 89 % it is below one half at one pixel: 38 % to the left, 42 % to the right. The rows bring 85 % and 79 % back at two pixels, and 17 % and 16 % at
+# four: too much ink is gone.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "shifted", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+def predict_moved(images, rows):
+    return looking.predict_with_rows(vit, images, rows)
+
+
+found = measure_shift(predict_moved, unseen, true, list(range(-4, 5)), 2)
+for shift, (accuracy, change, error, along) in found.items():
+    with_rows = "" if along is None else f"; rows moved along {along:.1%}"
+    print(f"{shift:+d} pixels: {accuracy:.1%}, change {100 * change:+.1f} ± {196 * error:.1f} points{with_rows}")
+
+figure = looking.shift_figure(found, predict_moved, unseen[0], true[0], 2)
+plots.show(
+    figure,
+    alt="""The further the digits move, the fewer are recognised. Moved by one patch, the position rows bring most of it back. Above a
+digit at five shifts with what the model says; below accuracy by shift, with and without the position rows moved along.""",
+)
+
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 9 · More patches (optional)
+# ## 10 · More patches (optional)
 #
 # No points. `merge_patches` undoes what `extract_patches` did; a model that draws images ends with it. The patch size follows from the
 # number of entries of a patch and the number of channels. All sizes fit. The same functions are forbidden.
@@ -639,84 +728,10 @@ def extract_tubelets(video, frames, patch_size):
 # %% nbgrader={"grade": true, "grade_id": "extract_tubelets", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("extract_tubelets")
 
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-shift", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 10 · Move the digits
-#
-# What does a model recognise when its images move? Write the function that measures it. Images move
-# sideways by whole pixels, to the right where a shift is positive. What leaves an image is lost, and what comes in is background, 0.
-# For each shift report four numbers:
-#
-# - `accuracy`: the share of the moved images that are recognised;
-# - `change`: this accuracy minus that of the images as they are, whether or not 0 is among the shifts;
-# - `error`: the standard error of the change, **paired**: for each image take 1 or 0 (recognised or not) when moved, minus 1 or 0 as it is.
-#   Of these n differences take the standard deviation (`ddof=1`) divided by √n;
-# - `along`: the accuracy on the same moved images when the model's position rows move along with the patches. This is possible where the
-#   shift is a whole number of patches. Elsewhere it is None.
-#
-# The model is the function `predict(images, rows)`. It returns the classes (n,) that a model predicts whose position rows have moved to the
-# right by `rows` patches: 0 for none, negative numbers for the left.
-
-# %% nbgrader={"grade": false, "grade_id": "measure_shift-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def measure_shift(predict, images, labels, shifts, patch_size):
-    """Accuracy, its change and the paired error at each shift, and the accuracy with the position rows moved along.
-
-    Args:
-        predict: called as predict(images, rows); returns the classes (n,).
-        images: (n, h, w, C), background 0.
-        labels: the true classes (n,).
-        shifts: a list of whole numbers of pixels from −w to w, in any order.
-        patch_size: columns of a patch, P.
-
-    Returns:
-        A dictionary, shift -> the tuple (accuracy, change, error, along).
-    """
-    ### BEGIN SOLUTION
-    width = images.shape[2]
-    padded = np.pad(images, ((0, 0), (0, 0), (width, width), (0, 0)))  # (n, h, 3w, C)
-    base, found = predict(images, 0) == labels, {}
-    for shift in shifts:
-        moved = padded[:, :, width - shift : 2 * width - shift]  # (n, h, w, C)
-        hits = predict(moved, 0) == labels
-        change = hits.astype("float64") - base
-        is_whole = shift % patch_size == 0
-        along = np.mean(predict(moved, shift // patch_size) == labels) if is_whole else None
-        found[shift] = (hits.mean(), change.mean(), change.std(ddof=1) / len(images) ** 0.5, along)
-    return found
-    ### END SOLUTION
-
-
-# %% nbgrader={"grade": true, "grade_id": "measure_shift", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
-check("measure_shift")
-
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-shift-seen", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# Your own model, with digits that move by up to four pixels; a patch has two. First guess: at which shift is it down to one half,
-# is it the same to both sides, and what do the rows bring back?
-# <details><summary>In our run</summary>From 89 % it is below one half at one pixel: 38 % to the left, 42 % to the right. The rows bring 85 % and 79 % back at two pixels, and 17 % and 16 % at
-# four: too much ink is gone.</details>
-
-# %% nbgrader={"grade": false, "grade_id": "shifted", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-def predict_moved(images, rows):
-    return looking.predict_with_rows(vit, images, rows)
-
-
-found = measure_shift(predict_moved, unseen, true, list(range(-4, 5)), 2)
-for shift, (accuracy, change, error, along) in found.items():
-    with_rows = "" if along is None else f"; rows moved along {along:.1%}"
-    print(f"{shift:+d} pixels: {accuracy:.1%}, change {100 * change:+.1f} ± {196 * error:.1f} points{with_rows}")
-
-figure = looking.shift_figure(found, predict_moved, unseen[0], true[0], 2)
-plots.show(
-    figure,
-    alt="""The further the digits move, the fewer are recognised. Moved by one patch, the position rows bring most of it back. Above a
-digit at five shifts with what the model says; below accuracy by shift, with and without the position rows moved along.""",
-)
-
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-12", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
-# Report what you measured in exercise 10: how much accuracy does a move cost, how sure are you, and which part of the loss is the position
+# Report what you measured in exercise 9: how much accuracy does a move cost, how sure are you, and which part of the loss is the position
 # table? How did you find your prediction of exercise 8? And a friend has 2,000 labelled X-ray images and wants to train a ViT on them from
 # scratch, "because it beats ConvNets on ImageNet". What do you answer? Four to eight sentences. This earns no points; your instructor
 # reads it and writes back.
