@@ -23,7 +23,7 @@
 # <details><summary>If you come from PyTorch</summary>A mask says True for <i>may attend</i>; in <code>nn.MultiheadAttention</code> True means blocked. Pass masks by name: <code>attention_mask=</code>.</details>
 #
 # **Before you start:** read [lecture 08](../../lectures/08_decoder_and_masking.ipynb): this lab begins where its class
-# `PlainDecoderBlock` ends (no dropout). **Time:** about 110 minutes.
+# `PlainDecoderBlock` ends (no dropout). **Time:** about 95 minutes.
 # The end of each part is a good place to stop.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
@@ -37,16 +37,16 @@
 # |---|---|---|---|---|---|
 # | A · the model | 1 | `causal_mask` | 1 | ●○○○○ | 5 |
 # | | 1 | `padding_mask` | 1 | ●○○○○ | 5 |
-# | | 1 | `combine_masks` | 1 | ●○○○○ | 5 |
+# | | 1 | `combine_masks` (optional) | 0 | ●○○○○ | 5 |
 # | | 1 | `shift_right` | 1 | ●○○○○ | 5 |
 # | | 2 | `DecoderBlock` | 7 | ●●○○○ | 10 |
 # | | 3 | `Transformer` | 7 | ●●○○○ | 10 |
-# | B · the loss | 4 | `kl_divergence` | 1 | ●●○○○ | 10 |
+# | B · the loss | 4 | `kl_divergence` (optional) | 0 | ●●○○○ | 10 |
 # | | 5 | `masked_cross_entropy` | 5 | ●●○○○ | 10 |
 # | | 5 | `find_the_bug` | 3 | ●○○○○ | 5 |
 # | | 6 | `predict` | 1 | ●○○○○ | 5 |
-# | | 6 | `derive_smoothing_floor` | 5 | ●●○○○ | 10 |
-# | C · the measurement | 7 | `measure_exposure` | 5 | ●●●○○ | 20 |
+# | | 6 | `derive_smoothing_floor` | 7 | ●●○○○ | 10 |
+# | C · the measurement | 7 | `measure_exposure` | 5 | ●●○○○ | 10 |
 # | D · optional | 8 | `answers` (optional) | 0 | ●●○○○ | 10 |
 # | | 9 | `cross_entropy` (optional) | 0 | ●○○○○ | 5 |
 # | | 9 | `js_divergence` (optional) | 0 | ●●○○○ | 10 |
@@ -56,7 +56,7 @@
 #
 # Times and difficulties are estimates, not measurements.
 #
-# Exercise 3 uses 1 and 2, and the training before exercise 7 uses 1 to 6. If you are stuck elsewhere, go on.
+# Exercise 3 uses 1 and 2, and the training before exercise 7 uses 1 to 3, 5 and 6. If you are stuck elsewhere, go on.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.
@@ -148,7 +148,7 @@ check("padding_mask")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# **Both at once:** a key may be seen when **every** mask allows it. The masks have different shapes, such as (T, T) and
+# **Both at once (optional, no points):** a key may be seen when **every** mask allows it. The masks have different shapes, such as (T, T) and
 # (B, 1, T), and broadcast as NumPy's rules say. Write it for any number of masks:
 #
 # - masks may be boolean or hold the integers 0 and 1, also mixed;
@@ -171,7 +171,7 @@ def combine_masks(*masks):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "combine_masks", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "combine_masks", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("combine_masks")
 
 
@@ -213,9 +213,9 @@ check("shift_right")
 # %% nbgrader={"grade": false, "grade_id": "picture-masks", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 target_ids = np.array([[5, 9, 6, 7, 3], [8, 4, 3, 0, 0]])  # (B, T)
 words = [["the", "cat", "sat", "down", "[END]"], ["it", "slept", "[END]", "[PAD]", "[PAD]"]]
-masks = combine_masks(causal_mask(5), padding_mask(target_ids))  # (B, T, T)
+masks = causal_mask(5) & np.asarray(padding_mask(target_ids))  # (B, T, T)
 figure, panels = plt.subplots(1, 2, figsize=(9.2, 3.6), layout="constrained")
-for panel, mask, names in zip(panels, np.asarray(masks), words, strict=True):
+for panel, mask, names in zip(panels, masks, words, strict=True):
     plots.attention_map(mask, names, names, mask=mask, title="dark: may attend", values=False, ax=panel)
 plots.show(
     figure,
@@ -305,39 +305,6 @@ lecture.set_weights(block.get_weights())
 print(f"largest difference: {np.abs(np.asarray(lecture(x, memory, visible) - yours)).max():.4f}")
 
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-encoder", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ### Your encoder block
-#
-# The encoder needs the post-norm block of lab 04. Paste your `EncoderBlock` and its `FeedForward` into the next cell, in place
-# of the class that stands there. Or write three lines: norm1 and dropout1, then norm3 and dropout3. Its cross-attention is
-# then never called, and so has no weights.
-
-# %% nbgrader={"grade": false, "grade_id": "encoder-block", "locked": false, "schema_version": 3, "solution": true, "task": false}
-class EncoderBlock(DecoderBlock):
-    """The block of an encoder, post-norm: a decoder block without its middle part, and not causal."""
-
-    def call(self, x, attention_mask=None, training=None):
-        """Encode x, (B, S, D); attention_mask is (B, 1, S), True where a token may be looked at."""
-        ### BEGIN SOLUTION
-        h = self.self_attention(query=x, key=x, value=x, attention_mask=attention_mask)  # (B, S, D)
-        x = self.norm1(x + self.dropout1(h, training=training))
-        return self.norm3(x + self.dropout3(self.feed_forward(x), training=training))
-        ### END SOLUTION
-
-
-# %% nbgrader={"grade": false, "grade_id": "encoder-alone", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-block = EncoderBlock(8, 2, 16)
-tokens = np.random.default_rng(0).normal(size=(2, 4, 8)).astype("float32")  # (B, S, D)
-visible = padding_mask(np.array([[5, 9, 6, 7], [8, 4, 0, 0]]))  # (B, 1, S)
-other = np.where(np.asarray(visible).transpose(0, 2, 1), tokens, 1)  # other vectors at the padding
-later = np.where(np.arange(4)[:, None] < 3, tokens, 1)  # another last token
-print("one vector for each token:", block(tokens, attention_mask=visible).shape == (2, 4, 8))
-print("the last token changes the first one:", not np.allclose(block(tokens)[0, 0], block(later)[0, 0], atol=1e-5))
-print("post-norm, so each vector has mean 0:", np.allclose(np.mean(block(tokens), axis=-1), 0, atol=1e-5))
-print("16 arrays of weights, as without a cross-attention:", len(block.weights) == 16)
-print("padding changes nothing:", np.allclose(block(tokens, visible)[1, :2], block(other, visible)[1, :2], atol=1e-5))
-
-
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 3 · The Transformer
 #
@@ -358,10 +325,23 @@ print("padding changes nothing:", np.allclose(block(tokens, visible)[1, :2], blo
 # The model has to work inside `tf.function`, where a length may be unknown: `ids.shape[1]` is then None, and `ops.shape(ids)[1]`
 # is the length. Pass masks and `training=` to the blocks by name: Keras refuses `True` by position.
 #
+# `EncoderBlock`, the post-norm block of lab 04, is given above the skeleton: norm1 and dropout1, then norm3 and dropout3 of a decoder block. Its
+# cross-attention is never called, and so has no weights. Your own block of lab 04 fits in its place.
+#
 # There is no norm outside of the blocks. `num_layers` may be 0: then the logits are (E[ids]·√D + positions) Eᵀ, and the
 # first group of the check looks at these alone.
 
 # %% nbgrader={"grade": false, "grade_id": "Transformer-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class EncoderBlock(DecoderBlock):
+    """The block of an encoder, post-norm: a decoder block without its middle part, and not causal."""
+
+    def call(self, x, attention_mask=None, training=None):
+        """Encode x, (B, S, D); attention_mask is (B, 1, S), True where a token may be looked at."""
+        seen = self.self_attention(query=x, value=x, attention_mask=attention_mask)  # (B, S, D)
+        x = self.norm1(self.dropout1(seen, training=training) + x)
+        return self.norm3(self.dropout3(self.feed_forward(x), training=training) + x)
+
+
 class Transformer(keras.Model):
     """The encoder-decoder Transformer, with one embedding for source, target and output.
 
@@ -437,9 +417,9 @@ check("Transformer")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-9", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Part B · The loss
 #
-# ## 4 · Kullback–Leibler divergence
+# ## 4 · Kullback–Leibler divergence (optional)
 #
-# A prediction q and the target p are distributions over the V words. The cross-entropy $H(p, q) = -\sum_v p_v \ln q_v$ is
+# No points. A prediction q and the target p are distributions over the V words. The cross-entropy $H(p, q) = -\sum_v p_v \ln q_v$ is
 # what q costs when the words come from p. The divergence says how much more q costs than p itself would, in nats:
 #
 # $$KL(p \,\|\, q) = \sum_v p_v \ln \frac{p_v}{q_v} = H(p, q) - H(p).$$
@@ -465,7 +445,7 @@ def kl_divergence(p, q):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "kl_divergence", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "kl_divergence", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("kl_divergence")
 
 
@@ -546,13 +526,35 @@ def find_the_bug(logits, targets, pad_id=0, label_smoothing=0.0):
 # %% nbgrader={"grade": true, "grade_id": "find_the_bug", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("find_the_bug")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-guess", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 6 · How low can the loss go?
 #
 # Your Transformer is about to learn to write a row of digits backwards: a task in which every output token has to find
-# its source token. The loss has **label smoothing 0.1**, and the vocabulary has **V = 14 words**. Suppose that the model
-# becomes perfect: how low does this loss go? Put the number, in nats, in place of `None`, and delete the last line of
-# the cell. It has to be within 0.015.
+# its source token. Suppose that the model becomes perfect: how low does a loss with **label smoothing** go?
+#
+# Guess first, for a vocabulary of **V = 4 words** and ε = 0.4. Put your number, in nats, in place of `None`, delete the last line of the cell, and
+# run both cells. The second one searches with your `masked_cross_entropy`: 300 steps downhill on the four logits of one token. A guess earns
+# no points.
+
+# %% nbgrader={"grade": false, "grade_id": "guess", "locked": false, "schema_version": 3, "solution": true, "task": false}
+guess = None  # one number, in nats
+### BEGIN SOLUTION
+guess = 0.94
+### END SOLUTION
+
+# %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+if guess is None:
+    print("First write your guess into the cell above.")
+else:
+    logits = tf.Variable(np.zeros((1, 1, 4), "float32"))  # (B, T, V)
+    for _ in range(300):
+        with tf.GradientTape() as tape:
+            loss = masked_cross_entropy(logits, np.array([[3]]), label_smoothing=0.4)
+        logits.assign_sub(tape.gradient(loss, logits))
+    print(f"lowest loss found {float(loss):.3f}, your guess {guess:.3f}; its prediction:", *ops.softmax(logits)[0, 0].numpy().round(3))
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# Now answer the same question for your Transformer: **V = 14 words**, label smoothing 0.1. It has to be within 0.015.
 
 # %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 predict = None  # one number, in nats
@@ -600,7 +602,7 @@ def derive_smoothing_floor(vocab_size, smoothing):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "derive_smoothing_floor", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "derive_smoothing_floor", "locked": true, "points": 7, "schema_version": 3, "solution": false, "task": false}
 check("derive_smoothing_floor")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-13", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -672,17 +674,17 @@ plots.show(figure, alt="Both losses fall and level off just above a dotted line,
 # ## 7 · Measure: does a model recover from a wrong token?
 #
 # The lecture put one false digit into a prefix and went on with correct ones. A model that writes goes on with **its own**
-# tokens, so one mistake may lead to the next. Write the measurement, for any model. For each sentence n, with p =
+# tokens, so one mistake may lead to the next. You measure it, for any model. For each sentence n, with p =
 # `positions[n]`, the model continues twice:
 #
-# - after `targets[n][:p]` and the **false** token;
-# - after `targets[n][:p]` and the **right** token `targets[n][p]`. This is the base rate.
+# - after `targets[n][:p]` and the **right** token `targets[n][p]`. This is the base rate;
+# - after `targets[n][:p]` and the **false** token.
 #
-# `next_token` puts the start id before a prefix itself. Each written token is appended to its own prefix, right or
-# wrong, and compared with the target at its position. Step k is the k-th written token, at position p + k. A sentence
-# counts at step k only if its target has a token there: not padding (0), and not behind the last column.
+# The stub does this. Each written token is appended to its own prefix, right or wrong, and compared with the target at its position. Step k is
+# the k-th written token, at position p + k. What you get is the array `is_right`, (2, N, K): 1 or 0 for each sentence and step, first after the
+# right token, then after the false one. It is NaN where the target has no token at this step; such a sentence does **not count** at this step.
 #
-# Is a difference larger than chance? The sentences are the **same**, so take for each of them d: right after the right token
+# You write the rest: for each step the two shares `base` and `after`, and what they can say. Is a difference larger than chance? The sentences are the **same**, so take for each of them d: right after the right token
 # (1 or 0) minus right after the false one. With n sentences at a step, the `margin` is 1.96 · (standard deviation of d, with
 # `ddof=1`) / √n.
 #
@@ -703,18 +705,18 @@ def measure_exposure(next_token, targets, positions, false_ids, steps):
     Returns:
         The tuple (after, base, margin), each (K,): entry 0 belongs to step 1.
     """
-    ### BEGIN SOLUTION
-    right = np.full((2, len(targets), steps), np.nan)  # after the right token, after the false one
+    is_right = np.full((2, len(targets), steps), np.nan)  # (2, N, K)
     for n, target in enumerate(np.asarray(targets)):
         place = positions[n]
-        for kind, first in enumerate((target[place], false_ids[n])):
-            prefix = [*target[:place], first]
+        for kind, token in enumerate((target[place], false_ids[n])):
+            prefix = [*target[:place], token]
             for step, wanted in enumerate(target[place + 1 : place + 1 + steps]):
                 if wanted != 0:
                     prefix.append(next_token(n, prefix))
-                    right[kind, n, step] = prefix[-1] == wanted
-    base, after = np.nanmean(right, axis=1)
-    lost = right[0] - right[1]
+                    is_right[kind, n, step] = prefix[-1] == wanted
+    ### BEGIN SOLUTION
+    base, after = np.nanmean(is_right, axis=1)
+    lost = is_right[0] - is_right[1]
     return after, base, 1.96 * np.nanstd(lost, axis=0, ddof=1) / np.sqrt(np.sum(lost == lost, axis=0))
     ### END SOLUTION
 
@@ -736,6 +738,7 @@ source, target = draw_batch(rng, size=150)
 positions = rng.integers(0, 3, size=150)
 digits = target[np.arange(150), positions] - FIRST
 false_ids = FIRST + (digits + rng.integers(1, 10, size=150)) % 10
+figure, ax = plt.subplots(figsize=(6.5, 3.2))
 for name, model in models.items():
     logits_of = tf.function(lambda source, reads, model=model: model((source, reads), training=False))
 
@@ -745,10 +748,19 @@ for name, model in models.items():
         return int(np.argmax(logits_of(tf.constant(source[n : n + 1]), tf.constant(reads))[0, len(prefix)]))
 
     after, base, margin = measure_exposure(next_token, target, positions, false_ids, steps=4)
+    ax.errorbar(range(1, 5), base - after, margin, capsize=3, label=name, **plots.LINES[len(ax.containers)])
     for step, numbers in enumerate(zip(after, base, margin, strict=True), 1):
         print(
             f"{name:16} step {step}: after a false digit {numbers[0]:.2f}, base {numbers[1]:.2f}, margin {numbers[2]:.2f}"
         )
+ax.axhline(0, color="gray", linestyle=":")
+ax.set(xlabel="steps after the false digit", ylabel="accuracy lost", xticks=range(1, 5))
+ax.legend(title="trained with")
+plots.show(
+    figure,
+    alt="""Accuracy that one false digit costs, by the number of steps after it, with its margin. One curve for each of your two models: trained on
+correct prefixes, and on prefixes with a tenth of false digits.""",
+)
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-17", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Part D · Optional

@@ -90,10 +90,8 @@ def test_the_encoder_block_of_lab_04_can_be_pasted():
         if "class FeedForward" in source or "class EncoderBlock" in source
     ]
     assert len(pasted) == 2
-    sources = []
-    for source in solution_sources(LAB):
-        sources += pasted if "class EncoderBlock" in source else [source]
-    assert outcome(LAB, exercises_of(LAB)["Transformer"], namespace(sources)).share == 1
+    names = namespace([*solution_sources(LAB), *pasted])
+    assert outcome(LAB, exercises_of(LAB)["Transformer"], names).share == 1
 
 
 @pytest.mark.filterwarnings("error")
