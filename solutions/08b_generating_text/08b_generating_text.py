@@ -15,13 +15,13 @@
 # %% [markdown] nbgrader={"grade": false, "grade_id": "introduction", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # # Lab 08b · Generating text
 #
-# The second part of lab 08: how a sentence comes out of a decoder. You write two searches, the cut of the probabilities
-# before a token is drawn, and the cache that makes writing cheap. You measure whether the most probable sentence is a
+# The second part of lab 08: how a sentence comes out of a decoder. You write two searches, and the cut of the probabilities
+# before a token is drawn. You measure whether the most probable sentence is a
 # typical one, and derive why a small model may write for a large one. Nothing here needs your model of lab 08: a language
 # model of counted words stands in for it, and so a search takes no time.
 #
 # **Before you start:** read [lecture 08b](../../lectures/08b_generating_text.ipynb), sections 1 to 4: this lab begins where its
-# `PlainCaptionModel` and `reshaped` end. **Time:** about 115 minutes.
+# `PlainCaptionModel` and `reshaped` end. **Time:** about 105 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line `raise
 # NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
@@ -36,14 +36,16 @@
 # | 1 | `greedy_decode` | 3 | ●●○○○ | 10 |
 # | 1 | `predict` | 2 | ●○○○○ | 5 |
 # | 2 | `beam_search` | 6 | ●●●●○ | 25 |
-# | 3 | `top_p` | 4 | ●●○○○ | 10 |
+# | 3 | `top_p` | 5 | ●●○○○ | 10 |
 # | 3 | `find_the_bug` | 3 | ●●○○○ | 10 |
-# | 4 | `measure_typical` | 3 | ●●●○○ | 15 |
-# | 4 | `report` | 1 | ●○○○○ | 5 |
-# | 5 | `cached_attention` | 4 | ●●○○○ | 10 |
-# | 5 | `design` | 2 | ●○○○○ | 5 |
-# | 6 | `derive_acceptance` | 4 | ●●○○○ | 10 |
+# | 4 | `measure_typical` | 4 | ●●●○○ | 15 |
+# | 4 | `report` | 3 | ●○○○○ | 5 |
+# | 5 | `derive_acceptance` | 6 | ●●○○○ | 10 |
+# | 6 | `cached_attention` (optional) | 0 | ●●○○○ | 10 |
+# | 6 | `design` (optional) | 0 | ●○○○○ | 5 |
 # | 7 | `perplexity` (optional) | 0 | ●●○○○ | 10 |
+#
+# Optional exercises earn no points, and their minutes are not in the total.
 #
 # Times and difficulties are estimates, not measurements.
 
@@ -58,7 +60,7 @@ if "google.colab" in sys.modules:
 # %% nbgrader={"grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 print("Loading TensorFlow, which takes about ten seconds …")
 
-from coursekit import captions, data, quiet, start_lab
+from coursekit import captions, data, plots, quiet, start_lab
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
 
@@ -67,6 +69,7 @@ import warnings
 from collections import Counter, defaultdict
 
 import keras
+import matplotlib.pyplot as plt
 import numpy as np
 import tensorflow as tf
 from keras import ops
@@ -74,6 +77,7 @@ from keras import ops
 from coursekit.pages.caption_model import PlainCaptionModel, reshaped  # the lecture's
 
 warnings.filterwarnings("ignore", message="You are using a softmax over axis")  # the first token sees one key
+plots.use_course_style()
 check = start_lab("08b_generating_text")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-model", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -148,25 +152,21 @@ def greedy_decode(step_fn, start_id, end_id, max_length):
 # %% nbgrader={"grade": true, "grade_id": "greedy_decode", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("greedy_decode")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ### Predict, then measure
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-guess", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Predict, then answer
 #
 # A decoder that reads a right prefix gives the right next token with probability 0.95, at every position. Nothing else is
-# known. What share of its sentences of **12 tokens** is right from the first token to the last? Put a number between
-# 0 and 1 in place of `None`, and delete the last line of the cell, **before** you run the measurement below. It has to
-# be within 0.02, and at the end you are asked for the reason.
+# known. What share of its sentences is right from the first token to the last?
+#
+# Guess first, for sentences of **20 tokens**: put a number between 0 and 1 in place of `None`, delete the last line of the cell, and run
+# both cells. In the second one your `greedy_decode` writes 2,000 sentences with a decoder that goes wrong with probability 0.05. A guess earns
+# no points.
 
-# %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
-predict = None  # a number between 0 and 1
+# %% nbgrader={"grade": false, "grade_id": "guess", "locked": false, "schema_version": 3, "solution": true, "task": false}
+guess = None  # a number between 0 and 1
 ### BEGIN SOLUTION
-predict = 0.54
+guess = 0.36
 ### END SOLUTION
-
-# %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("predict")
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-measured", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# In the measurement your `greedy_decode` writes 2,000 sentences with a decoder that goes wrong with probability 0.05.
 
 # %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 rng = np.random.default_rng(12)
@@ -177,8 +177,23 @@ def mostly_right(prefix):
     return np.log(np.where(np.arange(5) == (3 if rng.random() < 0.95 else 4), 0.9, 0.025))
 
 
-written = [greedy_decode(mostly_right, START_ID, END_ID, max_length=13) for _ in range(2000)]
-print(f"predicted {predict}, measured {np.mean([set(each[1:]) == {3} for each in written]):.3f}")
+if guess is None:
+    print("First write your guess into the cell above.")
+else:
+    written = [greedy_decode(mostly_right, START_ID, END_ID, max_length=21) for _ in range(2000)]
+    print(f"your guess {guess:.3f}, measured {np.mean([set(each[1:]) == {3} for each in written]):.3f}")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# Now answer the same question for sentences of **12 tokens**. It has to be within 0.02, and at the end you are asked for the reason.
+
+# %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+predict = None  # a number between 0 and 1
+### BEGIN SOLUTION
+predict = 0.54
+### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("predict")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-15", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -289,7 +304,7 @@ def top_p(probabilities, p):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "top_p", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "top_p", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
 check("top_p")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-lecture", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -413,7 +428,7 @@ def measure_typical(step_fn, searched, draw, seeds):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "measure_typical", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "measure_typical", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("measure_typical")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-16", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -424,11 +439,13 @@ check("measure_typical")
 # <details><summary>Answer</summary>Nearly 0, per token too: the beam's sentence is not only short. 0 of 300 proves less than "never": a share of 1 % gives 0 of 300 in 5 of 100 measurements, because 0.99 to the power 300 is 0.05.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "writing", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+draws = {seed: drawn(1.0, np.random.default_rng(seed)) for seed in range(300)}
 searched = {"greedy": greedy_decode(next_word, START_ID, END_ID, max_length=30)}
 searched["beam of 5"], _ = beam_search(next_word, START_ID, END_ID, 5, 30)
-places = measure_typical(next_word, searched, lambda seed: drawn(1.0, np.random.default_rng(seed)), list(range(300)))
-for name, (log_p, ahead, ahead_per_token) in places.items():
-    print(f"{name:9} log p {log_p:6.2f}  ahead {ahead:.2f}, per token {ahead_per_token:.2f}  {text_of(searched[name])}")
+found = measure_typical(next_word, searched | draws, draws.get, list(draws))
+for name, tokens in searched.items():
+    log_p, ahead, ahead_per_token = found[name]
+    print(f"{name:9} log p {log_p:6.2f}  ahead {ahead:.2f}, per token {ahead_per_token:.2f}  {text_of(tokens)}")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-report", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### Report your own numbers
@@ -444,14 +461,72 @@ report = {"ahead": None, "per_token": None}  # two shares
 report = {"ahead": 0.45, "per_token": 0.32}
 ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "report", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "report", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("report")
 
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-cache", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 5 · The cache
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-derive", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 5 · Derive: a small model writes for a large one
 #
-# When a decoder writes token t, the keys and values of the tokens before it have not changed. They are kept, and a
+# A large model, the **target**, gives the law p of the next token; a small and fast one, the **draft**, gives q. In *speculative
+# sampling* (Leviathan et al., 2023) the draft proposes a token x drawn from q. The target **accepts** x with the probability
+# min(1, p(x)/q(x)). If it does not, a new token is drawn from a third law, the **residual** r. The target can judge several proposed
+# tokens in one call, which saves time.
+#
+# Derive, for given p and q, the share of proposed tokens that is accepted, and the r with which the token that comes out has
+# **exactly** the law p. Write down first: how often does x come out because it was proposed and accepted? How much is then lacking
+# to p(x), and who has to supply it?
+#
+# - p and q are (…, V), float32 or float64, each row a law; entries may be 0, in one of them or in both.
+# - Where p = q nothing is rejected, and every r would do: return p there.
+#
+# **By hand:** p = (0.6, 0.3, 0.1), q = (0.2, 0.3, 0.5).
+# <details><summary>Answer</summary>Proposed and accepted: 0.2, 0.3 and 0.5 · 0.2 = 0.1, together 0.6. Only the first token lacks something, 0.4, so r = (1, 0, 0).</details>
+
+# %% nbgrader={"grade": false, "grade_id": "derive_acceptance-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def derive_acceptance(target, draft):
+    """What speculative sampling accepts, and what it draws from after a rejection.
+
+    Args:
+        target, draft: the laws p and q of the next token, arrays (…, V).
+
+    Returns:
+        The tuple (accepted, residual): the accepted share (…,), and r (…, V).
+    """
+    ### BEGIN SOLUTION
+    accepted = np.minimum(target, draft).sum(axis=-1)
+    lacking = np.maximum(target - draft, 0)
+    rejected = lacking.sum(axis=-1, keepdims=True)
+    return accepted, np.where(rejected > 0, lacking / np.where(rejected > 0, rejected, 1), target)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "derive_acceptance", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+check("derive_acceptance")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-law", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See the law
+#
+# One token, written 100,000 times: proposed by the draft, and drawn from your residual where it is rejected. Its shares should be
+# p, although most tokens come from q. With r = p, do the tokens that q prefers come too often, or too rarely?
+# <details><summary>Answer</summary>Too often: they keep what q gives them, and get a share of what was rejected on top.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "law", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+rng = np.random.default_rng(8)
+p, q = np.array([0.5, 0.3, 0.15, 0.05]), np.array([0.2, 0.2, 0.3, 0.3])
+accepted, residual = derive_acceptance(p, q)
+for name, law in (("your r", residual), ("r = p", p)):
+    tokens = rng.choice(4, size=100_000, p=q)
+    is_accepted = rng.random(100_000) < p[tokens] / q[tokens]
+    tokens = np.where(is_accepted, tokens, rng.choice(4, size=100_000, p=law))
+    shares = np.bincount(tokens, minlength=4) / 100_000
+    print(f"{name:7} accepted {is_accepted.mean():.3f} (derived {accepted:.3f}), shares {shares.round(3)}, p {p}")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-cache", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 6 · The cache (optional)
+#
+# No points. When a decoder writes token t, the keys and values of the tokens before it have not changed. They are kept, and a
 # step computes one query, one key and one value: those of the newest token. **No causal mask is needed**, because what
 # comes later is not there yet.
 #
@@ -487,12 +562,12 @@ def cached_attention(query, key, value, cache=None):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "cached_attention", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "cached_attention", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("cached_attention")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-design", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ### Design: how many key heads?
+# ### Design: how many key heads? (optional)
 #
 # A model has 40 blocks, H = 40 query heads of width K = 128, and reads 4,096 tokens; a number takes two bytes. A server has 24 GiB
 # left for caches (1 GiB = 2³⁰ bytes). With G = H key heads the cache of one text takes 3.125 GiB, so 7 texts fit. Choose G and the
@@ -510,66 +585,8 @@ def design():
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "design", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "design", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("design")
-
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-derive", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 6 · Derive: a small model writes for a large one
-#
-# A large model, the **target**, gives the law p of the next token; a small and fast one, the **draft**, gives q. In *speculative
-# sampling* (Leviathan et al., 2023) the draft proposes a token x drawn from q. The target **accepts** x with the probability
-# min(1, p(x)/q(x)). If it does not, a new token is drawn from a third law, the **residual** r. The target can judge several proposed
-# tokens in one call, which saves time.
-#
-# Derive, for given p and q, the share of proposed tokens that is accepted, and the r with which the token that comes out has
-# **exactly** the law p. Write down first: how often does x come out because it was proposed and accepted? How much is then lacking
-# to p(x), and who has to supply it?
-#
-# - p and q are (…, V), float32 or float64, each row a law; entries may be 0, in one of them or in both.
-# - Where p = q nothing is rejected, and every r would do: return p there.
-#
-# **By hand:** p = (0.6, 0.3, 0.1), q = (0.2, 0.3, 0.5).
-# <details><summary>Answer</summary>Proposed and accepted: 0.2, 0.3 and 0.5 · 0.2 = 0.1, together 0.6. Only the first token lacks something, 0.4, so r = (1, 0, 0).</details>
-
-# %% nbgrader={"grade": false, "grade_id": "derive_acceptance-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def derive_acceptance(target, draft):
-    """What speculative sampling accepts, and what it draws from after a rejection.
-
-    Args:
-        target, draft: the laws p and q of the next token, arrays (…, V).
-
-    Returns:
-        The tuple (accepted, residual): the accepted share (…,), and r (…, V).
-    """
-    ### BEGIN SOLUTION
-    accepted = np.minimum(target, draft).sum(axis=-1)
-    lacking = np.maximum(target - draft, 0)
-    rejected = lacking.sum(axis=-1, keepdims=True)
-    return accepted, np.where(rejected > 0, lacking / np.where(rejected > 0, rejected, 1), target)
-    ### END SOLUTION
-
-
-# %% nbgrader={"grade": true, "grade_id": "derive_acceptance", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("derive_acceptance")
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-law", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ### See the law
-#
-# One token, written 100,000 times: proposed by the draft, and drawn from your residual where it is rejected. Its shares should be
-# p, although most tokens come from q. With r = p, do the tokens that q prefers come too often, or too rarely?
-# <details><summary>Answer</summary>Too often: they keep what q gives them, and get a share of what was rejected on top.</details>
-
-# %% nbgrader={"grade": false, "grade_id": "law", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-rng = np.random.default_rng(8)
-p, q = np.array([0.5, 0.3, 0.15, 0.05]), np.array([0.2, 0.2, 0.3, 0.3])
-accepted, residual = derive_acceptance(p, q)
-for name, law in (("your r", residual), ("r = p", p)):
-    tokens = rng.choice(4, size=100_000, p=q)
-    is_accepted = rng.random(100_000) < p[tokens] / q[tokens]
-    tokens = np.where(is_accepted, tokens, rng.choice(4, size=100_000, p=law))
-    shares = np.bincount(tokens, minlength=4) / 100_000
-    print(f"{name:7} accepted {is_accepted.mean():.3f} (derived {accepted:.3f}), shares {shares.round(3)}, p {p}")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-perplexity", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -652,32 +669,22 @@ for before in range(6):
     print(f"words looked at: {before}  counted {measured[0]:6.2f}  new {measured[1]:6.2f}")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-cost", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## See your cache and your nucleus write
+# ## See your nucleus write
 #
-# The caption model of lecture 08b, with your `cached_attention` in its four blocks and your `top_p`; its probabilities are compared
-# with those of `PlainCaptionModel`. Before you run the cell: at which setting will the captions repeat each other, and at which will
+# The caption model of lecture 08b, its `PlainCaptionModel`, with your `top_p`. Before you run the cell: at which setting will the captions repeat each other, and at which will
 # their grammar break?
 # <details><summary>In our run</summary>At 0.5 they are all a man, a woman or a group that walks or sits. At 1.5 the grammar breaks; p = 0.9 at 1 keeps most of it.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "cost", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 words, w = captions.load()
-lecture, differences = PlainCaptionModel(w), []
+lecture = PlainCaptionModel(w)
 
 
 def caption(temperature, p, rng):
-    ids, caches, kept = [captions.START], [None] * len(w["w_q"]), lecture.empty(1)
+    ids, kept = [captions.START], lecture.empty(1)
     while len(ids) < 25 and ids[-1] != captions.END:
-        x = w["table"][ids[-1:]] * w["table"].shape[1] ** 0.5 + w["positions"][len(ids) - 1]  # (1, D)
-        for i, cache in enumerate(caches):
-            query_key_value = (captions.normed(x) @ w[name][i] for name in ("w_q", "w_k", "w_v"))
-            heads = [each.reshape(1, 4, 1, -1) for each in query_key_value]  # (1, H, 1, K)
-            output, caches[i] = cached_attention(*heads, cache)
-            x = x + np.reshape(output, x.shape) @ w["w_o"][i]
-            x = x + np.maximum(captions.normed(x) @ w["widen"][i], 0) @ w["narrow"][i]
-        logits = (captions.normed(x) @ w["table"].T + w["allowed"])[0]
         log_p, kept = lecture(np.array(ids[-1:]), kept)  # (1, V), and its cache
-        differences.append(np.abs(np.exp(log_p[0]) - np.asarray(ops.softmax(logits))).max())
-        probabilities = np.asarray(ops.softmax(logits / temperature), "float64")
+        probabilities = np.asarray(ops.softmax(log_p[0] / temperature), "float64")
         ids.append(int(rng.choice(len(words), p=top_p(probabilities / probabilities.sum(), p))))
     return " ".join(words[token] for token in ids[1:])
 
@@ -686,12 +693,11 @@ for temperature, p in ((0.5, 1.0), (1.0, 0.9), (1.0, 1.0), (1.5, 1.0)):
     print(f"temperature {temperature}, p = {p}")
     for seed in range(3):
         print("   ", caption(temperature, p, np.random.default_rng(seed)))
-print(f"largest difference from the lecture's probabilities: {max(differences):.4f}")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-smollm2", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Your decoding on a published model
 #
-# SmolLM2 (Hugging Face, 2024) has 134.5 million numbers and 49,152 tokens. `NextToken` makes it a `step_fn`: **your** `cached_attention` runs in all its 30 blocks, and **your** `greedy_decode`, `beam_search` and `top_p` choose. Without your `cached_attention` (leave it out of the call) it takes a given one.
+# SmolLM2 (Hugging Face, 2024) has 134.5 million numbers and 49,152 tokens. `NextToken` makes it a `step_fn`, and **your** `greedy_decode`, `beam_search` and `top_p` choose. If you wrote exercise 6, call `NextToken(…, cached_attention)`: then **your** `cached_attention` runs in all its 30 blocks.
 #
 # Nothing here is graded. Set `TALK = True` and run the two cells. The first time, 93 MB are fetched; then it takes about half a minute and 1.5 GB of memory.
 #
@@ -704,7 +710,7 @@ TALK = False  # True: fetch the published numbers
 if TALK:
     from coursekit.published_heads import NextToken
 
-    step = NextToken("A brown dog is running after the black dog.", cached_attention)
+    step = NextToken("A brown dog is running after the black dog.")
 
     def by_chance(p, rng, length=20):
         tokens = [step.start_id]
@@ -722,6 +728,27 @@ if TALK:
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "smollm2-seen", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # In our run greedy search says the same sentence twice (log p −18.0). The beam finds a more probable text (−16.4), which contradicts itself: "The dog is running towards the black dog, but the dog is not running towards the black dog". The drawn texts have −49.6 and −58.0, and go somewhere. These are four texts from one beginning; [lecture 08b](../../lectures/08b_generating_text.ipynb) measures more.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-picture", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## A picture to keep
+#
+# Your 300 drawn sentences of exercise 4, and where your two searches stand. Before you run the cell: where is each of the two lines, in the
+# middle of the heap or at its edge?
+# <details><summary>In our run</summary>The beam stands at the right edge: no drawn sentence has a larger log p. Greedy search stands inside, in the right part of the heap.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "picture", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+figure, ax = plt.subplots(figsize=(6.5, 3))
+ax.hist([found[seed][0] for seed in draws], bins=30, color=plots.LINES[0]["color"], alpha=0.6, label="300 drawn sentences")
+for line, (name, tokens) in zip(plots.LINES[1:3], searched.items(), strict=True):
+    style = {key: line[key] for key in ("color", "linestyle")}
+    ax.axvline(found[name][0], **style, label=f"{name}: {text_of(tokens)}")
+ax.set(xlabel="log p of the sentence, nats", ylabel="sentences")
+ax.legend(loc="upper left", fontsize=8)
+plots.show(
+    figure,
+    alt="""The beam's sentence stands at the right edge of what the model draws. A histogram of log p of 300 drawn sentences, and two lines: the greedy
+sentence inside it, the beam's at its end.""",
+)
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-18", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words

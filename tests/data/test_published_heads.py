@@ -220,7 +220,7 @@ def test_a_labs_cell_runs_with_a_small_model(small, labs, lab, monkeypatch):
     noise = np.tile(RNG.integers(273, size=(1, 64)), 2)
     monkeypatch.setattr(published_heads, "heads_of_block", lambda text, **_: block(text, block=1))
     monkeypatch.setattr(published_heads, "said_twice", lambda **_: noise)
-    monkeypatch.setattr(published_heads, "NextToken", lambda text, own: step("a dog", own))
+    monkeypatch.setattr(published_heads, "NextToken", lambda text, own=None: step("a dog", own))
     assert shown(lab, "smollm2", dict(labs[lab]))
 
 
