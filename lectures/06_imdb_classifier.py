@@ -155,7 +155,7 @@ for source, (bag, linear) in counters.items():
     print("  most positive:", ", ".join(entries[order[:-8:-1]]))
 
 # %% [markdown]
-# On IMDB counting is correct for nine validation reviews in ten, by the words that you would have chosen; *710* is “7/10”, a rating in the text. (The review above is labelled positive.) In the sample counting fails for every fourth review.
+# On IMDB counting is correct for nine validation reviews in ten, and its strongest entries are the words that you would have chosen; *710* is “7/10”, a rating in the text. (The review above is labelled positive.) In the sample counting fails for every fourth review, although a pair like *gripping but* holds a scrap of order.
 #
 # And the Transformer? Here is the end of the story, on the test parts; the other sections tell how it comes about.
 #

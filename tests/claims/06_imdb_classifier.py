@@ -20,10 +20,15 @@ def claims(page: Page) -> None:
 def texts(page: Page) -> None:
     sample, valid = page.numbers("baseline", r"entries; validation ([\d.]+)")
     page.says(
-        "On IMDB counting is correct for nine validation reviews in ten, by the words that you would have chosen;",
+        "On IMDB counting is correct for nine validation reviews in ten, and its strongest entries are the words that "
+        "you would have chosen;",
         holds=[abs(valid - 0.9) < 0.02, "worst" in page.output("baseline")],
     )
-    page.says("In the sample counting fails for every fourth review.", holds=abs(sample - 0.75) < 0.03)
+    page.says(
+        "In the sample counting fails for every fourth review, although a pair like gripping but holds a "
+        "scrap of order.",
+        holds=[abs(sample - 0.75) < 0.03, "gripping but" in page.output("baseline")],
+    )
     cut = page.number("rows", r"real: .* longer than 200 words (\d+)%")
     page.says("Four in ten of the real reviews are longer than 200 words", holds=abs(cut - 40) < 3)
     shown = np.reshape(page.numbers("by-hand", r"\[ ?(\d+) +(\d+) +(\d+) +(\d+) +(\d+)\]"), (6, 5)).tolist()
