@@ -273,7 +273,10 @@ def pack_coursekit(files: Mapping[str, bytes]) -> bytes:
 
 # -- the files around lectures and labs: README, package, environment, settings --------------------------------------
 
-_RENDERED = ("README.md", "pyproject.toml", "requirements.txt", "environment.yml", "nbgrader_config.py", ".gitignore")
+_RENDERED = (
+    *("README.md", "AGENTS.md", "pyproject.toml", "requirements.txt", "environment.yml", "nbgrader_config.py"),
+    ".gitignore",
+)
 _FOR_CLASSROOM = (".github/workflows/checks.yml",)
 
 

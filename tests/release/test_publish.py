@@ -42,7 +42,7 @@ def test_the_students_repository(course, tmp_path):
     target = tmp_path / "public"
     summary = publish(course, target)
     assert names(target) == {
-        *(".gitignore", MARKER, "README.md", "environment.yml", "nbgrader_config.py", "pyproject.toml"),
+        *(".gitignore", MARKER, "AGENTS.md", "README.md", "environment.yml", "nbgrader_config.py", "pyproject.toml"),
         *("requirements.txt", "coursekit/__init__.py", f"coursekit/reference/{LAB}.json", "data/README.md"),
         *("lectures/01_tiny.ipynb", f"labs/{LAB}/{LAB}.ipynb"),
     }
@@ -52,6 +52,7 @@ def test_the_students_repository(course, tmp_path):
     assert any(requirement.startswith("tensorflow") for requirement in project["project"]["dependencies"])
     assert "- [A tiny lab](labs/01_tiny/01_tiny.ipynb)\n" in (target / "README.md").read_text()
     assert "- [Lecture](lectures/01_tiny.ipynb)\n" in (target / "README.md").read_text()
+    assert "course, *Tiny course*.\n" in (target / "AGENTS.md").read_text()
     everything = b"".join(path.read_bytes() for path in target.rglob("*") if path.is_file())
     assert b"autograder" not in everything and b"carefully" not in everything
 
