@@ -39,6 +39,9 @@ def start() -> None:
         raise typer.BadParameter(str(error)) from None
     if importlib.util.find_spec("jupyterlab") is None:
         raise typer.BadParameter("JupyterLab is not installed here: activate the course's environment first")
+    if not Path("course.toml").exists():  # students need no "Create Assignment"; who makes the course does
+        places = [str(Path(__file__).parent), os.environ.get("JUPYTER_CONFIG_PATH", "")]
+        os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, places))
     settings = [f"--LabApp.default_url=/lab/tree/{PAGE}", "--LabApp.news_url=None"]  # no question about news
     os.execv(sys.executable, [sys.executable, "-m", "jupyterlab", *settings])
 

@@ -30,10 +30,12 @@ def window(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "course")
     ran: list[list[str]] = []
     monkeypatch.setattr(os, "execv", lambda *words: ran.append(list(words[1])))
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "")
     assert CliRunner().invoke(app, ["start"]).exit_code == 0
+    environment = {"JUPYTER_CONFIG_PATH": os.environ["JUPYTER_CONFIG_PATH"]}
     monkeypatch.undo()
     settings = [word for word in ran[0] if word.startswith("--LabApp")]
-    server = Server(tmp_path / "course", tmp_path / "state", more=settings)
+    server = Server(tmp_path / "course", tmp_path / "state", environment, settings)
     opened = Window(tmp_path)
     opened.open(server, "")
     yield opened
@@ -52,3 +54,6 @@ def test_it_opens_on_the_list_is_accessible_and_a_link_opens_the_lab_by_keyboard
         assert not violations(window, PAGE)
     window.find(f"{PAGE} a", "Lab 02").send_keys(Keys.ENTER)
     window.find(".lm-TabBar-tabLabel", f"{LAB}.ipynb")
+    window.find(".jp-ToolbarButtonComponent", "Validate")
+    window.shot("lab-opened-from-start")
+    assert not window.all(".jp-SideBar .lm-TabBar-tab[title*='Create Assignment']")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -85,10 +86,16 @@ def test_it_is_written_anew_and_somebody_elses_notebook_stays(course):
 def test_the_command_opens_jupyterlab_on_the_page(course, monkeypatch):
     ran = []
     monkeypatch.setattr(os, "execv", lambda *words: ran.append(words[1]))
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "mine")
+    (course / "course.toml").touch()
+    assert CliRunner().invoke(app, ["start"]).exit_code == 0 and os.environ["JUPYTER_CONFIG_PATH"] == "mine"
+    (course / "course.toml").unlink()
     done = CliRunner().invoke(app, ["start"])
     assert done.exit_code == 0, done.output
+    first, others = os.environ["JUPYTER_CONFIG_PATH"].split(os.pathsep)
+    assert "nbgrader:create-assignment" in Path(first, "labconfig", "page_config.json").read_text() and others == "mine"
     settings = [f"--LabApp.default_url=/lab/tree/{PAGE}", "--LabApp.news_url=None"]
-    assert ran[0][1:] == ["-m", "jupyterlab", *settings] and (course / PAGE).is_file()
+    assert ran[1][1:] == ["-m", "jupyterlab", *settings] and (course / PAGE).is_file()
     shutil.rmtree(course / "lectures")
     shutil.rmtree(course / "labs")
     done = CliRunner().invoke(app, ["start"])
