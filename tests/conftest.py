@@ -5,6 +5,7 @@ import re
 import sys
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import settings
@@ -36,6 +37,19 @@ def fallen_walls() -> str:
     from autograder.sandbox import check_walls
 
     return "; ".join(f"{wall.name}: {wall.why}" for wall in check_walls() if wall.required and not wall.stands)
+
+
+@pytest.fixture
+def students_kernel(tmp_path, monkeypatch):
+    """Where a student works: in a kernel, in a folder of her own, with nothing that says otherwise."""
+    (tmp_path / "work" / "lab").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "work" / "lab")
+    monkeypatch.setattr("IPython.get_ipython", lambda: SimpleNamespace(kernel=object()))
+    from coursekit.beside import RAISING
+
+    for name in RAISING:
+        monkeypatch.delenv(name, raising=False)
+    return monkeypatch
 
 
 def pytest_addoption(parser):

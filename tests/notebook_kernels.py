@@ -3,7 +3,7 @@
 Ports are chosen before the kernel takes them. Where two notebooks are run at once, another program can take one in
 between; then the kernel ends, and nbval waits for it for a minute and gives up.
 
-For a student a check that fails only reports; nbval sees a failure where a cell raises (`coursekit.check.lab.RAISING`).
+For a student a check that fails only reports; nbval sees a failure where a cell raises (`coursekit.beside.RAISING`).
 """
 
 from __future__ import annotations

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import linecache
-import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +13,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
+from coursekit.beside import raises
 from coursekit.check import callees, rules
 from coursekit.check.attempts import attempt
 from coursekit.check.cells import Cell, read_cells
@@ -25,10 +25,6 @@ from coursekit.check.report import CheckFailed, Report
 from coursekit.check.statuses import STUB
 from coursekit.probes import described, load_probe
 from coursekit.probes.sharing import LayerCache, sharing
-
-# Set where a run has to see what failed: the first two by nbgrader while it validates and executes, the third where
-# notebooks are run as tests.
-RAISING = ("NBGRADER_VALIDATING", "NBGRADER_EXECUTION", "COURSE_CHECKS_RAISE")
 
 
 def start_lab(lab: str) -> Lab:
@@ -77,7 +73,7 @@ class Lab:
         """
         report = self.report(exercise, sys._getframe(1).f_globals)
         _show(report)
-        if not report.judgement.passed and any(os.environ.get(name, "0") not in ("", "0") for name in RAISING):
+        if not report.judgement.passed and raises():
             raise CheckFailed(report.summary)
 
     def report(self, exercise: str, namespace: Mapping[str, Any]) -> Report:

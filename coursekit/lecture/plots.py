@@ -22,6 +22,7 @@ from matplotlib.colors import Colormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from coursekit.beside import write_beside
 from coursekit.lecture.diagrams import HATCHES, PALETTE, text_colour
 
 # One entry per line of a plot: colour, dash pattern and marker differ together, so that a grey print stays legible.
@@ -69,12 +70,13 @@ def use_course_style() -> None:
     )
 
 
-def show(figure: Figure | Axes, alt: str) -> None:
+def show(figure: Figure | Axes, alt: str, keep: str = "") -> None:
     """Display a figure as PNG with its caption and alternative text, then close it.
 
     The first sentence of the text is the caption, visible below the picture: what to notice. The whole text goes into
     the output's metadata (nbconvert writes it as <img alt>), into the plain-text form of the output, into the PNG
     itself, and, because JupyterLab ignores the metadata, the rest of it into a folded line below the caption.
+    The picture is also saved as the file `keep` beside a student's notebook, where there is one that can be written to.
     Raises ValueError when alt is empty.
     """
     if not alt.strip():
@@ -88,6 +90,8 @@ def show(figure: Figure | Axes, alt: str) -> None:
     picture = {"image/png": base64.b64encode(buffer.getvalue()).decode("ascii"), "text/plain": f"[Figure: {alt}]"}
     display(picture, raw=True, metadata={"image/png": {"alt": alt}})
     display({"text/html": below_figure(alt), "text/plain": ""}, raw=True)
+    if keep and write_beside(keep, buffer.getvalue()):
+        print(f"This picture is yours to keep: {keep}, beside this notebook.")
 
 
 def caption_and_rest(alt: str) -> tuple[str, str]:

@@ -14,10 +14,11 @@ from lab_matrix import code_cells
 from measuring import takes_at_most
 
 from autograder.declare.declaration import Declaration
+from coursekit.beside import RAISING
 from coursekit.check import failures
 from coursekit.check.attempts import failed
 from coursekit.check.judge import GroupJudgement, Judgement, tidy_message
-from coursekit.check.lab import RAISING, Lab, start_lab
+from coursekit.check.lab import Lab, start_lab
 from coursekit.check.reference import load_reference
 from coursekit.check.report import CheckFailed, Report, fitted
 from coursekit.lecture import python_names

@@ -1,6 +1,9 @@
 """The shared plots and diagrams draw without error, carry alternative text, and stay legible in grey."""
 
+import base64
 import itertools
+from pathlib import Path
+from unittest.mock import Mock
 
 import matplotlib
 
@@ -9,6 +12,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -135,6 +139,38 @@ def test_lines_and_text_are_legible_on_light_and_dark_pages(page):
     pale = {name: diagrams.contrast(colour, page) for name, colour in drawn.items()}
     assert {name: ratio for name, ratio in pale.items() if ratio < 2.9} == {}
     assert pale["ink"] > 3.7
+
+
+def show_and_keep() -> None:
+    plots.show(plots.matrix_map(WEIGHTS), alt="A map.", keep="lab09.png")
+
+
+def test_a_picture_to_keep_is_saved_beside_the_notebook_and_said(displayed, students_kernel, capsys):
+    show_and_keep()
+    assert Path("lab09.png").read_bytes() == base64.b64decode(displayed[0][0]["image/png"])
+    assert "lab09.png, beside this notebook" in capsys.readouterr().out
+
+
+def test_a_picture_is_not_kept_in_the_grader_by_a_tool_by_the_instructor_or_in_a_read_only_folder(
+    displayed, students_kernel, capsys, tmp_path
+):
+    with students_kernel.context() as grader:
+        grader.setattr("IPython.get_ipython", lambda: InteractiveShell())
+        show_and_keep()
+    with students_kernel.context() as validating:
+        validating.setenv("NBGRADER_VALIDATING", "1")
+        show_and_keep()
+    with students_kernel.context() as instructor:
+        (tmp_path / "course.toml").touch()
+        (tmp_path / "labs" / "lab").mkdir(parents=True)
+        instructor.chdir(tmp_path / "labs" / "lab")
+        show_and_keep()
+    with students_kernel.context() as read_only:
+        read_only.setattr(
+            Path, "write_bytes", Mock(side_effect=PermissionError)
+        )  # for root every folder can be written
+        show_and_keep()
+    assert len(displayed) == 8 and not list(tmp_path.rglob("*.png")) and not capsys.readouterr().out
 
 
 def test_the_first_sentence_of_the_words_is_the_caption():

@@ -16,7 +16,7 @@ from nbgrader.validator import Validator
 from traitlets.config import Config
 
 from autograder.release.validation import configure_validation
-from coursekit.check.lab import RAISING
+from coursekit.beside import RAISING
 
 # A check as the notebook shows it: the report's class and its last line, without what is tested.
 CHECK = """
