@@ -123,7 +123,7 @@ class Report:
     def progress_line(self) -> str:
         """How many exercises of the lab pass, and how many points that makes."""
         passed, (reached, most) = sum(self.progress.values()), self.points
-        return f"{passed} of {len(self.progress)} exercises pass, {reached:.3g} of {most:g} points"
+        return f"{passed} of {len(self.progress)} exercises pass, {round(reached, 1):g} of {most:g} points"
 
     @property
     def lab_line(self) -> str:

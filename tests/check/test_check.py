@@ -97,7 +97,9 @@ def test_the_points_reached_stand_beside_the_exercises_passed(lab):
     report = lab.report("self_attention_matrix", {"self_attention_matrix": lambda x: unstable(np.asarray(x))})
     assert 0 < report.judgement.share < 1
     reached = 1 + lab.reference.points["self_attention_matrix"] * report.judgement.share
-    assert f"{reached:.3g} of {total:g} points" in str(report) and f"{reached:.3g} of" in report._repr_html_()
+    assert f"{reached:.1f} of {total:g} points" in str(report) and f"{reached:.1f} of" in report._repr_html_()
+    third = Report(report.spec, report.judgement, 1, {}, (5 + 2 / 3, 40.0))
+    assert third.progress_line.endswith(" 5.7 of 40 points")
 
 
 def of_cells(lab: Lab, exercise: str, *cells: str, **names: object) -> Report:
