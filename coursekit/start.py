@@ -74,7 +74,7 @@ def _labs(folder: Path) -> Iterator[Path]:
 def points_shown(notebook: NotebookNode) -> float | None:
     """The most points that a report in a saved notebook shows; None where no check has run.
 
-    A report counts what was checked since the kernel started, so the last one may show less than an earlier one.
+    A report counts what passed so far, so the last one may show less than an earlier one.
     """
     shown = [
         "".join(output.get("data", {}).get("text/plain", ""))

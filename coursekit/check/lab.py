@@ -10,13 +10,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 from coursekit.beside import raises
 from coursekit.check import callees, rules
 from coursekit.check.attempts import attempt
 from coursekit.check.cells import Cell, read_cells
+from coursekit.check.earlier import hash_cell, read_passed, write_passed
 from coursekit.check.guard import guard
 from coursekit.check.judge import Attempt, Expectation, Judgement, judge, not_run
 from coursekit.check.readings import read
@@ -39,7 +40,7 @@ def start_lab(lab: str) -> Lab:
     Raises:
         ValueError: there is no such lab.
     """
-    started = Lab(load_reference(lab))
+    started = Lab(load_reference(lab), read_passed(lab))
     total = sum(started.reference.points.values())
     print(
         f"Lab {lab.partition('_')[0]}, {started.reference.title}: {len(started.progress)} exercises, {total:g} points. "
@@ -49,10 +50,17 @@ def start_lab(lab: str) -> Lab:
 
 
 class Lab:
-    """The visible checks of one lab, and which of them passed."""
+    """The visible checks of one lab, and which of them passed.
 
-    def __init__(self, reference: LabReference):
+    Args:
+        reference: the lab.
+        before: for exercises that passed before the kernel was restarted, the hash of the cell.
+    """
+
+    def __init__(self, reference: LabReference, before: Mapping[str, str] = MappingProxyType({})):
         self.reference = reference
+        self._before = {name: cell for name, cell in before.items() if name in reference.specs}
+        self._passed: dict[str, str] = {}  # since then
         self.progress = dict.fromkeys(reference.specs, False)
         self.failed: Counter[tuple[str, str]] = Counter()  # failed tries, by exercise and first group that failed
         self._shares = dict.fromkeys(reference.specs, 0.0)  # of an exercise's points, when last checked
@@ -73,6 +81,7 @@ class Lab:
         """
         report = self.report(exercise, sys._getframe(1).f_globals)
         _show(report)
+        write_passed(self.reference.lab, self._before | self._passed)
         if not report.judgement.passed and raises():
             raise CheckFailed(report.summary)
 
@@ -90,6 +99,7 @@ class Lab:
         if judgement.is_wrong or (judgement.status == "missing" and _is_written(exercise, cells, trees)):
             judgement = self._beside_callees(judgement, namespace, trees)
         self.progress[exercise], self._shares[exercise] = judgement.passed, judgement.share
+        self._remember(exercise, judgement.passed, cells, trees)
         failing = judgement.first_failing
         place = exercise, failing.name if failing else ""
         if judgement.status != "missing" and failing:
@@ -98,9 +108,21 @@ class Lab:
                 self.failed[place] += 1
             self._tried[place] = code
         points = self.reference.points
-        reached = sum(points.get(name, 0.0) * share for name, share in self._shares.items())
-        spec = self.reference.specs[exercise]
-        return Report(spec, judgement, self.failed[place], self.progress, (reached, sum(points.values())))
+        shares = self._shares | dict.fromkeys(self._before, 1.0)
+        reached = sum(points.get(name, 0.0) * share for name, share in shares.items())
+        spec, reach = self.reference.specs[exercise], (reached, sum(points.values()))
+        return Report(spec, judgement, self.failed[place], self.progress, reach, frozenset(self._before))
+
+    def _remember(self, exercise: str, passed: bool, cells: Sequence[str], trees: Sequence[Cell]) -> None:
+        """Keep what this check says, and forget what passed before the restart with another cell than has run since."""
+        found = {name: _find_own_cell(name, cells, trees) for name in (exercise, *self._before)}
+        own = {name: None if cell is None else hash_cell(cell) for name, cell in found.items()}
+        self._before = {
+            name: before for name, before in self._before.items() if name != exercise and own[name] in (None, before)
+        }
+        self._passed.pop(exercise, None)
+        if passed:
+            self._passed[exercise] = own[exercise] or ""
 
     def _beside_callees(self, judgement: Judgement, namespace: Mapping[str, Any], trees: Sequence[Cell]) -> Judgement:
         """Add to the judgement what has to be said about the exercises that this one calls: that a cell has not run, or
@@ -136,8 +158,14 @@ class Lab:
 
 def _is_written(exercise: str, cells: Sequence[str], trees: Sequence[Cell]) -> bool:
     """Whether the stub is gone from the last cell that defines an exercise."""
-    own = [cell for cell, tree in zip(cells, trees, strict=True) if any(exercise in part.binds for part in tree)]
-    return bool(own) and STUB not in own[-1]
+    own = _find_own_cell(exercise, cells, trees)
+    return own is not None and STUB not in own
+
+
+def _find_own_cell(exercise: str, cells: Sequence[str], trees: Sequence[Cell]) -> str | None:
+    """The last cell that defines an exercise."""
+    own = (cell for cell, tree in zip(cells, trees, strict=True) if any(exercise in part.binds for part in tree))
+    return next(reversed([*own]), None)
 
 
 def _cells(namespace: Mapping[str, Any]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from html import escape
 
@@ -15,6 +15,7 @@ from coursekit.check.statuses import STATUS_WORDS
 GREEN, RED, GREY = "#2e8b57", "#d9463a", "#7d7d7d"
 
 TO_THE_COURSE = "../../"  # from labs/<lab>/<lab>.ipynb
+BEFORE = "▣ passed before the restart"
 LONGEST_SUMMARY = 200  # characters: one line, or two in a narrow window
 
 
@@ -34,6 +35,7 @@ class Report:
         failed: how many tries have failed at the group that fails first now; the more, the more hints are shown.
         progress: for each exercise of the lab, whether it passed when last checked.
         points: those reached in the lab's checks, and those that there are.
+        before: exercises that have not been checked since the kernel was restarted, and passed before.
     """
 
     def __init__(
@@ -43,11 +45,13 @@ class Report:
         failed: int,
         progress: Mapping[str, bool],
         points: tuple[float, float] = (0.0, 0.0),
+        before: Collection[str] = (),
     ):
         self.spec = spec
         self.judgement = judgement
         self.progress = progress
         self.points = points
+        self.before = before
         self.sentences = judgement.sentences(spec)
         own = [
             spec.next_hints[misconception]
@@ -122,14 +126,17 @@ class Report:
     @property
     def progress_line(self) -> str:
         """How many exercises of the lab pass, and how many points that makes."""
-        passed, (reached, most) = sum(self.progress.values()), self.points
+        passed, (reached, most) = sum(self._square(name) != "□" for name in self.progress), self.points
         return f"{passed} of {len(self.progress)} exercises pass, {round(reached, 1):g} of {most:g} points"
 
     @property
     def lab_line(self) -> str:
         """The same with a sign for each exercise."""
-        bar = "".join("■" if passed else "□" for passed in self.progress.values())
-        return f"Lab: {bar} {self.progress_line}"
+        bar = "".join(map(self._square, self.progress))
+        return f"Lab: {bar} {self.progress_line}" + f"\n    {BEFORE}" * bool(self.before)
+
+    def _square(self, exercise: str) -> str:
+        return "▣" if exercise in self.before else "■" if self.progress[exercise] else "□"
 
     def __str__(self) -> str:
         return f"{self.findings}\n    {self.lab_line}"
@@ -169,10 +176,12 @@ class Report:
         parts.append(
             f'<div style="margin-top:.5em" aria-label="{self.progress_line}">'
             + "".join(
-                f'<span title="{escape(name)}" style="color:{GREEN if ok else GREY}">{"■" if ok else "□"}</span>'
-                for name, ok in self.progress.items()
+                f'<span title="{escape(name)}" style="color:{GREY if square == "□" else GREEN}">{square}</span>'
+                for name, square in zip(self.progress, map(self._square, self.progress), strict=True)
             )
-            + f" {self.progress_line}</div></div>"
+            + f" {self.progress_line}</div>"
+            + f"<div>{BEFORE}</div>" * bool(self.before)
+            + "</div>"
         )
         return "".join(parts)
 

@@ -6,6 +6,8 @@ import contextlib
 import linecache
 import re
 from dataclasses import replace
+from pathlib import Path
+from unittest.mock import Mock
 
 import keras
 import numpy as np
@@ -100,6 +102,62 @@ def test_the_points_reached_stand_beside_the_exercises_passed(lab):
     assert f"{reached:.1f} of {total:g} points" in str(report) and f"{reached:.1f} of" in report._repr_html_()
     third = Report(report.spec, report.judgement, 1, {}, (5 + 2 / 3, 40.0))
     assert third.progress_line.endswith(" 5.7 of 40 points")
+
+
+def started_anew(*cells: str) -> tuple[Lab, dict]:
+    """A lab as it is after a restart of the kernel, once these cells have run."""
+    names = {"In": [*cells]}
+    for cell in cells:
+        exec(cell, names)
+    return start_lab(LAB), names
+
+
+COST = """def attention_cost(length, d_model):
+    return dict(multiply_adds={} * length**2 * d_model, weights_entries=length**2)"""
+
+
+def test_progress_survives_a_restart(students_kernel):
+    points = load_reference(LAB).points["attention_cost"]
+    first, names = started_anew(COST.format(2))
+    names["check"] = first
+    exec('check("attention_cost")', names)
+    for cells in ((), (COST.format(2),)):  # the cell has not run yet; it has run, and is unchanged
+        said = str(started_anew(*cells)[0].report("predict", {"In": [*cells]}))
+        assert f"1 of {len(first.progress)} exercises pass, {points:g} of" in said
+        assert said.endswith("▣ passed before the restart")
+    lab, names = started_anew(COST.format(3))
+    html = lab.report("predict", names)._repr_html_()
+    assert "▣" not in html and html.count("□") == len(lab.progress)
+    lab, names = started_anew(COST.format(2))
+    assert "▣" in lab.report("predict", {})._repr_html_() and "▣" not in str(lab.report("attention_cost", names))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(b"", b"\xff\xfe", b"[" * 60_000, b"1" * 60_000, b"[1]", b'"attention_cost"', b"{" + b" " * 2**20 + b"}"),
+        *(b'{"attention_cost": true}', b'{"attention_cost": [1]}', b'{"<b>": "<b>", "": ""}'),
+    ],
+)
+def test_a_damaged_or_hostile_file_of_progress_harms_nobody(students_kernel, content):
+    Path(f".{LAB}.checked.json").write_bytes(content)
+    said = start_lab(LAB).report("attention_cost", {"attention_cost": cost(2)})
+    assert said.judgement.passed and "▣" not in str(said) and "<b></b>" not in said._repr_html_()
+
+
+def test_no_progress_is_kept_or_read_where_no_student_works(students_kernel, tmp_path):
+    for read_only in (False, True):
+        with students_kernel.context() as elsewhere:
+            if read_only:
+                elsewhere.setattr(Path, "write_bytes", Mock(side_effect=PermissionError))
+            else:
+                elsewhere.setattr("IPython.get_ipython", lambda: None)
+            started_anew()[0]("predict")
+        assert not [*tmp_path.rglob("*.json")]
+    Path(f".{LAB}.checked.json").write_text('{"attention_cost": ""}')
+    assert "▣" in str(start_lab(LAB).report("predict", {}))
+    students_kernel.setenv("NBGRADER_EXECUTION", "validate")
+    assert "▣" not in str(start_lab(LAB).report("predict", {}))
 
 
 def of_cells(lab: Lab, exercise: str, *cells: str, **names: object) -> Report:
