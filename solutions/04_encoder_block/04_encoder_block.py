@@ -20,7 +20,7 @@
 # at which rate post-norm learns.
 #
 # **Before you start:** read [lecture 04](../../lectures/04_encoder_block.ipynb): this lab begins where its `pre_norm_block` and
-# `post_norm_block` end (no mask, no dropout). **Time:** about 105 minutes.
+# `post_norm_block` end (no mask, no dropout). **Time:** about 95 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
@@ -35,11 +35,11 @@
 # |---|---|---|---|---|
 # | 1 | `layer_norm` | 5 | ●●○○○ | 10 |
 # | 1 | `rms_norm` (optional) | 0 | ●○○○○ | 5 |
-# | 2 | `derive_layer_norm_gradient` | 6 | ●●○○○ | 10 |
+# | 2 | `derive_layer_norm_gradient` | 8 | ●●○○○ | 10 |
 # | 3 | `FeedForward` | 3 | ●○○○○ | 5 |
-# | 4 | `EncoderBlock` | 12 | ●●●●○ | 25 |
+# | 4 | `EncoderBlock` | 12 | ●●●○○ | 20 |
 # | 5 | `Encoder` | 6 | ●●●○○ | 15 |
-# | 5 | `encoder_parameter_count` | 2 | ●●○○○ | 10 |
+# | 5 | `encoder_parameter_count` (optional) | 0 | ●●○○○ | 10 |
 # | 6 | `find_the_bug` | 3 | ●○○○○ | 5 |
 # | 6 | `predict` | 2 | ●○○○○ | 5 |
 # | 7 | `measure_rate` | 6 | ●●○○○ | 10 |
@@ -185,7 +185,7 @@ def derive_layer_norm_gradient(x, gamma, upstream, eps=1e-6):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "derive_layer_norm_gradient", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "derive_layer_norm_gradient", "locked": true, "points": 8, "schema_version": 3, "solution": false, "task": false}
 check("derive_layer_norm_gradient")
 
 
@@ -257,9 +257,9 @@ check("FeedForward")
 # - `training` decides whether dropout is on. Keras would hand it on by itself; pass it to both dropouts by its name, so that a reader sees it.
 # - The argument is not called `mask`, because Keras itself fills an argument of that name with a padding mask (B, T), a shape that
 #   is wrong here.
-# - A saved model holds the weights of a layer and what its `get_config` returns; to load it, Keras calls `from_config` with that.
-#   `EncoderBlock.from_config(block.get_config())` makes an equal block of the same name. So `get_config` returns every argument
-#   of `__init__`, and everything that `super().get_config()` returns. The stack of exercise 5 needs no `get_config`.
+# - The five attributes and `get_config` are given: leave them in place. A saved model holds the weights of a layer and what its
+#   `get_config` returns, and `EncoderBlock.from_config(block.get_config())` makes an equal block of the same name. The stack of
+#   exercise 5 needs no `get_config`.
 
 # %% nbgrader={"grade": false, "grade_id": "EncoderBlock-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class EncoderBlock(keras.Layer):
@@ -278,8 +278,9 @@ class EncoderBlock(keras.Layer):
 
     def __init__(self, d_model, num_heads, d_ff, dropout=0.1, norm="post", **kwargs):
         super().__init__(**kwargs)
+        self.d_model, self.num_heads, self.d_ff = d_model, num_heads, d_ff
+        self.dropout, self.norm = dropout, norm  # these five are for get_config
         ### BEGIN SOLUTION
-        self.d_model, self.num_heads, self.d_ff, self.dropout, self.norm = d_model, num_heads, d_ff, dropout, norm
         self.attention = keras.layers.MultiHeadAttention(num_heads, key_dim=d_model // num_heads)
         self.feed_forward = FeedForward(d_model, d_ff)
         self.norm1 = keras.layers.LayerNormalization(epsilon=1e-6)
@@ -313,10 +314,8 @@ class EncoderBlock(keras.Layer):
 
     def get_config(self):
         """Return what `from_config` needs to make an equal block."""
-        ### BEGIN SOLUTION
         names = ("d_model", "num_heads", "d_ff", "dropout", "norm")
         return {**super().get_config(), **{name: getattr(self, name) for name in names}}
-        ### END SOLUTION
 
 
 # %% nbgrader={"grade": true, "grade_id": "EncoderBlock", "locked": true, "points": 12, "schema_version": 3, "solution": false, "task": false}
@@ -384,9 +383,41 @@ class Encoder(keras.Layer):
 # %% nbgrader={"grade": true, "grade_id": "Encoder", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 check("Encoder")
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See your stack at work
+#
+# Your `Encoder`, untrained, 16 blocks deep, in both orders: how large the tokens are after each block, and how alike. Before you run
+# the cell: which curve grows, and what would the final norm do to it?
+
+# %% nbgrader={"grade": false, "grade_id": "picture", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+import matplotlib.pyplot as plt
+
+figure, panels = plt.subplots(1, 2, figsize=(9, 3.3))
+for line, order in enumerate(["post", "pre"]):
+    keras.utils.set_random_seed(4)
+    x = keras.random.normal((4, 8, 32))  # (B, T, D)
+    states = [x]
+    for block in Encoder(16, 32, 4, 64, norm=order).blocks:
+        states.append(block(states[-1]))  # (B, T, D)
+    sizes = [float(ops.std(state)) for state in states]
+    alike = [stacks.mean_cosine(np.asarray(state)) for state in states]
+    plots.measured_curve(range(17), sizes, label=f"{order}-norm", line=line, ax=panels[0])
+    plots.measured_curve(range(17), alike, label=f"{order}-norm", line=line, ax=panels[1])
+panels[0].set(xlabel="blocks passed", title="size of the tokens (standard deviation)", ylim=(0, None))
+panels[1].set(xlabel="blocks passed", title="mean cosine of two different tokens", ylim=(-0.1, 1.05))
+plots.show(
+    figure,
+    alt="""Two panels over sixteen blocks. Size: constant in post-norm, growing like a square root in pre-norm.
+Mean cosine of two tokens: rising in both, faster in post-norm.""",
+)
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# The final norm brings the tokens of the pre-norm stack back to one size. In both stacks the tokens become more alike, without any
+# training.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ### Counting
+# ### Counting (optional)
 #
 # How many trainable numbers does **one** block have? Count every weight matrix and every bias: queries, keys, values, the output
 # projection, the two Dense layers, and gamma and beta of two norms. Without `key_dim` each head is D/H wide; with it, `key_dim`.
@@ -414,7 +445,7 @@ def encoder_parameter_count(d_model, num_heads, d_ff, key_dim=None):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "encoder_parameter_count", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "encoder_parameter_count", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("encoder_parameter_count")
 
 
@@ -455,16 +486,46 @@ def find_the_bug(x, norms, sublayers, final_norm):
 # %% nbgrader={"grade": true, "grade_id": "find_the_bug", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("find_the_bug")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ### Predict, then measure
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-guess", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Guess, then run
 #
-# The tokens enter a pre-norm stack of 18 blocks with a standard deviation of 6. In each block the attention adds numbers with a
+# The tokens enter a pre-norm stack of 16 blocks with a standard deviation of 3. In each block the attention adds numbers with a
 # standard deviation of 1, and so does the feed-forward network. The feed-forward network reads what the attention has just written,
-# so the two are **correlated**: with a coefficient of 0.25. Everything else is independent, and all means are 0. What is the standard
-# deviation of the tokens before the final norm? Put your number in place of `None`, and delete the last line of the cell. Write down
-# why: "In your own words" asks for it. An answer within 0.1 counts as right.
+# so the two are **correlated**: here with a coefficient of −0.5. Everything else is independent, and all means are 0. What is the
+# standard deviation of the tokens before the final norm?
 #
 # For any two numbers Var(a + b) = Var a + Var b + 2 Cov(a, b); the covariance is the coefficient times both deviations.
+#
+# Put your guess in place of `None`, and delete the last line of the cell. It earns nothing, and nobody checks it. Then run the measurement, and compare.
+
+# %% nbgrader={"grade": false, "grade_id": "guess", "locked": false, "schema_version": 3, "solution": true, "task": false}
+guess = None  # one number: the standard deviation of the tokens in front of the final norm
+### BEGIN SOLUTION
+guess = 5
+### END SOLUTION
+
+# %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+if guess is None:
+    print("First write your guess into the cell above.")
+else:
+    rng = np.random.default_rng(0)
+    start = 3 * rng.normal(size=(8, 50, 64)).astype("float32")  # (B, T, D)
+    for correlation in (-0.5, 0.0):
+        sublayers = []
+        for _ in range(16):
+            attended, fresh = rng.normal(size=(2, *start.shape)).astype("float32")
+            transformed = correlation * attended + (1 - correlation**2) ** 0.5 * fresh  # deviation 1
+            sublayers += [lambda tokens, added=added: added for added in (attended, transformed)]
+        end = find_the_bug(start, [np.asarray] * 32, sublayers, np.asarray)  # no norms
+        print(f"coefficient {correlation:4}: standard deviation {np.std(end):.2f} after 16 blocks")
+    print(f"your guess for the coefficient -0.5: {guess}")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Predict
+#
+# The same question for a stack that the page has not computed: the tokens enter **18** blocks with a standard deviation of
+# **6**, and the coefficient is **0.25**. Put your number in place of `None`, and delete the last line of the cell. Write down
+# why: "In your own words" asks for it. An answer within 0.1 counts as right.
 
 # %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 predict = None  # one number: the standard deviation in front of the final norm
@@ -474,21 +535,6 @@ predict = 9
 
 # %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("predict")
-
-# %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-rng = np.random.default_rng(0)
-unchanged = [np.asarray] * 36  # in place of the norms
-start = 6 * rng.normal(size=(8, 50, 64)).astype("float32")  # (B, T, D)
-for correlation in (-0.25, 0.0, 0.25):
-    sublayers = []
-    for _ in range(18):
-        attended, fresh = rng.normal(size=(2, *start.shape)).astype("float32")
-        transformed = (
-            correlation * attended + (1 - correlation**2) ** 0.5 * fresh
-        )  # deviation 1, correlated with attended
-        sublayers += [lambda tokens, added=added: added for added in (attended, transformed)]
-    end = find_the_bug(start, unchanged, sublayers, np.asarray)
-    print(f"correlation {correlation:5}: standard deviation {np.std(end):.2f} after 18 blocks")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-measure", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -546,7 +592,7 @@ check("measure_rate")
 # <details><summary>Answer</summary>Yes: a run that is still above the base may learn later. So the number belongs to this model, this task and this many steps.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "rates", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-trainer, starts = None, {}
+trainer, starts, runs = None, {}, {}
 for seed in (1, 2, 3):
     keras.utils.set_random_seed(seed)
     model = sorting.sorter(lambda: Encoder(6, 32, 4, 64, dropout=0.0), depth=1, final_norm=False)
@@ -555,45 +601,13 @@ batches = sorting.digits(75)  # (steps, B, T), the same for all runs
 
 
 def train(rate, seed):
-    losses, _ = trainer.run(starts[seed], batches, lambda step: rate)
-    return losses
+    runs[rate, seed], _ = trainer.run(starts[seed], batches, lambda step: rate)
+    return runs[rate, seed]
 
 
 shares, largest = measure_rate(train, [0.001, 0.002, 0.004], [1, 2, 3], base_loss=1.61)
 print("share of the seeds that learned, by rate:", {rate: round(float(share), 2) for rate, share in shares.items()})
 print("largest rate:", largest)
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## See your stack at work
-#
-# Your `Encoder`, untrained, 16 blocks deep, in both orders: how large the tokens are after each block, and how alike. Before you run
-# the cell: which curve grows, and what would the final norm do to it?
-
-# %% nbgrader={"grade": false, "grade_id": "picture", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-import matplotlib.pyplot as plt
-
-figure, panels = plt.subplots(1, 2, figsize=(9, 3.3))
-for line, order in enumerate(["post", "pre"]):
-    keras.utils.set_random_seed(4)
-    x = keras.random.normal((4, 8, 32))  # (B, T, D)
-    states = [x]
-    for block in Encoder(16, 32, 4, 64, norm=order).blocks:
-        states.append(block(states[-1]))  # (B, T, D)
-    sizes = [float(ops.std(state)) for state in states]
-    alike = [stacks.mean_cosine(np.asarray(state)) for state in states]
-    plots.measured_curve(range(17), sizes, label=f"{order}-norm", line=line, ax=panels[0])
-    plots.measured_curve(range(17), alike, label=f"{order}-norm", line=line, ax=panels[1])
-panels[0].set(xlabel="blocks passed", title="size of the tokens (standard deviation)", ylim=(0, None))
-panels[1].set(xlabel="blocks passed", title="mean cosine of two different tokens", ylim=(-0.1, 1.05))
-plots.show(
-    figure,
-    alt="""Two panels over sixteen blocks. Size: constant in post-norm, growing like a square root in pre-norm.
-Mean cosine of two tokens: rising in both, faster in post-norm.""",
-)
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# The final norm brings the tokens of the pre-norm stack back to one size. In both stacks the tokens become more alike, without any
-# training.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-minilm", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## A published BERT in your block
@@ -624,6 +638,26 @@ if TALK:
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "minilm-seen", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # The second sentence describes the reverse of the first, and their cosine is .98: to these vectors it hardly matters which dog runs after which. The third has not one content word in common with the first, and still .60. Lecture 7 measures both.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-keep", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## A picture to keep
+#
+# Your nine runs of exercise 7. In each panel the seeds have the same rate and the same batches; they differ only in the weights from
+# which they start. A run that ends below the dotted line has learned.
+
+# %% jupyter={"source_hidden": true} nbgrader={"grade": false, "grade_id": "keep", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+import matplotlib.pyplot as plt
+
+figure, panels = plt.subplots(1, 3, figsize=(9, 3), sharey=True)
+for (rate, seed), losses in runs.items():
+    panel = panels[sorted(shares).index(rate)]
+    panel.plot(range(1, 4), losses, label=f"seed {seed}", **plots.LINES[seed - 1])
+    panel.set(title=f"rate {rate}: {shares[rate]:.0%} learned", xlabel="25 steps each, mean loss", xticks=range(1, 4))
+for panel in panels:
+    panel.axhline(1.61, color="gray", linestyle=":")
+panels[0].set_ylabel("loss of your stack")
+panels[2].legend()
+plots.show(figure, alt="Within a panel only the start differs: where the curves part, it decides. Training loss of three seeds at three rates, with a dotted line at 1.61.")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
