@@ -117,7 +117,7 @@ and pairs, and their weighted sum is the answer. Below: the review becomes ids, 
 # positive (7 stars or more) or negative (4 or fewer), collected by Maas et al. (2011) so that no film is in both halves.
 #
 # Three parts have three uses. Parameters are fitted to the *training* part. Choices are made on the *validation* part, a tenth of the
-# training half, drawn at random. The *test* part answers at the end. A review that occurs twice is kept once, and none stands in two parts.
+# training half, drawn at random. The *test* part answers at the end (our search for the settings looked at it twice: see the box). A training review that occurs twice is kept once, and one that the test part has as well is left out.
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 SOURCE = data.chosen_source()  # COURSE_SOURCE=real: both worlds
@@ -127,6 +127,7 @@ for source in dict.fromkeys(("sample", SOURCE)):
     training, validation = reviews.split(texts, labels, test[0])
     worlds[source] = {"training": training, "validation": validation, "test": test}
     print({part: len(its_labels) for part, (_, its_labels) in worlds[source].items()})
+
 
 # %% [markdown]
 # A **baseline** is the simplest model that might be good enough. Ours gives each word and each pair of neighbouring words a number, its **TF-IDF**: large
@@ -166,7 +167,7 @@ for source, (bag, linear) in counters.items():
 # | IMDB: both read the last 200 words | **0.8985** | 0.8768 | counting, 2.2 points |
 #
 # So your question has two answers. In the sample the Transformer is 21 points ahead. On IMDB counting is ahead, by 2.2 points where both read the same words (recorded with three seeds, trained on the whole training half). Even
-# *single* words, which know nothing of their order, are 0.6 points ahead there: 0.8825. The architecture is the same both times. What differs is the world, and section 8 measures in what.
+# *single* words, which know nothing of their order, are 0.6 points ahead there: 0.8825. The architecture is the same both times. The settings of the training differ (section 5), and so does the world: section 8 measures what it asks of a reader.
 #
 # **Count words before you build a network: where order decides, the Transformer is 21 points ahead; on real film reviews counting wins.**
 
@@ -209,18 +210,20 @@ for text in ("The quick brown fox", "jumps over the lazy dog!", "the fox is quic
 for text in ("the slow fox", "Quick-quick", "the quick brown fox jumps over the lazy dog"):
     print(f"{text:44} {np.asarray(vectorize(text))}")
 
+
 # %% [markdown]
 # Now the reviews, with at most 20,000 words. The vocabulary comes from the training part alone: it is learned from data, as parameters are.
 
 # %%
 def text_layer(texts):
-    """A layer from texts to ragged ids, with the 20,000 most frequent words of these texts."""
+    """A layer from texts to ragged ids, with the most frequent words of these texts: 20,000 ids, of which 0 is padding and 1 is unknown."""
     layer = layers.TextVectorization(max_tokens=20_000, standardize=reviews.plain, ragged=True)
     layer.adapt(tf.data.Dataset.from_tensor_slices(texts).batch(512))
     return layer
 
 
 text_layers = {source: text_layer(parts["training"][0]) for source, parts in worlds.items()}
+
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 def to_rows(layer, texts):
@@ -234,6 +237,7 @@ for source, layer in text_layers.items():
     print(f"{source}: {layer.vocabulary_size():,} words; unknown in validation {np.mean(rows[source, 'validation'].flat_values.numpy() == 1):.1%}; "
           f"mean length {lengths.mean():.0f}; longer than 200 words {np.mean(lengths > 200):.0%}")
 
+
 # %% [markdown]
 # Four in ten of the real reviews are longer than 200 words, so you have to choose which end to keep. We keep the *last* 200 words ([lecture 6b](06b_judging_a_classifier.ipynb#one-procedure) tests it).
 #
@@ -246,7 +250,6 @@ for source, layer in text_layers.items():
 #
 # You know all parts: word vectors plus position vectors (lecture 5), one post-norm encoder block (lecture 4), the mean over the words, a small head. It is the network of the Keras example *Text
 # classification with Transformer* (Nandan, 2020), with one output in place of two, and a mask.
-
 
 # %%
 class PlainReviewClassifier(keras.Model):
@@ -295,7 +298,7 @@ print(f"{model.count_params():,} parameters, {640_000 / model.count_params():.0%
 # Keras calls it `binary_crossentropy` where there are two labels; the loss of a batch is the mean.
 
 # %% [markdown]
-# **Calculate.** A positive review gets probability 0.9 for "positive", then 0.5, then 0.01. What are the three losses? (ln 10 ≈ 2.30, ln 2 ≈ 0.69)
+# **Calculate.** A positive review gets probability 0.9 for "positive", then 0.5, then 0.01. What are the three losses? (ln 10 ≈ 2.30, ln 9 ≈ 2.20, ln 2 ≈ 0.69)
 #
 # <details><summary>Answer</summary>
 #
@@ -495,11 +498,12 @@ reviews by the width of the padded row, for four versions with the same weights,
 most = int(np.argmax(np.abs(answers["nowhere"][-1] - answers["nowhere"][0])))
 print(f"the review that changes most: label {truth[most]}, without a mask {answers['nowhere'][0, most]:.2f} at width 40, {answers['nowhere'][-1, most]:.2f} at width 200")
 
+
 # %% [markdown]
 # Without the mask in attention, padding takes a share of every softmax. In rows of width 200 the accuracy on IMDB falls from
 # 0.786 to 0.618, and without any mask to 0.586. For one negative review the probability of “positive” goes from 0.04
 # to 0.90. With the mask in attention only, the accuracy hides the error (0.784), and still the answers change. As
-# long as all rows have one width, the error stays hidden: change the width.
+# long as rows are as wide in use as they were in training, the error stays hidden: change the width.
 #
 # **Write this test for every model that reads padded rows: add padding, and no answer may change.**
 
@@ -508,7 +512,7 @@ print(f"the review that changes most: label {truth[most]}, without a mask {answe
 #
 # ## 8 · The verdict
 #
-# All choices are made; the test part may answer. It answers twice: in order, and with the words of each review shuffled. The network's last 200 words stay the last 200; only their order goes.
+# Now the test part answers, twice: in order, and with the words of each review shuffled. The network's last 200 words stay the last 200; only their order goes.
 
 # %%
 def shuffled(texts, most):
@@ -542,7 +546,7 @@ plots.show(figure, alt="In the sample the Transformer lives on the order of the 
 # %% [markdown]
 # In the sample the Transformer falls from 0.972 to 0.729: it had read the order. Four of ten reviews there can be judged by single words; with the others guessed it would have 0.4 + 0.6/2 = 0.70. On IMDB 0.8721 stays 0.8721, and 77 of 24,996 answers change, one in 325. ([Lecture 6b](06b_judging_a_classifier.ipynb#mcnemar) repeats it with three networks: 15, 6 and 12 of 4,596 change.)
 #
-# The architecture is the same, with its positions and its attention. So it *can* read order, and of film reviews it hardly does. And there is something to read: pairs lose 2.7 points when the words are shuffled.
+# The architecture is the same, with its positions and its attention. So it *can* read order, and of film reviews it hardly does. And there is something to read: pairs lose 2.7 points when the words are shuffled (their order is worth less than that: single words are 1.6 points behind in [lecture 6b](06b_judging_a_classifier.ipynb#order)).
 #
 # Where does the Transformer lose to counting? All models of the next figure read the last 200 words. Its lower part is an **ablation**: one part at a time is taken away or changed.
 
@@ -578,7 +582,7 @@ plots.show(
 #
 # A rule would have told you. F. Chollet (*Deep Learning with Python*) divides the number of samples by their mean length in words: below 1,500, count pairs of words; above, try a sequence model. IMDB has 22,300 reviews of 231 words, a ratio of 97. But the sample, with about 150, breaks the rule. So count, *and* shuffle.
 #
-# What does beat counting here? A network that has read other texts before: BERT-base, pre-trained further on such reviews, reaches 0.956 (Sun et al., 2019). That is lecture 7.
+# One thing that beats counting here is a network that has read other texts before: BERT-base, pre-trained further on such reviews, reaches 0.956 (Sun et al., 2019). That is lecture 7.
 #
 # **Where order decides, this network is 21 points ahead of counting; on film reviews, shuffling all words changes hardly any of its answers, and counting wins.**
 

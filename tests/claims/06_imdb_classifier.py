@@ -178,7 +178,13 @@ def shuffled(page: Page, found: dict) -> None:
     repeated = Page("06b_judging_a_classifier").numbers("answers", r"(\d+) answers change")
     page.says("with three networks: {:.0f}, {:.0f} and {:.0f} of 4,596 change.", *repeated)
     before, after = found["real", "words and pairs"][:2]
-    page.says("pairs lose {:.1f} points when the words are shuffled.", 100 * (before - after))
+    ahead = Page("06b_judging_a_classifier").numbers("answers", r"words and pairs ([\d.]+), words ([\d.]+);")
+    page.says(
+        "pairs lose {:.1f} points when the words are shuffled (their order is worth less than that: single words are "
+        "{:.1f} points behind in",
+        100 * (before - after),
+        100 * (ahead[0] - ahead[1]),
+    )
     page.says(
         "Where order decides, this network is {:.0f} points ahead of counting; on film reviews, shuffling all words "
         "changes hardly any of its answers, and counting wins.",
@@ -267,7 +273,7 @@ def givens(page: Page) -> None:
         "Number the vocabulary from 2: the most frequent word first, ties in alphabetical order.",
         "(3 times), fox (2), quick (2), then brown , dog , is , jumps , lazy , over (1 each), numbered 2 to 10.",
         'The new texts: `2 1 3 0 0`, since "slow" is unknown. `1 0 0 0 0`:',
-        "(ln 10 ≈ 2.30, ln 2 ≈ 0.69)",
+        "(ln 10 ≈ 2.30, ln 9 ≈ 2.20, ln 2 ≈ 0.69)",
         "as much as 6.6 guesses",
         because="calculated by hand",
     )
