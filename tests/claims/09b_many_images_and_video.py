@@ -38,11 +38,11 @@ def larger(page: Page) -> None:
         "After five epochs all are much better; the first is still ahead with every seed", holds=(flat[1] > best).all()
     )
     page.says(
-        "Before further training it does no better than noise on average ({:.0f} and {:.0f} %)",
-        *(shuffled[0].mean(), fresh[0].mean()),
-        holds=shuffled[0].mean() <= fresh[0].mean(),
+        "On average it does no better than noise, neither before further training ({:.0f} and {:.0f} %) nor after five "
+        "epochs ({:.0f} and {:.0f} %).",
+        *(shuffled[0].mean(), fresh[0].mean(), shuffled[1].mean(), fresh[1].mean()),
+        holds=[shuffled[0].mean() <= fresh[0].mean(), shuffled[1].mean() <= fresh[1].mean()],
     )
-    page.says("after five epochs it ends below noise with every seed", holds=(shuffled[1] < fresh[1]).all())
     page.says("Enlarged as a picture, the table works best at once.", holds=(flat[0] > line[0] + 20).all())
     page.says(
         "Of all parameters only the position table depends on the size of the images, and it can be enlarged as a "
@@ -194,6 +194,10 @@ def built_in(page: Page) -> None:
     )
     page.says("It is also more than half of the lead over the ViT, at both sizes;")
     page.says(
+        "to a ConvNet on CIFAR-10 the order of the pixels is worth about four times as many images",
+        holds=abs(scrambled[1] - whole[0]) < 1,
+    )
+    page.says(
         "What is not built in must be learned: from more images, or with a stronger recipe.",
         holds=(whole > scrambled + 5).all(),
     )
@@ -214,6 +218,7 @@ def given(page: Page) -> None:
         "Scramble all of CIFAR-10 in the same way",
         "its patches of 16 by 16 pixels have changed places",
         "The control has 500 and 2,000 images of one set.",
+        "Section 1 is for one ViT and one ConvNet",
         "digits of 8 × 8 pixels, four seeds.",
         "Two panels, Fashion-MNIST and CIFAR-10: test accuracy",
         because="the design of the page",
