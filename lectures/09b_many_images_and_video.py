@@ -76,7 +76,7 @@ figure, ax = diagrams.canvas(9.6, 3.3)
 rows = (
     (2.75, "more images", "(more B, h, w, C)", "patches", "(B, N, D)", "positions", "(N + 1, D)", "neutral"),
     (1.65, "larger images", "(B, 2h, 2w, C)", "patches", "(B, 4N, D)", "positions", "(4N + 1, D)", "accent"),
-    (0.55, "video", "(B, f, h, w, C)", "tubelets", "(B, Nf/2, D)", "and moments", "(f/2 + N, D)", "key"),
+    (0.55, "video", "(B, f, h, w, C)", "tubelets", "(B, Nf/2, D)", "positions, moments", "(f/2 + N, D)", "key"),
 )  # fmt: skip
 encoder = diagrams.box(ax, 7.2, 1.65, "encoder", detail="lecture 9's", role="query", width=1.5, height=2.8)
 head = diagrams.box(ax, 8.9, 1.65, "head", detail="(B, K)", role="output", width=1.1)
