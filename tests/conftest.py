@@ -5,7 +5,7 @@ import re
 import sys
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import settings
@@ -44,7 +44,7 @@ def students_kernel(tmp_path, monkeypatch):
     """Where a student works: in a kernel, in a folder of her own, with nothing that says otherwise."""
     (tmp_path / "work" / "lab").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "work" / "lab")
-    monkeypatch.setattr("IPython.get_ipython", lambda: SimpleNamespace(kernel=object()))
+    monkeypatch.setattr("IPython.get_ipython", Mock())
     from coursekit.beside import RAISING
 
     for name in RAISING:
