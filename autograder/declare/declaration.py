@@ -96,6 +96,7 @@ class Declaration:
         wrong_answers: what may not pass; see `must_fail`.
         file, text: the file that declares it, by its path in the course, and what it says.
         hint_texts: by group, hints of rising strength for who fails it; none states the answer.
+        worked: the derivation in words, for who passed, or has had every hint; no line of the solution.
     """
 
     name: str
@@ -109,6 +110,7 @@ class Declaration:
     groups: list[Group] = field(default_factory=list, init=False)
     hint_texts: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False)
     wrong_answers: list[WrongAnswer] = field(default_factory=list, init=False)
+    worked: str = field(default="", init=False)
     file: str = field(default="", init=False, repr=False)
     text: str = field(default="", init=False, repr=False)
 
@@ -252,6 +254,7 @@ class Declaration:
             no_loops=self.no_loops,
             reveal=self.reveal,
             probe=self.probe,
+            worked=self.worked,
         )
 
     @property

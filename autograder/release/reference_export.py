@@ -134,6 +134,7 @@ def _exercise(spec: ExerciseSpec, expectations: Sequence[Expectation], arrays: d
         **({"sections": {id: vars(section) for id, section in spec.sections.items()}} if spec.sections else {}),
         **({"relations": True} if spec.relations else {}),
         **({"costs_at_most": dict(spec.costs_at_most)} if spec.costs_at_most else {}),
+        **({"worked": spec.worked} if spec.worked else {}),
         "cases": [_case(case, arrays, f"{spec.name}.{index}") for index, case in enumerate(expectations)],
     }
 

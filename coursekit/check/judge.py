@@ -89,6 +89,7 @@ class ExerciseSpec:
         relations: whether a check may say how wrong numbers relate to the right ones, where no mistake is named.
         costs_at_most: for a misconception's id the largest share of the points that it may cost, where it is the only
             mistake and does not concern what the exercise is about.
+        worked: a derivation in words, for who passed or has had every hint.
     """
 
     name: str
@@ -102,6 +103,7 @@ class ExerciseSpec:
     sections: Mapping[str, Section] = field(default_factory=dict)
     relations: bool = False
     costs_at_most: Mapping[str, float] = field(default_factory=dict)
+    worked: str = ""
 
     @property
     def asks_for_answers(self) -> bool:

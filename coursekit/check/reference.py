@@ -94,6 +94,7 @@ def _read(lab: str, description: Mapping[str, Any], arrays: Mapping[str, np.ndar
             sections={id: Section(**section) for id, section in entry.get("sections", {}).items()},
             relations=entry.get("relations", "changes" in entry),  # an older release told both or none
             costs_at_most=entry.get("costs_at_most", {}),
+            worked=entry.get("worked", ""),
         )
         for name, entry in entries.items()
     }

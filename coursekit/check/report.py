@@ -15,7 +15,9 @@ from coursekit.check.statuses import STATUS_WORDS
 GREEN, RED, GREY = "#2e8b57", "#d9463a", "#7d7d7d"
 
 TO_THE_COURSE = "../../"  # from labs/<lab>/<lab>.ipynb
+WORKED = "The derivation, step by step"
 BEFORE = "▣ passed before the restart"
+FEWEST_HINTS = 2  # a worked derivation comes with the last hint, and not before the third try
 LONGEST_SUMMARY = 200  # characters: one line, or two in a narrow window
 
 
@@ -58,7 +60,9 @@ class Report:
             for misconception in judgement.misconceptions
             if misconception in spec.next_hints
         ]
-        self.hints = [*own, *judgement.hints][: max(0, failed - 1)]
+        hints = [*own, *judgement.hints]
+        self.hints = hints[: max(0, failed - 1)]
+        self.worked = spec.worked if judgement.passed or failed > max(len(hints), FEWEST_HINTS) else ""
         named = [
             spec.sections[misconception] for misconception in judgement.misconceptions if misconception in spec.sections
         ]
@@ -119,6 +123,11 @@ class Report:
                 *map(_row_as_text, first),
                 *([f"    {self.rules}"] if self.rules else []),
                 *(f"    Hint {number}: {hint}" for number, hint in enumerate(self.hints, 1)),
+                *(
+                    [f"    {WORKED}:", textwrap.indent(self.worked, "      ")]
+                    if self.worked and not self.judgement.passed
+                    else []
+                ),
                 *map(_row_as_text, others),
             ]
         )
@@ -166,6 +175,9 @@ class Report:
             parts.append(f'<div style="margin-top:.4em">{as_html(self.rules)}</div>')
         for number, hint in enumerate(self.hints, 1):
             parts.append(f'<div style="margin-top:.4em"><b>Hint {number}:</b> {as_html(hint)}</div>')
+        if self.worked:
+            steps = as_html(self.worked).replace("\n", "<br>")
+            parts.append(f'<details style="margin-top:.4em"><summary>{WORKED}</summary>{steps}</details>')
         if others:
             failed = sum(not row.passed for row in others)
             counts = [f"{failed} fail"] * bool(failed) + [f"{len(others) - failed} pass"] * (failed < len(others))

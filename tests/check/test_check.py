@@ -274,6 +274,23 @@ def test_hints_belong_to_the_group_that_fails_first():
     assert hints(True, True, attempt=3) == []
 
 
+def test_a_worked_derivation_comes_with_the_last_hint_and_to_who_passed():
+    declared = Declaration("derive_double")
+    declared.group("right values", points=1, name="values")(list)
+    declared.hints(values=("Add x to itself.", "Or multiply it.", "By what?"))
+    declared.worked = "x + x = x · (1 + 1).\nAnd 1 + 1 < 3."
+
+    def said(passed: bool, attempt: int, spec=declared.spec) -> Report:
+        groups = (GroupJudgement(spec.groups[0], passed),)
+        return Report(spec, Judgement("derive_double", "graded", groups, ()), attempt, {})
+
+    steps = "<summary>The derivation, step by step</summary>x + x = x · (1 + 1).<br>And 1 + 1 &lt; 3.</details>"
+    assert [steps in said(False, attempt)._repr_html_() for attempt in (0, 1, 2, 3, 4)] == [False] * 4 + [True]
+    assert steps in said(True, 0)._repr_html_() and "step by step" in str(said(False, 4))
+    without = replace(declared.spec, groups=(replace(declared.spec.groups[0], hints=()),))
+    assert [steps in said(False, attempt, without)._repr_html_() for attempt in (2, 3)] == [False, True]
+
+
 def test_a_report_fits_a_narrow_terminal(lab):
     text = str(lab.report("attention_cost", {"attention_cost": cost(1)}))
     assert fitted(text, 1000) == text
