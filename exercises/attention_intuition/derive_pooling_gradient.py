@@ -180,3 +180,15 @@ exercise.hints(
     several="An einsum with `...` in front of its letters takes any leading axes. Which letters are S, dv and d?",
     far="Your safe softmax has solved this once already, in `attention_pooling`.",
 )
+exercise.worked = (
+    "The output is Σ α_s v_s, and only the weights α_s depend on the query q.\n"
+    "Take the logarithm of a weight: ln α_s = e_s − ln Σ exp(e_r), with the exponents e_s = −(q − k_s)²/(2σ²).\n"
+    "The derivative of e_s by q is (k_s − q)/σ². The derivative of the other term is the mean of all these under "
+    "the weights, (k̄ − q)/σ² with k̄ = Σ α_r k_r.\n"
+    "In the difference the two q cancel: dα_s/dq = α_s (k_s − k̄)/σ². A key gains weight if the query moves "
+    "towards it and away from the mean key.\n"
+    "The output moves by Σ α_s v_s (k_s − k̄)ᵀ/σ². Because Σ α_s (k_s − k̄) = 0, you may take the mean value v̄, "
+    "which is the output, off every v_s.\n"
+    "So the gradient is Σ α_s (v_s − v̄)(k_s − k̄)ᵀ/σ²: the covariance of values and keys under the weights, "
+    "divided by σ². Equal values give 0."
+)

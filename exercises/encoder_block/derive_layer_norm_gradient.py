@@ -145,3 +145,15 @@ exercise.hints(
     batched="Do all of your means run over the last axis, and do they keep it (`keepdims=True`)?",
     epsilon="Is there a σ in your formula that was computed without eps?",
 )
+exercise.worked = (
+    "Look at one token: x̂ = (x − μ)/σ and y = γ x̂ + β. The gradient that arrives at x̂ is g = γ · upstream, and"
+    " the loss changes by Σ gᵢ dx̂ᵢ.\n"
+    "A change of feature xⱼ reaches x̂ on three paths.\n"
+    "Directly, x̂ⱼ grows by dxⱼ/σ. This path gives gⱼ/σ.\n"
+    "Through the mean: μ grows by dxⱼ/D, and every x̂ᵢ falls by dxⱼ/(Dσ). This path gives −mean(g)/σ.\n"
+    "Through the deviation: σ² = mean((x − μ)²) + ε, so 2σ dσ = 2 (xⱼ − μ) dxⱼ/D, which means dσ = x̂ⱼ dxⱼ/D. "
+    "(The change of μ drops out here, because the deviations sum to 0.)\n"
+    "Then every x̂ᵢ changes by −x̂ᵢ dσ/σ. This path gives −x̂ⱼ · mean(g x̂)/σ.\n"
+    "The sum of the three paths is (gⱼ − mean(g) − x̂ⱼ · mean(g x̂))/σ. If g is 1 everywhere, this is 1 − 1 − 0: "
+    "nothing is left."
+)

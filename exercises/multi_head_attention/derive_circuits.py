@@ -167,3 +167,15 @@ exercise.hints(
     ),
     any_widths="Take K from the shape of w_q, and cut w_v and w_o by a width of their own.",
 )
+exercise.worked = (
+    "Head h has its own block of columns of W_Q, W_K and W_V, and its own block of rows of W_O. Below, these "
+    "names mean the blocks of one head.\n"
+    "The queries of the head are x W_Q and its keys are y W_K. Their dot products, divided by √K, are the scores:"
+    " x W_Q (y W_K)ᵀ/√K.\n"
+    "A product is transposed in reverse order: (y W_K)ᵀ = W_Kᵀ yᵀ. So the scores are x (W_Q W_Kᵀ/√K) yᵀ, and the "
+    "bracket is qk.\n"
+    "The heads' results stand side by side, and W_O multiplies them: columns of head h meet rows of head h alone."
+    " So the output is a sum over heads of A_h (y W_V) W_O.\n"
+    "Matrix products may be grouped in any way: A_h y (W_V W_O), and the bracket is ov.\n"
+    "Both are (D, D), whatever K and V are. In the example by hand, head 0 has 2·5 = 10 and 1·6 = 6."
+)

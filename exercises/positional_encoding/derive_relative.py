@@ -134,3 +134,15 @@ exercise.hints(
     sides="Is your formula symmetric in the offset? Should it be?",
     batched="The two numbers of a pair are arrays (…, D/2), the cosines (N, D/2). Which axis is missing in the first?",
 )
+exercise.worked = (
+    "Take one pair. Turned by the angle M = mθ, the query (a, b) is (a cos M − b sin M, a sin M + b cos M). The "
+    "key (c, d) is turned by N = nθ in the same way.\n"
+    "Multiply out the dot product and collect the products of a, b, c and d: (ac + bd)(cos M cos N + sin M sin N)"
+    " + (ad − bc)(sin M cos N − cos M sin N).\n"
+    "By the addition theorems the brackets are cos(M − N) and sin(M − N), and M − N is the offset times θ.\n"
+    "So a pair adds (ac + bd) cos(offset · θ) + (ad − bc) sin(offset · θ). At offset 0 this is the dot product "
+    "without a turn.\n"
+    "The D/2 pairs have speeds of their own, θᵢ = 10000^(−2i/D) with i from 0. The score is the sum over the "
+    "pairs.\n"
+    "In the example by hand both ac + bd and ad − bc are 5: at offset 1 the score is 5 cos 1 + 5 sin 1 = 6.91."
+)

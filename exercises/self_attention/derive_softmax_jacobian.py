@@ -101,3 +101,13 @@ exercise.hints(
     rows="p as a column times p as a row, by broadcasting, is a matrix for each row.",
     large_scores="Subtract the largest score of each row first; `keepdims=True` keeps its axis.",
 )
+exercise.worked = (
+    "Write pᵢ = exp(zᵢ)/N, where N is the sum of exp(z_r) over all scores of the row. Its logarithm is ln pᵢ = zᵢ"
+    " − ln N.\n"
+    "The derivative of zᵢ by zⱼ is 1 if i = j, else 0. This is written δᵢⱼ.\n"
+    "The derivative of ln N by zⱼ is exp(zⱼ)/N, which is pⱼ.\n"
+    "The derivative of ln pᵢ is the derivative of pᵢ divided by pᵢ. So ∂pᵢ/∂zⱼ = pᵢ (δᵢⱼ − pⱼ).\n"
+    "The diagonal holds pᵢ (1 − pᵢ), and the other entries are −pᵢ pⱼ. Each column sums to 0: what one weight "
+    "gains, the others lose.\n"
+    "Where one weight is 1 and the others are 0, every entry is 0. A saturated row passes no gradient on."
+)
