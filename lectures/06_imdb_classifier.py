@@ -36,7 +36,7 @@
 # **You need** the [encoder block](04_encoder_block.ipynb) and [positions](05_positional_encoding.ipynb). Letters: **B** batch, **T** words of a
 # review, **D** width of a word vector, **V** size of the vocabulary.
 #
-# **Time:** about 65 minutes to read and predict (estimated, not measured); the code runs in about two minutes on two CPU cores. The outputs stored here
+# **Time:** about 65 minutes to read and predict (estimated, not measured); on the sample the code runs in about a minute on two CPU cores. The outputs stored here
 # come from a sample and from the real reviews. If you run the page, you get the sample; with `COURSE_SOURCE=real` you get both.
 
 # %% jupyter={"source_hidden": true} tags=["course-setup"]

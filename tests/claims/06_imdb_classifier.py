@@ -257,7 +257,7 @@ def kept(page: Page) -> None:
 
 def givens(page: Page) -> None:
     page.given(
-        "about 65 minutes to read and predict", "the code runs in about two minutes on two CPU cores",
+        "about 65 minutes to read and predict", "the code runs in about a minute on two CPU cores",
         because="counted by tests/lecture/test_lectures.py; an estimate",
     )  # fmt: skip
     page.given(
