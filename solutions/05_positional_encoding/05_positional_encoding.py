@@ -20,7 +20,7 @@
 # derive what a rotary score depends on, and measure how far back a trained model can read.
 #
 # **Before you start:** read [lecture 05](../../lectures/05_positional_encoding.ipynb): this lab begins where its class
-# `PlainPositions` ends (one length, known beforehand). **Time:** about 110 minutes.
+# `PlainPositions` ends (one length, known beforehand). **Time:** about 90 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says in a second what works, what differs first, and
@@ -36,13 +36,13 @@
 # | 1 | `sinusoidal_positions` | 3 | ●●●○○ | 15 |
 # | 1 | `predict` | 1 | ●○○○○ | 5 |
 # | 2 | `TokenAndPositionEmbedding` | 4 | ●●○○○ | 10 |
-# | 2 | `SinusoidalEmbedding` | 4 | ●●○○○ | 10 |
+# | 2 | `SinusoidalEmbedding` (optional) | 0 | ●●○○○ | 10 |
 # | 3 | `is_permutation_equivariant` | 4 | ●●○○○ | 10 |
 # | 4 | `rotary` | 5 | ●●○○○ | 10 |
-# | 4 | `derive_relative` | 4 | ●●○○○ | 10 |
+# | 4 | `derive_relative` | 7 | ●●○○○ | 10 |
 # | 4 | `find_the_bug` | 3 | ●●○○○ | 10 |
-# | 5 | `design` | 2 | ●○○○○ | 5 |
-# | 6 | `measure_reach` | 4 | ●●●○○ | 20 |
+# | 5 | `design` (optional) | 0 | ●○○○○ | 5 |
+# | 6 | `measure_reach` | 7 | ●●●○○ | 15 |
 # | 7 | `shift_matrix` (optional) | 0 | ●●●○○ | 15 |
 #
 # Times and difficulties are estimates, not measurements.
@@ -122,13 +122,35 @@ def sinusoidal_positions(length, d_model):
 # %% nbgrader={"grade": true, "grade_id": "sinusoidal_positions", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("sinusoidal_positions")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ### Predict, then measure
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-guess", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Guess, then run
 #
-# A table for 512 positions with D = 64 has 32 pairs. The first pair turns by 1 radian from position to position, the last one by about
-# 1/7500. How many of the 32 pairs turn by **less than a quarter turn** over the whole table, from position 0 to 511? Put your number in
-# place of `None`, and delete the last line of the cell. Predict it before you run the measurement, and write down why: "In your own words"
-# asks for it. An answer that is off by up to two pairs counts as correct.
+# A table with D = 64 has 32 pairs. The first pair turns by 1 radian from position to position, the last one by about 1/7500. The table
+# has **64** positions. How many of the 32 pairs turn by **less than a quarter turn** over the whole table, from position 0 to 63?
+#
+# Put your guess in place of `None`, and delete the last line of the cell. It earns nothing, and nobody checks it. Then run the measurement, and compare.
+
+# %% nbgrader={"grade": false, "grade_id": "guess", "locked": false, "schema_version": 3, "solution": true, "task": false}
+guess = None  # one number: of 32 pairs, those that turn by less than a quarter from position 0 to 63
+### BEGIN SOLUTION
+guess = 19
+### END SOLUTION
+
+# %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+if guess is None:
+    print("First write your guess into the cell above.")
+else:
+    cosines = np.asarray(sinusoidal_positions(64, 64))[:, 1::2]  # (T, 32): a cosine stays above 0 for a quarter turn
+    slow = (cosines > 0).all(axis=0)  # (32,)
+    print(f"{slow.sum()} of 32 pairs, your guess: {guess}")
+    print(f"the first of them is pair {slow.argmax()}, and its cosine falls to {cosines[-1, slow][0]:.2f}")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Predict
+#
+# The same question for a table that the page has not computed: it has **512** positions, from 0 to 511, and again D = 64.
+# Put your number in place of `None`, and delete the last line of the cell. Write down why: "In your own words" asks for it. An answer
+# that is off by up to two pairs counts as correct.
 
 # %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 predict = None  # one number: of 32 pairs, those that turn by less than a quarter from position 0 to 511
@@ -139,28 +161,21 @@ predict = 11
 # %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("predict")
 
-# %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-cosines = np.asarray(sinusoidal_positions(512, 64))[:, 1::2]  # (T, 32): a cosine stays above 0 for a quarter turn
-slow = (cosines > 0).all(axis=0)  # (32,)
-print(f"{slow.sum()} of 32 pairs; the first of them is pair {slow.argmax()}, and its cosine falls to {cosines[-1, slow][0]:.2f}")
-
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 2 · Two layers that add positions
 #
 # BERT and GPT-2 *learn* one vector per position, as they learn one per word: `TokenAndPositionEmbedding` has two
-# `keras.layers.Embedding`, `token_embedding` (`vocab_size` rows) and `position_embedding` (`max_length` rows).
-# `SinusoidalEmbedding` has the fixed table of exercise 1 in place of the second one, so only its `token_embedding` is trained. The checks put known
-# weights into the embeddings by these names.
+# `keras.layers.Embedding`, `token_embedding` (`vocab_size` rows) and `position_embedding` (`max_length` rows). The checks put known
+# weights into them by these names.
 #
 # - `call(ids)` takes whole numbers (B, T) with T ≤ max_length and returns (B, T, D): the vector of the token plus the vector of its
 #   position. The first token has position 0, in a short sequence too.
-# - Two learned tables find their sizes, so nothing is scaled. Beside the sinusoids the words have to be: they start small, and a row of
-#   the table has the length √(D/2). So the second layer returns $\sqrt{D}\cdot\text{token} + \text{position}$.
-# - Both must run inside `tf.function` with a batch size *and a length* that are not known in advance. There `ids.shape[1]` is
+# - Both tables are learned and find their sizes, so nothing is scaled.
+# - The layer must run inside `tf.function` with a batch size *and a length* that are not known in advance. There `ids.shape[1]` is
 #   None, and `ops.shape(ids)[1]` is a number that becomes known when the function runs. A tensor can be sliced with it, a NumPy array cannot.
 #
-# `__init__` and `get_config` are begun for you: leave the three attributes in place, so that the layers can be saved and loaded.
+# `__init__` and `get_config` are begun for you: leave the three attributes in place, so that the layer can be saved and loaded.
 
 # %% nbgrader={"grade": false, "grade_id": "TokenAndPositionEmbedding-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class TokenAndPositionEmbedding(keras.Layer):
@@ -209,6 +224,28 @@ class TokenAndPositionEmbedding(keras.Layer):
 # %% nbgrader={"grade": true, "grade_id": "TokenAndPositionEmbedding", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("TokenAndPositionEmbedding")
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-lecture", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See the lecture's class beside yours
+#
+# With the table of exercise 1 as its positions, your layer gives what the lecture's class gives. `PlainPositions` gets vectors of words, fixes
+# their number in the graph, and multiplies them by √D. Yours takes ids, and with one model both lengths below.
+
+# %% nbgrader={"grade": false, "grade_id": "lecture", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+layer = TokenAndPositionEmbedding(max_length=11, vocab_size=13, d_model=6)
+layer(np.zeros((1, 11), "int32"))  # now it has weights
+layer.position_embedding.set_weights([np.asarray(sinusoidal_positions(11, 6))])
+for length in (4, 9):
+    ids = np.random.default_rng(length).integers(13, size=(2, length))  # (B, T)
+    words = layer.token_embedding(ids) / 6**0.5  # (B, T, D)
+    print(f"{length} tokens, largest difference: {np.abs(np.asarray(PlainPositions()(words) - layer(ids))).max():.4f}")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-fixed", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### The fixed table in a layer (optional)
+#
+# `SinusoidalEmbedding` has the table of exercise 1 in place of the second embedding, so only its `token_embedding` is trained. Beside the
+# sinusoids the words have to be scaled: they start small, and a row of the table has the length √(D/2). So this layer returns
+# $\sqrt{D}\cdot\text{token} + \text{position}$. It takes the same ids, and it must run under the same conditions.
 
 # %% nbgrader={"grade": false, "grade_id": "SinusoidalEmbedding-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class SinusoidalEmbedding(keras.Layer):
@@ -254,20 +291,8 @@ class SinusoidalEmbedding(keras.Layer):
         }
 
 
-# %% nbgrader={"grade": true, "grade_id": "SinusoidalEmbedding", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "SinusoidalEmbedding", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("SinusoidalEmbedding")
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-lecture", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ### See the lecture's class beside yours
-#
-# `PlainPositions` gets vectors of words and fixes their number in the graph. Yours takes ids, and with one model both lengths below.
-
-# %% nbgrader={"grade": false, "grade_id": "lecture", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-layer = SinusoidalEmbedding(max_length=11, vocab_size=13, d_model=6)
-for length in (4, 9):
-    ids = np.random.default_rng(length).integers(13, size=(2, length))  # (B, T)
-    difference = PlainPositions()(layer.token_embedding(ids)) - layer(ids)  # (B, T, D)
-    print(f"{length} tokens, largest difference: {np.abs(np.asarray(difference)).max():.4f}")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -378,7 +403,7 @@ def derive_relative(q, k, offset):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "derive_relative", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "derive_relative", "locked": true, "points": 7, "schema_version": 3, "solution": false, "task": false}
 check("derive_relative")
 
 # %% nbgrader={"grade": false, "grade_id": "anywhere", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
@@ -431,7 +456,7 @@ check("find_the_bug")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-design", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 5 · Design: slopes for a reach
+# ## 5 · Design: slopes for a reach (optional)
 #
 # ALiBi subtracts $s_h\,(m - n)$ from the score of an earlier key. A model has four heads and reads 1,024 tokens. Choose its four slopes. To
 # see what a slope does alone, let all scores be equal before it, and look at the weights of the **last** query, after the softmax over
@@ -450,7 +475,7 @@ def design():
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "design", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "design", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("design")
 
 
@@ -470,6 +495,8 @@ check("design")
 #   nor extend it. It is −1 if the first distance that has questions is not clear.
 # - Every question is asked under every window, also where the window hides its letter.
 #
+# The counts, the base rate and the limit of *clear* are given; you fill `accuracy` and `reach`, one entry for each window.
+#
 # **By hand:** 100 questions at each of the distances 0, 1, 3, none at 2, and b = 0.2. The accuracies are 0.9, 0.3 and 0.27.
 # <details><summary>Answer</summary>A standard error is √(0.2 · 0.8/100) = 0.04, so clear means above 0.28. The reach is 1: at 2 nothing is known, and 3 is not clear.</details>
 
@@ -488,12 +515,12 @@ def measure_reach(model, ids, answers, distances, windows):
         A dictionary: "counts", the number of questions at the distances 0 to M, an array (M + 1,); "base_rate", a number;
         "accuracy", a dictionary, window -> array (M + 1,); "reach", a dictionary, window -> whole number.
     """
-    ### BEGIN SOLUTION
-    at = distances == np.arange(distances.max() + 1)[:, None]  # (M + 1, n)
+    at = distances == np.arange(distances.max() + 1)[:, None]  # (M + 1, n): row d says which questions have distance d
     counts = at.sum(axis=1)  # (M + 1,)
     base_rate = np.bincount(answers).max() / len(answers)
-    limit = base_rate + 2 * np.sqrt(base_rate * (1 - base_rate) / np.maximum(counts, 1))  # (M + 1,)
+    limit = base_rate + 2 * np.sqrt(base_rate * (1 - base_rate) / np.maximum(counts, 1))  # (M + 1,): clear is above
     accuracy, reach = {}, {}
+    ### BEGIN SOLUTION
     for window in windows:
         correct = model(ids, window) == answers  # (n,)
         accuracy[window] = np.array([correct[row].mean() if row.any() else np.nan for row in at])
@@ -502,11 +529,11 @@ def measure_reach(model, ids, answers, distances, windows):
             if accuracy[window][distance] <= limit[distance]:
                 break
             reach[window] = int(distance)
-    return {"counts": counts, "base_rate": base_rate, "accuracy": accuracy, "reach": reach}
     ### END SOLUTION
+    return {"counts": counts, "base_rate": base_rate, "accuracy": accuracy, "reach": reach}
 
 
-# %% nbgrader={"grade": true, "grade_id": "measure_reach", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "measure_reach", "locked": true, "points": 7, "schema_version": 3, "solution": false, "task": false}
 check("measure_reach")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-reach", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -577,43 +604,6 @@ table = np.asarray(sinusoidal_positions(60, 32))  # (T, D)
 moved = table[:50] @ np.asarray(shift_matrix(10, 32))  # (50, D)
 print(f"rows 0 to 49, shifted by 10, differ from rows 10 to 59 by at most {np.abs(moved - table[10:]).max():.1e}")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## See your functions at work
-#
-# Before you run the cell: the left picture shows the dot products of your sinusoidal rows, the right picture shows those of one
-# query and one key, turned by your `rotary` to all positions. What do the two pictures have in common, and how do they differ? In
-# the next cell your test judges an attention layer, first on plain word vectors and then on word vectors with positions.
-
-# %% nbgrader={"grade": false, "grade_id": "picture", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-rows = np.asarray(sinusoidal_positions(48, 32))  # (T, D)
-query, key = np.random.default_rng(5).normal(size=(2, 1, 32)).astype("float32").repeat(48, axis=1)  # (T, D) each
-places = np.arange(48)
-scores = np.asarray(rotary(query, places)) @ np.asarray(rotary(key, places)).T  # (T, T)
-
-figure, panels = plt.subplots(1, 2, figsize=(8.5, 3.4))
-plots.matrix_map(rows @ rows.T, values=False, title="sinusoidal: PE[p]·PE[q]", colorbar=True, ax=panels[0])
-plots.matrix_map(scores, values=False, title="rotary: query at p, key at q", colorbar=True, ax=panels[1])
-for panel in panels:
-    panel.set(xlabel="q", ylabel="p")
-plots.show(figure, alt="Two 48 by 48 maps, each constant along every diagonal; the left one is symmetric, the right one is not.")
-
-# %% nbgrader={"grade": false, "grade_id": "verdicts", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-keras.utils.set_random_seed(5)
-attention = keras.layers.MultiHeadAttention(num_heads=2, key_dim=16)
-ids = np.array([[4, 2, 7, 2, 9, 1, 5]])  # (B, T)
-words = SinusoidalEmbedding(max_length=7, vocab_size=11, d_model=32).token_embedding(ids)  # (B, T, D)
-shuffle = np.array([3, 0, 6, 1, 5, 2, 4])
-maps = {
-    "attention": lambda x: attention(query=x, value=x),
-    "positions, then attention": lambda x: attention(query=x + rows[:7], value=x + rows[:7]),
-}
-for name, fn in maps.items():
-    print(f"{name:26} equivariant: {is_permutation_equivariant(fn, words, shuffle)}")
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# Both maps are constant along every diagonal: only the distance p − q counts. The sinusoidal one is symmetric and cannot tell before
-# from after; the rotary one can. And the order that attention alone cannot see is visible once positions are added.
-
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-smollm2", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Your positions in two published models
 #
@@ -657,6 +647,44 @@ if TALK:
 # In our run the paragraph costs 3.78 nats a token with the model's base, 3.88 with yours, and 5.18 when nothing is turned. Pair 0 turns alike with any base, and the last pair turns by less than .02 over 108 tokens with both bases; only the pairs between them differ. This is one paragraph, and says nothing about long texts.
 #
 # Without positions the twin's cosine rises from .9837 to 1.0000: your test of exercise 3 says why. So .0163 is all that tells which dog runs after which. (Position 5, because MiniLM's row for position 0 is that of `[CLS]`, more than three times as long as the others.)
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## A picture to keep
+#
+# In the first cell your test judges an attention layer, first on plain word vectors and then on word vectors with positions. In the
+# second cell the left picture shows the dot products of your sinusoidal rows, the right picture shows those of one query and one key,
+# turned by your `rotary` to all positions. Before you run the cells: what do the two pictures have in common, and how do they differ?
+
+# %% nbgrader={"grade": false, "grade_id": "verdicts", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+keras.utils.set_random_seed(5)
+attention = keras.layers.MultiHeadAttention(num_heads=2, key_dim=16)
+ids = np.array([[4, 2, 7, 2, 9, 1, 5]])  # (B, T)
+words = keras.layers.Embedding(11, 32)(ids)  # (B, T, D)
+rows = np.asarray(sinusoidal_positions(7, 32))  # (T, D)
+shuffle = np.array([3, 0, 6, 1, 5, 2, 4])
+maps = {
+    "attention": lambda x: attention(query=x, value=x),
+    "positions, then attention": lambda x: attention(query=x + rows, value=x + rows),
+}
+for name, fn in maps.items():
+    print(f"{name:26} equivariant: {is_permutation_equivariant(fn, words, shuffle)}")
+
+# %% nbgrader={"grade": false, "grade_id": "picture", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+rows = np.asarray(sinusoidal_positions(48, 32))  # (T, D)
+query, key = np.random.default_rng(5).normal(size=(2, 1, 32)).astype("float32").repeat(48, axis=1)  # (T, D) each
+places = np.arange(48)
+scores = np.asarray(rotary(query, places)) @ np.asarray(rotary(key, places)).T  # (T, T)
+
+figure, panels = plt.subplots(1, 2, figsize=(8.5, 3.4))
+plots.matrix_map(rows @ rows.T, values=False, title="sinusoidal: PE[p]·PE[q]", colorbar=True, ax=panels[0])
+plots.matrix_map(scores, values=False, title="rotary: query at p, key at q", colorbar=True, ax=panels[1])
+for panel in panels:
+    panel.set(xlabel="q", ylabel="p")
+plots.show(figure, alt="Two 48 by 48 maps, each constant along every diagonal; the left one is symmetric, the right one is not.")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# The order that attention alone cannot see is visible once positions are added. Both maps are constant along every diagonal: only
+# the distance p − q counts. The sinusoidal one is symmetric and cannot tell before from after; the rotary one can.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
