@@ -21,7 +21,7 @@
 #
 # **Before you start:** read [lecture 01](../../lectures/01_attention_intuition.ipynb): this lab begins where its class
 # `PlainAttention` ends, and takes it apart. Exercise 10 is optional and needs section 3 of
-# [lecture 01b](../../lectures/01b_visual_attention.ipynb). **Time:** about 110 minutes.
+# [lecture 01b](../../lectures/01b_visual_attention.ipynb). **Time:** about 95 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and
@@ -37,16 +37,16 @@
 # | 1 | `softmax` | 3 | ●●○○○ | 10 |
 # | 2 | `attention_pooling` | 4 | ●●○○○ | 10 |
 # | 2 | `predict` | 1 | ●○○○○ | 5 |
-# | 3 | `derive_pooling_gradient` | 5 | ●●○○○ | 10 |
+# | 3 | `derive_pooling_gradient` | 8 | ●●○○○ | 10 |
 # | 4 | `measure_bandwidth` | 5 | ●●●○○ | 15 |
 # | 5 | `dot_score` | 1 | ●○○○○ | 5 |
-# | 5 | `scaled_dot_score` | 1 | ●○○○○ | 5 |
-# | 5 | `general_score` | 1 | ●○○○○ | 5 |
+# | 5 | `scaled_dot_score` (optional) | 0 | ●○○○○ | 5 |
+# | 5 | `general_score` (optional) | 0 | ●○○○○ | 5 |
 # | 5 | `cosine_score` (optional) | 0 | ●●○○○ | 10 |
-# | 5 | `additive_score` | 3 | ●●○○○ | 10 |
+# | 5 | `additive_score` (optional) | 0 | ●●○○○ | 10 |
 # | 6 | `attend` | 6 | ●●○○○ | 10 |
 # | 6 | `hard_attention` (optional) | 0 | ●○○○○ | 5 |
-# | 7 | `BahdanauAttention` | 6 | ●●●○○ | 15 |
+# | 7 | `BahdanauAttention` | 8 | ●●●○○ | 15 |
 # | 8 | `find_the_bug` | 3 | ●●○○○ | 10 |
 # | 9 | `answers` (optional) | 0 | ●●●○○ | 15 |
 # | 10 | `SpatialAttention` (optional) | 0 | ●●●○○ | 15 |
@@ -150,13 +150,35 @@ def attention_pooling(query, keys, values, bandwidth=1.0):
 # %% nbgrader={"grade": true, "grade_id": "attention_pooling", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("attention_pooling")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ### Predict, then measure
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-guess", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Guess, then run
 #
 # 201 keys lie on a line from −10 to 10, one every 0.1; the query is at 0. How many keys *count*? A usual measure is $1 / \sum_j
-# \alpha_j^2$: it is n when n keys share the weight equally. With a bandwidth of 1 it is about 35. What is it with a bandwidth of
-# **0.5**? Put your number in place of `None`, delete the last line of the cell, and write down why before you run the measurement:
-# "In your own words" asks for it. An answer within about 15 % counts as right.
+# \alpha_j^2$: it is n when n keys share the weight equally. With a bandwidth of 1 it is about 35. What is it with a bandwidth of **2**?
+#
+# Put your guess in place of `None`, and delete the last line of the cell. It earns nothing, and nobody checks it. Then run the measurement, and compare.
+
+# %% nbgrader={"grade": false, "grade_id": "guess", "locked": false, "schema_version": 3, "solution": true, "task": false}
+guess = None  # one number: how many keys count with a bandwidth of 2
+### BEGIN SOLUTION
+guess = 70
+### END SOLUTION
+
+# %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+if guess is None:
+    print("First write your guess into the cell above.")
+else:
+    line = np.linspace(-10, 10, 201, dtype="float32")[:, None]  # (S, 1)
+    for bandwidth in (1.0, 2.0):
+        _, weights = attention_pooling(np.zeros(1, "float32"), line, line, bandwidth)
+        print(f"bandwidth {bandwidth}: {1 / np.sum(np.asarray(weights) ** 2):.1f} keys count")
+    print(f"your guess for the bandwidth 2: {guess}")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Predict
+#
+# The same question for a bandwidth that the page has not computed: **0.5**. Put your number in place of `None`, delete the
+# last line of the cell, and write down why: "In your own words" asks for it. An answer within about 15 % counts as right.
 
 # %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 predict = None  # one number: how many keys count with a bandwidth of 0.5
@@ -166,12 +188,6 @@ predict = 18
 
 # %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("predict")
-
-# %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-line = np.linspace(-10, 10, 201, dtype="float32")[:, None]  # (S, 1)
-for bandwidth in (2.0, 1.0, 0.5, 0.25):
-    _, weights = attention_pooling(np.zeros(1, "float32"), line, line, bandwidth)
-    print(f"bandwidth {bandwidth:4}: {1 / np.sum(np.asarray(weights) ** 2):5.1f} keys count")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-derive", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -211,7 +227,7 @@ def derive_pooling_gradient(query, keys, values, bandwidth=1.0):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "derive_pooling_gradient", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "derive_pooling_gradient", "locked": true, "points": 8, "schema_version": 3, "solution": false, "task": false}
 check("derive_pooling_gradient")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-slopes", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -221,6 +237,7 @@ check("derive_pooling_gradient")
 # leave hardly any slope?
 
 # %% nbgrader={"grade": false, "grade_id": "slopes", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+line = np.linspace(-10, 10, 201, dtype="float32")[:, None]  # (S, 1)
 noisy = np.sin(line) + 0.3 * np.random.default_rng(2).normal(size=line.shape).astype("float32")  # (S, 1)
 for bandwidth in (10.0, 1.0, 0.1, 0.03, 0.01):
     slope = np.abs(derive_pooling_gradient(line + 0.03, line, noisy, bandwidth))  # (T, 1, 1)
@@ -306,25 +323,14 @@ plots.show(
 # <details><summary>In our run</summary>The best of those tried is 1.6 kg/m². Its error is 0.73 of the base rate, so 27 % are taken away. With 0.1 the error
 # is above the base rate: so few patients are so near that the noise of single values is all that is left.</details>
 #
-# ## 5 · Five scores
+# ## 5 · A score for every pair
 #
 # From here on there are many queries at once: q is (T, d), k is (S, d), and a score function returns one score for every
 # pair, (T, S). Row t belongs to query t, column s to key s. Scores are not weights yet: there is no softmax in this
 # exercise. Keras's own attention (`keras.layers.Attention`, `MultiHeadAttention`, …) is forbidden here and in exercises 6 and 7.
 #
 # **The example** is the dot product, $s_{ts} = q_t \cdot k_s$. All T·S of them are one matrix product, (T, d) times (d, S). Tensors
-# have no `.T`, so it is `ops.matmul(q, ops.transpose(k))`: the first stub needs only this line. The other four are up to you; the cosine is optional.
-#
-# | function | score | |
-# |---|---|---|
-# | `scaled_dot_score` | $q_t \cdot k_s \,/\, \sqrt{d}$ | the score of the Transformer |
-# | `general_score` | $q_t^\top W k_s$ | w (dq, dk) is learned; widths may differ |
-# | `cosine_score` | $q_t \cdot k_s \,/\, (\lVert q_t\rVert\,\lVert k_s\rVert)$ | only directions count; no vector has the length 0 |
-# | `additive_score` | $v^\top \tanh(W_q^\top q_t + W_k^\top k_s)$ | a small network with U hidden units, for every pair |
-#
-# In the additive score rows are vectors, so the projections are `q @ w_q` and `k @ w_k`, and v is no value: it is a learned vector
-# of U numbers, which has this letter in the paper, too. Before you write it, predict the shapes of the two projections, of their sum for
-# every pair, and of the result.
+# have no `.T`, so it is `ops.matmul(q, ops.transpose(k))`: the stub needs only this line.
 
 # %% nbgrader={"grade": false, "grade_id": "dot_score-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def dot_score(q, k):
@@ -346,6 +352,19 @@ def dot_score(q, k):
 check("dot_score")
 
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-scores", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Four more scores (optional)
+#
+# | function | score | |
+# |---|---|---|
+# | `scaled_dot_score` | $q_t \cdot k_s \,/\, \sqrt{d}$ | the score of the Transformer |
+# | `general_score` | $q_t^\top W k_s$ | w (dq, dk) is learned; widths may differ |
+# | `cosine_score` | $q_t \cdot k_s \,/\, (\lVert q_t\rVert\,\lVert k_s\rVert)$ | only directions count; no vector has the length 0 |
+# | `additive_score` | $v^\top \tanh(W_q^\top q_t + W_k^\top k_s)$ | a small network with U hidden units, for every pair |
+#
+# In the additive score rows are vectors, so the projections are `q @ w_q` and `k @ w_k`, and v is no value: it is a learned vector
+# of U numbers, which has this letter in the paper, too. The layer of exercise 7 has this score, with layers in place of the matrices.
+
 # %% nbgrader={"grade": false, "grade_id": "scaled_dot_score-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def scaled_dot_score(q, k):
     """Dot product of every query with every key, divided by the root of their width.
@@ -362,7 +381,7 @@ def scaled_dot_score(q, k):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "scaled_dot_score", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "scaled_dot_score", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("scaled_dot_score")
 
 
@@ -383,7 +402,7 @@ def general_score(q, k, w):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "general_score", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "general_score", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("general_score")
 
 
@@ -432,7 +451,7 @@ def additive_score(q, k, w_q, w_k, v):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "additive_score", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "additive_score", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("additive_score")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-pictures", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -450,7 +469,7 @@ figure, panels = plt.subplots(1, 3, figsize=(8, 3.2))
 directions = keys / np.linalg.norm(keys, axis=1, keepdims=True)  # (S, d): circle and directions have the length 1
 scores = {
     "dot": dot_score(circle, keys),
-    "scaled dot": scaled_dot_score(circle, keys),
+    "scaled dot": dot_score(circle, keys) / 2**0.5,  # d = 2
     "cosine": dot_score(circle, directions),
 }
 for panel, (name, each) in zip(panels, scores.items(), strict=True):
@@ -632,7 +651,7 @@ class BahdanauAttention(keras.Layer):
         return None
 
 
-# %% nbgrader={"grade": true, "grade_id": "BahdanauAttention", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "BahdanauAttention", "locked": true, "points": 8, "schema_version": 3, "solution": false, "task": false}
 check("BahdanauAttention")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-14", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -824,6 +843,26 @@ for name, deleted in (("nothing", -1 + 0 * marked), ("the marked token", marked)
 # %% [markdown] nbgrader={"grade": false, "grade_id": "deletion-observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # Without the marked token only a guess is left; without another one nothing is lost. So here the map marks what the answer
 # needs. It had to be tested: a map alone is a claim.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-keep", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## A picture to keep
+#
+# One row that your layer has never seen, read twice: once without the token that its map marked, once without another one. What is
+# deleted is hatched. On the left stands what your layer writes at each step, and whether it is right.
+
+# %% jupyter={"source_hidden": true} nbgrader={"grade": false, "grade_id": "keep", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+figure, panels = plt.subplots(1, 2, figsize=(9.5, 4))
+source_names = [str(token) for token in rows[0]]
+cases = {"another token is deleted": other, "the marked token is deleted": marked}
+for panel, (title, deleted) in zip(panels, cases.items(), strict=True):
+    kept = np.arange(LENGTH) != deleted[:1, :, None]  # (1, T, S)
+    context, weights = attention(queries[:1], keys[:1], mask=kept)  # (1, T, D), (1, T, S)
+    written = np.argmax(read(context)[0], axis=-1)  # (T,)
+    is_right = written == rows[0, ::-1]  # (T,)
+    names = [f"{token} {'right' if right else 'wrong'}" for token, right in zip(written, is_right, strict=True)]
+    plots.attention_map(np.asarray(weights[0]), names, source_names, mask=kept[0], title=title, values=False, ax=panel)
+    panel.set(xlabel="source token", ylabel="what your layer writes")
+plots.show(figure, alt="Without the marked tokens your layer looks elsewhere, and guesses. Two maps of eight written by eight source tokens, deleted pairs hatched; on the left the rising diagonal is dark.")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-13", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
