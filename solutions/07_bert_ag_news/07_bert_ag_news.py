@@ -20,7 +20,7 @@
 # what they are about.
 #
 # **Before you start:** read [lecture 07](../../lectures/07_bert_ag_news.ipynb): this lab begins where its `plain_classifier`
-# ends (ids, no texts). **Time:** about 95 minutes.
+# ends (ids, no texts). **Time:** about 90 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
@@ -33,19 +33,19 @@
 # | exercise | what you write | points | difficulty | minutes |
 # |---|---|---|---|---|
 # | 1 | `mask_tokens` | 7 | ●●○○○ | 10 |
-# | 1 | `derive_expected_masked` | 5 | ●●○○○ | 10 |
+# | 1 | `derive_expected_masked` | 6 | ●●○○○ | 10 |
 # | 2 | `warmup_linear_decay` | 3 | ●●○○○ | 10 |
 # | 2 | `design` | 3 | ●○○○○ | 5 |
-# | 3 | `find_the_bug` | 3 | ●○○○○ | 5 |
+# | 3 | `find_the_bug` | 2 | ●○○○○ | 5 |
 # | 4 | `build_news_classifier` | 7 | ●●●○○ | 15 |
-# | 4 | `predict_class_names` | 1 | ●●○○○ | 10 |
+# | 4 | `predict_class_names` (optional) | 0 | ●●○○○ | 10 |
 # | 5 | `predict` | 1 | ●○○○○ | 5 |
-# | 6 | `measure_labels` | 6 | ●●●○○ | 15 |
+# | 6 | `measure_labels` | 7 | ●●●○○ | 15 |
 # | 7 | `answers`, by hand (optional) | 0 | ●●○○○ | 10 |
 # | 8 | `wordpiece_tokenize` (optional) | 0 | ●●●○○ | 20 |
 # | 8 | `pack_inputs` (optional) | 0 | ●●●○○ | 20 |
 #
-# Times and difficulties are estimates, not measurements. Exercises 7 and 8 are optional: they earn no points, and their minutes are not in the total.
+# Times and difficulties are estimates, not measurements. Optional exercises earn no points, and their minutes are not in the total.
 #
 # No exercise needs another one's result: if you are stuck, go on.
 
@@ -191,7 +191,7 @@ def derive_expected_masked(lengths, specials, vocab_size, rate):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "derive_expected_masked", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "derive_expected_masked", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 check("derive_expected_masked")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-derive-see", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -304,7 +304,7 @@ def find_the_bug(step, peak, warmup_steps, total_steps):
     return peak * max(0.0, min(up, down))
 
 
-# %% nbgrader={"grade": true, "grade_id": "find_the_bug", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "find_the_bug", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("find_the_bug")
 
 
@@ -376,9 +376,9 @@ print(f"largest difference: {np.abs(lecture(rows).numpy() - yours(texts).numpy()
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ### Names instead of numbers
+# ### Names instead of numbers (optional)
 #
-# A reader of your model wants to know "Sports", not 1.
+# No points. A reader of your model wants to know "Sports", not 1.
 #
 # Return the name of the most probable class for each text, in the order of the texts: a list of str. `model` is anything with a
 # method `predict` that takes an array or a tensor of texts and gives probabilities (n, classes), as Keras models do; use that method.
@@ -406,15 +406,39 @@ def predict_class_names(model, texts, class_names):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "predict_class_names", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "predict_class_names", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("predict_class_names")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 5 · Predict, then measure
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-guess", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 5 · Predict, then answer
 #
 # The classifier is new: its head knows nothing, and it was not trained for a single step. What is its
-# **mean cross-entropy** on news of four equally frequent classes, in nats? Put a number in place of `None`, and delete the last
-# line of the cell, **before** you run the cells below. It has to be within 0.25, and at the end you are asked for the reason.
+# **mean cross-entropy**, in nats, on news whose classes are equally frequent?
+#
+# Guess first, for a classifier with **two classes**: put a number in place of `None`, delete the last line of the cell, and run both cells. In the
+# second one your `build_news_classifier` makes such a classifier, and its loss on 200 news of two classes is measured. A guess earns no points.
+
+# %% nbgrader={"grade": false, "grade_id": "guess", "locked": false, "schema_version": 3, "solution": true, "task": false}
+guess = None  # one number, in nats
+### BEGIN SOLUTION
+guess = 0.69
+### END SOLUTION
+
+# %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+if guess is None:
+    print("First write your guess into the cell above.")
+else:
+    tf_keras.utils.set_random_seed(7)
+    (some_texts, some_labels), _ = data.news(source=data.chosen_source())
+    first_two = [place for place, label in enumerate(some_labels) if label < 2][:200]
+    untrained = build_news_classifier(bert.PREPROCESS, bert.ENCODER, num_classes=2)
+    untrained.compile(loss="sparse_categorical_crossentropy")
+    of_two = tf.constant([some_texts[place] for place in first_two]), tf.constant([some_labels[place] for place in first_two])
+    print(f"your guess {guess:.2f}, measured {untrained.evaluate(*of_two, verbose=0):.2f}")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# Now answer the same question for a classifier of **four classes**, on news of four equally frequent classes. It has to be within 0.25, and at
+# the end you are asked for the reason.
 
 # %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 predict = None  # one number, in nats
@@ -464,8 +488,6 @@ batches = (
 )
 model = build_news_classifier(bert.PREPROCESS, bert.ENCODER)
 model.compile(tf_keras.optimizers.AdamW(), "sparse_categorical_crossentropy", metrics=["accuracy"])
-before = model.evaluate(validation, verbose=0)[0]
-print(f"before the first step: predicted {predict}, measured {before:.2f}")
 rate = Rate(plan)
 history = model.fit(batches, validation_data=validation, epochs=plan["epochs"], callbacks=[rate], verbose=0)
 for epoch, share in enumerate(history.history["val_accuracy"], 1):
@@ -479,16 +501,15 @@ left.set(xlabel="step", ylabel="learning rate", title="your schedule")
 right.plot(losses, color=diagrams.PALETTE["accent"], linewidth=1, label="each batch")
 ends = np.arange(1, plan["epochs"] + 1) * len(batches) - 1  # the last step of each epoch
 right.plot(ends, history.history["val_loss"], "o", color=diagrams.PALETTE["query"], label="validation")
-right.axhline(np.log(4), color=diagrams.PALETTE["residual"], linestyle=":", label="a guess, ln 4")
 right.set(xlabel="step", ylabel="loss, nats", title="fine-tuning")
 right.legend(loc="upper right", bbox_to_anchor=(1, 0.92))
 plots.show(
-    figure, alt="Left: the learning rate by step, up and then down. Right: the loss of each batch, from about 1.4 down, and that of the validation texts after each epoch."
+    figure, alt="Left: the learning rate by step, up and then down. Right: the loss of each batch, which falls, and that of the validation texts after each epoch."
 )
 test_texts, test_labels = test_texts[:400], test_labels[:400]
-names = predict_class_names(model, test_texts, data.NEWS_CLASSES)
-right_ones = np.mean([name == data.NEWS_CLASSES[label] for name, label in zip(names, test_labels, strict=True)])
-print(f"{right_ones:.1%} of {len(names)} texts that it has not seen are named correctly")
+said = model.predict(tf.constant(test_texts), verbose=0).argmax(axis=1)  # (n,)
+right_ones = np.mean(said == np.asarray(test_labels))
+print(f"{right_ones:.1%} of {len(said)} texts that it has not seen are named correctly")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6c", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### Two articles
@@ -504,12 +525,11 @@ ARTICLES = [
     "Striker moves north before the deadline. The forward signed for four seasons after two clubs agreed on the fee late "
     "at night. His old team lets a midfielder go as well, and hopes to find a goalkeeper before the season starts.",
 ]
-for article, name in zip(ARTICLES, predict_class_names(model, ARTICLES, data.NEWS_CLASSES), strict=True):
-    print(f"{name:9s} · {article[:70]} …")
+shares = model.predict(tf.constant(ARTICLES), verbose=0)  # (2, classes)
+for article, share in zip(ARTICLES, shares, strict=True):
+    print(f"{data.NEWS_CLASSES[share.argmax()]:9s} · {article[:70]} …")
 figure, ax = plt.subplots(figsize=(6, 2))
-plots.matrix_map(
-    model.predict(tf.constant(ARTICLES), verbose=0), rows=["robot", "striker"], columns=list(data.NEWS_CLASSES), ax=ax
-)
+plots.matrix_map(shares, rows=["robot", "striker"], columns=list(data.NEWS_CLASSES), ax=ax)
 plots.show(figure, alt="The probabilities of the four classes for the two articles, one row each.")
 
 
@@ -556,7 +576,7 @@ def measure_labels(fit, train, test, sizes, orders):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "measure_labels", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "measure_labels", "locked": true, "points": 7, "schema_version": 3, "solution": false, "task": false}
 check("measure_labels")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-labels", "locked": true, "schema_version": 3, "solution": false, "task": false}
