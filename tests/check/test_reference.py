@@ -44,6 +44,7 @@ def make_exercise(shape: tuple[int, int]) -> Exercise:
         turned=edit("1.0", "0.25") | edit(TURNED) | "It is half, and comes in another order.",
         cut=edit("None", "1") | edit(TURNED) | "Rows are missing, and the order is another.",
     )
+    exercise.worked = "Take x.\nTurn it."
     return exercise
 
 
