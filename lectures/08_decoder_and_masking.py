@@ -164,9 +164,9 @@ print("position 1 with the mask:   ", softmax(scores + (1 - look_back) * -1e9, a
 
 # %% [markdown]
 # **So why does it not copy?** Two things keep the answer out of its reach. The *shift* takes it away from the position itself: position $t$ reads the token before its own. The *mask* takes it away
-# from the neighbours: the answer stands to the right of position $t$, where it may not look. Everything to its left it may see, and should.
+# from the neighbours: the answer stands to the right of position $t$, where it may not look.
 #
-# A second mask hides padding. Targets of one batch differ in length, and the short ones are padded. The **padding mask** has the shape (B, 1, T), the same row for every query; the triangle has (T, T), the same
+# A second mask hides padding: targets of one batch differ in length, and the short ones are padded. The **padding mask** has the shape (B, 1, T), the same row for every query; the triangle has (T, T), the same
 # for every line. A key may be seen if it is *not padding* **and** *not in the future*, (B, T, T). In Keras: `attention_mask=not_padding, use_causal_mask=True`.
 #
 # Switch both on and off below (the scores are random numbers). Then block *after* the softmax instead of before it: which row still sums to 1, and why?
@@ -176,7 +176,7 @@ live.masks(np.random.default_rng(3).normal(size=(5, 5)), reads[:5])
 
 
 # %% [markdown]
-# How do you know that a mask is correct in a model with many layers? Not by looking at weights. Change one token that the model reads, and look at which predictions move. Try it on **SmolLM2** (Hugging Face; [lecture 3b](03b_reading_heads.ipynb) shows its class),
+# How do you know that a mask is correct in a model of many layers? Change one token that it reads, and look at which predictions move. Try it on **SmolLM2** (Hugging Face; [lecture 3b](03b_reading_heads.ipynb) shows its class),
 # a decoder of 30 blocks that has no source. The last word of the caption changes:
 
 # %%
@@ -232,7 +232,7 @@ if published:
 
 # %% [markdown]
 # In a sentence it makes use of the answer, though nothing ever taught it to; in noise it hardly does. You have met a head that looks there: the **induction head** of [lecture 3b](03b_reading_heads.ipynb) looks for a copy of the present token, and at what *follows* it. Without the mask
-# the nearest copy is the present token itself, and what follows is the answer: 0.91 of the head's weight lies on it in the caption, 0.31 in noise. The mask is all that stands between this model and its answers.
+# the nearest copy is the present token itself, and what follows is the answer: 0.91 of the head's weight lies on it in the caption, 0.31 in noise. Switch off thirteen such heads, and a token costs more than with any of five draws of thirteen others ([evidence](evidence/08.ipynb#without-mask)).
 #
 # **A mask hides the future if no prediction moves when a later token changes.**
 
@@ -288,7 +288,7 @@ feed-forward. On top are the logits (B, T, V), computed with the embedding table
 
 
 # %% [markdown]
-# What is new is the middle part of the decoder block, **cross-attention**: its queries come from the target, its keys and values from the memory. The formula and the Keras layer are the same as before. Only the inputs and the masks differ:
+# What is new is the middle part of the decoder block, **cross-attention**. The formula and the Keras layer are the same as before; the inputs and the masks differ:
 #
 # | attention | queries from | keys and values from | mask |
 # |---|---|---|---|
@@ -321,7 +321,7 @@ class PlainDecoderBlock(keras.Layer):
 # > **If you come from PyTorch:** see the two mistakes at the end. `tgt_mask` of `nn.Transformer` does the work of `use_causal_mask=True`.
 #
 # The whole model: source and target share one table of embeddings, and the same table, transposed, turns the last vectors into logits (Press and Wolf, 2017). `ScaledPositions` multiplies by $\sqrt{D}$ and adds
-# the sinusoids of lecture 5. The paper's model has a dropout of 0.1 behind every part and behind the sum of embeddings and positions; ours has none, and lab 8 adds it.
+# the sinusoids of lecture 5. The paper's model has a dropout of 0.1 behind every part; ours has none, and lab 8 adds it.
 
 # %%
 def plain_transformer(vocabulary, width=48, heads=4, hidden=96, blocks=2, causal=True):
@@ -339,7 +339,7 @@ def plain_transformer(vocabulary, width=48, heads=4, hidden=96, blocks=2, causal
 
 
 # %% [markdown]
-# Now the test of section 2, for every token that the whole model reads, before any training:
+# The test of section 2, for the whole model, before any training:
 
 # %%
 def measure_leak(model, source, reads):
@@ -383,7 +383,7 @@ print(f"over real tokens {losses[counts].mean():.2f}, over all positions {losses
 print(f"{np.mean([line[real].mean() for line, real in zip(losses, counts, strict=True)]):.2f}")
 
 # %% [markdown]
-# Three averages of the same predictions. The mean over all positions is low only because padding is easy, and the more padding a batch has, the lower it is. The mean of the lines' means lets a word of the short line count nearly three times as much as one of the long line. (In Keras, pass the loss mask as `sample_weight`, and ask
+# Three averages of the same predictions. The mean over all positions is low only because padding is easy, and the more padding a batch has, the lower it is. The mean of the lines' means gives words of short lines more weight. (In Keras, pass the loss mask as `sample_weight`, and ask
 # for `reduction="mean_with_sample_weight"`: the default divides by all positions.)
 #
 # **How low can a loss go?** *The cat sat on the …* A hundred people continue. Each answer makes one line of training, with one word as its target. Together they are a distribution $p$ on six words. A model predicts $q$, and its mean loss is the **cross-entropy** $H(p, q) = -\sum p \log q$:
@@ -402,7 +402,7 @@ for step in range(301):
 print("entropy of the people:", -(people[:5] * np.log(people[:5])).sum().round(3))
 
 # %% [markdown]
-# Each of the hundred targets is one-hot: one word, with certainty. Still the loss cannot fall below 1.227. Its smallest value, at $q = p$, is the entropy of $p$; what lies above is the Kullback–Leibler divergence, $\text{KL}(p \,\|\, q) = H(p, q) - H(p)$. So do not look at one line. Take all lines with the *same input*, and ask
+# Each of the hundred targets is one-hot: one word, with certainty. Still the loss cannot fall below 1.227. Its smallest value, at $q = p$, is the entropy of $p$; what lies above is the Kullback–Leibler divergence, $\text{KL}(p \,\|\, q) = H(p, q) - H(p)$. So take all lines with the *same input*, and ask
 # what follows it. The floor is the **conditional entropy** $H(Y \mid X)$ of the target $Y$, given what the model reads, $X$.
 #
 # * **Our dates**: one source, one correct target. The floor is 0.
@@ -435,7 +435,7 @@ print("parameters:", f"{model.count_params():,}", "  loss above its floor, by ep
 
 
 # %% [markdown]
-# To write, begin with the start token. Take the most probable token, put it into the prefix, and go on: **greedy** decoding. The array `written` has its full length from the start; the look-ahead mask hides what is not yet written.
+# To write, begin with the start token. Take the most probable token, put it into the prefix, and go on: **greedy** decoding. The array `written` has its full length from the start, filled with start tokens; the look-ahead mask hides what is not yet written.
 
 # %%
 def write_greedily(model, source, start, length):
@@ -458,10 +458,10 @@ for date, line in zip(MY_DATES, write_greedily(model, ids, START, T), strict=Tru
     print(f"{date:20} -> {date_translator.text(line)}")
 
 # %% [markdown]
-# The last date is in none of the six formats of the training, and the model gets it wrong. *Unseen* means unseen days here, not unseen formats.
+# The last date is in none of the six formats of the training, and the model gets it wrong.
 #
 # **Real sentences.** A larger Transformer with three blocks and 1.7 million parameters learned English to German from the 29,000 captions of Multi30k (recorded; Elliott et al., 2016). On 1,000 unseen captions it reaches 35.2 to 36.0 BLEU with three seeds
-# ([evidence](evidence/08.ipynb#captions)). Of five recorded translations, this one has two colours; German gives each the ending that its noun needs:
+# ([evidence](evidence/08.ipynb#captions)). Here is one of five recorded translations:
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 for seed, run in recorded.load("multi30k")["results"]["seeds"].items():
@@ -515,7 +515,7 @@ position to the right: with the mask almost never; without it rarely for the fir
 )
 
 # %% [markdown]
-# Left: from the second epoch on the loss is lower without the mask, with each seed. In the end 0.009 to 0.017 are left above the floor with the mask, and 0.001 without. A loss that gets there so soon can make you suspicious. It cannot show what is wrong.
+# Left: from the second epoch on the loss is lower without the mask, with each seed. In the end 0.009 to 0.017 are left above the floor with the mask, and 0.001 without. That can make you suspicious; it cannot show what is wrong.
 #
 # Right: put a *false* digit one position to the right, where the answer stands, and count how often the model predicts it. Without the mask it copies the first digit in 7 to 17 % of the dates, the second in 18 to 53 %, and each later one in 91 to 100 %. The model with the mask cannot see the false digit, and predicts it in at most 0.4 %.
 #
@@ -621,7 +621,7 @@ for name, shares in after.items():
     print(f"   after correct ones: {', '.join(f'{share:.1%}' for share in base)}")
 
 # %% [markdown]
-# It is the cause: with false digits in training, 99 % of the next digits are correct with each of three seeds. The model has become *robust to a wrong prefix*. Whole dates gain 0.2 to 1.7 points, and not by such recoveries, since a date with a mistake stays wrong: its first mistakes are rarer. In longer text a first mistake is more likely; what it costs there is disputed (He et al., 2021).
+# It is the cause: with false digits in training, 99 % of the next digits are correct with each of three seeds. The model has become *robust to a wrong prefix*. Whole dates gain 0.2 to 1.7 points, and not by such recoveries, since a date with a mistake stays wrong: first mistakes are rarer.
 #
 # **What exposure bias costs is the price of one mistake times the number of mistakes: here the price is high, and the number small.**
 
@@ -680,9 +680,8 @@ print("shapes", meant.shape, by_position.shape, "  equal:", np.allclose(meant, b
 # <details><summary><b>What this page does not show</b></summary>
 #
 # * One small translator of dates, one recipe, three seeds. Where copying begins in another task, and why the first two digits are copied less, was not tested.
-# * SmolLM2 without its mask read one caption and 32 random tokens. That a head looks at the answer does not make it the head that hands it over ([evidence](evidence/08.ipynb#without-mask)).
-# * The false digits are drawn evenly and replaced once before training. What exposure bias costs in free text, where no source says what comes next, is another question.
-# * The losses of section 4's two lines are made up, and so are the hundred people.
+# * SmolLM2 without its mask read a caption, 32 random tokens and the first words of a module. In the caption the thirteen heads cost little more than the dearest of the other draws.
+# * What exposure bias costs in longer, free text, where no source says what comes next, is another question, and disputed (He et al., 2021).
 #
 # </details>
 #

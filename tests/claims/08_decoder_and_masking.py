@@ -57,6 +57,13 @@ def published(page: Page) -> None:
         ahead[0], ahead_noise[0],
         holds=[weight > 3 * equal for weight, equal in (ahead, ahead_noise)],
     )  # fmt: skip
+    evidence = page.evidence("08")
+    (cell,) = (cell.id for cell in evidence.notebook.cells if "induction heads off {nats" in cell.source)
+    ablated = np.reshape(evidence.numbers(cell, r"heads off ([\d.]+), others off" + 5 * r" ([\d.]+)"), (3, 6))
+    page.says(
+        "Switch off thirteen such heads, and a token costs more than with any of five draws of thirteen others",
+        holds=bool((ablated[:, :1] > ablated[:, 1:]).all()),
+    )
     page.given("32 random tokens", because="the design of the page")
 
 
