@@ -176,7 +176,7 @@ live.masks(np.random.default_rng(3).normal(size=(5, 5)), reads[:5])
 
 
 # %% [markdown]
-# How do you know that a mask is correct in a model of many layers? Change one token that it reads, and look at which predictions move. Try it on **SmolLM2** (Hugging Face; [lecture 3b](03b_reading_heads.ipynb) shows its class),
+# (The last: nothing of it is blocked.) How do you know that a mask is correct in a model of many layers? Change one token that it reads, and look at which predictions move. Try it on **SmolLM2** (Hugging Face; [lecture 3b](03b_reading_heads.ipynb) shows its class),
 # a decoder of 30 blocks that has no source. The last word of the caption changes:
 
 # %%
@@ -231,8 +231,8 @@ if published:
 
 
 # %% [markdown]
-# In a sentence it makes use of the answer, though nothing ever taught it to; in noise it hardly does. You have met a head that looks there: the **induction head** of [lecture 3b](03b_reading_heads.ipynb) looks for a copy of the present token, and at what *follows* it. Without the mask
-# the nearest copy is the present token itself, and what follows is the answer: 0.91 of the head's weight lies on it in the caption, 0.31 in noise. Switch off thirteen such heads, and a token costs more than with any of five draws of thirteen others ([evidence](evidence/08.ipynb#without-mask)).
+# In a sentence it makes use of the answer, though nothing ever taught it to; in noise it hardly does. Some heads look there: an **induction head** ([lecture 3b](03b_reading_heads.ipynb)) looks for a copy of the present token, and at what *follows* it. Without the mask
+# the nearest copy is the present token itself, and what follows is the answer: 0.91 of one such head's weight lies on it in the caption, 0.31 in noise. Switch off thirteen of them, and a token costs more than with any of five draws of thirteen others ([evidence](evidence/08.ipynb#without-mask)).
 #
 # **A mask hides the future if no prediction moves when a later token changes.**
 

@@ -53,7 +53,7 @@ def published(page: Page) -> None:
     )  # fmt: skip
     page.says("in noise it hardly does", holds=open_noise > 0.7 * noise)
     page.says(
-        "{:.2f} of the head's weight lies on it in the caption, {:.2f} in noise.",
+        "{:.2f} of one such head's weight lies on it in the caption, {:.2f} in noise.",
         ahead[0], ahead_noise[0],
         holds=[weight > 3 * equal for weight, equal in (ahead, ahead_noise)],
     )  # fmt: skip
@@ -61,7 +61,7 @@ def published(page: Page) -> None:
     (cell,) = (cell.id for cell in evidence.notebook.cells if "induction heads off {nats" in cell.source)
     ablated = np.reshape(evidence.numbers(cell, r"heads off ([\d.]+), others off" + 5 * r" ([\d.]+)"), (3, 6))
     page.says(
-        "Switch off thirteen such heads, and a token costs more than with any of five draws of thirteen others",
+        "Switch off thirteen of them, and a token costs more than with any of five draws of thirteen others",
         holds=bool((ablated[:, :1] > ablated[:, 1:]).all()),
     )
     page.given("32 random tokens", because="the design of the page")
