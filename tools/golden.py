@@ -229,7 +229,7 @@ def _graded(root: Path, lab: str, works: dict[str, bytes]) -> Iterator[str]:
     with start_sandbox(course) as warm:
         for results in grade_all(grader, found, warm.result(), workers=1):
             for result in results:
-                if isinstance(result, GradingFailed):  # by a fault of the machine: a run that goes on here is the remedy
+                if isinstance(result, GradingFailed):  # a fault of the machine: start again, it goes on here
                     raise RuntimeError(f"{result.student}: no verdict ({result.reason})")
                 yield from _of_submission(result)
 
