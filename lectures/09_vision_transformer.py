@@ -54,7 +54,7 @@ elif find_spec("coursekit") is None:
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 from coursekit import quiet
-quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
+quiet.start_tensorflow("tensorflow_hub", "tf_keras")  # keeps their messages out of the notebook
 from coursekit import diagrams, digit_images, live, plots, recorded
 plots.use_course_style()
 import keras
@@ -488,7 +488,7 @@ live.rollout(digits.x_test[picked, ..., 0], [weights[picked] for weights in maps
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 large, small = (24, 16, 150), (120, 96, 62)  # row, column, side: two cuts of the photograph
-figure = plt.figure(figsize=(9.6, 3.7))
+figure = plt.figure(figsize=(9.6, 3.7), layout="none")
 ax = figure.add_axes((0, 0, 1, 1))
 ax.set(xlim=(0, 9.6), ylim=(0, 3.7), aspect="equal")
 ax.axis("off")
@@ -622,7 +622,7 @@ sums to 1. On the left the captions are new words, and most answers lie on the d
     )
 
 # %% [markdown]
-# The text tower has read that *3* and *three* mean the same, so the new words lie near the old ones. (With a random vector for each caption in its place, new words would be a guess.) What a seven looks like it has not read, and nine other digits do not tell.
+# The text tower has read that *3* and *three* mean the same, so the new words lie near the old ones. Only the ones go astray: most of them are taken for eights. (With a random vector for each caption in its place, new words would be a guess.) What a seven looks like it has not read, and nine other digits do not tell.
 #
 # CLIP itself, with no label of ImageNet, is as accurate there as a ResNet-50 trained on its 1.28 million labels (Radford et al., 2021, abstract): among 400 million pairs little is quite new. In KerasHub it is `keras_hub.models.CLIPBackbone.from_preset("clip_vit_base_patch32")`; its `vision_logits` are these cosines, scaled.
 #

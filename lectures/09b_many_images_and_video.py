@@ -51,10 +51,11 @@ elif find_spec("coursekit") is None:
     print('%pip install ./coursekit.zip')
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
-from coursekit import diagrams, digit_images, plots, quiet, recorded
-from coursekit.moving_digits import clips
+from coursekit import quiet
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
+from coursekit import diagrams, digit_images, plots, recorded
+from coursekit.moving_digits import clips
 
 import keras
 import matplotlib.pyplot as plt
