@@ -581,7 +581,8 @@ if minilm:
 
 # %% [markdown]
 # To classify, write a sentence for each class and take the nearest one. No head, no training on the classes: **zero-shot**.
-#
+
+# %% [markdown]
 # **Predict.** First you write new sentences, *the digit 3* in place of *a handwritten three*: no such words were in the training. Then you take the tower that never saw a seven, and offer it all ten captions. Which of the two works?
 #
 # - (a) both
