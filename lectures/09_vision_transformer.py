@@ -29,7 +29,7 @@
 # * say what is built into a ConvNet and not into a ViT, and measure it;
 # * say how DINO, CLIP and language models that see use the same patches.
 #
-# **You need** the [encoder block](04_encoder_block.ipynb), [positions](05_positional_encoding.ipynb), convolutions. **Time:** about 62 minutes to read and predict (estimated, not measured), two thirds of them up to section 8; the code
+# **You need** the [encoder block](04_encoder_block.ipynb), [positions](05_positional_encoding.ipynb), convolutions. **Time:** about 63 minutes to read and predict (estimated, not measured), two thirds of them up to section 8; the code
 # runs in about two minutes on two CPU cores. Letters: **B** batch, **h**, **w** rows and columns of pixels, **C** channels, **P** patch size, **N** patches, **D** width, **H** heads, **F** feed-forward width, **L** blocks, **K** classes.
 #
 # **Section 11 needs a model that does not come with the course:** MiniLM of lecture 7 (84 MB: `data.published("minilm")` in a cell fetches it once). Without it that section's cells are left out: read their outputs before you run the page.

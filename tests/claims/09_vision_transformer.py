@@ -210,7 +210,7 @@ def given(page: Page) -> None:
         because="the design of the page",
     )
     page.given(
-        "Time: about 62 minutes to read and predict",
+        "Time: about 63 minutes to read and predict",
         "count B/16, L/16 and H/14 yourself",
         "one block take, with 12 heads and 4 bytes a number",
         "An image is worth 16 × 16 words",
