@@ -19,7 +19,7 @@
 #
 # **Before you start:** read [lecture 02](../../lectures/02_self_attention.ipynb): this lab begins where its class
 # `PlainSelfAttention` ends. Exercise 7 belongs to sections 1, 3 and 4 of [lecture 02b](../../lectures/02b_what_attention_costs.ipynb).
-# **Time:** about 120 minutes.
+# **Time:** about 115 minutes.
 #
 # **How a lab works.** Replace the line `raise NotImplementedError`, run your cell, then run the check below it. It says what differs first, and which mistake it looks like; after the second failed attempt it adds hints. Your mark comes from the same tests on inputs that you have not seen.
 #
@@ -33,9 +33,9 @@
 # | 2 | `project_qkv` (optional) | 0 | ●○○○○ | 5 |
 # | 2 | `scaled_dot_product_attention` | 8 | ●●○○○ | 10 |
 # | 3 | `SelfAttention` | 6 | ●●●○○ | 15 |
-# | 4 | `answers` | 3 | ●○○○○ | 5 |
+# | 4 | `answers` (optional) | 0 | ●○○○○ | 5 |
 # | 4 | `predict` | 1 | ●○○○○ | 5 |
-# | 5 | `derive_softmax_jacobian` | 4 | ●●○○○ | 10 |
+# | 5 | `derive_softmax_jacobian` | 7 | ●●○○○ | 10 |
 # | 6 | `measure_saturation` | 4 | ●●●○○ | 15 |
 # | 6 | `report` | 1 | ●○○○○ | 5 |
 # | 7 | `attention_cost` (optional) | 0 | ●○○○○ | 5 |
@@ -282,13 +282,15 @@ class SelfAttention(keras.Layer):
 check("SelfAttention")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 4 · By hand
+# ## 4 · By hand, and a prediction
+#
+# ### By hand (optional)
 #
 # Paper and pencil, no code. Put your answers in place of `None`, and delete the last line of the cell. The three tokens are "How are you":
 #
 # X = [[1, 2, 3, 4], [2, 4, 8, 7], [1, 2, 1, 2]], and $W_k$ = [[1, 0, 2], [0, 1, 1], [1, 1, 0], [0, 1, 0]].
 #
-# - `key_row`: the key of the second token, "are": three numbers.
+# - `key_row`: the key of token 1, "are" (tokens are counted from 0): three numbers.
 # - `scaled_scores`: a query has the scores 126 and 120 with two keys of width $d_k = 36$. What are the scores after scaling?
 # - `weights`: the softmax of these two numbers, rounded to two decimals (e ≈ 2.718).
 
@@ -302,16 +304,41 @@ answers = {
 answers = {"key_row": [10, 19, 8], "scaled_scores": [21, 20], "weights": [0.73, 0.27]}
 ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "answers", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "answers", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("answers")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ### Predict, then measure
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-guess", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Guess, then run
 #
-# Dividing by $\sqrt{d_k}$ is said to bring the scores back to a standard deviation of 1. In the next
-# measurement the entries of q and k are independent, with mean 0 and a standard deviation of **2**, and $d_k = 100$. What is the
-# standard deviation of the *scaled* scores? An answer within about 10 % counts as right. Write
-# down why before you run the measurement: "In your own words" asks for it.
+# Dividing by $\sqrt{d_k}$ is said to bring the scores back to a standard deviation of 1. Let all entries of q and k be independent, with
+# mean 0; those of q have a standard deviation of **3**, those of k of **1**, and $d_k = 64$. What is the standard deviation of the *scaled* scores?
+#
+# Put your guess in place of `None`, and delete the last line of the cell. It earns nothing, and nobody checks it. Then run the measurement, and compare.
+
+# %% nbgrader={"grade": false, "grade_id": "guess", "locked": false, "schema_version": 3, "solution": true, "task": false}
+guess = None  # one number: the standard deviation of the scaled scores
+### BEGIN SOLUTION
+guess = 3
+### END SOLUTION
+
+# %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+if guess is None:
+    print("First write your guess into the cell above.")
+else:
+    rng = np.random.default_rng(0)
+    for spread in (1, 3):
+        q, k = rng.normal(scale=spread, size=(1000, 64)), rng.normal(size=(1000, 64))  # (T, d_k), (S, d_k)
+        scaled = q @ k.T / 64**0.5  # (T, S)
+        largest = np.max(ops.softmax(scaled, axis=-1), axis=1).mean()
+        print(f"entries of deviation {spread} and 1: scaled scores of deviation {scaled.std():.1f}, largest of 1000 weights {largest:.2f}")
+    print(f"your guess for the deviations 3 and 1: {guess}")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Predict
+#
+# The same question for a case that the page has not computed: the entries of q **and** of k have a standard deviation of
+# **2**, and $d_k = 100$. Put your number in place of `None`, and delete the last line of the cell. An answer within about 10 % counts as
+# right. Write down why: "In your own words" asks for it.
 
 # %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 predict = None  # one number: the standard deviation of the scaled scores
@@ -321,15 +348,6 @@ predict = 4
 
 # %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("predict")
-
-# %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-rng = np.random.default_rng(0)
-for spread in (1, 2):
-    q, k = rng.normal(scale=spread, size=(2, 1000, 100)).astype("float32")  # (T, d_k) each
-    scaled = q @ k.T / 100**0.5  # (T, S)
-    largest = np.exp(scaled - scaled.max(axis=1, keepdims=True))
-    largest = (largest / largest.sum(axis=1, keepdims=True)).max(axis=1)  # (T,)
-    print(f"entries of deviation {spread}: scaled scores of deviation {scaled.std():.1f}, largest of 1000 weights on average {largest.mean():.2f}")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-derive", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -362,7 +380,7 @@ def derive_softmax_jacobian(scores):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "derive_softmax_jacobian", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "derive_softmax_jacobian", "locked": true, "points": 7, "schema_version": 3, "solution": false, "task": false}
 check("derive_softmax_jacobian")
 
 
@@ -654,6 +672,38 @@ if TALK:
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "smollm2-seen", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # Each dog puts more than .9 of its weight on its own colour; equal weights would give the first one 1/3 and the second 1/9. The third sentence is the control: there the dogs look at *wet* and *old*. So this is no head for colours. It looks one token back, whatever stands there. `compare` held your weights and outputs against the model's. Try another head, or a block from 0 to 29; [lecture 03b](../../lectures/03b_reading_heads.ipynb) finds out what such a head is good for.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-dogs", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## A picture to keep
+#
+# **Your** `SelfAttention` learns to see the dogs of the lecture: at each of the two dogs, a Dense layer has to read the colour of *that* dog
+# from its output. Here the tokens have positions, which lecture 05 explains. There are four colours, and brown before black never
+# occurs in the training, which takes some seconds. Before you run the cells: at which tokens will the two rows of *dog* look?
+# <details><summary>Answer</summary>Each at its own colour: no other token holds what is asked for.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "dogs", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+keras.utils.set_random_seed(4)
+words = "brown black white grey a dog is running after the".split()
+caption = np.array([[4, 0, 5, 6, 7, 8, 9, 1, 5]])  # (1, T): a brown dog is running after the black dog
+colours = np.random.default_rng(4).integers(4, size=(2000, 2))  # (N, 2)
+colours = colours[(colours != [0, 1]).any(axis=1)]  # brown before black is kept out
+sentences = caption.repeat(len(colours), axis=0)  # (N, T)
+sentences[:, [1, 7]] = colours
+
+ids = keras.Input((9,), dtype="int32")  # (B, T)
+places = ops.cumsum(ops.ones_like(ids), axis=1) - 1  # (B, T): 0 to 8
+x = keras.layers.Embedding(10, 16)(ids) + keras.layers.Embedding(9, 16)(places)  # (B, T, D)
+output, weights = SelfAttention(d_k=16, d_v=16)(x, return_weights=True)  # (B, T, d_v), (B, T, T)
+at_dogs = ops.take(keras.layers.Dense(4)(output), [2, 8], axis=1)  # (B, 2, 4)
+dogs, looking = keras.Model(ids, at_dogs), keras.Model(ids, weights)
+dogs.compile(keras.optimizers.Adam(0.01), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+dogs.fit(sentences, colours, batch_size=64, epochs=8, verbose=0)
+print("your layer, of a brown dog and a black dog:", *(words[best] for best in np.argmax(dogs(caption)[0], axis=-1)))
+
+# %% jupyter={"source_hidden": true} nbgrader={"grade": false, "grade_id": "keep", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+names = [words[number] for number in caption[0]]
+ax = plots.attention_map(np.asarray(looking(caption)[0]), names, names, title="what your layer learned")
+plots.show(ax.figure, alt="Each dog looks at its own colour. A map of nine by nine weights; in the rows of the two dogs the colour before them is darkest.")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
