@@ -10,6 +10,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+import coursekit
 from autograder.course.settings import Course, load_course
 from autograder.declare.declaration import Declaration
 
@@ -100,7 +101,7 @@ def build(root: Path, monkeypatch: pytest.MonkeyPatch, toml: str = TOML) -> Cour
     shutil.copy(repository / "nbgrader_config.py", root)
     shutil.copy(repository / "pyproject.toml", root)
     (root / "coursekit" / "reference").mkdir(parents=True)
-    (root / "coursekit" / "__init__.py").write_text('__version__ = "0.1.0"\n')
+    shutil.copy(coursekit.__file__, root / "coursekit")  # nbgrader finds it before the installed one
     write_notebook(root / "solutions" / LAB / f"{LAB}.ipynb", solution_notebook())
 
     declared = {name: Declaration(name) for name in ("double", "square")}
