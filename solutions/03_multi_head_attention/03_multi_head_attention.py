@@ -24,7 +24,7 @@
 # `PlainHeads` ends (one sentence, no mask, no biases). Have your
 # `scaled_dot_product_attention` of [lab 02](../02_self_attention/02_self_attention.ipynb) at hand: you may copy it. If yours does not pass,
 # write its five lines anew, after lecture 02, section 7.
-# **Time:** about 120 minutes.
+# **Time:** about 105 minutes.
 #
 # **How a lab works.** Replace the line `raise NotImplementedError`, run your cell, then run the check below it. It says what
 # works, what differs first, and which mistake it looks like; after the second failed attempt it adds hints. Your mark
@@ -40,13 +40,13 @@
 # | 2 | `MultiHeadAttention` | 10 | ●●●○○ | 20 |
 # | 2 | `mha_parameter_count` (optional) | 0 | ●●●○○ | 15 |
 # | 3 | `load_keras_weights` | 4 | ●●○○○ | 10 |
-# | 4 | `GroupedQueryAttention` | 6 | ●●●●○ | 25 |
+# | 4 | `GroupedQueryAttention` | 4 | ●●○○○ | 10 |
 # | 4 | `predict` | 1 | ●○○○○ | 5 |
 # | 4 | `kv_cache_numbers` (optional) | 0 | ●○○○○ | 5 |
 # | 5 | `find_the_bug` | 3 | ●○○○○ | 5 |
 # | 6 | `ablate_heads` (optional) | 0 | ●○○○○ | 5 |
-# | 6 | `measure_head` | 6 | ●●●○○ | 15 |
-# | 7 | `derive_circuits` | 5 | ●●○○○ | 10 |
+# | 6 | `measure_head` | 7 | ●●●○○ | 15 |
+# | 7 | `derive_circuits` | 6 | ●●○○○ | 10 |
 #
 # Times and difficulties are estimates, not measurements.
 #
@@ -349,9 +349,10 @@ print("largest difference:", np.abs(ours - keras_output).max().round(4))
 #
 # `GroupedQueryAttention(d_model, num_heads, num_kv_heads)` has H query heads and G key heads, all of width K = D/H.
 #
-# - `w_q` and `w_o` are Dense layers of width D, `w_k` and `w_v` of width G·K, all with bias.
-# - Query head h uses the keys and the values of key head h // (H/G): with H = 6 and G = 2, heads 0, 1, 2 use the first one and
-#   heads 3, 4, 5 the second. (`repeat` writes 0, 1 three times as 0 0 0 1 1 1, `tile` as 0 1 0 1 0 1; NumPy and `keras.ops` have both.)
+# - `w_q` and `w_o` are Dense layers of width D, `w_k` and `w_v` of width G·K, all with bias. They are given, and so is everything
+#   from the scores on. You write three lines, q, k and v, each (B, H, …, K), and refuse numbers that do not fit.
+# - Query head h uses the keys and the values of key head h // (H/G): with H = 6 and G = 2, heads 0, 1, 2 use key head 0 and
+#   heads 3, 4, 5 use key head 1. (`repeat` writes 0, 1 three times as 0 0 0 1 1 1, `tile` as 0 1 0 1 0 1; NumPy and `keras.ops` have both.)
 # - `call(query, key, value, attention_mask=None, return_weights=False)` takes and returns the same as in exercise 2; the weights are
 #   (B, H, T, S).
 # - If H does not divide D, or G does not divide H, it raises `ValueError`.
@@ -381,11 +382,12 @@ class GroupedQueryAttention(keras.Layer):
         ### BEGIN SOLUTION
         if d_model % num_heads or num_heads % num_kv_heads:
             raise ValueError(f"{num_kv_heads} key heads have to divide {num_heads} heads, and these d_model={d_model}")
+        ### END SOLUTION
         self.num_heads, self.num_kv_heads = num_heads, num_kv_heads
         self.w_q, self.w_o = keras.layers.Dense(d_model), keras.layers.Dense(d_model)
-        shared = num_kv_heads * (d_model // num_heads)
+        shared = num_kv_heads * (d_model // num_heads)  # G·K columns
         self.w_k, self.w_v = keras.layers.Dense(shared), keras.layers.Dense(shared)
-        ### END SOLUTION
+        self.softmax = keras.layers.Softmax()  # over the keys; it takes a mask
 
     def call(self, query, key, value, attention_mask=None, return_weights=False):
         """Attend.
@@ -404,26 +406,53 @@ class GroupedQueryAttention(keras.Layer):
         q = split_heads(self.w_q(query), self.num_heads)  # (B, H, T, K)
         k = ops.repeat(split_heads(self.w_k(key), self.num_kv_heads), copies, axis=1)  # (B, H, S, K)
         v = ops.repeat(split_heads(self.w_v(value), self.num_kv_heads), copies, axis=1)  # (B, H, S, K)
-        scores = ops.matmul(q, ops.swapaxes(k, -1, -2)) / q.shape[-1] ** 0.5  # (B, H, T, S)
-        if attention_mask is not None:
-            mask = ops.cast(attention_mask, "bool")
-            mask = ops.expand_dims(mask, axis=1) if len(mask.shape) == 3 else mask  # (B, 1, T, S)
-            scores = ops.where(mask, scores, ops.cast(-1e9, scores.dtype))
-        weights = ops.softmax(scores, axis=-1)  # (B, H, T, S)
-        output = self.w_o(merge_heads(ops.matmul(weights, v)))  # (B, T, D)
-        return (output, weights) if return_weights else output
         ### END SOLUTION
+        visible = attention_mask  # what follows is the layer of exercise 2, written with Einstein's sums
+        if visible is not None:
+            visible = ops.cast(visible, "bool")
+            visible = visible[:, None] if len(visible.shape) == 3 else visible  # (B, 1, T, S)
+        scores = ops.einsum("bhtk,bhsk->bhts", q, k) / q.shape[-1] ** 0.5  # (B, H, T, S)
+        weights = self.softmax(scores, mask=visible)  # (B, H, T, S)
+        heads = ops.einsum("bhts,bhsk->bhtk", weights, v)  # (B, H, T, K)
+        result = self.w_o(merge_heads(heads))  # (B, T, D)
+        return (result, weights) if return_weights else result
 
 
-# %% nbgrader={"grade": true, "grade_id": "GroupedQueryAttention", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "GroupedQueryAttention", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("GroupedQueryAttention")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ### Predict, then count
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-guess", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Guess, then run
 #
-# A layer with D = 512 and 8 heads gets 2 key heads instead of 8. Its cache shrinks to a quarter. What share of its *parameters*
-# is left? Put a number between 0 and 1 in place of `None`, and delete the last line of the cell. Predict it before you run the count
-# below. Write down why: "In your own words" asks for it.
+# A layer with D = 512 and 8 heads gets **4** key heads instead of 8. Its cache shrinks to one half. What share of its *parameters* is left?
+#
+# Put your guess in place of `None`, and delete the last line of the cell. It earns nothing, and nobody checks it. Then run the count, and compare.
+
+# %% nbgrader={"grade": false, "grade_id": "guess", "locked": false, "schema_version": 3, "solution": true, "task": false}
+guess = None  # one number between 0 and 1: parameters with 4 key heads / parameters with 8 key heads
+### BEGIN SOLUTION
+guess = 0.75
+### END SOLUTION
+
+# %% nbgrader={"grade": false, "grade_id": "counted", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+if guess is None:
+    print("First write your guess into the cell above.")
+else:
+    tokens, parameters = keras.random.normal((1, 4, 512)), {}  # (B, T, D)
+    for key_heads in (8, 4):
+        layer = GroupedQueryAttention(512, 8, key_heads)
+        layer(tokens, tokens, tokens)
+        parameters[key_heads] = layer.count_params()
+        share, cache = parameters[key_heads] / parameters[8], key_heads / 8
+        print(f"{key_heads} key heads: {parameters[key_heads]:9,} parameters, {share:.3f} of them; {cache:.3f} of the cache")
+    print(f"your guess for 4 key heads: {guess}")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Predict
+#
+# The same question for a layer that the page has not counted: it gets **2** key heads instead of 8, and its cache shrinks to a
+# quarter. Put a number between 0 and 1 in place of `None`, and delete the last line of the cell. Write down why: "In your own words"
+# asks for it.
 
 # %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 predict = None  # one number between 0 and 1: parameters with 2 key heads / parameters with 8 key heads
@@ -433,16 +462,6 @@ predict = 0.625
 
 # %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("predict")
-
-# %% nbgrader={"grade": false, "grade_id": "counted", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-tokens = keras.random.normal((1, 4, 512))  # (B, T, D)
-parameters = {}
-for key_heads in (8, 2, 1):
-    layer = GroupedQueryAttention(512, 8, key_heads)
-    layer(tokens, tokens, tokens)
-    parameters[key_heads] = layer.count_params()
-    share, cache = parameters[key_heads] / parameters[8], key_heads / 8
-    print(f"{key_heads} key heads: {parameters[key_heads]:9,} parameters, {share:.3f} of them; {cache:.3f} of the cache")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-cache", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -584,7 +603,7 @@ def measure_head(loss, heads):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "measure_head", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "measure_head", "locked": true, "points": 7, "schema_version": 3, "solution": false, "task": false}
 check("measure_head")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -679,7 +698,7 @@ def derive_circuits(w_q, w_k, w_v, w_o, num_heads):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "derive_circuits", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "derive_circuits", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 check("derive_circuits")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-read", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -734,6 +753,32 @@ if TALK:
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "smollm2-seen", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # Seven heads put more than half of their weight 63 tokens back, all in blocks 17 to 23: **induction heads**. Just below them, in block 16, stands the strongest head for the token before: what it finds is what an induction head needs to look for. The second copy costs 1.9 nats a token, the first one 14.2. [Lecture 03b](../../lectures/03b_reading_heads.ipynb) switches these heads off. (`MultiHeadAttention(576, 9)` reads as well: its heads get copies.)
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-keep", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## A picture to keep
+#
+# Your four heads as exercise 7 has taken them apart. Each map says which columns of a token the query side meets with which columns of the
+# key side; the title says what the head writes for a number that it finds. Before you run the cell: where will the head that follows the
+# wants have its block?
+# <details><summary>Answer</summary>In the rows of <em>want</em> and the columns of <em>name</em>: the want of the query meets the name of the key.</details>
+
+# %% jupyter={"source_hidden": true} nbgrader={"grade": false, "grade_id": "keep", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+import matplotlib.pyplot as plt
+
+figure, panels = plt.subplots(1, 4, figsize=(10, 3.3), sharey=True)
+middles = [(part.start + part.stop - 1) / 2 for part in kinds.values()]
+for head, panel in enumerate(panels):
+    most = np.abs(looks[head]).max()
+    up, wanted = writes[head, 18]
+    title = f"head {head}\nabove {up:.2f}, wanted {wanted:.2f}"
+    plots.matrix_map(looks[head], values=False, limits=(-most, most), cmap="PuOr", title=title, ax=panel)
+    for part in list(kinds.values())[1:]:
+        panel.axhline(part.start - 0.5, color="gray", linewidth=0.5)
+        panel.axvline(part.start - 0.5, color="gray", linewidth=0.5)
+    panel.set_xticks(middles, list(kinds), rotation=45, ha="right")
+    panel.set(xlabel="key", yticks=middles, yticklabels=list(kinds))
+panels[0].set_ylabel("query")
+plots.show(figure, alt="A head that is needed has one strong block, and writes. Four maps of 19 by 19 columns, divided into position, name, want and number.")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
