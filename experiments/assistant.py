@@ -127,24 +127,10 @@ def reads(body: str, names: set[str]) -> bool:
     )
 
 
-def shape_of(body: str) -> str:
-    """A body with x for every name: how it is built, not what it names."""
-    try:
-        tree = ast.parse("def f():" + body)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return body
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            node.id = "x"
-        elif isinstance(node, ast.Attribute):
-            node.attr = "x"
-    return ast.unparse(tree)
-
-
 def described(answers: Sequence[WrittenAnswer]) -> dict[str, Any]:
     """What a set of answers is like, in shares of all of them."""
     bodies = Counter(plain_body(answer) for answer in answers)
-    shapes = Counter(shape_of(answer.body) for answer in answers)
+    shapes = Counter(assistant.shape_of(answer.body) for answer in answers)
     owners = [(answer, names) for answer in answers if (names := own_names(answer.prompt))]
     others = [names for _, names in owners[1:] + owners[:1]]  # the next first line's
     fair = [(answer, own, other - own) for (answer, own), other in zip(owners, others, strict=True) if other - own]

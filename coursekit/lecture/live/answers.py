@@ -16,7 +16,7 @@ _LONGEST = 34  # letters of a body
 def answers(
     curves: Mapping[str, Sequence[float]], bodies: Sequence[Sequence[tuple[str, int]]], *, drawn: int = 64
 ) -> LiveFigure:
-    """The commonest answers at a step of training, beside curves over all steps.
+    """The commonest answers at a step of training, beside curves over all steps; it opens at the last.
 
     Args:
         curves: shares over the steps, by name; three at most.
@@ -29,7 +29,7 @@ def answers(
     steps = len(bodies)
     if len(curves) > 3 or any(len(curve) != steps for curve in curves.values()):
         raise ValueError(f"at most three curves of {steps} steps each")
-    step = slider("step", "step", 1, steps, 1, 1)
+    step = slider("step", "step", 1, steps, 1, steps)
     rows = [
         {"step": number, "rank": rank, "body": _short(body), "count": count}
         for number, some in enumerate(bodies, 1)

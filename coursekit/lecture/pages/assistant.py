@@ -6,6 +6,7 @@ in `coursekit.lecture.pages.answering`.
 
 from __future__ import annotations
 
+import ast
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -320,6 +321,20 @@ def plain_body(answer: WrittenAnswer) -> str:
     """The body in one line, as it is counted and shown."""
     text = " ⏎ ".join(line.strip() for line in answer.body.strip().splitlines() if line.strip())
     return text if answer.ended else f"{text} …"
+
+
+def shape_of(body: str) -> str:
+    """A body with x for every name: how it is built, not what it names."""
+    try:
+        tree = ast.parse("def f():" + body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return body
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = "x"
+        elif isinstance(node, ast.Attribute):
+            node.attr = "x"
+    return ast.unparse(tree)
 
 
 def learn_from_reward(
