@@ -15,7 +15,7 @@
 # %% [markdown]
 # # 10b · From a model to an assistant
 #
-# **A reward makes likely what it counts, out of what the model could already write: so read the answers, not the reward.**
+# **Here a reward made likely what it counted, out of what the model could already write: so read the answers, not the reward.**
 #
 # [← 10 · A language model of your own](10_language_model.ipynb) · [Lab 10](../labs/10_language_model/10_language_model.ipynb)
 #
@@ -28,7 +28,7 @@
 # * read a collapse off the answers, and predict the hole of the next reward;
 # * tell a model that has learned something from one that does more often what it could do before.
 #
-# **You need** [lecture 10](10_language_model.ipynb). **Time:** about 70 minutes to read and predict (estimated, not measured); the code runs in about three minutes on two CPU cores. Letters: **B** rows, **T** tokens, **G** answers to one prompt.
+# **You need** [lecture 10](10_language_model.ipynb). **Time:** about 65 minutes to read and predict (estimated, not measured); the code runs in about three minutes on two CPU cores. Letters: **B** rows, **T** tokens, **G** answers to one prompt.
 
 # %% jupyter={"source_hidden": true} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell says how, where it is missing.
@@ -75,12 +75,13 @@ def of(part, **what):
     """The recorded runs of a part that are like this, by seed."""
     return sorted((run for run in results[part]["runs"] if what.items() <= run.items()), key=lambda run: run["seed"])
 
+
 # %% [markdown]
 # <a id="continues"></a>
 #
 # ## 1 · It continues
 #
-# The model is lecture 10's, after 1,960 steps; it comes with the course. Its **prompts** are the first lines of functions in modules that it has never read. Its **answers** are what it writes after them, at most 48 tokens. (On this page they are judged at temperature 0.7 with top-p 0.9; in training they are drawn at temperature 1 from all tokens, because the gradient of section 3 is a mean over just these draws.)
+# The model is lecture 10's, after 1,960 steps; it comes with the course. Its **prompts** are the first lines of functions in modules that it has never read. Its **answers** are what it writes after them, at most 48 tokens with the end. (On this page they are judged at temperature 0.7 with top-p 0.9; in training they are drawn at temperature 1 from all tokens, because the gradient of section 3 is a mean over just these draws.)
 
 # %%
 pairs, first = assistant.stored_writer()
@@ -90,17 +91,18 @@ print(f"{len(functions.prompts):,} short functions to learn from, {len(asked.pro
 for answer in assistant.Writer(first, pairs)(asked.prompts[:40:10], temperature=0.7, p=0.9, seed=1):
     print("-" * 60, answer.prompt + answer.body + ("" if answer.ended else " …"), sep="\n")
 
+
 # %% [markdown]
-# Nothing here answers your line. The model goes on as the text of a library goes on, and only half of its answers end in time (section 2 counts).
+# The model goes on as the text of a library goes on, and only half of its answers end in time (section 2 counts).
 #
-# **A trained model continues: it does not answer your line, and often it does not end in time.**
+# **A trained model continues as its text does, and often it does not end in time.**
 
 # %% [markdown]
 # <a id="fine-tuning"></a>
 #
 # ## 2 · Show it answers
 #
-# **Supervised fine-tuning** (SFT) goes on training, on pairs of prompt and answer. Each row is one pair, with the end after it. The loss counts the tokens of the answer only, the end included: the **answer mask**.
+# **Supervised fine-tuning** (SFT) goes on training, on pairs of prompt and answer, here cut from functions that it has read already. Each row is one pair, with the end after it. The loss counts the tokens of the answer only, the end included: the **answer mask**.
 
 # %%
 def log_probabilities(model, rows):  # (B, T + 1)
@@ -112,16 +114,17 @@ def answer_loss(model, rows, mask):  # (B, T + 1), (B, T): 1 where a token of th
     """The mean surprise at the tokens of the answers; what the prompt says is read and costs nothing."""
     return -ops.sum(log_probabilities(model, rows) * mask) / ops.sum(mask)
 
+
 # %%
 rows, mask = assistant.rows_of(functions, pairs, np.array([0]))
 for token, counts in zip(rows[0, 1:], mask[0], strict=True):
     print(repr(pairs.decode([token])) if token != pairs.end_id else "END", "·" if counts else "(read only)", end="  ")
 
 # %% [markdown]
-# **Predict.** Of the first model's answers Python accepts 42 %. After one pass over the pairs (96 steps of 32) it accepts 86 %. What has the model learned?
+# **Predict.** Of the first model's answers 42 % end in time and parse. After one pass over the pairs (96 steps of 32) it is 86 %. What has the model learned?
 #
 # - (a) Python's grammar
-# - (b) to end
+# - (b) to write short bodies that end
 # - (c) to do what the first line asks
 #
 # <details><summary>Answer</summary>
@@ -165,17 +168,18 @@ for way, name in (("start", "before"), ("answers", "fine-tuned"), ("anywhere", "
     for run in of("tuned", way=way):
         print(f"{name:27} seed {run['seed']}: ended {run['ended']:.1%}, parse {run['parse']:.1%}, of ended {run['parse of ended']:.1%}, {run['nats an answer token']:.3f} nats an answer token")
 
+
 # %% [markdown]
-# The control had as many steps on rows as long, cut *anywhere* in the same library, so few of them hold an end. It got worse in each seed: 25 to 31 % parse, where it was 38 to 42 %. So more training alone does not help; the rows that help are whole functions. Of the answers that end, five to ten points more parse than before. But they have shrunk from 37 or 38 tokens to 22 or 23, so this need not be better Python. A real held-out body costs the tuned models 2.01 to 2.03 nats a token, the first one 2.08 ([evidence](evidence/10b.ipynb#fine-tuning)).
+# The control had as many steps on rows as long, cut *anywhere* in the same library, so few of them hold an end. It got worse in each seed: 25 to 31 % parse, where it was 38 to 42 %. So more training alone does not help; the rows that help are whole functions. (The end in the loss is not needed: without it 95 % end as well, see the first mistake below.) Of the answers that end, five to ten points more parse than before. But they have shrunk from 37 or 38 tokens to 22 or 23, so this need not be better Python. A real held-out body costs the tuned models 2.01 to 2.03 nats a token, the first one 2.08 ([evidence](evidence/10b.ipynb#fine-tuning)).
 #
-# **One pass over a few thousand answers taught this model above all to end.**
+# **One pass over a few thousand short functions taught this model above all to write short whole bodies, and so to end.**
 
 # %% [markdown]
 # <a id="reward"></a>
 #
 # ## 3 · A program gives the points
 #
-# Whether Python accepts an answer can be computed, so nobody has to write answers any more: the model draws its own, and a program judges them. This is a **verifiable reward**. `parses` above is all of it. How does one learn from a number?
+# Whether Python accepts an answer can be computed, so nobody has to write answers any more: the model draws its own, and a program judges them. This is a **verifiable reward**. An answer earns the point if it ends and `parses` accepts it. How does one learn from a number?
 #
 # You want the mean reward $\sum_a p(a)\,r(a)$ to rise. `parses` has no gradient, but the probability $p(a)$ of an answer has one, and $\nabla p=p\,\nabla\ln p$:
 #
@@ -197,6 +201,7 @@ def policy_loss(model, reference, rows, mask, advantage, beta):  # …, (B,), a 
         worth -= beta * (ops.exp(gap) - gap - 1)  # its mean over draws is the KL divergence (Schulman 2020)
     return -ops.sum(worth * mask) / ops.sum(mask)
 
+
 # %% [markdown]
 # **By hand.** Of eight answers two parse. What is the advantage of each of them, and of the others? And if all eight parse?
 #
@@ -207,7 +212,7 @@ def policy_loss(model, reference, rows, mask, advantage, beta):  # …, (B,), a 
 # </details>
 
 # %% [markdown]
-# That is the core of **GRPO** (Shao et al. 2024), with which DeepSeek-R1 learned to reason (Guo et al. 2025): no second network, the group is the baseline.
+# That is the core of **GRPO** (Shao et al. 2024), with which DeepSeek-R1 learned to reason (Guo et al. 2025): no value network, the group is the baseline.
 #
 # <details><summary>What differs from the paper, and what is disputed</summary>
 #
@@ -223,7 +228,7 @@ def policy_loss(model, reference, rows, mask, advantage, beta):  # …, (B,), a 
 #
 # - (a) longer functions, since these earn the point as well
 # - (b) `pass`, the commonest body of the library
-# - (c) something else, and nearly always the same
+# - (c) a few other short texts, often one
 #
 # <details><summary>Answer</summary>
 #
@@ -242,20 +247,12 @@ def practise(reward, steps=50, beta=0.0, shared=False):
 
 collapsed, history = practise(parses)
 
-# %% [markdown]
-# **Predict.** In the figure you move the step. Which comes first: that 95 of 100 answers parse, or that one answer fills half of the batch?
-#
-# <details><summary>Answer</summary>
-#
-# That 95 of 100 parse: in steps 19, 13 and 20 of the recorded seeds. In steps 21, 17 and 29 one answer fills half of the batch. So there is hardly a stretch in which everything parses and is still worth reading.
-#
-# </details>
-
 # %%
 live.answers({"parse": history.parse, "the commonest answer": [some[0][1] / 64 for some in history.bodies], "groups without a difference": history.same}, history.bodies)
 
+
 # %% [markdown]
-# Watch the lengths on the way: in the recorded seeds 26 to 29 tokens, 13 to 16 in step 10, 6 to 8 in step 20, 5 at the end. What does not end does not parse, so short answers win first, and then one of them takes over (`return` alone would be shorter). In 9 to 13 of the 50 batches no group has a difference, and the gradient is 0 ([evidence](evidence/10b.ipynb#curves)). (The page's own run parts from the recorded one by rounding; it ends in `return self` and bare `return`.)
+# Move the step. 95 of 100 answers parse in steps 19, 13 and 20 of the recorded seeds, and one answer fills half of the batch in steps 21, 17 and 29: the stretch in which nearly all parses and is still worth reading has two, four and nine steps. Watch the lengths: in the recorded seeds 26 to 29 tokens, 13 to 16 in step 10, 6 to 8 in step 20, 5 at the end. What does not end earns nothing. Short answers win first, and then one of them takes over (`return` alone would be shorter). In 9 to 13 of the 50 batches no group has a difference, and the gradient is 0 ([evidence](evidence/10b.ipynb#curves)). (The page's own run parts from the recorded one by rounding.)
 #
 # **The reward was met to the last point, and the text is gone: it never said that an answer should say something.**
 
@@ -264,7 +261,7 @@ live.answers({"parse": history.parse, "the commonest answer": [some[0][1] / 64 f
 #
 # ## 4 · The next reward
 #
-# So mend it: half a point if the answer parses, half if the body *reads a parameter*. What it returns must now have to do with what came in.
+# So mend it: half a point if the answer parses, half if the body *reads a parameter*.
 
 # %%
 def reads_a_parameter(prompt, body):
@@ -275,6 +272,7 @@ def reads_a_parameter(prompt, body):
     own = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
     names = [node for line in function.body for node in ast.walk(line) if isinstance(node, ast.Name)]
     return float(any(name.id in own and isinstance(name.ctx, ast.Load) for name in names))
+
 
 # %% [markdown]
 # **Predict.** Which short body earns the whole point? Write one down for `def close(self):`.
@@ -291,8 +289,9 @@ for way in ("parses", "half and half", "half and half, shared, KL .05"):
         body, share = run["commonest"]
         print(f"{way:24} seed {run['seed']}: parse {run['parse']:.1%}, {run['tokens']:.0f} tokens, {run['distinct']:.0%} distinct, commonest {share:.0%}: {body}")
 
+
 # %% [markdown]
-# Both rewards so far have a hole, and each time the model found one: it does not look for what you meant. Try one that needs no new idea of what is good: **divide the points by how often this answer stands in the batch.** What everybody writes is worth little. And let it pay a price of 0.05 for each nat by which it leaves the fine-tuned model (section 5).
+# Both rewards so far have a hole, and each time the model found it. Try one that needs no new idea of what is good: **divide the points by how often this answer stands in the batch.** What everybody writes is worth little. And let it pay a price of 0.05 for each nat by which it leaves the fine-tuned model (section 5).
 
 # %%
 def half_and_half(prompt, body):
@@ -320,7 +319,7 @@ for name, model in (("points for parsing", collapsed), ("shared points", held)):
         print(answer.prompt + answer.body.rstrip())
 
 # %% [markdown]
-# It holds: in the recorded run 99 % of the answers to held-out first lines parse, and 82 % of them are different. But *different* is counted by letters. Whoever counts shapes, with one letter for every name, finds few. The next reward would have to count those, and may have a hole of its own.
+# In the recorded run 99 % of the answers to held-out first lines parse, and 82 % of them are different. But *different* is counted by letters. Whoever counts shapes, with one letter for every name, finds few. The next reward would have to count those, and may have a hole of its own.
 #
 # **With a penalty for repeats and a price for leaving, the answers do not collapse to one text; three in ten still have one shape.**
 
@@ -329,7 +328,7 @@ for name, model in (("points for parsing", collapsed), ("shared points", held)):
 #
 # ## 5 · A price for leaving
 #
-# Those were two brakes at once, and the second is the usual one: the **KL divergence** from the model before, the *reference*, for which `policy_loss` charges `beta` at every token. It is the mean of $\ln p_\text{new}-\ln p_\text{old}$ over what the new model writes: 0 where both agree, large where the new one writes what the old one would not. How far did each of them go?
+# Those were two brakes at once, and the second is the usual one: the **KL divergence** from the model before, the *reference*, for which `policy_loss` charges `beta` at every token (its gradient: the fold in section 3). It is the mean of $\ln p_\text{new}-\ln p_\text{old}$ over what the new model writes: 0 where both agree, large where the new one writes what the old one would not. How far did each of them go?
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 for way in ("parses", "half and half", "half and half, shared, KL .05"):
@@ -337,9 +336,9 @@ for way in ("parses", "half and half", "half and half, shared, KL .05"):
         print(f"{way:31} seed {run['seed']}: KL {run['history']['KL'][-1]:.2f} nats a token of its own answers; a real held-out body costs {run['nats an answer token']:.2f} nats a token")
 
 # %% [markdown]
-# After the points for parsing it is 0.9 to 1.1 nats a token, after half and half 1.1 to 1.2, and after the shared points with their price 0.2. Real bodies have become dearer in the same order. But two things differ between the last two, so this does not say which of them held the model back.
+# After the points for parsing it is 0.9 to 1.1 nats a token, after half and half 1.1 to 1.2, and after the shared points with their price 0.2. Of what a real body costs, only the third differs clearly. But two things differ between the last two, so this does not say which of them held the model back.
 #
-# **The KL is a price, not an aim: it says how far the model may go, not where.**
+# **The KL is a price, not an aim: it says what leaving costs, not where to go.**
 
 # %% [markdown]
 # <a id="sharpened"></a>
@@ -353,7 +352,7 @@ for way in ("parses", "half and half", "half and half, shared, KL .05"):
 #
 # <details><summary>Answer</summary>
 #
-# All of them, or nearly. Even the first model, which was never shown an answer, gets there.
+# All of them, or nearly. Even the first model, never fine-tuned on answers, gets there.
 #
 # </details>
 
@@ -364,8 +363,9 @@ for name, model in (("first", first), ("fine-tuned", tuned), ("shared points", h
     hits = np.array([[each.ended and bool(parses(each.prompt, each.body)) for each in write(few, temperature=0.7, p=0.9, seed=seed)] for seed in range(draws)])
     print(f"{name:14} one draw {hits.mean():.0%}, at least one of {draws} {hits.any(0).mean():.0%}")  # hits (draws, first lines)
 
+
 # %% [markdown]
-# So the reward made usual what was possible. (And with sixteen draws at 100 % before, nothing new could have shown.) What it does not count hardly moves. The fine-tuned models read a parameter other than `self` of their own first line in 13 to 14 % of their answers (one of *another* first line in at most 1 %), and after the shared points in 10 %: `self` was enough. Yue et al. (2025) ask the same of large models that were rewarded for right solutions: one try gets better, many tries do not.
+# So the reward made usual what was possible. (And with sixteen draws at 100 % before, nothing new could have shown.) Reading a parameter other than `self` did not become more frequent: 13 to 14 % of the fine-tuned models' answers do, and 10 % after the shared points, of 97 that could. `self` was enough. Yue et al. (2025) ask the same of large models that were rewarded for right solutions: one try gets better, many tries do not.
 #
 # **Here the reward made frequent what the model could do before; nothing new was needed for full points.**
 
@@ -385,6 +385,7 @@ def preference_loss(model, reference, chosen, rejected, beta):  # two pairs of r
         return new - ops.stop_gradient(old)
 
     return -ops.mean(ops.log_sigmoid(beta * (gain(*chosen) - gain(*rejected))))
+
 
 # %% [markdown]
 # The bracket is how much the chosen answer has gained on the rejected one since the start. At the start it is 0, and the loss is ln 2 = 0.69. We made pairs of the fine-tuned model's own answers to one prompt, one that parses and one that does not, and trained for eighty steps (β = 0.1).
@@ -423,17 +424,18 @@ plots.show(
 the loss falls from ln 2; of the log probabilities that are gained since the start, that of the rejected answers falls far below zero, and that of the chosen ones is above it at no point after the start; the share of new answers that parse.""",
 )
 
+
 # %% [markdown]
-# Only the distance grows. New answers parse with 99 % after 40 steps and with 93 % after 80, while the loss goes on falling, from 0.21 to 0.07. And one answer spreads: `return` alone, 26 % of all.
+# Only the distance grows. In this one run new answers parse with 99 % after 40 steps and with 93 % after 80, while the loss goes on falling, from 0.21 to 0.07. And one answer spreads: `return` alone, 26 % of all ([evidence](evidence/10b.ipynb#preferences)).
 #
 # **DPO's loss counts a difference; so watch the answers, and the probability of the chosen ones.**
 
 # %% [markdown]
 # <a id="lora"></a>
 #
-# ## 8 · Learn less: LoRA on all seven matrices
+# ## 8 · Learn less: LoRA
 #
-# Fine-tuning moved all 857,216 numbers. LoRA (lecture 10) trains a thin product beside frozen matrices. Which ones? Often attention's four; but the gated network has three more, and two thirds of the numbers of a block.
+# Fine-tuning moved all 857,216 numbers. LoRA (lecture 10) trains thin products beside frozen matrices: here beside attention's four and the gated network's three.
 
 # %%
 def with_lora(layers_of, rank=4):
@@ -462,10 +464,9 @@ for name, layers_of in (("attention's four", four), ("all seven", seven)):
     print(f"{name:16} {trained:6,} numbers trained: {answer_loss(thin, new_rows, new_mask):.3f} nats an answer token")
 print(f"all {first.count_params():,} numbers, 96 steps: {answer_loss(tuned, new_rows, new_mask):.3f}")
 
+
 # %% [markdown]
-# After 32 steps a real held-out answer costs 2.054 nats a token with attention's four, 2.044 with all seven, which train more than twice as many numbers. All numbers, with three times the steps, get to 2.017.
-#
-# **In this run LoRA beside all seven matrices fits a little better than beside attention's four, with more than twice as many numbers.**
+# **Thin products, with a small part of the numbers and a third of the steps, get part of the way (one run).**
 
 # %% [markdown]
 # <a id="makers"></a>
@@ -482,16 +483,16 @@ print(f"all {first.count_params():,} numbers, 96 steps: {answer_loss(tuned, new_
 #
 # ([Model card](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct), [conversations](https://huggingface.co/datasets/HuggingFaceTB/smol-smoltalk), [settings](https://github.com/huggingface/alignment-handbook/tree/main/recipes/smollm2); Ben Allal et al. 2025.) Their [record of DPO](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct/commit/c369d07e8e4c5b825466d13a28b6d8800656c343) says how little it is: on new pairs the loss went from ln 2 = 0.69 to 0.674, the preferred answer of a pair got the larger gain in 61.5 % of the cases, and the chosen answers lost as well.
 #
-# **An assistant is a continuation model that was shown conversations, then nudged by comparisons.**
+# **This assistant is a continuation model that was shown conversations, then nudged by comparisons.**
 
 # %% [markdown]
 # <a id="two-more"></a>
 #
 # ## 10 · Two words of every model card
 #
-# **Quantisation** stores a number in fewer bits. Here are our model's matrices as whole numbers with a scale, one scale a row or one for each 32 numbers, at several sizes:
+# **Quantisation** stores a matrix in whole numbers of few bits, with a scale and a least value for each row, or for each 32 numbers (which costs one to two bits a number more):
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["setup"]
 def rounded(matrix, bits, size):
     """A matrix (…, D) as whole numbers of some bits, with a scale and a least value for each `size` numbers."""
     blocks = matrix.reshape(-1, size) if size else matrix
@@ -527,10 +528,11 @@ plots.show(
 on the line of the stored model at eight bits and rise towards two bits, the one with a scale for a row sooner and higher. Right, bars of two published mixtures of experts: of the stored parameters a token uses less than a third.""",
 )
 
+
 # %% [markdown]
-# At eight and at five bits nothing is lost, at four 0.01 bits a byte; at two 0.63 with a scale a row, and 0.33 with a scale for 32 numbers. A **mixture of experts** has many gated networks in each block, and a small layer that sends each token to a few of them (Shazeer et al. 2017): Mixtral stores 47 billion parameters and uses 13 for a token (Jiang et al. 2024), DeepSeek-V3 671 and 37 (DeepSeek-AI 2024). It buys knowledge with memory, not with time.
+# At four bits the model loses 0.01 bits a byte; at two 0.63 with a scale a row, and 0.33 with one for 32 numbers. A **mixture of experts** sends each token to a few of many gated networks in a block (Shazeer et al. 2017; the bars: Jiang et al. 2024, DeepSeek-AI 2024).
 #
-# **Four bits a number keep nearly all of this model, and below that a scale for each few numbers helps; experts make a model larger than what a token uses.**
+# **Four bits, and scales beside them, keep nearly all of this model; experts make a model larger than what a token uses.**
 
 # %% [markdown]
 # ## Two mistakes
@@ -548,7 +550,7 @@ ended, fine, _ = described(endless)
 print(f"after 20 steps: ended {ended:.0%}, parse {fine:.0%}")
 
 # %% [markdown]
-# It ends all the same. Perhaps the first model knew that an end follows a whole body, and has now learned to write whole short bodies; the cell shows only that the end in the mask is not needed. We believed the sentence in quotes until we ran this cell.
+# It ends all the same. Perhaps the first model knew that an end follows a whole body; the cell shows only that the end in the mask is not needed. We believed the sentence in quotes until we ran it.
 #
 # **2 · No ε below the line.** A group whose answers all earn the same has no standard deviation. Without the small number, one such group turns every weight of the model into NaN:
 
@@ -591,19 +593,19 @@ print("with:   ", advantages(equal))
 # * Which of the three methods is better: each has one setting, chosen beforehand, for a model of 857,216 numbers.
 # * What the answer mask is worth: the loss on whole rows was not compared. Nor a rarer skill, which sixteen draws do not always show, nor each of the two brakes alone.
 # * Fine-tuning, its control and the points for parsing have three recorded seeds, half and half two, all else one. That the answers collapse, and that they shrink, is the result; which body wins may change.
-# * Shares are over 300 held-out first lines (on the page 200), so their standard error is at most three points. The page and the record use the same settings.
+# * Recorded shares are over 300 held-out first lines (standard error at most 2.9 points), the page's own over the first 200 of them (3.5). So the page's may lie outside the recorded ranges.
 # * A reward model learned from people, and models large enough to find new ways: there rewards do more than sharpen, some say; that is open.
 #
 # </details>
 #
 # ## Summary
 #
-# - Fine-tuning on whole answers, with the loss on the answer and its end, turns a model that continues into one that ends.
+# - Fine-tuning on short whole answers turns a model that continues into one that ends.
 # - A reward needs no answers, only a judge: draw a group, take its mean off, make the better answers likelier.
 # - What the reward did not count went away: length first, then difference. Each mended reward had a hole of its own.
 # - One draw beside sixteen shows what was possible before; DPO's loss counts a difference and nothing else.
 #
-# **A reward makes likely what it counts, out of what the model could already write: so read the answers, not the reward.**
+# **Here a reward made likely what it counted, out of what the model could already write: so read the answers, not the reward.**
 #
 # ## References
 #
