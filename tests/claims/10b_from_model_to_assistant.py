@@ -201,7 +201,7 @@ def preferred(page: Page) -> None:
     )
     page.says("the chosen answers have lost {:.1f} nats each, the rejected ones {:.1f}.", -chosen, -rejected)
     page.says(
-        "New answers parse with {:.0f} % after {} steps and with {:.0f} % after {}, while the loss goes on falling, "
+        "new answers parse with {:.0f} % after {} steps and with {:.0f} % after {}, while the loss goes on falling, "
         "from {:.2f} to {:.2f}. And one answer spreads: `return` alone, {:.0f} % of all",
         100 * points[2]["parse"], points[2]["step"], 100 * last["parse"], last["step"], points[2]["loss"],
         last["loss"], 100 * run["commonest"][1],
