@@ -305,7 +305,7 @@ held, history_held = practise(half_and_half, beta=0.05, shared=True)
 #
 # <details><summary>Answer</summary>
 #
-# Names that nobody has ever used, such as `self._randbr()`: a new spelling is a new answer, and `self` is read. All answers of the last step differ, and they have few shapes: in the recorded run 29 % of those to held-out first lines are `self.x = None` with some name for x.
+# Names that nobody has ever used, such as `self._randbr()`: a new spelling is a new answer, and `self` is read. All answers of the last step differ, but by letters: in the recorded run 29 % of those to held-out first lines are `self.x = None` with some name for x.
 #
 # </details>
 
@@ -319,7 +319,7 @@ for name, model in (("points for parsing", collapsed), ("shared points", held)):
         print(answer.prompt + answer.body.rstrip())
 
 # %% [markdown]
-# In the recorded run 99 % of the answers to held-out first lines parse, and 82 % of them are different. But *different* is counted by letters. Whoever counts shapes, with one letter for every name, finds few. The next reward would have to count those, and may have a hole of its own.
+# In the recorded run 99 % of the answers to held-out first lines parse, and 82 % of them are different. But *different* is counted by letters. The next reward would have to count *shapes*, with one letter for every name, and may have a hole of its own.
 #
 # **With a penalty for repeats and a price for leaving, the answers do not collapse to one text; three in ten still have one shape.**
 

@@ -131,8 +131,8 @@ def holes(page: Page) -> None:
     )
     shape, share = shared[0]["commonest shape"]
     page.says(
-        "All answers of the last step differ, and they have few shapes: in the recorded run {:.0f} % of those to "
-        "held-out first lines are `self.x = None` with some name for x.",
+        "All answers of the last step differ, but by letters: in the recorded run {:.0f} % of those to held-out first "
+        "lines are `self.x = None` with some name for x.",
         100 * share,
         holds=[shared[0]["history"]["distinct"][-1] == 1, shape == "def f():\n    x.x = None"],
     )
@@ -215,8 +215,9 @@ def cheaper(page: Page) -> None:
     before, *thin, whole = page.numbers("b10-lora-run", r": (\d\.\d+)")
     page.says(
         "Thin products, with a small part of the numbers and a third of the steps, get part of the way (one run).",
-        holds=[before > max(thin), min(thin) > whole]
-        + [max(page.numbers("b10-lora-run", r"([\d,]+) numbers trained")) < 857_216 / 20],
+        holds=before > max(thin)
+        and min(thin) > whole
+        and max(page.numbers("b10-lora-run", r"([\d,]+) numbers trained")) < 857_216 / 20,
     )
     rows, blocks = np.reshape(page.numbers("b10-more-figure", r"bits: ([\d.]+) a row, ([\d.]+) in 32s"), (5, 2)).T
     page.says(
