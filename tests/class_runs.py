@@ -101,7 +101,7 @@ def mixed_class(root: Path, count: int) -> Path:
 SAMPLES = ROOT / "exercises" / "samples" / LAB
 TOLD = {
     "01-perfect": {},
-    "02-typical-mistakes": {"self_attention_loops": "unscaled;unstable_softmax", "predict": "thought_one"},
+    "02-typical-mistakes": {"SelfAttention": "scaled_by_d_model", "predict": "thought_one"},
     "03-other-mistakes": {"project_qkv": "order_q_v_k", "SelfAttention": "forbidden"},
     "04-half-finished": {"scaled_dot_product_attention": "missing", "answers": "missing"},
     "05-untouched": {"self_attention_loops": "missing", "SelfAttention": "missing"},

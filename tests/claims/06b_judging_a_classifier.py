@@ -105,8 +105,8 @@ def procedure(page: Page) -> None:
         [runs["transformer, 200 words, by file number"][f"seed {seed}"]["test_accuracy"] for seed in range(3)]
     )
     page.says(
-        "In the last two rows counting read whole reviews and the encoder 200 words. Where all of them read the last 200, "
-        "the accuracies have the same order ({:.4f}, {:.4f} and {:.4f} on the test split, lecture 6)",
+        "In the last two rows counting read whole reviews and the encoder 200 words. Where all of them read the last "
+        "200, the accuracies have the same order ({:.4f}, {:.4f} and {:.4f} on the test split, lecture 6)",
         both, words, encoder,
         holds=both > words > encoder,
     )  # fmt: skip
