@@ -64,7 +64,7 @@ EXHAUSTION = [
             os._exit(0)
     """),
     Hostile("all-die", "every answer ends the process", made(_all_dying()),
-            {**dict.fromkeys(POINTS, "crashed"), **dict.fromkeys(("self_attention_matrix", "SelfAttention"), "forbidden")}),
+            {**dict.fromkeys(POINTS, "crashed"), "self_attention_matrix": "forbidden", "SelfAttention": "forbidden"}),
     _dying("fork-bomb", "forks without an end", """
         import os
         while True:
