@@ -18,7 +18,7 @@
 # You write a tokenizer, attention with a cache, the model, and the functions that judge it. At the end it learns from the
 # Python library on your machine and writes functions.
 #
-# **Before you start:** read [lecture 10](../../lectures/10_language_model.ipynb); this lab begins where its classes end. **Time:** about 125 minutes.
+# **Before you start:** read [lecture 10](../../lectures/10_language_model.ipynb); this lab begins where its classes end. **Time:** about 115 minutes.
 #
 # **How a lab works.** Replace the line `raise NotImplementedError`, run your cell, then run the check below it. After the second failed attempt it adds hints. Your mark comes from the same tests on
 # inputs that you have not seen.
@@ -32,17 +32,18 @@
 # | 1 | `bpe_decode` | 1 | ●○○○○ | 5 |
 # | 2 | `next_token_windows` | 2 | ●●○○○ | 10 |
 # | 3 | `GroupedAttention` | 5 | ●●●○○ | 15 |
-# | 3 | `induction_scores` | 1 | ●○○○○ | 5 |
-# | 3 | `derive_base_rate` | 3 | ●○○○○ | 5 |
+# | 3 | `derive_base_rate` | 6 | ●○○○○ | 5 |
+# | 3 | `induction_scores` (optional) | 0 | ●○○○○ | 5 |
 # | 4 | `LanguageModel` | 5 | ●●○○○ | 10 |
 # | 5 | `design` | 4 | ●○○○○ | 5 |
 # | 6 | `bits_per_byte` | 2 | ●○○○○ | 5 |
 # | 7 | `generate` | 3 | ●●○○○ | 10 |
-# | 7 | `find_the_bug` | 1 | ●○○○○ | 5 |
-# | 8 | `python_share` | 3 | ●●○○○ | 10 |
+# | 7 | `find_the_bug` | 2 | ●○○○○ | 5 |
+# | 8 | `python_share` (optional) | 0 | ●●○○○ | 10 |
 # | 9 | `measure_temperature` | 6 | ●●●○○ | 15 |
 # | 10 | `LoRADense` (optional) | 0 | ●●○○○ | 10 |
 #
+# Optional exercises earn no points, and their minutes are not in the total. Exercise 4 is a good place to stop: the lab fills two sittings.
 # Times and difficulties are estimates, not measurements.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
@@ -66,6 +67,7 @@ from functools import cache
 from itertools import pairwise
 
 import keras
+import matplotlib.pyplot as plt
 import numpy as np
 import tensorflow as tf
 from keras import ops
@@ -276,13 +278,37 @@ check("GroupedAttention")
 # ### Does a head copy?
 #
 # Show a model a random row twice: `period` tokens, then the same again. At position t of the second copy, t = period … 2·period − 1 (counted
-# from 0), an induction head looks at what followed the same token last time: position t − period + 1. **`induction_scores`** is its mean weight there, over the second copy and the batch.
+# from 0), an induction head looks at what followed the same token last time: position t − period + 1. Its **induction score** is its mean weight there, over the second copy.
 #
 # What would a head get that looks nowhere in particular? **`derive_base_rate`** is the score of causal attention with **equal weights**, in closed form, without a loop, for periods of 10¹⁵ too, whose terms fit into no array. The **harmonic number**
 # Hₙ = 1 + 1/2 + … + 1/n is ψ(n + 1) + γ, where ψ is `digamma` and γ ≈ 0.577 a constant.
 #
 # **By hand:** the base rate for period 2.
 # <details><summary>Answer</summary>t = 2 sees 3 keys and t = 3 sees 4: (1/3 + 1/4)/2 = 7/24.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "derive_base_rate-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def derive_base_rate(period):
+    """The induction score (float) of a head whose weights are equal, in closed form."""
+    ### BEGIN SOLUTION
+    return float(digamma(2 * period + 1) - digamma(period + 1)) / period
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "derive_base_rate", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+check("derive_base_rate")
+
+# %% nbgrader={"grade": false, "grade_id": "induction-seen", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+equal = np.tri(40) / np.tri(40).sum(axis=1, keepdims=True)  # (T, T)
+copying = np.eye(40, k=-19)  # every token looks at the position 19 before it
+for name, weights in (("equal weights", equal), ("looks 19 back", copying)):
+    score = np.mean([weights[t, t - 19] for t in range(20, 40)])
+    print(f"{name}: score {score:.4f}, base rate {derive_base_rate(20):.4f}")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-scores", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### The score of every head (optional)
+#
+# No points. **`induction_scores`** is the induction score of each head, over the batch as well.
 
 # %% nbgrader={"grade": false, "grade_id": "induction_scores-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def induction_scores(weights, period):
@@ -293,26 +319,8 @@ def induction_scores(weights, period):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "induction_scores", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "induction_scores", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("induction_scores")
-
-
-# %% nbgrader={"grade": false, "grade_id": "derive_base_rate-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def derive_base_rate(period):
-    """The induction score (float) of a head whose weights are equal, in closed form."""
-    ### BEGIN SOLUTION
-    return float(digamma(2 * period + 1) - digamma(period + 1)) / period
-    ### END SOLUTION
-
-
-# %% nbgrader={"grade": true, "grade_id": "derive_base_rate", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("derive_base_rate")
-
-# %% nbgrader={"grade": false, "grade_id": "induction-seen", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-equal = np.tri(40) / np.tri(40).sum(axis=1, keepdims=True)  # (T, T)
-copying = np.eye(40, k=-19)  # every token looks at the position 19 before it
-for name, weights in (("equal weights", equal), ("looks 19 back", copying)):
-    print(f"{name}: score {induction_scores(weights[None, None], 20)[0]:.4f}, base rate {derive_base_rate(20):.4f}")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-model", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -477,14 +485,14 @@ def find_the_bug(scores):
     return ops.softmax(ops.where(past, scores, -1e9), axis=-1)
 
 
-# %% nbgrader={"grade": true, "grade_id": "find_the_bug", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "find_the_bug", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("find_the_bug")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-share", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 8 · Judge without taste
+# ## 8 · Judge without taste (optional)
 #
-# A prompt is a function's first line, a body what a model wrote behind it. `python_share` returns four arrays (n,):
+# No points. A prompt is a function's first line, a body what a model wrote behind it. `python_share` returns four arrays (n,):
 #
 # - `parses`: the body **ended**, and prompt + body is exactly one statement of Python;
 # - `lines`: lines of the body that are not blank, whether it parses or not;
@@ -518,7 +526,7 @@ def python_share(prompts, bodies, ended):
     return dict(zip(("parses", "lines", "bound", "used"), np.array(rows, dtype=float).T, strict=True))
 
 
-# %% nbgrader={"grade": true, "grade_id": "python_share", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "python_share", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("python_share")
 
 
@@ -527,7 +535,7 @@ check("python_share")
 #
 # Every temperature gets the **same prompts and the same seeds**: nothing else differs.
 #
-# For each prompt, average `parses` over the seeds. The share is the mean of these n numbers. Its standard error is s/√n, where s is their standard deviation (`ddof=1`), and the 95 % interval is share ± 1.96·s/√n, even below 0 or above 1. Two bodies of **one** prompt are not independent.
+# A body counts where it **ended** and `only_statement(prompt + body)` is not None: then both together are exactly one statement of Python. For each prompt, average this (1 or 0) over the seeds. The share is the mean of these n numbers. Its standard error is s/√n, where s is their standard deviation (`ddof=1`), and the 95 % interval is share ± 1.96·s/√n, even below 0 or above 1. Two bodies of **one** prompt are not independent.
 
 # %% nbgrader={"grade": false, "grade_id": "measure_temperature-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def measure_temperature(write, temperatures, prompts, seeds):
@@ -544,7 +552,10 @@ def measure_temperature(write, temperatures, prompts, seeds):
     found = {}
     for temperature in temperatures:
         written = [[write(prompt, temperature, seed) for seed in seeds] for prompt in prompts]  # (prompts, seeds)
-        means = [python_share([each] * len(seeds), *zip(*row, strict=True))["parses"].mean() for each, row in zip(prompts, written, strict=True)]
+        means = [
+            np.mean([ended and only_statement(prompt + body) is not None for body, ended in row])
+            for prompt, row in zip(prompts, written, strict=True)
+        ]
         half = 1.96 * np.std(means, ddof=1) / len(means) ** 0.5
         found[temperature] = (np.mean(means), np.mean(means) - half, np.mean(means) + half)
     return found
@@ -601,15 +612,38 @@ def write(prompt, temperature, seed):
     return bpe_decode(ids, merges), ids[-1] == end_id
 
 
-for prompt in prompts[:2]:
-    body, has_ended = write(prompt, 0.7, 0)
+written = {prompt: write(prompt, 0.7, 0) for prompt in prompts[:2]}
+for prompt, (body, has_ended) in written.items():
     print(prompt + body, "\n" + "-" * 20, "ended" if has_ended else "not ended")
 for temperature, (share, low, high) in measure_temperature(write, [0.3, 1.0], prompts, [0, 1]).items():
     print(f"temperature {temperature}: {share:.0%} are Python, interval {low:.0%} to {high:.0%}")
 
-
 # %% [markdown] nbgrader={"grade": false, "grade_id": "observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # After so few steps most bodies are no Python. An interval from 0 % to 0 % says that four prompts agree, not that the share is 0: with 0 of 8 it may still be 30 %. Train longer, take forty prompts, and give the share **by number of lines**.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-picture", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### A picture to keep
+#
+# The first function that your model wrote, behind its prompt. The darker a token, the more bits it cost your model. Before you run the cell: where will
+# it be dark, in the words of the prompt or in the spaces at the beginning of a line?
+# <details><summary>In our run</summary>In the words of the prompt (*sock*, *map*), and where a word of its own begins. The spaces at the beginning of a line are pale: they follow from the line before.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "picture", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+(prompt, (body, _)), *_ = written.items()
+ids = np.array([end_id, *encode(prompt + body)])
+bits = -np.asarray(ops.log_softmax(model(ids[None, :-1])[0], axis=-1))[0, np.arange(len(ids) - 1), ids[1:]] / np.log(2)
+lines = (prompt + body).split("\n")
+width, row, column = max(40, *map(len, lines)), 0, 0
+figure = plt.figure(figsize=(0.0753 * width, 0.17 * len(lines)), layout="none")  # a letter of 9 points is as wide
+ax = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(len(lines), 0), frame_on=False, xticks=[], yticks=[])
+for number, cost in zip(ids[1:], bits, strict=True):
+    for place, part in enumerate(bpe_decode([int(number)], merges).split("\n")):
+        row, column = (row + 1, 0) if place else (row, column)
+        ax.broken_barh([(column, len(part))], (row, 1), facecolors=plt.cm.Blues(min(cost / 12, 0.6)))
+        ax.text(column, row + 0.75, part, family="monospace", fontsize=9, parse_math=False)
+        column += len(part)
+plots.show(figure, alt="A function that your model wrote, one tint for each token: the darker, the more bits it cost.")
+
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-lora", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 10 · LoRA (optional)
