@@ -17,7 +17,6 @@ from __future__ import annotations
 import ast
 import functools
 import importlib.util
-import json
 import platform
 import time
 from collections import Counter
@@ -29,6 +28,7 @@ import keras
 import numpy as np
 import typer
 from library_language_model import text_of
+from records import Out, Record
 
 from coursekit import data
 from coursekit.lecture import recorded
@@ -55,7 +55,6 @@ BETA_PAIRS, PAIR_BATCH, PAIR_PROMPTS = 0.1, 16, 160
 ATTENTION = ("w_q", "w_k", "w_v", "w_o")
 TRIVIAL = {"pass", "...", "return", "return None"}
 
-Out = Annotated[Path, typer.Option(help="Folder of the record to write.")]
 Seeds = Annotated[str, typer.Option(help="The seeds, with commas between them.")]
 app = typer.Typer(add_completion=False, help=__doc__)
 
@@ -90,25 +89,29 @@ def material() -> tuple[Any, PlainLanguageModel, Functions, Functions]:
     return pairs, model, short_functions(train_texts, pairs), short_functions(held_out, pairs)
 
 
+def take_up(out: Path) -> Record:
+    """The record in a folder, or an empty one."""
+    return Record(
+        NAME,
+        "A model of Python source that learns to answer: fine-tuning, rewards, preferences, LoRA",
+        f"Functions of the standard library of Python {platform.python_version()} (PSF licence)",
+        out,
+        device=f"CPU, {platform.machine()}, one thread of two shared cores; seconds are processor seconds",
+        command=f"python experiments/{NAME}.py tuned",
+        seed=1,
+    )
+
+
 def results_so_far(out: Path) -> dict[str, Any]:
     """What the record holds, or an empty one."""
-    path = out / f"{NAME}.json"
-    return json.loads(path.read_text("utf-8"))["results"] if path.is_file() else {}
+    return take_up(out).results
 
 
 def save(results: dict[str, Any], out: Path) -> None:
     """Write the record; its seconds are those of all parts."""
-    recorded.save(
-        NAME,
-        what="A model of Python source that learns to answer: fine-tuning, rewards, preferences, LoRA",
-        data=f"Functions of the standard library of Python {platform.python_version()} (PSF licence)",
-        device=f"CPU, {platform.machine()}, one thread of two shared cores; seconds are processor seconds",
-        command=f"python experiments/{NAME}.py tuned",
-        seed=1,
-        seconds=sum(run["seconds"] for part in results.values() for run in part.get("runs", [])),
-        results=results,
-        folder=out,
-    )
+    record = take_up(out)
+    record.results = results
+    record.save(sum(run["seconds"] for part in results.values() for run in part.get("runs", [])))
 
 
 def own_names(prompt: str) -> set[str]:
