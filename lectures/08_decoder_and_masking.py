@@ -119,10 +119,10 @@ for low, high in zip(below, above, strict=True):
 for t in range(8):
     diagrams.arrow(ax, (above[t].x + 0.2, 1.84), (below[t + 1].x - 0.2, 0.66), role="accent", dashed=True)
 diagrams.note(ax, 0.3, 0.45, "reads")
-diagrams.note(ax, 0.3, 2.05, "predicts")
+diagrams.note(ax, 0.3, 2.05, "target")
 plots.show(
     figure,
-    alt="""What a position predicts is what the next position reads. A row of nine tokens, start and eight digits, goes into the
+    alt="""What a position should predict is what the next position reads. A row of nine tokens, start and eight digits, goes into the
 decoder; a row of eight digits and an end token comes out. Dashed arrows lead from every token of the upper row to the lower row, one
 position further right.""",
 )
@@ -196,7 +196,7 @@ else:
 # %% [markdown]
 # Eight predictions stay as they were to six decimals. Only the ninth moves, and it may: it *reads* the word that has changed.
 #
-# All of that hangs on one call: `PlainSmolLM2` makes its mask with `np.tri`. Put ones in its place, and every position sees all that the model reads. For all but the last that includes the answer.
+# `PlainSmolLM2` makes its mask with `np.tri`. Put ones in its place, and every position but the last sees its own answer.
 
 # %% [markdown]
 # **Predict.** It was trained with the mask, on two trillion tokens (Ben Allal et al., 2025), and never had an answer to look at. Without its mask, what does a token of the caption cost it? (The loss of a token is $-\ln p$, in nats.)
@@ -219,19 +219,18 @@ def nats(ids):
 
 
 if published:
-    everything = mock.patch.object(np, "tri", lambda rows, columns, *_, **__: np.ones((rows, columns), bool))
     noise = np.random.default_rng(0).integers(17, 49_152, 32)
     for name, ids in {"the caption": tokens.encode(scenes.CAPTION), "32 random tokens": noise}.items():
-        masked = nats(ids)
-        with everything:
-            unmasked = nats(ids)
+        print(f"{name}: {nats(ids).mean():.1f} nats a token with the mask", end="")
+        for seen, closed in (("all open but the next token", 1), ("all open", len(ids))):
+            with mock.patch.object(np, "tri", lambda rows, columns, *_, closed=closed, **__: ~np.eye(rows, columns, closed, dtype=bool)):
+                print(f", {nats(ids).mean():.1f} with {seen}", end="")
         ahead = np.diagonal(published.weights[18][0, 6], offset=1).mean()
-        print(f"{name}: {masked.mean():.1f} nats a token with the mask, {unmasked.mean():.1f} without", end="; ")
-        print(f"there block 18, head 6 puts {ahead:.2f} of its weight on the next token, equal weights {1 / len(unmasked):.2f}")
+        print(f" (a uniform guess: {np.log(49_152):.1f}); now block 18, head 6 puts {ahead:.2f} of its weight on the next token, equal weights {1 / (len(ids) - 1):.2f}")
 
 
 # %% [markdown]
-# In this caption taking the mask away saves 4.6 of 5.8 nats; how much of it is copying, the rest of the sentence being visible too, is not separated. In noise 11.7 is still more than a uniform guess costs, $\ln 49{,}152 = 10.8$. Some heads look at the answer: an **induction head** ([lecture 3b](03b_reading_heads.ipynb)) looks for a copy of the present token, and at what *follows* it. Without the mask
+# In this caption taking the mask away saves 4.6 of 5.8 nats; with the next token alone still closed it saves 0.5. So most of it hangs on the look at the answer. In noise 11.7 is still more than a uniform guess costs. Some heads look there: an **induction head** ([lecture 3b](03b_reading_heads.ipynb)) looks for a copy of the present token, and at what *follows* it. Without the mask
 # the nearest copy is the present token itself, and what follows is the answer: 0.91 of one such head's weight lies on it in the caption, 0.31 in noise. Switch off thirteen of them, and a token costs more than with any of five draws of thirteen others ([evidence](evidence/08.ipynb#without-mask)).
 #
 # **A mask hides the future if no prediction moves when *any* later token changes.** One movement refutes a mask; a few still cases do not prove it.
@@ -383,7 +382,7 @@ print(f"over real tokens {losses[counts].mean():.2f}, over all positions {losses
 print(f"{np.mean([line[real].mean() for line, real in zip(losses, counts, strict=True)]):.2f}")
 
 # %% [markdown]
-# Three averages of the same predictions. The mean over all positions divides by padding, too: the more padding, the lower it is. (Padding in the sum as well would count what is easy.) The mean of the lines' means gives words of short lines more weight. (In Keras, pass the loss mask as `sample_weight`, and ask
+# The mean over all positions divides by padding, too: the more padding, the lower it is. (Padding in the sum as well would count what is easy.) The mean of the lines' means gives words of short lines more weight. (In Keras, pass the loss mask as `sample_weight`, and ask
 # for `reduction="mean_with_sample_weight"`: the default divides by all positions.)
 #
 # **How low can a loss go?** *The cat sat on the …* A hundred people continue. Each answer makes one line of training, with one word as its target. Together they are a distribution $p$ on six words. A model predicts $q$, and its mean loss is the **cross-entropy** $H(p, q) = -\sum p \log q$:
@@ -515,9 +514,9 @@ position to the right: with the mask almost never; without it rarely for the fir
 )
 
 # %% [markdown]
-# Left: from the second epoch on the loss is lower without the mask, with each seed. In the end 0.009 to 0.017 are left above the floor with the mask, and 0.001 without. That can make you suspicious; it cannot show what is wrong.
+# Left: from the second epoch on the loss is lower without the mask, with each seed. In the end 0.009 to 0.017 are left above the floor with the mask, and 0.001 without.
 #
-# Right: put a *false* digit one position to the right, where the answer stands, and count how often the model predicts it. Without the mask it copies the first digit in 7 to 17 % of the dates, the second in 18 to 53 %, and each later one in 91 to 100 %. The model with the mask cannot see the false digit, and predicts it in at most 0.4 %.
+# Right: put a *false* digit one position to the right, where the answer stands, and count how often the model predicts it. Without the mask it copies the first digit in 7 to 17 % of the dates, the second in 18 to 53 %, and each later one in 91 to 100 %. With the mask it is at most 0.4 %.
 #
 # Now let both models write:
 
@@ -526,15 +525,15 @@ print(f"3,701 unseen dates without a mistake, seeds {', '.join(leaks)}:   reads 
 for trained in ("mask", "no mask"):
     for used in ("mask on", "mask off"):
         cells = [run[trained][used] for run in leaks.values()]
-        shares = ["".join(f"{cell[how]:8.1%}" for cell in cells) for how in ("reading", "alone")]
-        print(f"trained with {trained:8} used with {used:9}   {shares[0]}   {shares[1]}")
+        right = ["".join(f"{round(3701 * cell[how]):8,}" for cell in cells) for how in ("reading", "alone")]
+        print(f"trained with {trained:8} used with {used:9}   {right[0]}   {right[1]}")
 print("trained and used without, writes:", *dict.fromkeys(run["no mask"]["mask off"]["first line written"] for run in leaks.values()), sep="\n    ")
 
 # %% [markdown]
 # One thought explains the table. A date is written without a mistake only if every token is correct, and then the model has read the very prefixes that it reads in the left column. So the columns differ in one thing: *what stands to the right* of each position. On the left it is the rest of the target, on the right it is start tokens.
 #
 # 1. With the mask nothing to the right is seen: the columns have to be equal.
-# 2. The same weights without their mask. Unlike SmolLM2 in its sentence they do not profit: what stands to the right disturbs them. With the target there 0 to 0.3 % of the dates are correct, with start tokens 0 to 15 %.
+# 2. The same weights without their mask. Unlike SmolLM2 in its sentence they do not profit: what stands to the right disturbs them. With the target there 0 to 10 dates are correct, with start tokens 0 to 539.
 # 3. The mask, put on weights that were trained without it, hides their answers. No date is correct in either column.
 # 4. The leak. Where the answers stand to the right, all dates are correct. Where they do not, none is.
 #
@@ -566,7 +565,7 @@ for seed, run in leaks.items():
 # %% [markdown]
 # After its own prefixes the model makes about twice as many mistakes: 24 to 164 wrong tokens instead of 13 to 78. Right after its first mistake the next token is wrong in 104 of 131 dates; after the correct token, in none of the same dates. So one mistake often brings the next. But mistakes are rare: all in all exposure bias costs 0.03 to 0.26 % of the tokens.
 #
-# **A stress test.** Would any false digit do? Put one into the prefix, drawn at random. Everything else is correct, and the source still says what to write.
+# **A stress test.** Would any false digit do? Put one into the prefix, drawn at random. Everything else is correct.
 
 # %% [markdown]
 # **Predict.** After *one* false digit in its prefix, how often is the next digit correct?
@@ -622,7 +621,7 @@ for name, shares in after.items():
     print(f"   after correct ones: {', '.join(f'{share:.1%}' for share in base)}")
 
 # %% [markdown]
-# It is the cause: with false digits in training, 99 % of the next digits are correct with each of three seeds. The model has become *robust to a wrong prefix*. (By the record whole dates gain 0.2 to 1.7 points: fewer first mistakes, since a date with a mistake stays wrong.)
+# It is the cause: with false digits in training, 99 % of the next digits are correct with each of three seeds. The model has become *robust to a wrong prefix*.
 #
 # **What exposure bias costs is the price of one mistake times the number of mistakes: here the price is high, and the number small.**
 

@@ -40,10 +40,11 @@ def published(page: Page) -> None:
         holds=[len(before) == 8, not any(before), last > 1],
     )
     pattern = (
-        r"([\d.]+) nats a token with the mask, ([\d.]+) without.*puts ([\d.]+) of its weight .* equal weights ([\d.]+)"
+        r"([\d.]+) nats a token with the mask, ([\d.]+) with all open but the next token, ([\d.]+) with all open "
+        r"\(a uniform guess: ([\d.]+)\).*puts ([\d.]+) of its weight .* equal weights ([\d.]+)"
     )
-    (caption, open_caption, *ahead), (noise, open_noise, *ahead_noise) = np.reshape(
-        page.numbers("d8-unmasked", pattern), (2, 4)
+    (caption, closed, open_caption, uniform, *ahead), (noise, _, open_noise, _, *ahead_noise) = np.reshape(
+        page.numbers("d8-unmasked", pattern), (2, 6)
     )
     page.says(
         "In the caption {:.1f} nats instead of {:.1f}. The control, random tokens, which no context gives away: {:.1f} "
@@ -52,7 +53,9 @@ def published(page: Page) -> None:
         holds=[open_caption < caption / 2, open_noise < noise],
     )  # fmt: skip
     page.says("taking the mask away saves {:.1f} of {:.1f} nats", caption - open_caption, caption)
-    page.says("In noise {:.1f} is still more than a uniform guess costs", open_noise, holds=open_noise > np.log(49_152))
+    page.says("In noise {:.1f} is still more than a uniform guess costs", open_noise, holds=open_noise > uniform)
+    page.says("with the next token alone still closed it saves {:.1f}.", caption - closed)
+    page.says("most of it hangs on the look at the answer", holds=caption - closed < 0.2 * (caption - open_caption))
     page.says(
         "{:.2f} of one such head's weight lies on it in the caption, {:.2f} in noise.",
         ahead[0], ahead_noise[0],
@@ -144,21 +147,23 @@ def leak(page: Page, leaks: dict, floor: float) -> None:
         "The second comes nearer to the smallest possible loss than the correct model, and writes strange dates.",
         holds=[bool((leaky_last < last).all()), *(run["mask off"]["alone"] == 0 for run in leaky)],
     )
-    table = np.reshape(page.numbers("d8-leak", r"([\d.]+)%"), (4, 2, len(leaky)))  # (row, reads or writes, seed)
+    table = np.reshape(
+        page.numbers("d8-leak", r"mask o\w+" + 6 * r" +([\d,]+)"), (4, 2, len(leaky))
+    )  # (row, reads or writes, seed)
     page.says(
         "With the mask nothing to the right is seen: the columns have to be equal.",
-        holds=[bool((table[0, 0] == table[0, 1]).all()), bool((table[0] > 95).all())],
+        holds=[bool((table[0, 0] == table[0, 1]).all()), bool((table[0] > 0.95 * 3701).all())],
     )
     disturbed = table[1]
     page.says(
-        "With the target there {:.0f} to {:.1f} % of the dates are correct, with start tokens {:.0f} to {:.0f} %.",
+        "With the target there {:.0f} to {:.0f} dates are correct, with start tokens {:.0f} to {:.0f}.",
         disturbed[0].min(), disturbed[0].max(), disturbed[1].min(), disturbed[1].max(),
         holds=[bool((disturbed[0] <= disturbed[1]).all()), disturbed[0].max() < disturbed[1].max()],
     )  # fmt: skip
     page.says("No date is correct in either column.", holds=not table[2].any())
     page.says(
         "Where the answers stand to the right, all dates are correct. Where they do not, none is.",
-        holds=[bool((table[3, 0] == 100).all()), not table[3, 1].any()],
+        holds=[bool((table[3, 0] == 3701).all()), not table[3, 1].any()],
     )
     copied, base = (np.array([run["copied"] for run in runs]) for runs in (leaky, masked))  # (seeds, 8)
     first, second, later = (100 * copied[:, digits] for digits in (0, 1, slice(2, None)))
@@ -167,7 +172,7 @@ def leak(page: Page, leaks: dict, floor: float) -> None:
         "{:.0f} %, and each later one in {:.0f} to {:.0f} %.",
         *(edge(share) for share in (first, second, later) for edge in (np.min, np.max)),
     )
-    page.says("cannot see the false digit, and predicts it in at most {:.1f} %.", 100 * base.max())
+    page.says("With the mask it is at most {:.1f} %.", 100 * base.max())
     page.says("from the third digit on the model copies", holds=copied[:, 2:].min() > 0.8)
     page.says("with the mask almost never", holds=base.max() < 0.05)
     page.says("A model that leaks can be perfect while it reads the target, and wrong when it writes.")
@@ -216,11 +221,6 @@ def exposure(page: Page, leaks: dict) -> None:
         min(repaired),
         holds=[len(repaired) == 3, round(min(repaired)) == round(max(repaired)), *(repaired > shares + 30)],
     )
-    gains = [
-        100 * (run["mask, corrupted prefixes"]["mask on"]["alone"] - run["mask"]["mask on"]["alone"])
-        for run in leaks.values()
-    ]
-    page.says("By the record whole dates gain {:.1f} to {:.1f} points", min(gains), max(gains), holds=min(gains) > 0)
     page.says("A tenth of false digits in training repairs nearly everything.", holds=corrupted.mean() > 0.97)
     inside, next_field = clean[:, [0, 1, 2, 4, 6]], clean[:, [3, 5]]  # in year, month, day; year to month, month to day
     page.says(
