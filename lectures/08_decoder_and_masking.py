@@ -233,7 +233,9 @@ if published:
 # In this caption taking the mask away saves 4.6 of 5.8 nats; with the next token alone still closed it saves 0.5. So most of it hangs on the look at the answer. In noise 11.7 is still more than a uniform guess costs. Some heads look there: an **induction head** ([lecture 3b](03b_reading_heads.ipynb)) looks for a copy of the present token, and at what *follows* it. Without the mask
 # the nearest copy is the present token itself, and what follows is the answer: 0.91 of one such head's weight lies on it in the caption, 0.31 in noise. Switch off thirteen of them, and a token costs more than with any of five draws of thirteen others ([evidence](evidence/08.ipynb#without-mask)).
 #
-# **A mask hides the future if no prediction moves when *any* later token changes.** One movement refutes a mask; a few still cases do not prove it.
+# One movement refutes a mask; a few still cases do not prove it.
+#
+# **A mask hides the future if no prediction moves when *any* later token changes.**
 
 # %% [markdown]
 # <a id="decoder-block"></a>
