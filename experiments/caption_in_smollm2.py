@@ -8,14 +8,11 @@ summed up: how much each puts, on average, on the token before.
 
 from __future__ import annotations
 
-import os
-import platform
 import time
-from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 import typer
+from records import Out, Record
 
 from coursekit.lecture import recorded, scenes
 from coursekit.lecture.smollm2_heads import every_block
@@ -26,7 +23,7 @@ APART = "a brown young dog is running after the black old dog"  # a word between
 SENTENCES = (scenes.CAPTION, scenes.TWIN, APART)
 
 
-def main(out: Annotated[Path, typer.Option(help="Folder of the record to write.")] = recorded.FOLDER) -> None:
+def main(out: Out = recorded.FOLDER) -> None:
     begun, kept = time.process_time(), {}
     for sentence in SENTENCES:
         blocks = every_block(sentence)
@@ -39,18 +36,15 @@ def main(out: Annotated[Path, typer.Option(help="Folder of the record to write."
             "on the token before": before.round(3).tolist(),
         }
         print(sentence, "heads above one half:", int((before > 0.5).sum()), flush=True)
-    file = recorded.save(
+    record = Record(
         NAME,
-        what="Queries and keys of block 16, head 0 of SmolLM2-135M-Instruct on three sentences, and by head (30, 9) "
+        "Queries and keys of block 16, head 0 of SmolLM2-135M-Instruct on three sentences, and by head (30, 9) "
         "the mean weight on the token before, from the third token on",
-        data="the course's caption, its twin, and the caption with a word between each colour and its dog",
-        device=f"CPU, {platform.machine()}, {os.cpu_count()} cores shared with other work; CPU seconds",
-        command=f"python experiments/{NAME}.py",
-        seed=0,
-        seconds=time.process_time() - begun,
-        folder=out,
-        results={"block": BLOCK, "head": HEAD, "sentences": kept},
+        "the course's caption, its twin, and the caption with a word between each colour and its dog",
+        out,
     )
+    record.results = {"block": BLOCK, "head": HEAD, "sentences": kept}
+    file = record.save(time.process_time() - begun)
     print(f"written: {file.name}")
 
 

@@ -10,7 +10,6 @@ time. The draft is what followed the last two tokens earlier in the text; the mo
 
 from __future__ import annotations
 
-import platform
 import re
 import time
 from pathlib import Path
@@ -18,9 +17,9 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from records import Record
 
 from coursekit import data
-from coursekit.lecture import recorded
 from coursekit.lecture.pages.caption_model import drawn
 from coursekit.lecture.pages.smollm2 import PlainSmolLM2, numbers_and_tokens
 
@@ -118,11 +117,15 @@ def main(
     rows = (tokens.encode(re.sub(r"\s*<br /><br />\s*", "\n\n", test[number])) for number in order)
     long = (row[:LENGTH] for row in rows if len(row) >= LENGTH)
     people = np.array([next(long) for _ in range(REVIEWS)])
-    try:
-        old = recorded.load(NAME)
-    except FileNotFoundError:
-        old = {"results": {"ways": {}}, "seconds": 0.0}
-    results: dict[str, Any] = old["results"] | {"reviews": REVIEWS, "begin": BEGIN, "length": LENGTH, "draft": DRAFT}
+    record = Record(
+        NAME,
+        "Lecture 8b: SmolLM2 goes on where reviewers began, with four ways of choosing the next token",
+        f"{REVIEWS} film reviews of IMDb's test split, their first {BEGIN} tokens given, {LENGTH} in all",
+        empty={"ways": {}},
+        command=f"python experiments/{NAME}.py --data FOLDER",
+    )
+    results: dict[str, Any] = record.results
+    results |= {"reviews": REVIEWS, "begin": BEGIN, "length": LENGTH, "draft": DRAFT}
     for name, settings in {"people": {}, **WAYS}.items():
         if only and name not in only.split(";"):
             continue
@@ -132,16 +135,7 @@ def main(
         if name == "greedy":
             results["calls with a draft"] = calls_with_a_draft(written)
         print(name, results["ways"][name], tokens.decode(written[0].tolist())[-300:], flush=True)
-    recorded.save(
-        NAME,
-        what="Lecture 8b: SmolLM2 goes on where reviewers began, with four ways of choosing the next token",
-        data=f"{REVIEWS} film reviews of IMDb's test split, their first {BEGIN} tokens given, {LENGTH} in all",
-        device=f"CPU, {platform.machine()}",
-        command=f"python experiments/{NAME}.py --data FOLDER",
-        seed=0,
-        seconds=old["seconds"] + time.process_time() - started,
-        results=results,
-    )
+    record.add(time.process_time() - started)
 
 
 if __name__ == "__main__":
