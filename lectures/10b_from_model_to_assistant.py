@@ -51,6 +51,7 @@ elif find_spec("coursekit") is None:
 # %% jupyter={"source_hidden": true} tags=["setup"]
 import ast
 import warnings
+from collections import Counter
 from itertools import pairwise
 
 from coursekit import data, diagrams, live, plots, quiet, recorded
@@ -241,7 +242,7 @@ def practise(reward, steps=50, beta=0.0, shared=False):
     """Train a copy of the fine-tuned model; its answers at each step."""
     model = assistant.copied(tuned)
     history = assistant.learn_from_reward(model, pairs, functions.prompts, reward, steps=steps, beta=beta, shared=shared, seed=1)
-    print(f"first and last step: parse {history.parse[0]:.0%}, {history.parse[-1]:.0%}; tokens {history.length[0]:.0f}, {history.length[-1]:.0f}; different answers {history.distinct[0]:.0%}, {history.distinct[-1]:.0%}")
+    print(f"drawn at temperature 1, first and last step: parse {history.parse[0]:.0%}, {history.parse[-1]:.0%}; tokens {history.length[0]:.0f}, {history.length[-1]:.0f}; different answers {history.distinct[0]:.0%}, {history.distinct[-1]:.0%}")
     return model, history
 
 
@@ -252,7 +253,7 @@ live.answers({"parse": history.parse, "the commonest answer": [some[0][1] / 64 f
 
 
 # %% [markdown]
-# Move the step. 95 of 100 answers parse in steps 19, 13 and 20 of the recorded seeds, and one answer fills half of the batch in steps 21, 17 and 29: the stretch in which nearly all parses and is still worth reading has two, four and nine steps. Watch the lengths: in the recorded seeds 26 to 29 tokens, 13 to 16 in step 10, 6 to 8 in step 20, 5 at the end. What does not end earns nothing. Short answers win first, and then one of them takes over (`return` alone would be shorter). In 9 to 13 of the 50 batches no group has a difference, and the gradient is 0 ([evidence](evidence/10b.ipynb#curves)). (The page's own run parts from the recorded one by rounding.)
+# Move the step back. 95 of 100 answers parse in steps 19, 13 and 20 of the recorded seeds, and one answer fills half of the batch in steps 21, 17 and 29: the stretch in which nearly all parses and is still worth reading has two, four and nine steps. Watch the lengths: in the recorded seeds 26 to 29 tokens, 13 to 16 in step 10, 6 to 8 in step 20, 5 at the end. What does not end earns nothing. Short answers win first, and then one of them takes over (`return` alone would be shorter). In 9 to 13 of the 50 batches no group has a difference, and the gradient is 0 ([evidence](evidence/10b.ipynb#curves)). (The page's own run parts from the recorded one by rounding.)
 #
 # **The reward was met to the last point, and the text is gone: it never said that an answer should say something.**
 
@@ -313,15 +314,18 @@ held, history_held = practise(half_and_half, beta=0.05, shared=True)
 live.answers({"parse": history_held.parse, "the commonest answer": [some[0][1] / 64 for some in history_held.bodies], "different answers": history_held.distinct}, history_held.bodies)
 
 # %%
-for name, model in (("points for parsing", collapsed), ("shared points", held)):
-    print(f"— {name}")
-    for answer in described(model, 40)[2][:40:10]:
+for name, model in (("fine-tuned", tuned), ("points for parsing", collapsed), ("shared points", held)):
+    answers = described(model)[2]
+    shapes = Counter(assistant.shape_of(answer.body) for answer in answers)  # one letter for every name
+    (shape, times), different = shapes.most_common(1)[0], {answer.body for answer in answers}
+    print(f"— {name}: {len(answers)} answers, {len(different)} different, {len(shapes)} shapes; the commonest {times} times:", shape.partition("\n")[2].strip())
+    for answer in answers[:40:10]:
         print(answer.prompt + answer.body.rstrip())
 
 # %% [markdown]
-# In the recorded run 99 % of the answers to held-out first lines parse, and 82 % of them are different. But *different* is counted by letters. The next reward would have to count *shapes*, with one letter for every name, and may have a hole of its own.
+# In the recorded run 99 % of the answers to held-out first lines parse, and 82 % of them are different. But *different* is counted by letters. With one letter for every name, the 200 answers above have 18 shapes, where the fine-tuned model's have 128. The next reward would have to count those, and may have a hole of its own.
 #
-# **With a penalty for repeats and a price for leaving, the answers do not collapse to one text; three in ten still have one shape.**
+# **With a penalty for repeats and a price for leaving, the answers do not collapse to one text, but to few shapes.**
 
 # %% [markdown]
 # <a id="price"></a>
@@ -424,7 +428,6 @@ plots.show(
 the loss falls from ln 2; of the log probabilities that are gained since the start, that of the rejected answers falls far below zero, and that of the chosen ones is above it at no point after the start; the share of new answers that parse.""",
 )
 
-
 # %% [markdown]
 # Only the distance grows. In this one run new answers parse with 99 % after 40 steps and with 93 % after 80, while the loss goes on falling, from 0.21 to 0.07. And one answer spreads: `return` alone, 26 % of all ([evidence](evidence/10b.ipynb#preferences)).
 #
@@ -438,31 +441,16 @@ the loss falls from ln 2; of the log probabilities that are gained since the sta
 # Fine-tuning moved all 857,216 numbers. LoRA (lecture 10) trains thin products beside frozen matrices: here beside attention's four and the gated network's three.
 
 # %%
-def with_lora(layers_of, rank=4):
-    """A copy of the first model with thin products beside some matrices of each block, and what is trained of it."""
-    model = assistant.copied(first)
-    dense = [layer for block in model.blocks for layer in layers_of(block)]
-    for layer in dense:
-        layer.enable_lora(rank)  # Keras freezes the matrix and adds A (in, 4) and B (4, out), B = 0
-    return model, [weight for layer in dense for weight in (layer.lora_kernel_a, layer.lora_kernel_b)]
-
-
-def four(block):
-    return [block.attention.w_q, block.attention.w_k, block.attention.w_v, block.attention.w_o]
-
-
-def seven(block):
-    return [*four(block), block.w_gate, block.w_up, block.w_down]
-
-
+thin = assistant.copied(first)
+dense = [each for block in thin.blocks for each in (block.attention.w_q, block.attention.w_k, block.attention.w_v, block.attention.w_o, block.w_gate, block.w_up, block.w_down)]
+for layer in dense:
+    layer.enable_lora(4)  # Keras freezes the matrix and adds A (in, 4) and B (4, out), B = 0
+thin_parts = [weight for layer in dense for weight in (layer.lora_kernel_a, layer.lora_kernel_b)]
+assistant.fine_tune(thin, assistant.batches_of(functions, pairs, steps=32, seed=1), variables=thin_parts, rate=3e-3)
 new_rows, new_mask = assistant.rows_of(asked, pairs)
-print(f"not fine-tuned: {answer_loss(first, new_rows, new_mask):.3f} nats an answer token, held out")
-for name, layers_of in (("attention's four", four), ("all seven", seven)):
-    thin, variables = with_lora(layers_of)
-    assistant.fine_tune(thin, assistant.batches_of(functions, pairs, steps=32, seed=1), variables=variables, rate=3e-3)
-    trained = sum(int(np.prod(weight.shape)) for weight in variables)
-    print(f"{name:16} {trained:6,} numbers trained: {answer_loss(thin, new_rows, new_mask):.3f} nats an answer token")
-print(f"all {first.count_params():,} numbers, 96 steps: {answer_loss(tuned, new_rows, new_mask):.3f}")
+print(f"{sum(int(np.prod(weight.shape)) for weight in thin_parts):,} numbers trained; nats an answer token, held out:")
+for name, model in (("not fine-tuned", first), ("LoRA, 32 steps", thin), ("all numbers, 96 steps", tuned)):
+    print(f"{name}: {answer_loss(model, new_rows, new_mask):.3f}")
 
 
 # %% [markdown]

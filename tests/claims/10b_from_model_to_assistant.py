@@ -141,11 +141,15 @@ def holes(page: Page) -> None:
         "different.",
         100 * shared[0]["parse"], 100 * shared[0]["distinct"],
     )  # fmt: skip
+    shapes = page.numbers("b10-two", r"(\d+) shapes")
+    page.says(
+        "the 200 answers above have {:.0f} shapes, where the fine-tuned model's have {:.0f}.", shapes[2], shapes[0]
+    )
     live = page.numbers("b10-held", r"parse (\d+)%, (\d+)%; tokens (\d+), (\d+); different answers (\d+)%, (\d+)%")
     page.says(
-        "With a penalty for repeats and a price for leaving, the answers do not collapse to one text; three in ten "
-        "still have one shape.",
-        holds=[live[1] > 85, live[5] > 90, 0.25 < share < 0.35],
+        "With a penalty for repeats and a price for leaving, the answers do not collapse to one text, but to few "
+        "shapes.",
+        holds=[live[1] > 85, live[5] > 90, share > 0.25, 4 * shapes[2] < shapes[0], shapes[1] < shapes[2]],
     )
     parsing = runs_of(page, "rewarded", way="parses")
     left = [[run["history"]["KL"][-1] for run in runs] for runs in (parsing, half, shared)]
