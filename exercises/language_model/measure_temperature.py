@@ -8,7 +8,11 @@ from coursekit.probes.language_model import PARSES, wanted_grid
 from exercises.drawing import drawn_until
 
 exercise = Exercise(
-    "measure_temperature", own_probe=True, returns=("share", "low", "high", "calls"), probe_only=("temperatures",)
+    "measure_temperature",
+    own_probe=True,
+    returns=("share", "low", "high", "calls"),
+    probe_only=("temperatures",),
+    uses=("python_share",),
 )
 
 

@@ -12,7 +12,7 @@ from unittest.mock import Mock
 import keras
 import numpy as np
 import pytest
-from lab_matrix import code_cells
+from lab_matrix import code_cells, variants
 from measuring import takes_at_most
 
 from autograder.declare.declaration import Declaration
@@ -211,7 +211,7 @@ def test_a_fault_that_cannot_come_from_the_other_one_is_told_beside_it():
     """`used` is wrong in the one, the interval in the other: its mistake is named, after the other one's."""
     lab, answers = Lab(load_reference("10_language_model")), code_cells("10_language_model")
     part = answers["python_share-code"].replace(' if name not in ("self", "cls")]', "]")
-    whole = answers["measure_temperature-code"].replace("1.96", "1.645")
+    whole = dict(variants("10_language_model", "measure_temperature").WRONG)["ninety_per_cent"]
     given = {name: value for name, value in vars(python_names).items() if callable(value)}
     said = of_cells(lab, "measure_temperature", part, whole, **given).sentences
     assert "“python_share”" in said[0] and "`self` and `cls` count" in said[0] and said[0].endswith(MAY_COME)
