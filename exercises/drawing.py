@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
+from autograder.declare import Case
 from coursekit.generator import Generator
 
 Drawn = TypeVar("Drawn")
@@ -15,6 +16,13 @@ Drawn = TypeVar("Drawn")
 def normal(rng: Generator, *shape: int, dtype: str = "float32") -> np.ndarray:
     """Standard normal numbers."""
     return rng.normal(size=shape).astype(dtype)
+
+
+def by_hand(why: str, *, mode: str = "call", **inputs: Any) -> Case:
+    """A case of few numbers that a person can compute, told with all of them; a list is an array of float32."""
+    shown = ", ".join(f"{name}={np.asarray(value).tolist()}" for name, value in inputs.items())
+    given = {name: np.array(value, "float32") if isinstance(value, list) else value for name, value in inputs.items()}
+    return Case(given, f"{why}: {shown}", mode)
 
 
 def one_of(rng: Generator, *choices: Drawn) -> Drawn:

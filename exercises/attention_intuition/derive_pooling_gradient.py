@@ -3,7 +3,7 @@
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit
-from exercises.drawing import normal
+from exercises.drawing import by_hand, normal
 from exercises.formulas.attention import softmax
 
 exercise = Exercise(
@@ -50,7 +50,9 @@ def _resized(inputs: dict, width: float, size: float) -> dict:
 
 @exercise.group("one query, bandwidth 1", points=2)
 def values(rng):
-    return [Case(_inputs(rng, 3, 7, 2)), Case(_inputs(rng, 2, 5, 3)), Case(_inputs(rng, 5, 3, 5))]
+    yield by_hand("equal values", query=[0], keys=[[0], [1]], values=[[1], [1]])
+    yield by_hand("two keys with half of the weight each", query=[0], keys=[[-1], [1]], values=[[0], [1]])
+    yield from (_inputs(rng, 3, 7, 2), _inputs(rng, 2, 5, 3), _inputs(rng, 5, 3, 5))
 
 
 @exercise.group("other bandwidths", must_fail_for=("bandwidth_not_squared", "bandwidth_forgotten"))

@@ -4,6 +4,7 @@ import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit
 from coursekit.probes.bert_ag_news import EXPECTED
+from exercises.drawing import by_hand
 
 exercise = Exercise("derive_expected_masked", own_probe=True, returns=EXPECTED)
 
@@ -46,6 +47,12 @@ def _rows(rng, count: int, ordinary: tuple[int, int], mode: str) -> Case:
     return Case({**inputs, "vocab_size": vocabulary, "rate": rate}, mode=mode)
 
 
+def _by_hand(why: str, lengths: list[int], vocab_size: int, mode: str) -> Case:
+    """Rows with two special tokens each, of which every other token is chosen with one half."""
+    counts = {"lengths": np.array(lengths), "specials": np.full(len(lengths), 2)}
+    return by_hand(why, **counts, vocab_size=vocab_size, rate=0.5, mode=mode)
+
+
 def _edge(rng, mode: str, rate: float) -> Case:
     """Rows among which two have no ordinary token."""
     case = _rows(rng, 5, (3, 12), mode)
@@ -60,15 +67,16 @@ def _edge(rng, mode: str, rate: float) -> Case:
     "three mean numbers", points=3, must_fail_for=("draws_as_named", "random_masks_forgotten", "random_own_forgotten")
 )
 def numbers(rng):
-    return [_rows(rng, 5, (7, 60), "numbers"), _rows(rng, 7, (3, 23), "numbers"), _edge(rng, "numbers", 0.3)]
+    yield _by_hand("ten chosen tokens", [22], 10, "numbers")
+    yield from (_rows(rng, 5, (7, 60), "numbers"), _rows(rng, 7, (3, 23), "numbers"), _edge(rng, "numbers", 0.3))
 
 
 @exercise.group(
     "a row without a chosen token", points=2, must_fail_for=("power_of_the_rate", "nothing_masked", "mean_taken_off")
 )
 def none(rng):
-    few, more = _rows(rng, 5, (1, 9), "none"), _rows(rng, 7, (2, 12), "none")
-    return [few, more, _edge(rng, "none", 1.0)]
+    yield _by_hand("rows of one and of two ordinary tokens", [3, 4], 10, "none")
+    yield from (_rows(rng, 5, (1, 9), "none"), _rows(rng, 7, (2, 12), "none"), _edge(rng, "none", 1.0))
 
 
 ORDINARY, CHOSEN, NONE = "lengths - specials", "ordinary * rate", "(1 - rate) ** ordinary"

@@ -3,6 +3,7 @@
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit
+from exercises.drawing import by_hand
 
 exercise = Exercise("derive_smoothing_floor", returns=("floor", "gap"), no_loops=True)
 
@@ -36,10 +37,10 @@ def _rates(rng, *shape: int) -> np.ndarray:
 
 @exercise.group("one vocabulary, one ε", points=2)
 def values(rng):
-    return [
-        Case({"vocab_size": int(words), "smoothing": float(rate)})
-        for words, rate in zip(_words(rng, 3, 40, 3), _rates(rng, 3), strict=True)
-    ]
+    yield by_hand("both words get one half", vocab_size=2, smoothing=1.0)
+    yield by_hand("the words get 1/2, 1/4 and 1/4", vocab_size=3, smoothing=0.75)
+    for words, rate in zip(_words(rng, 3, 40, 3), _rates(rng, 3), strict=True):
+        yield {"vocab_size": int(words), "smoothing": float(rate)}
 
 
 @exercise.group("arrays that broadcast")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit
-from exercises.drawing import drawn_until, normal
+from exercises.drawing import by_hand, drawn_until, normal
 
 exercise = Exercise(
     "derive_layer_norm_gradient",
@@ -50,6 +50,9 @@ def _resized(inputs: dict[str, np.ndarray], size: float) -> dict[str, np.ndarray
 
 @exercise.group("one token", points=3)
 def values(rng):
+    yield by_hand("y sums to 0 whatever x is", x=[1, 2, 3], gamma=[1, 1, 1], upstream=[1, 1, 1], eps=0.0)
+    one_counts = {"x": [-1, -1, 1, 1], "gamma": [1, 1, 1, 1], "upstream": [1, 0, 0, 0]}
+    yield by_hand("one feature counts", **one_counts, eps=0.0)
     yield _inputs(rng, 7)
     yield Case(_resized(_inputs(rng, 11), HUGE), "x (11,), huge features")
     yield Case({**_resized(_inputs(rng, 7), TINY), "eps": TINY**2 / 100}, "x (7,), tiny features")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit
-from exercises.drawing import drawn_until
+from exercises.drawing import by_hand, drawn_until
 from exercises.formulas.attention import softmax
 
 exercise = Exercise("derive_acceptance", returns=("accepted", "residual"))
@@ -43,7 +43,13 @@ def _in_64ths(rng, words: int) -> np.ndarray:
     return (np.diff(np.concatenate([[0], cuts, [64]])) / 64).astype("float32")
 
 
-exercise.group("accepted share and residual", points=2, values=lambda rng: [_pair(rng, 7), _pair(rng, 11)])
+@exercise.group("accepted share and residual", points=2)
+def values(rng):
+    yield by_hand("two tokens", target=[0.75, 0.25], draft=[0.25, 0.75])
+    yield by_hand("three tokens", target=[0.5, 0.375, 0.125], draft=[0.25, 0.25, 0.5])
+    yield from (_pair(rng, 7), _pair(rng, 11))
+
+
 exercise.group("one row for each position", rows=lambda rng: [_pair(rng, 3, 7), _pair(rng, 2, 3, 5)])
 
 

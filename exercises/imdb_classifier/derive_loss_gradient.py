@@ -3,7 +3,7 @@
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit
-from exercises.drawing import drawn_until, normal
+from exercises.drawing import by_hand, drawn_until, normal
 from exercises.imdb_classifier.shared import padded, with_one_word
 
 exercise = Exercise(
@@ -61,11 +61,16 @@ def _inputs(rng, batch: int, length: int, width: int) -> dict[str, np.ndarray]:
 
 @exercise.group("the gradient by the logits", points=2)
 def by_logit(rng):
-    return [Case(_inputs(rng, *sizes), f"{sizes[0]} reviews", mode="logit") for sizes in ((5, 7, 3), (7, 5, 2))]
+    one_word = {"ids": np.array([[5]], "int32"), "head": [1]}
+    yield by_hand("a probability of 0.5", logits=[0], labels=np.array([1], "int32"), **one_word, mode="logit")
+    for sizes in ((5, 7, 3), (7, 5, 2)):
+        yield Case(_inputs(rng, *sizes), f"{sizes[0]} reviews", mode="logit")
 
 
 @exercise.group("the gradient by the tokens", points=2)
 def by_token(rng):
+    two_words = {"labels": np.array([1], "int32"), "ids": np.array([[5, 6, 0]], "int32"), "head": [4]}
+    yield by_hand("two words and padding", logits=[0], **two_words)
     behind, anywhere = _inputs(rng, 5, 7, 3), _inputs(rng, 3, 11, 2)
     behind["ids"] = with_one_word(rng, behind["ids"])
     anywhere["ids"] = rng.permuted(anywhere["ids"], axis=1)

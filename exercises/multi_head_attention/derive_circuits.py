@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit, instead
-from exercises.drawing import normal
+from exercises.drawing import by_hand, normal
 
 exercise = Exercise("derive_circuits", returns=("qk", "ov"))
 
@@ -54,6 +54,9 @@ def circuits_cut(w_q, w_k, w_v, w_o, num_heads, width):
     return qk, np.stack([w_v[:, block] @ w_o[block] for block in blocks])
 
 
+KERNELS = ("w_q", "w_k", "w_v", "w_o")
+
+
 def _kernels(rng, width: int, heads: int, key_dim: int, value_dim: int) -> dict:
     return {
         "w_q": normal(rng, width, heads * key_dim),
@@ -64,7 +67,14 @@ def _kernels(rng, width: int, heads: int, key_dim: int, value_dim: int) -> dict:
     }
 
 
-exercise.group("one head", one_head=lambda rng: [_kernels(rng, 7, 1, 7, 7), _kernels(rng, 5, 1, 5, 5)])
+@exercise.group("one head")
+def one_head(rng):
+    yield by_hand("tokens of one number", w_q=[[2]], w_k=[[3]], w_v=[[5]], w_o=[[7]], num_heads=1)
+    ones = np.ones((4, 4), "float32")
+    yield Case({**dict.fromkeys(KERNELS, ones), "num_heads": 1}, "tokens of four numbers, kernels (4, 4) full of ones")
+    yield from (_kernels(rng, 7, 1, 7, 7), _kernels(rng, 5, 1, 5, 5))
+
+
 exercise.group(
     "several heads, K = D/H",
     points=2,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit
-from exercises.drawing import normal
+from exercises.drawing import by_hand, normal
 from exercises.positional_encoding.shared import ANGLE_TOLERANCE, HALF_EXPONENT, OTHER_BASE, angular_speeds
 
 exercise = Exercise("derive_relative", tolerance=ANGLE_TOLERANCE, forbidden=("rotary", "find_the_bug"))
@@ -43,13 +43,11 @@ def _some(rng, below: int, count: int) -> np.ndarray:
 
 @exercise.group("keys before the query", points=2)
 def values(rng):
-    return [
-        *(
-            _scores(rng, _some(rng, below, count), width)
-            for below, count, width in ((9, 5, 6), (300, 7, 10), (9, 5, 6))
-        ),
-        _whole(rng),
-    ]
+    yield by_hand("at one position", q=[1, 2], k=[3, 4], offset=np.array([0], "int32"))
+    yield by_hand("a right angle, and 1 to add", q=[1, 0], k=[0, 1], offset=np.array([1], "int32"))
+    for below, count, width in ((9, 5, 6), (300, 7, 10), (9, 5, 6)):
+        yield _scores(rng, _some(rng, below, count), width)
+    yield _whole(rng)
 
 
 @exercise.group("keys on both sides, and the query's own")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit
-from exercises.drawing import normal
+from exercises.drawing import by_hand, normal
 from exercises.formulas.attention import softmax
 from exercises.self_attention.shared import AUTOMATIC_GRADIENTS, PEAK, SHARES, WHOLE_PEAK
 
@@ -23,7 +23,10 @@ def softmax_jacobian(scores: np.ndarray) -> dict[str, np.ndarray]:
 @exercise.group("right values", points=2)
 def values(rng):
     """Scores of ordinary size, and some so close together that a difference quotient in float32 is mostly rounding."""
-    return [Case({"scores": normal(rng, 5)}), Case({"scores": normal(rng, 7) / 1000}, "nearly equal scores")]
+    yield by_hand("one score, whose weight is always 1", scores=[3])
+    yield by_hand("two equal scores", scores=[0, 0])
+    yield {"scores": normal(rng, 5)}
+    yield Case({"scores": normal(rng, 7) / 1000}, "nearly equal scores")
 
 
 @exercise.group("one matrix for each row", must_fail_for=("softmax_over_axis_0",))

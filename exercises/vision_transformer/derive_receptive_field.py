@@ -48,7 +48,10 @@ def _case(inputs: dict[str, np.ndarray], text: str = "") -> Case:
     must_fail_for=("own_stride", "strides_added", "whole_kernel", "dilation_ignored"),
 )
 def values(rng):
-    return [_case(_stack(rng, layers)) for layers in (3, 5)]
+    for kernel_sizes, strides in (([3], [2]), ([3, 3], [2, 2])):
+        inputs = {"kernel_sizes": kernel_sizes, "strides": strides, "dilations": [1] * len(strides)}
+        yield _case({name: np.array(value) for name, value in inputs.items()})
+    yield from (_case(_stack(rng, layers)) for layers in (3, 5))
 
 
 @exercise.group(
