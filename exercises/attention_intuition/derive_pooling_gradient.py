@@ -101,7 +101,7 @@ FROM_MEAN = "keys - (weights @ keys)[..., None, :]"
 ALL_DEPEND = "One step of the query changes all kernels, and so their sum, by which every weight is divided."
 
 exercise.mistakes(
-    sum_held_fixed=edit(APART, AS_THEY_ARE, see="01#bandwidth")
+    sum_held_fixed=edit(APART, AS_THEY_ARE)
     | "You derive each kernel and keep the sum of the kernels fixed. The sum depends on the query as well."
     | "Which derivative does a fraction have whose numerator and denominator both depend on q?",
     means_missing=edit((APART, AS_THEY_ARE), (PRODUCT, 'np.einsum("...s,...se,...sd->...ed", weights, apart, keys)'))
@@ -125,9 +125,7 @@ exercise.mistakes(
     transposed=edit(PRODUCT, 'np.einsum("...s,...se,...sd->...de", weights, apart, steps)')
     | "The gradient is transposed: rows belong to the numbers of the output, columns to those of the query."
     | "The first row holds the derivatives of output[0]. How many are they?",
-    diagonal_only=edit(
-        PRODUCT, 'np.einsum("...s,...se,...sd->...ed", weights * (1 - weights), values, steps)', see="01#ten-lines"
-    )
+    diagonal_only=edit(PRODUCT, 'np.einsum("...s,...se,...sd->...ed", weights * (1 - weights), values, steps)')
     | "You take a weight to depend on its own score only, α(1 − α). It depends on the scores of all other keys, too."
     | "What happens to α_1 when the query moves and only the score of key 2 changes?",
     weights_left_out=edit(PRODUCT, f'np.einsum("...se,...sd->...ed", apart, {FROM_MEAN})')

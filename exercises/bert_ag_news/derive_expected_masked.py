@@ -161,3 +161,15 @@ exercise.hints(
     ),
     none="One token is not chosen with probability 1 − rate. Two are not chosen with …?",
 )
+exercise.worked = (
+    "A row has m = lengths − specials ordinary tokens. Each is chosen with the probability rate, so m · rate are "
+    "chosen on average.\n"
+    "A chosen token gets `[MASK]` with 0.8, a random id with 0.1, and keeps its own id with 0.1.\n"
+    "The random id is one of V, each with the same probability 1/V. So it is `[MASK]` with 1/V, the own id with "
+    "1/V, and another id with 1 − 2/V.\n"
+    "A model sees `[MASK]` with 0.8 + 0.1/V, the own id with 0.1 + 0.1/V, and another id with the rest, 0.1 (1 − "
+    "2/V). The three sum to 1.\n"
+    "Multiply each by m · rate: these are the mean numbers `masked`, `kept` and `replaced`.\n"
+    "A token is not chosen with 1 − rate. All m are independent, so none is chosen with the probability (1 − "
+    "rate)ᵐ. With rate 1 this is 0, and for m = 0 it is 1."
+)

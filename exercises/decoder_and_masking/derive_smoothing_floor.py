@@ -154,3 +154,15 @@ exercise.hints(
     edges="`np.where(x > 0, x, 1)` inside the logarithm keeps it finite; where ε is 0 its factor is 0 anyway.",
     large="The V − 1 equal terms of a sum are one product.",
 )
+exercise.worked = (
+    "The smoothed target gives a = 1 − ε + ε/V to the right word, and b = ε/V to each of the other V − 1 words.\n"
+    "The loss is the cross-entropy of this target and the prediction q. It is the entropy of the target plus a "
+    "divergence, and the divergence is 0 for q equal to the target and positive for any other q.\n"
+    "So the floor is the entropy. The right word has one term, and the V − 1 equal terms of the others are one "
+    "product: −a ln a − (V − 1) b ln b.\n"
+    "A softmax divides every exponential by the same sum. Two probabilities therefore have the quotient e^(s), "
+    "where s is the difference of their logits.\n"
+    "Here the quotient is a/b, so the gap is ln(a/b) = ln a − ln b.\n"
+    "For ε = 0 the product b ln b counts as 0, the limit for small b: the floor is 0, and ln b has no finite "
+    "value, so the gap is infinite. For ε = 1 all words are equal: ln V and 0."
+)

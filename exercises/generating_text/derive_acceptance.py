@@ -169,3 +169,16 @@ exercise.hints(
     edges="Compute the rejected share of each row first. Divide by it where it is above 0, and return p elsewhere: "
     "`np.where` computes both sides, so give it a divisor of 1 there.",
 )
+exercise.worked = (
+    "The draft proposes x with the probability q(x), and the target accepts it with min(1, p(x)/q(x)).\n"
+    "The product is the probability that x is proposed and accepted: q(x) if q(x) is smaller, and p(x) otherwise. "
+    "In short it is min(p(x), q(x)).\n"
+    "The accepted share is the sum over all tokens, Σ min(p, q). It is 1 where p = q.\n"
+    "A token x comes out in two ways: accepted, with min(p(x), q(x)), or from the residual, with (1 − accepted) · "
+    "r(x). Together this has to be p(x).\n"
+    "So (1 − accepted) · r(x) = p(x) − min(p(x), q(x)) = max(p(x) − q(x), 0): only what is lacking to p comes "
+    "from r.\n"
+    "The sum of p(x) − min(p(x), q(x)) over all tokens is 1 − accepted, because p sums to 1. Divided by it, r "
+    "sums to 1.\n"
+    "In the example by hand, 0.6 is accepted, and only the first token lacks 0.4: r = (1, 0, 0)."
+)

@@ -176,3 +176,18 @@ exercise.hints(
     ),
     extremes="`np.maximum(count, 1)` for the number of words, as in `masked_mean`.",
 )
+exercise.worked = (
+    "Take one review. Its logit is z = v · m + c, where m is the mean of its words, and p = σ(z). Its loss is −y "
+    "ln p − (1 − y) ln(1 − p).\n"
+    "The derivative of the loss by p is −y/p + (1 − y)/(1 − p) = (p − y)/(p(1 − p)).\n"
+    "The derivative of p by z is σ'(z) = p(1 − p). In the product p(1 − p) cancels: the loss of one review has "
+    "the derivative p − y by its logit.\n"
+    "The loss of the batch is the mean over B reviews, so the first result is (p − y)/B. It sums to 0 if the mean "
+    "probability is the share of label 1.\n"
+    "The derivative of z by m is v. The mean divides the sum of the words by their number n, so the derivative of "
+    "m by a word is 1/n, and by padding 0.\n"
+    "The product of the three factors is (p − y)/B · v/n for each word. The tokens do not occur in it, so you do "
+    "not need them.\n"
+    "A review without words has m = 0 whatever its tokens are: its second result is 0, and its first is (p − y)/B "
+    "as before."
+)

@@ -62,3 +62,14 @@ exercise.hints(
     values=("Write the mean as a sum of 1/n: which n is the first, and which is the last?", "H₂ₚ − Hₚ, divided by p."),
     long="`scipy.special.digamma(n + 1)` is Hₙ minus a constant. What becomes of the constant in a difference?",
 )
+exercise.worked = (
+    "At position t a token sees itself and the t tokens before it, so t + 1 keys. With equal weights each of them "
+    "gets 1/(t + 1).\n"
+    "The score is the mean over the second copy, t = p … 2p − 1 with p = period: (1/(p + 1) + 1/(p + 2) + … + "
+    "1/(2p))/p.\n"
+    "The bracket is the sum of 1/n up to 2p without its first p terms: the harmonic number H₂ₚ minus Hₚ.\n"
+    "The harmonic number Hₙ is ψ(n + 1) + γ, and γ cancels in the difference: the bracket is ψ(2p + 1) − ψ(p + "
+    "1).\n"
+    "Divide it by p. For p = 2 this is (1/3 + 1/4)/2 = 7/24. For long periods the bracket approaches ln 2, so the "
+    "rate falls like ln 2/p."
+)

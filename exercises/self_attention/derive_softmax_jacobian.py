@@ -50,10 +50,10 @@ def large_scores(rng):
 JACOBIAN = "diagonal - outer"
 
 exercise.mistakes(
-    diagonal_only=edit("outer = column * row", "outer = diagonal * row")
+    diagonal_only=edit("outer = column * row", "outer = diagonal * row", see="02#why-sqrt-dk")
     | "All entries beside the diagonal are 0. A score also changes the other weights, because they share one sum."
     | "The weights of a row sum to 1. If one of them grows, what do the others do?",
-    outer_left_out=edit(JACOBIAN, "diagonal")
+    outer_left_out=edit(JACOBIAN, "diagonal", see="02#why-sqrt-dk")
     | "This is diag(p): the numerator is differentiated, the sum below it is not."
     | "The score zⱼ is in the numerator only if i = j, but it is in the sum for every i.",
     sign_turned=edit(JACOBIAN, "outer - diagonal")

@@ -161,3 +161,16 @@ exercise.hints(
     ),
     deep="`strides` and its running product are arrays of whole numbers: no loop over pixels.",
 )
+exercise.worked = (
+    "Begin with the steps. One output of layer l further on, the window begins s outputs of layer l − 1 further "
+    "on. So the step of a layer is s times the step of the layer below, and the step of the image is 1.\n"
+    "The step after layer l is therefore the product of the strides of the layers 1 to l.\n"
+    "A window of k entries has k − 1 gaps between its first and its last entry. Each gap is d outputs of the "
+    "layer below, and neighbours there lie one step of the layer below apart.\n"
+    "The first and the last entry are (k − 1) · d · (the step below) pixels apart. Each of them sees a field of "
+    "the size below, and the fields between them lie inside.\n"
+    "So a layer adds (k − 1) · d · (the step below) to the size. One pixel of the image has size 1.\n"
+    "The size after layer l is 1 plus the sum of what the layers 1 to l add. A layer's own stride is not in what "
+    "it adds.\n"
+    "In the example by hand, the layers add 2 · 1 and 2 · 2: the sizes are 3 and 7, the steps 2 and 2."
+)
