@@ -1,4 +1,4 @@
-"""Controls for lectures 6 and 6b: brakes against epochs, and each model's answer to each held-back review.
+"""Controls for lectures 6 and 6b: brakes against epochs, each model's answer to each held-back review, no hidden words.
 
     nice -n 15 python experiments/imdb_controls.py --data FOLDER
 
@@ -79,6 +79,16 @@ def counted(split: Reviews, longest: int, c: float) -> dict:
     return {"in order": answer(split.held_words), "shuffled": answer(mixed)}
 
 
+def none_hidden(split: Reviews, seed: int) -> dict:
+    """The network of SHUFFLED, trained with all its words: its accuracy in order and shuffled, and what changes."""
+    settings = replace(ANSWERED[SHUFFLED], word_dropout=0.0)
+    model, _ = fit(settings, seed, (split.rows, split.labels), settings.decay_epochs, None, None)
+    ways = {"in order": split.held_rows, "shuffled": split.shuffled}
+    said = {name: predicted(model, rows, split.held_labels, settings) > 0.5 for name, rows in ways.items()}
+    found = {name: round(float(np.mean(each == split.held_labels)), 4) for name, each in said.items()}
+    return found | {"changed": int(np.sum(said["in order"] != said["shuffled"]))}
+
+
 def braked(split: Reviews, settings: Settings, epochs: int, seed: int) -> dict:
     """Loss and accuracy on some training and some held-back reviews after each epoch."""
     some = np.sort(np.random.default_rng(0).permutation(len(split.labels))[:FEWER])
@@ -131,6 +141,8 @@ def main(folder: Data, out: Out = recorded.FOLDER) -> None:
     for seed in SEEDS:
         for name in ANSWERED:
             get("answers", f"{name}; seed {seed}", answered, name, seed)
+    for seed in SEEDS:
+        get("none hidden", f"seed {seed}", none_hidden, seed)
     record.results["surest errors"] = surest(split, record.results["answers"])
     for seed in SEEDS:
         for name, settings, epochs in (
