@@ -24,7 +24,7 @@ import tensorflow_text as text
 import tf_keras
 import typer
 from records import Data, Out, Record
-from small_bert_texts import CLS, PAD, SEP, SPECIAL, TOKENS, UNK, Corpus, D, reviews, start_table, training_news
+from small_bert_texts import SPECIAL, TOKENS, UNK, Corpus, D, reviews, start_table, training_news
 from tensorflow_text.tools.wordpiece_vocab import bert_vocab_from_dataset
 from tf_keras import layers
 
@@ -296,6 +296,7 @@ def preprocessor(vocabulary: Path) -> tf.train.Checkpoint:
     Called with strings (B,) it gives three int32 arrays (B, 128).
     """
     tokenizer = text.BertTokenizer(str(vocabulary), token_out_type=tf.int32, lower_case=True)
+    pad, start, end = map(vocabulary.read_text("utf-8").split("\n").index, ("[PAD]", "[CLS]", "[SEP]"))
 
     def tokenize(texts):
         return tokenizer.tokenize(texts)  # ragged: texts, words, pieces
@@ -303,8 +304,8 @@ def preprocessor(vocabulary: Path) -> tf.train.Checkpoint:
     def pack(segments, seq_length=LENGTH):
         segments = [segment.merge_dims(1, -1) if segment.shape.rank > 2 else segment for segment in segments]
         trimmer = text.RoundRobinTrimmer(seq_length - len(segments) - 1)
-        ids, types = text.combine_segments(trimmer.trim(segments), start_of_sequence_id=CLS, end_of_segment_id=SEP)
-        ids, mask = text.pad_model_inputs(ids, seq_length, pad_value=PAD)
+        ids, types = text.combine_segments(trimmer.trim(segments), start_of_sequence_id=start, end_of_segment_id=end)
+        ids, mask = text.pad_model_inputs(ids, seq_length, pad_value=pad)
         types, _ = text.pad_model_inputs(types, seq_length, pad_value=0)
         arrays = zip(bert.INPUTS, (ids, mask, types), strict=True)
         return {name: tf.cast(array, tf.int32) for name, array in arrays}

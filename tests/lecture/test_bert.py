@@ -16,6 +16,7 @@ import pytest
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, start_new_kernel
 from programs import program
 
+from coursekit.data.published_models import is_here
 from coursekit.lecture import bert
 
 tf = pytest.importorskip("tensorflow")
@@ -24,6 +25,7 @@ hub = pytest.importorskip("tensorflow_hub")
 tf_keras = pytest.importorskip("tf_keras")
 
 ROOT = Path(__file__).resolve().parents[2]
+REQUIRED = os.environ.get("REQUIRE_MODELS", "0") not in ("", "0")
 TEXTS = ["Stocks fall on Wall Street, again.", "Naïve strikers WON'T score: 3-0!", "", "unbelievable zzzqqq " * 200]
 
 
@@ -207,6 +209,31 @@ def test_the_shipped_halves_fit_together(preprocess, encoder):
     said = encoder({name: rows[name] for name in bert.INPUTS})
     assert said["pooled_output"].shape == (2, 128) and len(said["encoder_outputs"]) == 3
     assert all(states.shape == (2, 128, 128) for states in (said["sequence_output"], *said["encoder_outputs"]))
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not (REQUIRED or is_here("minilm")), reason="minilm is not here: course data minilm")
+def test_minilm_in_the_form_of_tensorflow_hub_gives_its_vectors_and_learns(tmp_path):
+    """The two SavedModels run through tensorflow-hub and tensorflow-text; lecture 7's classifier learns on them."""
+    from coursekit.lecture.pages.news_classifier import PlainBertBlock, plain_classifier
+    from coursekit.published import load_published
+
+    program("experiments/minilm_saved_models.py").main(tmp_path)
+    halves, encoder = hub.load(str(tmp_path / "preprocess")), hub.load(str(tmp_path / "encoder"))
+    published, texts = load_published(PlainBertBlock, "minilm"), ["Stocks fall on Wall Street, again.", TEXTS[1]]
+    rows = halves.bert_pack_inputs([halves.tokenize(tf.constant(texts))], seq_length=24)
+    for row, told in zip(rows["input_word_ids"].numpy(), texts, strict=True):
+        assert [number for number in row.tolist() if number] == published.pieces.encode(told)
+    said = encoder(rows)
+    np.testing.assert_allclose(said["pooled_output"], published(texts), atol=1e-4)
+    assert said["sequence_output"].shape == (2, 24, 384) and len(said["encoder_outputs"]) == 6
+    second = encoder(rows | {"input_type_ids": rows["input_mask"]})["pooled_output"]
+    assert np.abs(second - said["pooled_output"]).max() > 0.01, "the types are read"
+    model = plain_classifier(str(tmp_path / "encoder"), classes=2)
+    model.compile(tf_keras.optimizers.Adam(1e-3), "sparse_categorical_crossentropy")
+    losses = model.fit({name: row.numpy() for name, row in rows.items()}, np.array([0, 1]), epochs=12, verbose=0)
+    assert losses.history["loss"][-1] < 0.5 * losses.history["loss"][0]
+    assert sum(int(np.prod(weight.shape)) for weight in model.trainable_weights) > 22_500_000
 
 
 # --- two versions of Keras --------------------------------------------------------------------------------------------
