@@ -236,11 +236,13 @@ check("FeedForward")
 # The block has two sub-layers, the attention and your `FeedForward`, each with dropout, a residual
 # path and a layer norm. With `norm="post"`, as in the paper of 2017:
 #
-# > y = LN₁(x + Dropout₁(Attention(x)))    z = LN₂(y + Dropout₂(FFN(y)))
+# > y = LN₁(x + Dropout₁(Attention(x)))\
+# > z = LN₂(y + Dropout₂(FFN(y)))
 #
 # With `norm="pre"`:
 #
-# > y = x + Dropout₁(Attention(LN₁(x)))    z = y + Dropout₂(FFN(LN₂(y)))
+# > y = x + Dropout₁(Attention(LN₁(x)))\
+# > z = y + Dropout₂(FFN(LN₂(y)))
 #
 # **Use these names**, because the checks put known weights into these layers and decide which features the dropouts
 # erase:

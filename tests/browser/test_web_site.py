@@ -317,8 +317,11 @@ def test_a_hit_of_the_search_leads_to_its_section(window, home, words, heading):
     assert window.wait(lambda: window.driver.execute_script(in_sight), "the heading of the section, in sight")
 
 
-@pytest.mark.parametrize(("words", "page"), [("KV cache", "08b_"), ("√d_k", "02_"), ("FFN", "04_"), ("ViT", "09_")])
-def test_a_sign_or_a_short_form_leads_to_its_lecture_first(window, home, words, page):
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [("KV cache", "08b_"), ("√d_k", "02_"), ("FFN", "04_"), ("ViT", "09_"), ("mask", "08_"), ("patches", "09_")],
+)
+def test_a_word_a_sign_or_a_short_form_leads_to_its_lecture_first(window, home, words, page):
     assert f"/lectures/{page}" in first_hit(window, f"{home}/search.html?q={quote(words)}")
 
 

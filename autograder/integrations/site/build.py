@@ -23,10 +23,18 @@ MARKER = ".course-site"
 # Pages that explain the harness quote its marks and imports; a line of an answer is a leak there as anywhere.
 _ABOUT_THE_HARNESS = ("docs/", "reference/", "_static/", "CHANGELOG.html", "CONTRIBUTING.html", "SECURITY.html")
 _TITLED_SECTION = re.compile(r'(<section id="([^"]+)">\s*(?:<span[^>]*></span>\s*)*)<(h[1-6])>')
-_FIRST = "docs/students.html"  # where a student's question is answered, before what is said to instructors
+# What a page counts for in the search: a student's question is answered in one guide; a lecture explains, a lab asks.
+_WEIGHTS = (
+    ("docs/students.html", "10"),
+    ("lectures/evidence/", "0.5"),
+    ("lectures/0", "6"),
+    ("lectures/1", "6"),
+    ("labs/", "0.5"),
+)
 _NOT_INDEXED = ("search.html", "404.html", "genindex.html", "py-modindex.html")
-# Signs that link to headings; drawn formulas, since each stands beside its drawing as TeX; folded drawing code.
-_LEFT_OUT = "a.headerlink, mjx-container, details.above-input"
+# Signs that link to headings; drawn formulas, since each stands beside its drawing as TeX; code of notebooks and what
+# it prints, folded or not.
+_LEFT_OUT = "a.headerlink, mjx-container, .cell pre, .cell summary"
 
 
 class SiteRefused(ValueError):
@@ -139,8 +147,8 @@ def index_sections(site: Path) -> None:
         marked = _TITLED_SECTION.sub(r'\1<\3 id="\2-title">', text)
         name = path.relative_to(site).as_posix()
         if name not in _NOT_INDEXED:
-            weight = ' data-pagefind-weight="10"' if name == _FIRST else ""
-            body = f'<article class="bd-article" data-pagefind-body{weight}'
+            weight = next((weight for start, weight in _WEIGHTS.items() if name.startswith(start)), "1")
+            body = f'<article class="bd-article" data-pagefind-body data-pagefind-weight="{weight}"'
             marked = marked.replace('<article class="bd-article"', body, 1)
         if marked != text:
             path.write_text(marked, encoding="utf-8")

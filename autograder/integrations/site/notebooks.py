@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import html
 import io
@@ -19,6 +20,8 @@ from coursekit.lecture.plots import caption_and_rest
 
 _WORDS = ('<small class="figure-caption">', "<details><summary><small>Figure in words")  # what stands below a figure
 _LIVE = "application/vnd.vegalite.v5+json"  # a live figure, which the page's script draws over its picture
+_MOST_LINES = 25  # of code in sight; what is longer, and what trains or samples, is folded
+_RUNS = re.compile(r"\.fit\(|GradientTape|\bgenerate\(|\.sample\(")
 _FOR_TESTS = re.compile(r"^# NBVAL_\w+\n", re.MULTILINE)
 
 
@@ -62,14 +65,33 @@ def make_page(notebook: NotebookNode, name: str) -> Page:
 
 
 def _fold(cell: NotebookNode) -> None:
-    """Code that only draws is folded above its picture; set-up stays away, and its output with it."""
+    """Code that only draws, trains or samples, and long code, is folded; set-up stays away, and its output with it."""
     tags = set(cell.metadata.get("tags", ()))
     if tags & {"course-setup", "setup"}:
         shown = any("image/png" in output.get("data", {}) for output in cell.outputs)
         tags.add("hide-input" if shown else "remove-cell")
     elif "drawing" in tags:
         tags.add("hide-input")
+    elif cell.source.count("\n") >= _MOST_LINES or _RUNS.search(cell.source):
+        tags.add("hide-input")
+        said = _summarise_code(cell.source)
+        cell.metadata["mystnb"] = {"code_prompt_show": f"Show {said}", "code_prompt_hide": f"Hide {said}"}
     cell.metadata["tags"] = sorted(tags)
+
+
+def _summarise_code(source: str) -> str:
+    """What a cell holds, in words: "code that trains: def trained (19 lines)"."""
+    kind = "code that trains" if re.search(r"\.fit\(|GradientTape", source) else "code"
+    if kind == "code" and _RUNS.search(source):
+        kind = "code that samples"
+    try:
+        body = ast.parse(source).body
+    except SyntaxError:  # magics, or a stub that is not Python yet
+        body = []
+    words = {ast.ClassDef: "class", ast.FunctionDef: "def"}
+    names = [f"{words[type(each)]} {each.name}" for each in body if isinstance(each, ast.ClassDef | ast.FunctionDef)]
+    lines = source.count("\n") + 1
+    return f"{kind}{': ' if names else ''}{', '.join(names)} ({lines} {'line' if lines == 1 else 'lines'})"
 
 
 def read_title(notebook: NotebookNode) -> str:
