@@ -281,7 +281,8 @@ class _Repair:
                 f"The locked cell “{label.grade_id}” was changed; it was restored, and your text was kept beside it."
             )
             return [own]
-        self.notes.append(f"The locked cell “{label.grade_id}” was changed; it was restored.")
+        if label.grade_id != "setup" or not _only_installs(label, entry.source):
+            self.notes.append(f"The locked cell “{label.grade_id}” was changed; it was restored.")
         return []
 
     def _forget_plain_copies(self) -> None:
@@ -520,6 +521,15 @@ class _Repair:
                 untouched = target.role is Role.MANUAL and target.has_source(entry.source)
                 found.append(ManualCell(target.grade_id, target.points, entry.source, untouched))
         return found
+
+
+def _only_installs(label: ReleaseCell, source: str) -> bool:
+    """Say whether a set-up cell differs only in where coursekit comes from: the site writes that into a download."""
+    given = {line.strip() for line in label.source.splitlines()}
+    return all(
+        line in given or "coursekit.zip" in line or "helper package" in line
+        for line in map(str.strip, source.splitlines())
+    )
 
 
 def _limit(source: str) -> str:

@@ -74,3 +74,23 @@ window.addEventListener("DOMContentLoaded", () => {
     each.setAttribute("aria-label", `Pages below ${each.closest("li").querySelector("a").textContent.trim()}`);
   });
 });
+
+// Where the course names no address, a notebook that is downloaded gets that of this site: its first cell then installs
+// the helper package from here. A page that was opened as a file has no address, and offers the package beside the notebook.
+window.addEventListener("DOMContentLoaded", () => {
+  const button = document.querySelector(".course-buttons [data-setup]");
+  if (!button || !location.protocol.startsWith("http")) return;
+  const archive = document.getElementById("course-archive");
+  const setup = button.dataset.setup.replaceAll("HERE/coursekit.zip", archive.href.replaceAll("'", "%27"));
+  archive.remove();
+  button.title = "Its first cell says how to install what it needs, from this site; in Colab it does so itself";
+  button.addEventListener("click", async (event) => {
+    if (button.href.startsWith("blob:")) return; // is written already
+    event.preventDefault();
+    const notebook = await (await fetch(button.href)).json();
+    const cell = notebook.cells.find((each) => each.metadata.tags?.includes("course-setup"));
+    if (cell) cell.source = setup;
+    button.href = URL.createObjectURL(new Blob([JSON.stringify(notebook, null, 1)], { type: "application/x-ipynb+json" }));
+    button.click();
+  });
+});

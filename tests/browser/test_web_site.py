@@ -6,6 +6,7 @@ import json
 import re
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
@@ -21,7 +22,9 @@ from selenium.webdriver.support.ui import WebDriverWait
 from stored_weights import largest_weight
 from workplace import PATIENCE, Window
 
+from autograder.course.settings import load_course
 from autograder.integrations.site.notebooks import read_subtitle
+from autograder.release.course_cells import setup_source, tags
 
 pytestmark = [pytest.mark.long, pytest.mark.slow]
 
@@ -327,6 +330,18 @@ def test_a_word_a_sign_or_a_short_form_leads_to_its_lecture_first(window, home, 
 
 def test_who_asks_how_to_hand_in_gets_the_students_guide_first(window, home):
     assert "/docs/students" in first_hit(window, f"{home}/search.html?q={quote('how do I hand in')}")
+
+
+@pytest.mark.parametrize("page", ["lectures/02_self_attention", "labs/02_self_attention/02_self_attention"])
+def test_a_notebook_that_is_downloaded_installs_from_the_site_where_it_came_from(window, home, tmp_path, page):
+    show(window, f"{home}/{page}.html")
+    window.driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    window.click(".course-buttons .btn", "Download the notebook")
+    file = tmp_path / f"{Path(page).name}.ipynb"
+    window.wait(file.is_file, "the notebook is here")
+    setup = [cell.source for cell in nbformat.read(file, as_version=4).cells if "course-setup" in tags(cell)]
+    assert setup == [setup_source(replace(load_course(COURSE), site=home))]
+    assert not window.all("#course-archive")
 
 
 def test_a_figure_opens_at_its_full_size_and_escape_closes_it(window, home):

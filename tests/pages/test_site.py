@@ -161,11 +161,13 @@ def test_colab_and_jupyterlab_are_offered_where_they_lead_somewhere(course, tmp_
     offered = lay_out(course, tmp_path / "sources").buttons[page]
     assert offered["notebook"] == f"{LAB}.ipynb" and not offered["colab"] and not offered["jupyterlab"]
     assert (tmp_path / "sources" / "extra" / offered["archive"]).is_file()
+    assert f"HERE/{offered['archive']}" in offered["setup"]
     toml = course.root / "course.toml"
     hub = "https://hub.example.org/hub/user-redirect/lab/tree/course"
     both = f'repository = "https://github.com/u/c"\njupyterlab = "{hub}"'
     toml.write_text(toml.read_text().replace('repository = ""', both))
     offered = lay_out(load_course(course.root), tmp_path / "sources").buttons[page]
+    assert not offered["archive"] and not offered["setup"]
     assert {name: offered[name] for name in ("notebook", "colab", "jupyterlab")} == {
         "notebook": f"{LAB}.ipynb",
         "colab": f"https://colab.research.google.com/github/u/c/blob/main/{page}.ipynb",

@@ -162,6 +162,17 @@ def test_changed_setup_cell_is_not_run():
     assert not any("pip" in source for source in sources_before(plan_of(notebook), "answers"))
 
 
+@pytest.mark.parametrize("added, said", [("", False), ("\nimport pandas", True)])
+def test_a_setup_cell_that_names_the_site_is_no_change(added, said):
+    notebook = answered()
+    cell_of(
+        notebook, "setup"
+    ).source = f"{LOCKED['setup']}\n    %pip install https://course.example/coursekit.zip{added}"
+    plan = plan_of(notebook)
+    assert any("setup" in sentence for sentence in plan.repairs) is said
+    assert not any("pip" in source for source in sources_before(plan, "answers"))
+
+
 def test_solution_written_into_the_test_cell_counts():
     notebook = answered()
     cell_of(notebook, "softmax").source = ANSWERS["softmax"] + '\ncheck("softmax")'

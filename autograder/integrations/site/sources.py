@@ -6,7 +6,7 @@ import json
 import posixpath
 import re
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from autograder.course.settings import Course, CourseError
 from autograder.integrations.site.mistakes_here import MistakesHere
 from autograder.integrations.site.notebooks import make_page, read_subtitle, read_title
-from autograder.release.course_cells import ARCHIVE
+from autograder.release.course_cells import ARCHIVE, setup_source
 from autograder.release.publish import pack_coursekit, student_files
 
 # Pages that are files of the repository, in the order of the site's menu.
@@ -30,6 +30,7 @@ TEACHING = tuple(
     )
 )
 MORE = ("docs/lecture-pages.md", "CONTRIBUTING.md", "SECURITY.md", "data/README.md", "CHANGELOG.md")
+HERE = "HERE"  # stands for the address of the page from which a reader downloads a notebook
 _ANCHORED = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#\s]+\.ipynb)#([^)\s]+)\)")
 _LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 
@@ -129,9 +130,11 @@ def _add_notebook(
     shutil.copyfile(path, sources.extra / place)
     docname = place.with_suffix("").as_posix()
     address = place.as_posix()
+    without_address = not (course.pip_spec or course.site)  # with one, the first cell names it
     sources.buttons[docname] = {
         "notebook": path.name,
-        "archive": "" if course.pip_spec or course.site else ARCHIVE,  # with an address, the first cell names it
+        "archive": ARCHIVE if without_address else "",
+        "setup": setup_source(replace(course, site=HERE)) if without_address else "",  # course.js writes it
         "colab": course.colab_url(address),
         "jupyterlab": course.jupyterlab_url(address),
         "subtitle": read_subtitle(notebook),
