@@ -95,6 +95,7 @@ NOT_ALLOWED = {
     "a method inside": "from keras.src.layers import Attention as A\ndef f(q): return A()._calculate_scores(q, q)",
     "inside tf.keras": "import tensorflow as tf\ndef f(q): return tf.keras.src.ops.softmax(q)",
     "inside TensorFlow": "from tensorflow.python.ops import nn_ops as n\ndef f(q): return n.softmax(q)",
+    "a file that a cell wrote": "from my_helper import softmax\ndef f(q): return softmax(q)",
     "with a star": "from keras.src.ops import *\ndef f(q): return softmax(q)",
     "Keras 2": "import tf_keras\ndef f(q): return tf_keras.activations.exponential(q)",
     "compat": "import tensorflow as tf\ndef f(q): return tf.compat.v1.gradients(q, q)",

@@ -61,11 +61,13 @@ def heavy_cells_beside_a_helper(heavy: list[str]):
 
 
 def module_written_by_a_cell():
+    """Of an exercise without rules: those with rules are read, and nobody can say what a file holds when it runs."""
     notebook = answered()
-    at = place_of(notebook, HELPED)
-    answer = right_answers()[HELPED]
+    name = "project_qkv"
+    at = place_of(notebook, name)
+    answer = right_answers()[name]
     imports = "import keras\nimport numpy as np\nimport tensorflow as tf\nfrom keras import ops\n\n"
-    notebook["cells"][at]["source"] = f"from my_helper import {HELPED}"
+    notebook["cells"][at]["source"] = f"from my_helper import {name}"
     notebook["cells"].insert(at, code_cell(f"%%writefile my_helper.py\n{imports}{answer}"))
     return notebook
 
