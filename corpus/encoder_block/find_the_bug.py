@@ -2,38 +2,44 @@
 
 CORRECT = [
     """
-def find_the_bug(x, norms, sublayers, final_norm):
+def find_the_bug(x, norms, sublayers):
+    stream = [x]
+    for norm, sublayer in zip(norms, sublayers, strict=True):
+        x = x + sublayer(norm(x))
+        stream.append(x)
+    return np.stack(stream)
+""",
+    """
+def find_the_bug(x, norms, sublayers):
+    x = x.copy()
+    stream = [x.copy()]
+    for norm, sublayer in zip(norms, sublayers, strict=True):
+        x += sublayer(norm(x))
+        stream.append(x.copy())
+    return np.stack(stream)
+""",
+    """
+def find_the_bug(x, norms, sublayers):
+    stream = np.empty((len(norms) + 1, *x.shape), x.dtype)
+    stream[0] = x
+    for i, (norm, sublayer) in enumerate(zip(norms, sublayers)):
+        stream[i + 1] = stream[i] + sublayer(norm(stream[i]))
+    return stream
+""",
+    """
+from itertools import accumulate
+def find_the_bug(x, norms, sublayers):
+    pairs = zip(norms, sublayers)
+    return list(accumulate(pairs, lambda tokens, pair: tokens + pair[1](pair[0](tokens)), initial=x))
+""",
+    """
+def find_the_bug(x, norms, sublayers):
+    x = ops.convert_to_tensor(x)
+    stream = [x]
     for norm, sublayer in zip(norms, sublayers):
-        h = norm(x)
-        x = x + sublayer(h)
-    return final_norm(x)
-""",
-    """
-def find_the_bug(x, norms, sublayers, final_norm):
-    for i in range(len(norms)):
-        residual = x
-        x = norms[i](x)
-        x = sublayers[i](x)
-        x = residual + x
-    return final_norm(x)
-""",
-    """
-def find_the_bug(x, norms, sublayers, final_norm):
-    if not norms:
-        return final_norm(x)
-    return find_the_bug(ops.add(x, sublayers[0](norms[0](x))), norms[1:], sublayers[1:], final_norm)
-""",
-    """
-from functools import reduce
-def find_the_bug(x, norms, sublayers, final_norm):
-    return final_norm(reduce(lambda token, pair: token + pair[1](pair[0](token)), zip(norms, sublayers), x))
-""",
-    """
-def find_the_bug(x, norms, sublayers, final_norm):
-    x = np.asarray(x).copy()
-    for norm, sublayer in zip(norms, sublayers):
-        x += np.asarray(sublayer(norm(x)))
-    return np.asarray(final_norm(x))
+        x += sublayer(norm(x))
+        stream.append(x)
+    return ops.stack(stream)
 """,
 ]
 
@@ -41,57 +47,68 @@ WRONG = [
     (
         "",
         """
-def find_the_bug(x, norms, sublayers, final_norm):
+def find_the_bug(x, norms, sublayers):
+    stream = [x]
     for norm, sublayer in zip(norms, sublayers, strict=True):
-        x = norm(x)
-        x = x + sublayer(x)
-    return final_norm(x)
+        x += sublayer(norm(x))
+        stream.append(x)
+    return np.stack(stream)
+""",
+    ),
+    (
+        "start_changed",
+        """
+def find_the_bug(x, norms, sublayers):
+    stream = [x]
+    for norm, sublayer in zip(norms, sublayers, strict=True):
+        x += sublayer(norm(x))
+        stream.append(x.copy())
+    return np.stack(stream)
+""",
+    ),
+    (
+        "start_missing",
+        """
+def find_the_bug(x, norms, sublayers):
+    stream = []
+    for norm, sublayer in zip(norms, sublayers, strict=True):
+        x = x + sublayer(norm(x))
+        stream.append(x)
+    return np.stack(stream)
+""",
+    ),
+    (
+        "end_missing",
+        """
+def find_the_bug(x, norms, sublayers):
+    stream = []
+    for norm, sublayer in zip(norms, sublayers, strict=True):
+        stream.append(x)
+        x = x + sublayer(norm(x))
+    return np.stack(stream)
 """,
     ),
     (
         "sublayer_not_normed",
         """
-def find_the_bug(x, norms, sublayers, final_norm):
+def find_the_bug(x, norms, sublayers):
+    stream = [x]
     for norm, sublayer in zip(norms, sublayers, strict=True):
         x = x + sublayer(x)
-    return final_norm(x)
-""",
-    ),
-    (
-        "norm_after_sum",
-        """
-def find_the_bug(x, norms, sublayers, final_norm):
-    for norm, sublayer in zip(norms, sublayers, strict=True):
-        x = norm(x + sublayer(x))
-    return final_norm(x)
-""",
-    ),
-    (
-        "output_normed",
-        """
-def find_the_bug(x, norms, sublayers, final_norm):
-    for norm, sublayer in zip(norms, sublayers, strict=True):
-        x = x + norm(sublayer(x))
-    return final_norm(x)
+        stream.append(x)
+    return np.stack(stream)
 """,
     ),
     (
         "",
         """
-def find_the_bug(x, norms, sublayers, final_norm):
-    for norm, sublayer in zip(norms, sublayers, strict=True):
-        x = x + sublayer(norm(x)) + norm(x)
-    return final_norm(x)
-""",
-    ),
-    (
-        "",
-        """
-def find_the_bug(x, norms, sublayers, final_norm):
+def find_the_bug(x, norms, sublayers):
+    stream = [x]
     for norm, sublayer in zip(norms, sublayers, strict=True):
         h = norm(x)
-        x = h + sublayer(x)
-    return final_norm(x)
+        x = h + sublayer(h)
+        stream.append(x)
+    return np.stack(stream)
 """,
     ),
 ]

@@ -1,42 +1,46 @@
 """Lab 09, exercise `find_the_bug`: solutions as different students write them, right and wrong."""
 
 CORRECT = [
-    "find_the_bug = attention_rollout",
     """
-def find_the_bug(attentions):
-    attentions = ops.convert_to_tensor(attentions)
-    steps = ops.mean(attentions, axis=2) + ops.eye(attentions.shape[-1], dtype=attentions.dtype)
-    steps = steps / ops.sum(steps, axis=-1, keepdims=True)
-    rollout = steps[0]
-    for step in steps[1:]:
-        rollout = step @ rollout
-    return rollout
+def find_the_bug(table, height, width, new_height, new_width):
+    table = ops.convert_to_tensor(table)
+    rows = ops.reshape(table[1:], (height, width, -1))
+    rows = ops.image.resize(rows, (new_height, new_width), interpolation="bilinear")
+    return ops.concatenate([table[:1], ops.reshape(rows, (new_height * new_width, -1))])
 """,
     """
-def find_the_bug(attentions):
-    attentions = np.asarray(attentions)
-    rollout = np.eye(attentions.shape[-1], dtype=attentions.dtype)
-    for layer in attentions.mean(axis=2) + rollout:
-        rollout = layer / layer.sum(axis=-1, keepdims=True) @ rollout
-    return rollout
+def find_the_bug(table, height, width, new_height, new_width):
+    table = np.asarray(table)
+    grid = table[1:].reshape(height, width, table.shape[1])
+    grid = np.asarray(ops.image.resize(grid, (new_height, new_width)))
+    return np.vstack([table[0], grid.reshape(-1, table.shape[1])])
 """,
     """
-def find_the_bug(attentions):
-    attentions = tf.convert_to_tensor(attentions)
-    steps = tf.reduce_mean(attentions, axis=2) + tf.eye(attentions.shape[-1], dtype=attentions.dtype)
-    rollout = tf.eye(attentions.shape[-1], dtype=attentions.dtype)
-    for step in tf.unstack(steps / tf.reduce_sum(steps, axis=-1, keepdims=True)):
-        rollout = tf.matmul(step, rollout)
-    return rollout
+def find_the_bug(table, height, width, new_height, new_width):
+    rows = tf.reshape(table[1:], (1, height, width, table.shape[-1]))
+    rows = tf.image.resize(rows, (new_height, new_width))
+    return tf.concat([table[:1], tf.reshape(rows, (-1, table.shape[-1]))], axis=0)
 """,
     """
-def find_the_bug(attentions):
-    attentions = ops.convert_to_tensor(attentions)
-    steps = ops.mean(attentions, axis=2) + ops.eye(attentions.shape[-1], dtype=attentions.dtype)
-    rollout = ops.eye(attentions.shape[-1], dtype=attentions.dtype)
-    for step in reversed(list(steps / ops.sum(steps, axis=-1, keepdims=True))):
-        rollout = ops.matmul(rollout, step)
-    return rollout
+def find_the_bug(table, height, width, new_height, new_width):
+    table = ops.convert_to_tensor(table)
+    rows = ops.transpose(ops.reshape(table[1:], (height, width, -1)), (1, 0, 2))
+    rows = ops.image.resize(rows, (new_width, new_height), interpolation="bilinear")
+    rows = ops.reshape(ops.transpose(rows, (1, 0, 2)), (new_height * new_width, -1))
+    return ops.concatenate([table[:1], rows])
+""",
+    """
+def find_the_bug(table, height, width, new_height, new_width):
+    def along(values, new):  # (old, …) -> (new, …)
+        old = len(values)
+        at = np.clip((np.arange(new) + 0.5) * old / new - 0.5, 0, old - 1)
+        low = np.floor(at).astype(int)
+        share = (at - low).reshape(-1, *[1] * (values.ndim - 1))
+        return (1 - share) * values[low] + share * values[np.minimum(low + 1, old - 1)]
+    grid = np.asarray(table)[1:].reshape(height, width, -1)
+    grid = along(grid, new_height).swapaxes(0, 1)
+    grid = along(grid, new_width).swapaxes(0, 1)
+    return np.concatenate([np.asarray(table)[:1], grid.reshape(new_height * new_width, -1)])
 """,
 ]
 
@@ -44,25 +48,31 @@ WRONG = [
     (
         "",
         """
-def find_the_bug(attentions):
-    attentions = ops.convert_to_tensor(attentions)
-    steps = ops.mean(attentions, axis=2) + ops.eye(attentions.shape[-1], dtype=attentions.dtype)
-    rollout = ops.eye(attentions.shape[-1], dtype=attentions.dtype)
-    for step in steps / ops.sum(steps, axis=-1, keepdims=True):
-        rollout = ops.matmul(rollout, step)
-    return rollout
+def find_the_bug(table, height, width, new_height, new_width):
+    table = ops.convert_to_tensor(table)
+    rows = ops.reshape(table[1:], (width, height, -1))
+    rows = ops.image.resize(rows, (new_height, new_width), interpolation="bilinear")
+    return ops.concatenate([table[:1], ops.reshape(rows, (new_height * new_width, -1))])
 """,
     ),
     (
         "",
         """
-def find_the_bug(attentions):
-    attentions = ops.convert_to_tensor(attentions)
-    steps = ops.mean(attentions, axis=2)
-    rollout = ops.eye(attentions.shape[-1], dtype=attentions.dtype)
-    for step in steps / ops.sum(steps, axis=-1, keepdims=True):
-        rollout = ops.matmul(step, rollout)
-    return rollout
+def find_the_bug(table, height, width, new_height, new_width):
+    table = ops.convert_to_tensor(table)
+    rows = ops.reshape(table[1:], (width, height, -1))
+    rows = ops.image.resize(rows, (new_width, new_height), interpolation="bilinear")
+    return ops.concatenate([table[:1], ops.reshape(rows, (new_height * new_width, -1))])
+""",
+    ),
+    (
+        "",
+        """
+def find_the_bug(table, height, width, new_height, new_width):
+    table = ops.convert_to_tensor(table)
+    rows = ops.reshape(table[1:], (height, width, -1))
+    rows = ops.image.resize(rows, (new_height, new_width), interpolation="nearest")
+    return ops.concatenate([table[:1], ops.reshape(rows, (new_height * new_width, -1))])
 """,
     ),
 ]

@@ -1,4 +1,4 @@
-"""Lab 04, exercise `find_the_bug`."""
+"""Lab 04, exercise `find_the_bug`: a list that holds one array many times, because `+=` changes it in place."""
 
 import numpy as np
 
@@ -9,14 +9,16 @@ exercise = Exercise("find_the_bug", own_probe=True)
 
 
 @exercise.formula
-def pre_norm_stack(x: np.ndarray, scales: np.ndarray, matrices: np.ndarray, final_scale: np.ndarray) -> np.ndarray:
-    """x + tanh(norm(x) M) for each M of `matrices` (n, D, D), then a last norm.
+def residual_stream(x: np.ndarray, scales: np.ndarray, matrices: np.ndarray) -> np.ndarray:
+    """x, and then x + tanh(norm(x) M) for each M of `matrices` (n, D, D). x (B, T, D) -> (n + 1, B, T, D).
 
-    The norms are those that the probe hands over: a token over its largest size, times the scale, (n, D) and (D,).
+    The norms are those that the probe hands over: a token over its largest size, times the scale, (n, D).
     """
+    stream = [x]
     for scale, matrix in zip(scales, matrices, strict=True):
         x = x + np.tanh(over_largest(x, scale) @ matrix)
-    return over_largest(x, final_scale)
+        stream.append(x)
+    return np.stack(stream)
 
 
 def over_largest(x: np.ndarray, scale: np.ndarray) -> np.ndarray:
@@ -29,7 +31,6 @@ def _inputs(rng, layers: int, *, batch: int = 2, length: int = 5, width: int = 7
         "x": 3 * normal(rng, batch, length, width),
         "scales": 1 + 0.3 * normal(rng, layers, width),
         "matrices": normal(rng, layers, width, width),
-        "final_scale": 1 + 0.3 * normal(rng, width),
     }
 
 
@@ -43,29 +44,30 @@ exercise.group(
     ],
 )
 ADDED = "x = x + np.tanh(over_largest(x, scale) @ matrix)"
-LAST = "return over_largest(x, final_scale)"
+STREAM = "return np.stack(stream)"
 
-exercise.given((ADDED, "x = over_largest(x, scale)\nx = x + np.tanh(x @ matrix)"))
+exercise.given((STREAM, "return np.stack([x for _ in stream])"))
 
 exercise.mistakes(
+    start_changed=edit(STREAM, "return np.stack([x, *stream[1:]])")
+    | "All entries are right but the first: it holds the tokens after the last sub-layer, as `x` itself does.",
+    start_missing=edit(STREAM, "return np.stack(stream[1:])")
+    | "The tokens before the first sub-layer are missing. They are the first entry.",
+    end_missing=edit(STREAM, "return np.stack(stream[:-1])")
+    | "The tokens after the last sub-layer are missing. They are the last entry.",
+    last_alone=edit(STREAM, "return x") | "Only the tokens after the last sub-layer come back.",
     no_residual=edit(ADDED, "x = np.tanh(over_largest(x, scale) @ matrix)")
     | "Nothing is added: each sub-layer's output replaces the token.",
     norm_after_sum=edit(ADDED, "x = over_largest(x + np.tanh(x @ matrix), scale)", see="04#post-or-pre")
     | "That is post-norm: the norm comes after the sum. Here it should come before the sub-layer.",
-    output_normed=edit(ADDED, "x = x + over_largest(np.tanh(x @ matrix), scale)")
-    | "The norm comes after the sub-layer, before the sum. Here it should come before the sub-layer.",
     sublayer_not_normed=edit(ADDED, "x = x + np.tanh(x @ matrix)")
     | "The sub-layer reads the token as it is; it should read the normalised token.",
-    final_norm_missing=edit(LAST, "return x") | "The last norm is missing.",
-    final_norm_in_the_loop=edit((ADDED, f"{ADDED}\nx = over_largest(x, final_scale)"), (LAST, "return x"))
-    | "The last norm comes after every sub-layer; it should come once, after the loop.",
 )
 
 exercise.hints(
     one=(
-        "The formula of pre-norm is x + sublayer(norm(x)). In how many places is x, and what does the code put into "
-        "each of them?",
-        "A name that is assigned again has lost its old value. Which value would the last line of the loop need?",
+        "Print `stream[0] is stream[1]` at the end of the loop. How many arrays does the list hold?",
+        "`x = x + y` makes a new array and gives it the name `x`. What does `x += y` do with the old one?",
     ),
-    several="One sub-layer works, several do not. What does the second one get as its x?",
+    several="One sub-layer works, several do not. Compare the entries of the result with each other.",
 )

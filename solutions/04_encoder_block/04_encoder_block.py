@@ -454,35 +454,36 @@ check("encoder_parameter_count")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-bug", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 6 · Find the bug, then predict
 #
-# A colleague has written the pre-norm stack for any norms and any sub-layers, both given as functions of tokens. It runs. But the
-# lecture says that the tokens of a pre-norm stack grow from sub-layer to sub-layer, and here they have the same size after every
-# sub-layer, however deep the stack is.
+# A colleague wants to see how tokens grow on their way through a pre-norm stack. Her function keeps the tokens before the first
+# sub-layer and after each one; norms and sub-layers are functions of tokens. It runs, and its last entry is right. But according to
+# its result, no sub-layer changes anything.
 #
 # Delete the line `raise NotImplementedError` below, find out why this happens, and fix it.
 
 # %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def find_the_bug(x, norms, sublayers, final_norm):
-    """A pre-norm stack of any sub-layers.
+def find_the_bug(x, norms, sublayers):
+    """The residual stream of a pre-norm stack of n sub-layers, which has no final norm here.
 
     Args:
-        x: tokens, (B, T, D), a tensor.
+        x: tokens, (B, T, D), a NumPy array.
         norms: list of functions from tokens to tokens, one for each sub-layer.
         sublayers: list of functions from tokens to tokens: attention, feed-forward network, attention, …
-        final_norm: the norm behind the last sub-layer.
 
     Returns:
-        (B, T, D).
+        (n + 1, B, T, D): the tokens before the first sub-layer, and after each one.
     """
+    stream = [x]
     ### BEGIN SOLUTION
     for norm, sublayer in zip(norms, sublayers, strict=True):
         x = x + sublayer(norm(x))
-    return final_norm(x)
+        stream.append(x)
+    return np.stack(stream)
     ### END SOLUTION
     # This runs, and is wrong.
     for norm, sublayer in zip(norms, sublayers, strict=True):
-        x = norm(x)
-        x = x + sublayer(x)
-    return final_norm(x)
+        x += sublayer(norm(x))
+        stream.append(x)
+    return np.stack(stream)
 
 
 # %% nbgrader={"grade": true, "grade_id": "find_the_bug", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
@@ -518,7 +519,7 @@ else:
             attended, fresh = rng.normal(size=(2, *start.shape)).astype("float32")
             transformed = correlation * attended + (1 - correlation**2) ** 0.5 * fresh  # deviation 1
             sublayers += [lambda tokens, added=added: added for added in (attended, transformed)]
-        end = find_the_bug(start, [np.asarray] * 32, sublayers, np.asarray)  # no norms
+        end = find_the_bug(start, [np.asarray] * 32, sublayers)[-1]  # no norms
         print(f"coefficient {correlation:4}: standard deviation {np.std(end):.2f} after 16 blocks")
     print(f"your guess for the coefficient -0.5: {guess}")
 

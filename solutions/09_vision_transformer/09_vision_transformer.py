@@ -434,10 +434,6 @@ print("for comparison: the course's solution, trained with five seeds, is right 
 # \begin{pmatrix}0.5 & 0.5\\ 0 & 1\end{pmatrix}$:
 #
 # $$\hat A_1 = \begin{pmatrix}0.8 & 0.2\\ 0.1 & 0.9\end{pmatrix},\quad \hat A_2 = \begin{pmatrix}0.75 & 0.25\\ 0 & 1\end{pmatrix},\quad R = \begin{pmatrix}0.625 & 0.375\\ 0.1 & 0.9\end{pmatrix}.$$
-#
-# **Find the bug.** A colleague has written `find_the_bug`, which should do the same. She has left out the halves, because step 3 divides
-# by the row's sum anyway. That is right. Something else is wrong, although her rows sum to 1. Delete the line
-# `raise NotImplementedError`, find out for which inputs, and fix it in place. The check names no mistake.
 
 # %% nbgrader={"grade": false, "grade_id": "attention_rollout-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention_rollout(attentions):
@@ -464,21 +460,36 @@ def attention_rollout(attentions):
 check("attention_rollout")
 
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-bug", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Find the bug
+#
+# Larger images have more patches, and the position table of a trained ViT has too few rows for them. A colleague stretches the table:
+# the class token's row stays, and the others are read as a picture of h rows and w columns of patches, which is enlarged. For her
+# square images this works. For others the accuracy drops. Delete the line `raise NotImplementedError`, find out why, and fix it in
+# place. The check names no mistake. [Lecture 9b](../../lectures/09b_many_images_and_video.ipynb#larger-images) measures what such a table is worth.
+
 # %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def find_the_bug(attentions):
-    """A rollout: argument and result are those of `attention_rollout`."""
-    attentions = ops.convert_to_tensor(attentions)
-    steps = ops.mean(attentions, axis=2) + ops.eye(attentions.shape[-1], dtype=attentions.dtype)
-    rollout = ops.eye(attentions.shape[-1], dtype=attentions.dtype)
+def find_the_bug(table, height, width, new_height, new_width):
+    """Stretch a position table to images with another number of patches.
+
+    Args:
+        table: (1 + h·w, D): the class token's row, then one for each patch, row by row.
+        height, width: h and w, rows and columns of patches for which the table was trained.
+        new_height, new_width: the same of the new images.
+
+    Returns:
+        (1 + new_height·new_width, D).
+    """
+    table = ops.convert_to_tensor(table)
     ### BEGIN SOLUTION
-    for step in steps / ops.sum(steps, axis=-1, keepdims=True):
-        rollout = ops.matmul(step, rollout)
-    return rollout
+    picture = ops.reshape(table[1:], (height, width, -1))  # (h, w, D)
+    picture = ops.image.resize(picture, (new_height, new_width), interpolation="bilinear")
+    return ops.concatenate([table[:1], ops.reshape(picture, (new_height * new_width, -1))])
     ### END SOLUTION
-    # This runs, and is wrong: the bug may be above as well.
-    for step in steps / ops.sum(steps, axis=-1, keepdims=True):
-        rollout = ops.matmul(rollout, step)
-    return rollout
+    # This runs, and is wrong.
+    picture = ops.reshape(table[1:], (width, height, -1))  # (h, w, D)
+    picture = ops.image.resize(picture, (new_height, new_width), interpolation="bilinear")
+    return ops.concatenate([table[:1], ops.reshape(picture, (new_height * new_width, -1))])
 
 
 # %% nbgrader={"grade": true, "grade_id": "find_the_bug", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
