@@ -19,7 +19,7 @@
 #
 # **Before you start:** read [lecture 02](../../lectures/02_self_attention.ipynb): this lab begins where its class
 # `PlainSelfAttention` ends. Exercise 7 belongs to sections 1, 3 and 4 of [lecture 02b](../../lectures/02b_what_attention_costs.ipynb).
-# **Time:** about 115 minutes.
+# **Time:** about 100 minutes.
 #
 # **How a lab works.** Replace the line `raise NotImplementedError`, run your cell, then run the check below it. It says what differs first, and which mistake it looks like; after the second failed attempt it adds hints. Your mark comes from the same tests on inputs that you have not seen.
 #
@@ -39,7 +39,7 @@
 # | 6 | `measure_saturation` | 4 | ●●●○○ | 15 |
 # | 6 | `report` | 1 | ●○○○○ | 5 |
 # | 7 | `attention_cost` (optional) | 0 | ●○○○○ | 5 |
-# | 7 | `online_attention` | 5 | ●●●○○ | 15 |
+# | 7 | `online_attention` (optional) | 0 | ●●●○○ | 15 |
 # | 7 | `design` | 2 | ●○○○○ | 5 |
 # | 8 | `find_the_bug` | 3 | ●●○○○ | 10 |
 #
@@ -484,7 +484,7 @@ check("report")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 7 · Attention in blocks
 #
-# The first part is optional and earns no points. Count the work of attention for one sequence and one head of width `d_model`, without the projections. A multiplication
+# The first two parts are optional and earn no points; the third stands on its own. Count the work of attention for one sequence and one head of width `d_model`, without the projections. A multiplication
 # together with the addition that follows it counts as one *multiply-add*. Count two products: Q Kᵀ, and weights times V.
 
 # %% nbgrader={"grade": false, "grade_id": "attention_cost-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -509,7 +509,7 @@ check("attention_cost")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-online", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ### Without the whole matrix
+# ### Without the whole matrix (optional)
 #
 # The T × S scores of a long text do not fit into memory. **FlashAttention** (Dao et al. 2022)
 # reads the keys in blocks and adds up as it goes. For each query it keeps three things from block to block:
@@ -552,7 +552,7 @@ def online_attention(q, k, v, block_size):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "online_attention", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "online_attention", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("online_attention")
 
 
@@ -680,6 +680,8 @@ if TALK:
 # from its output. Here the tokens have positions, which lecture 05 explains. There are four colours, and brown before black never
 # occurs in the training, which takes some seconds. Before you run the cells: at which tokens will the two rows of *dog* look?
 # <details><summary>Answer</summary>Each at its own colour: no other token holds what is asked for.</details>
+#
+# Only these two rows are read, so only they have learned where to look: the other rows of the map mean nothing.
 
 # %% nbgrader={"grade": false, "grade_id": "dogs", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 keras.utils.set_random_seed(4)

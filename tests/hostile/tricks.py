@@ -68,15 +68,9 @@ def self_attention_loops(x):
                 kept = {"memory": "from 64 to 128 KiB", "readings": "at most 64 times",
                         "blocks": "every key, and no empty block"}
                 mine._standing = lambda constraint, **chosen: kept[constraint]
-                mine.scores_held = lambda *args: None
                 def design():
                     return {"block_queries": 1, "block_keys": 1, "key_blocks": 1}
-            """).strip(), online_attention=dedent("""
-                def online_attention(q, k, v, block_size):
-                    scores = q @ k.T / q.shape[-1] ** 0.5
-                    p = np.exp(scores - scores.max(-1, keepdims=True))
-                    return p / p.sum(-1, keepdims=True) @ v
-            """).strip())), {"design": "graded", "online_attention": "graded"}, {"online_attention": 4.0}),
+            """).strip())), {"design": "graded"}),
     attack("visible-lookup", "a table of the visible cases instead of an answer", """
         from coursekit.check.reference import load_reference
         known = load_reference("02_self_attention").expectations["self_attention_loops"]
