@@ -8,10 +8,12 @@ who do not see it.
 from __future__ import annotations
 
 import base64
+import gzip
 import html
 import io
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, TypedDict, Unpack
 
 import matplotlib.pyplot as plt
@@ -24,6 +26,8 @@ from matplotlib.patches import Rectangle
 
 from coursekit.beside import write_beside
 from coursekit.lecture.diagrams import HATCHES, PALETTE, text_colour
+
+DRAWING = "application/vnd.course.drawing"  # a figure's SVG, which the site shows; notebooks show its picture
 
 # One entry per line of a plot: colour, dash pattern and marker differ together, so that a grey print stays legible.
 LINES: tuple[dict[str, Any], ...] = (
@@ -66,6 +70,7 @@ def use_course_style() -> None:
             "legend.frameon": False,
             "hatch.linewidth": 0.6,
             "image.cmap": "Blues",
+            "svg.hashsalt": "course",  # the same drawing has the same names in each run
         }
     )
 
@@ -76,6 +81,7 @@ def show(figure: Figure | Axes, alt: str, keep: str = "") -> None:
     The first sentence of the text is the caption, visible below the picture: what to notice. The whole text goes into
     the output's metadata (nbconvert writes it as <img alt>), into the plain-text form of the output, into the PNG
     itself, and, because JupyterLab ignores the metadata, the rest of it into a folded line below the caption.
+    Beside it lies the figure as a drawing, if that is smaller; and where its panels can be parted.
     The picture is also saved as the file `keep` beside a student's notebook, where there is one that can be written to.
     Raises ValueError when alt is empty.
     """
@@ -86,12 +92,47 @@ def show(figure: Figure | Axes, alt: str, keep: str = "") -> None:
     buffer = io.BytesIO()
     keywords = {"Description": alt, "Software": None}
     drawn.savefig(buffer, format="png", bbox_inches="tight", facecolor="none", metadata=keywords)
-    plt.close(drawn)
     picture = {"image/png": base64.b64encode(buffer.getvalue()).decode("ascii"), "text/plain": f"[Figure: {alt}]"}
-    display(picture, raw=True, metadata={"image/png": {"alt": alt}})
+    told: dict[str, Any] = {"alt": alt}
+    if cuts := _find_cuts(drawn):
+        told["cuts"] = cuts
+    drawing = io.StringIO()
+    drawn.savefig(
+        drawing, format="svg", bbox_inches="tight", facecolor="none", metadata={"Date": None, "Creator": None}
+    )
+    plt.close(drawn)
+    if len(gzip.compress(drawing.getvalue().encode())) < len(buffer.getvalue()):  # dense plots are lighter as pictures
+        picture[DRAWING] = drawing.getvalue()
+    display(picture, raw=True, metadata={"image/png": told})
     display({"text/html": below_figure(alt), "text/plain": ""}, raw=True)
     if keep and write_beside(keep, buffer.getvalue()):
         print(f"This picture is yours to keep: {keep}, beside this notebook.")
+
+
+def _find_cuts(figure: Figure) -> list[float]:
+    """Return where a row of panels can be parted, as shares of the picture's width; nothing where a part would lack
+    something: a title of all, the names of rows, one of several rows of panels.
+    """
+    if figure.get_suptitle() or figure.texts or figure.legends or figure.artists or figure.lines or figure.patches:
+        return []
+    bars = [ax for ax in figure.axes if ax.get_label() == "<colorbar>"]
+    panels = [ax for ax in figure.axes if ax not in bars and ax.get_visible()]
+    named = {any(label.get_text() for label in ax.get_yticklabels()) for ax in panels if ax.axison}
+    boxes = sorted(((ax.get_tightbbox(), ax) for ax in (*panels, *bars)), key=lambda pair: pair[0].x0)
+    ends: list[tuple[float, float]] = []  # of panels, each with its colour bar
+    for box, ax in boxes:
+        if ax in bars and ends:
+            ends[-1] = (ends[-1][0], box.x1)
+        elif ends and box.x0 < ends[-1][1]:
+            return []
+        else:
+            ends.append((box.x0, box.x1))
+    if len(ends) < 2 or len(named) > 1:
+        return []
+    whole = figure.get_tightbbox()
+    pad = plt.rcParams["savefig.pad_inches"]
+    middles = [(before[1] + after[0]) / 2 / figure.dpi for before, after in pairwise(ends)]
+    return [round((middle - whole.x0 + pad) / (whole.width + 2 * pad), 4) for middle in middles]
 
 
 def caption_and_rest(alt: str) -> tuple[str, str]:

@@ -42,7 +42,8 @@ window.addEventListener("afterprint", () => {
 document.addEventListener("click", (event) => {
   const pressed = event.target.closest(".course-figure img, .course-full");
   if (!pressed) return;
-  const picture = pressed.closest(".course-figure").querySelector("img");
+  const pictures = [...pressed.closest(".course-figure").querySelectorAll("img")];
+  const picture = pictures.find((each) => each.checkVisibility()); // of a page's two, one for each theme; it has the words
   const large = document.createElement("dialog");
   large.className = "course-large";
   const close = document.createElement("button");

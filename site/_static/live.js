@@ -21,7 +21,7 @@
     const place = document.createElement("div");
     place.className = "course-live-chart";
     const picture = figure.querySelector("img");
-    picture.before(place);
+    picture.parentElement.before(place);
     try {
       const options = { mode: "vega-lite", actions: false, renderer: "svg" };
       let columns = chart.columns ?? 1;

@@ -230,3 +230,22 @@ def test_layer_norm_colours_one_token_and_batch_norm_one_feature_with_its_paddin
     coloured = [cell for cell in ax.patches if cell.get_facecolor() != neutral]
     assert len(coloured) == cells
     assert sum(cell.get_hatch() is not None for cell in coloured) == padding
+
+
+def test_a_drawing_lies_beside_the_picture_and_panels_are_parted_where_none_lacks_anything(displayed):
+    def told(figure) -> dict:
+        displayed.clear()
+        plots.show(figure, alt="Panels")
+        (picture, metadata), _ = displayed
+        assert picture[plots.DRAWING].count("<svg ") == 1 and 'id="text_1"' in picture[plots.DRAWING]
+        return metadata["image/png"]
+
+    figure, panels = plt.subplots(1, 2, figsize=(8, 3))
+    for ax in panels:
+        ax.plot([1, 2], [1, 2])
+    (cut,) = told(figure)["cuts"]
+    assert 0.45 < cut < 0.55
+    figure, _ = plt.subplots(1, 2)
+    figure.suptitle("a title of both")
+    assert "cuts" not in told(figure)
+    assert "cuts" not in told(plots.head_maps(np.stack([WEIGHTS] * 2), WORDS, WORDS)), "the second has no names of rows"

@@ -21,6 +21,7 @@ from urllib.parse import unquote, urlsplit
 import nbformat
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from PIL import Image
 from site_building import ROOT, need_mathjax
@@ -35,7 +36,8 @@ from autograder.integrations.site.formulas import typeset
 from autograder.integrations.site.notebooks import make_page, read_subtitle, read_title
 from autograder.integrations.site.sources import DOCS, MORE, TEACHING, lay_out
 from autograder.integrations.site.vendored import copy_mathjax, write_vega
-from coursekit.lecture.plots import below_figure
+from coursekit.lecture.diagrams import PALETTE, contrast
+from coursekit.lecture.plots import DRAWING, below_figure
 
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -66,30 +68,82 @@ def test_figures_of_a_notebook_become_numbered_files_with_their_words():
     lecture = a_lecture()
     before = nbformat.writes(lecture)
     page = make_page(lecture, "03b_dots")
-    assert list(page.pictures) == ["03b_dots-1.webp", "03b_dots-2.webp"]
+    assert list(page.pictures) == [f"03b_dots-{n}-{theme}.webp" for n in (1, 2) for theme in ("light", "dark")]
     assert page.notebook.cells[1].source == "print(1)"
     shown = page.notebook.cells[2].outputs
     assert len(shown) == 2
     for number, output in enumerate(shown, 1):
         text = output.data["text/html"]
         assert f'id="figure-3b-{number}"' in text and f"<span>Figure 3b.{number}. One &lt;dot&gt;.</span>" in text
-        assert f'src="figures/03b_dots-{number}.webp" alt="One &lt;dot&gt;." width="1" height="1"' in text
-        assert text.count("One &lt;dot&gt;.") == 2
+        for theme in ("light", "dark"):
+            picture = f'src="figures/03b_dots-{number}-{theme}.webp" alt="One &lt;dot&gt;." width="1" height="1"'
+            assert f'<span class="course-panels only-{theme}"><img {picture}' in text
+        assert text.count("One &lt;dot&gt;.") == 3
     assert nbformat.writes(lecture) == before
 
 
-def test_pictures_lose_no_pixel_and_many_bytes():
-    lecture = nbformat.read(ROOT / "lectures" / "02_self_attention.ipynb", as_version=4)
+def test_pictures_lose_no_area_and_many_bytes_and_their_words_have_the_contrast_of_text():
+    lecture = nbformat.read(ROOT / "lectures" / "02b_what_attention_costs.ipynb", as_version=4)
     outputs = [output for cell in lecture.cells for output in cell.get("outputs", [])]
+    for output in outputs:
+        output.get("data", {}).pop(DRAWING, None)
     stored = [output.data["image/png"] for output in outputs if "image/png" in output.get("data", {})]
-    written = list(make_page(lecture, "02_self_attention").pictures.values())
-    assert len(stored) == len(written) > 2  # the page has some
-    for before, after in zip(stored, written, strict=True):
-        files = (io.BytesIO(picture) for picture in (base64.b64decode(before), after))
-        right, shown = (np.asarray(Image.open(file).convert("RGBA")) for file in files)
-        seen = right[..., 3] > 0
-        assert (right[..., 3] == shown[..., 3]).all() and (right[seen] == shown[seen]).all()
-    assert sum(map(len, written)) < 0.8 * sum(len(base64.b64decode(png)) for png in stored)
+    pictures = make_page(lecture, "02b_costs").pictures
+    ink = np.array(np.round(255 * np.array(to_rgb(PALETTE["ink"]))), int)
+    for theme, page in (("light", "#ffffff"), ("dark", "#14181e")):
+        written = [content for name, content in pictures.items() if name.endswith(f"{theme}.webp")]
+        assert len(stored) == len(written) > 2  # the page has some
+        for before, after in zip(stored, written, strict=True):
+            files = (io.BytesIO(picture) for picture in (base64.b64decode(before), after))
+            right, shown = (np.asarray(Image.open(file).convert("RGBA")).astype(int) for file in files)
+            assert (right[..., 3] == shown[..., 3]).all()
+            written_in_ink = (right[..., 3] == 255) & (right[..., :3] == ink).all(axis=-1)
+            (colour,) = np.unique(shown[written_in_ink][:, :3], axis=0)
+            assert contrast(colour / 255, page) > 4.5
+            other = (right[..., 3] == 255) & (np.abs(right[..., :3] - ink).max(axis=-1) > 60)
+            assert other.any() and (right[other] == shown[other]).all()
+        assert sum(map(len, written)) < 0.8 * sum(len(base64.b64decode(png)) for png in stored)
+
+
+def test_a_drawing_has_the_colours_of_the_page_and_words_in_a_role_s_colour_more_contrast():
+    lecture = a_lecture()
+    shape, words = '<path style="fill: #dc4a36"/>', '<g id="text_1"><g style="fill: #dc4a36"/></g>'
+    lecture.cells[2].outputs[0].data[DRAWING] = f'<svg xmlns="http://www.w3.org/2000/svg">{shape}{words}</svg>'
+    pictures = make_page(lecture, "03b_dots").pictures
+    for theme, page in (("light", "#ffffff"), ("dark", "#14181e")):
+        drawn = pictures[f"03b_dots-1-{theme}.svg"].decode()
+        area, text = re.findall(r"fill: (#\w+)", drawn)
+        assert area == "#dc4a36" and contrast(text, page) > 4.5
+
+
+def test_panels_are_parts_of_one_file():
+    lecture = a_lecture()
+    lecture.cells[2].outputs[0].metadata["image/png"]["cuts"] = [0.5]
+    text = make_page(lecture, "03b_dots").notebook.cells[2].outputs[0].data["text/html"]
+    assert text.count('src="figures/03b_dots-1-light.webp"') == 2
+    assert re.findall(r"--share:([\d.]+).*?object-position:([\d.]+)%", text)[:2] == [
+        ("0.5000", "0.00"),
+        ("0.5000", "100.00"),
+    ]
+    assert text.count('alt=""') == 2, "the words are said once"
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ("x = 1\n" * 25, ""),
+        ("x = 1\n" * 26, "Show code (26 lines)"),
+        ("def train():\n    model.fit(x)\n", "Show code that trains: def train (2 lines)"),
+        ("class A:\n    pass\n\n\ny = generate(1)", "Show code that samples: class A (5 lines)"),
+        ("%time model.fit(x)", "Show code that trains (1 line)"),
+    ],
+)
+def test_long_code_and_code_that_trains_is_folded_and_says_what_it_is(source, shown):
+    lecture = a_lecture()
+    lecture.cells.append(new_code_cell(source.rstrip("\n")))
+    cell = make_page(lecture, "03b_dots").notebook.cells[-1]
+    assert cell.metadata.get("mystnb", {}).get("code_prompt_show", "") == shown
+    assert ("hide-input" in cell.metadata.tags) == bool(shown)
 
 
 def test_a_live_figure_is_its_picture_with_the_chart_beside_it():
@@ -98,7 +152,9 @@ def test_a_live_figure_is_its_picture_with_the_chart_beside_it():
     first.data[CHART] = {"title": "</script><b>"}
     lecture.cells[2].outputs[0] = first
     texts = [output.data["text/html"] for output in make_page(lecture, "03b_dots").notebook.cells[2].outputs]
-    assert '<figure class="course-figure course-live" id="figure-3b-1"><img src="figures/03b_dots-1.webp"' in texts[0]
+    assert (
+        '<figure class="course-figure course-live" id="figure-3b-1"><span class="course-panels"><img src=' in texts[0]
+    )
     assert texts[0].count("</script>") == 1 and "\\u003c/script>\\u003cb>" in texts[0]
     assert "course-live" not in texts[1]
 
@@ -152,7 +208,7 @@ def test_second_parts_of_lectures_appear_by_themselves(course, tmp_path):
         text = (sources.pages / name).read_text("utf-8")
         assert text.index("lectures/01_tiny") < text.index("lectures/01b_dots")
     assert f"lectures/01b_dots.ipynb) · [lab](../labs/{LAB}/{LAB}.ipynb)" in text.replace("**", "")
-    assert (sources.extra / "lectures" / "figures" / "01b_dots-1.webp").is_file()
+    assert (sources.extra / "lectures" / "figures" / "01b_dots-1-light.webp").is_file()
     assert (sources.extra / "lectures" / "01b_dots.ipynb").is_file()
 
 
@@ -373,12 +429,13 @@ def test_a_lecture_has_all_its_figures_with_words_and_its_answers_folded(site, n
     page = site / "lectures" / f"{name}.html"
     text = page.read_text("utf-8")
     figures = [image for image in read(page).images if "figures/" in (image["src"] or "")]
-    assert len(figures) == pictures and all(image["alt"] and len(image["alt"]) > 20 for image in figures)
+    told = {image["alt"] for image in figures if image["alt"]}
+    assert len(told) == pictures and all(len(words) > 20 for words in told)
     assert all((page.parent / str(image["src"])).is_file() for image in figures)
     assert len(re.findall(r"<span>Figure \w+\.\d+\. ", text)) == pictures
     text = text.partition("<article")[2].partition("</article>")[0]  # the contents beside it fold as well
     folded = text.count("<details><summary>in words</summary>")
-    drawn = text.count("Show the code of this figure")
+    drawn = text.count('class="hide above-input"')
     checks = len(re.findall(r"<summary>(?:other )?checks: ", text))  # in the check's boxes of "Make the mistake here"
     assert 0 < folded <= pictures and bool(checks) == name.startswith("02_")
     assert len(re.findall(r"<details\b", text)) == text.count("</details>") == answers + folded + drawn + checks
@@ -406,6 +463,9 @@ def test_a_lecture_s_pictures_are_transparent_set_up_stays_away_and_code_that_dr
     assert seen["setup"] and seen["drawing"]
     on_white = 0
     for file, picture in page.pictures.items():
+        if file.endswith(".svg"):
+            assert b"#ffffff" not in picture[:2000], file  # no ground
+            continue
         drawn = Image.open(io.BytesIO(picture)).convert("RGBA")
         corners = {drawn.getpixel((x, y)) for x in (0, drawn.width - 1) for y in (0, drawn.height - 1)}
         on_white += corners == {(255, 255, 255, 255)}
@@ -497,8 +557,11 @@ def test_every_picture_of_the_site_has_words_that_are_its_own(site):
     found = [(path, image) for path in sorted(site.rglob("*.html")) for image in read(path).images]
     pictures = [(path, image) for path, image in found if "_static/" not in (image["src"] or "")]  # Sphinx's own signs
     assert len(pictures) > 80
-    assert not [(path.name, image["src"]) for path, image in pictures if len((image.get("alt") or "").split()) < 10]
-    assert len({image["alt"] for _, image in pictures}) == len({image["src"] for _, image in pictures})
+    first = {
+        image["src"]: image.get("alt") or "" for _, image in reversed(pictures)
+    }  # of a picture that stands in parts
+    assert not [source for source, words in first.items() if len(words.split()) < 10]
+    assert len(set(first.values())) == len({re.sub(r"-(light|dark)(?=\.\w+$)", "", source or "") for source in first})
 
 
 @pytest.mark.long

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import ast
-import base64
-import html
-import io
-import json
 import re
 from dataclasses import dataclass
-from pathlib import PurePosixPath
-from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
-from PIL import Image
 
-from coursekit.lecture.plots import caption_and_rest
+from autograder.integrations.site.figures import make_figure
 
 _WORDS = ('<small class="figure-caption">', "<details><summary><small>Figure in words")  # what stands below a figure
 _LIVE = "application/vnd.vegalite.v5+json"  # a live figure, which the page's script draws over its picture
@@ -39,6 +32,7 @@ def make_page(notebook: NotebookNode, name: str) -> Page:
     notebook.metadata.language_info = NotebookNode({"name": "python", "pygments_lexer": "ipython3"})
     chapter = re.sub(r"^0+", "", name.partition("_")[0])
     pictures: dict[str, bytes] = {}
+    shown = 0
     for cell in notebook.cells:
         if cell.cell_type != "code":
             continue
@@ -47,15 +41,10 @@ def make_page(notebook: NotebookNode, name: str) -> Page:
         outputs = []
         for output in cell.outputs:
             if "image/png" in output.get("data", {}):
-                number = len(pictures) + 1
-                picture = Image.open(io.BytesIO(base64.b64decode(output.data["image/png"])))
-                file = f"{name}-{number}.webp"
-                pictures[file] = _write_webp(picture)
-                alt = output.get("metadata", {}).get("image/png", {}).get("alt", "")
-                chart = output.data.get(_LIVE)
-                output.data = NotebookNode(
-                    {"text/html": _write_figure(f"{chapter}.{number}", file, picture.size, alt, chart)}
-                )
+                shown += 1
+                figure = make_figure(output, f"{chapter}.{shown}", f"{name}-{shown}", output.data.get(_LIVE))
+                pictures |= figure.files
+                output.data = NotebookNode({"text/html": figure.text})
                 output.metadata = NotebookNode()
             elif "".join(output.get("data", {}).get("text/html", "")).startswith(_WORDS):
                 continue  # the figure says it
@@ -108,29 +97,3 @@ def _find_first(pattern: str, notebook: NotebookNode) -> str:
     text = next((cell.source for cell in notebook.cells if cell.cell_type == "markdown"), "")
     found = re.search(pattern, text, re.MULTILINE)
     return found[1].strip() if found else ""
-
-
-def _write_webp(picture: Image.Image) -> bytes:
-    """The same pixels in fewer bytes."""
-    written = io.BytesIO()
-    picture.save(written, "WEBP", lossless=True, quality=75, method=4)  # here, quality is how hard it tries
-    return written.getvalue()
-
-
-def _write_figure(number: str, file: str, size: tuple[int, int], alt: str, chart: dict[str, Any] | None) -> str:
-    width, height = size
-    source = PurePosixPath("figures", file)
-    words = html.escape(alt)
-    caption, rest = map(html.escape, caption_and_rest(alt))
-    folded = f"<details><summary>in words</summary>{rest}</details>" if rest else ""
-    kind, live = "course-figure", ""
-    if chart is not None:
-        kind = "course-figure course-live"
-        written = json.dumps(chart, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-        live = f'<script type="application/json">{written}</script>'
-    return (
-        f'<figure class="{kind}" id="figure-{number.replace(".", "-")}">'
-        f'<img src="{source}" alt="{words}" width="{width}" height="{height}" loading="lazy">{live}'
-        f"<figcaption><span>Figure {number}. {caption}</span>{folded}</figcaption>"
-        "</figure>"
-    )

@@ -138,7 +138,9 @@ def _add_notebook(
         "colab": course.colab_url(address),
         "jupyterlab": course.jupyterlab_url(address),
         "subtitle": read_subtitle(notebook),
-        "picture": next((f"{place.parent.as_posix()}/figures/{name}" for name in page.pictures), ""),
+        "picture": next(
+            (f"{place.parent.as_posix()}/figures/{name}" for name in page.pictures if name.endswith("webp")), ""
+        ),
     }
     return Entry(docname, read_title(notebook), read_subtitle(notebook), lab)
 
