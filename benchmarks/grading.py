@@ -202,8 +202,7 @@ def run_floor(submitted: Path) -> None:
     import tensorflow  # noqa: F401
     from IPython.core.interactiveshell import InteractiveShell
 
-    from coursekit.check.lab import run_cases
-    from coursekit.check.reference import load_reference
+    from coursekit.check.lab import load_reference, run_cases
 
     shell = InteractiveShell.instance()
     shell.history_manager.enabled = False

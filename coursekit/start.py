@@ -12,7 +12,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from coursekit.check.reference import BESIDE
+from coursekit.check.lab import BESIDE
 
 PAGE = "START.ipynb"
 _OURS = "coursekit_start"  # in the notebook's metadata: it may be written anew

@@ -24,11 +24,10 @@ from autograder.course.labs import is_solution
 from autograder.declare.exercise import Case, Exercise, differs
 from coursekit.check import rules
 from coursekit.check.cells import read_cells
-from coursekit.check.comparison import difference
-from coursekit.check.diagnosis import Fingerprint, resembles
-from coursekit.check.guard import guard
+from coursekit.check.comparison import Fingerprint, difference, resembles
 from coursekit.check.judge import UNNAMED_MODES, Attempt, Expectation, Judgement, judge, not_run
 from coursekit.check.lab import run_cases
+from coursekit.check.rules import guard
 
 ROOT = Path(__file__).resolve().parents[1]
 LABS = sorted(path.name for path in (ROOT / "solutions").glob("*/") if (path / f"{path.name}.ipynb").exists())

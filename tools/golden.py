@@ -83,9 +83,9 @@ def judge_in_process(lab: str, name: str) -> Iterator[str]:
     import lab_matrix
     from this_course import exercises_of
 
-    from coursekit.check.guard import guard
     from coursekit.check.judge import judge, not_run
     from coursekit.check.lab import run_cases
+    from coursekit.check.rules import guard
 
     exercise = exercises_of(lab)[name]
     spec, cases = _spec(exercise), lab_matrix.expectations(lab, name)
@@ -104,8 +104,8 @@ def judge_in_sandbox(lab: str, name: str, whats: Sequence[str]) -> Iterator[str]
 
     from autograder.grade.submission_run import read_attempt
     from autograder.sandbox import Limits, Sandbox
+    from coursekit.check.attempts import read
     from coursekit.check.judge import judge, not_run
-    from coursekit.check.readings import read
 
     exercise = exercises_of(lab)[name]
     spec, cases = _spec(exercise), lab_matrix.expectations(lab, name)

@@ -28,7 +28,6 @@ from rich.table import Table
 from autograder.cli.console import GRADES, Database, Lab, Seed, err, out, say, stop, warn
 from autograder.course.settings import Course, CourseError, load_course
 from autograder.course.text import printable
-from coursekit.check.statuses import STATUS_WORDS
 
 if TYPE_CHECKING:
     from autograder.grade.marks import Mark
@@ -221,6 +220,8 @@ def _describe_findings(result: Mark, attempt: Mark) -> Iterator[str]:
 
     `attempt` is what was graded just now; where an earlier one counts, `result` is that one's.
     """
+    from autograder.grade.results import STATUSES
+
     if attempt is not result:
         yield f"an earlier attempt counts; this one has {attempt.score:g} points"
     if result.penalty:
@@ -238,7 +239,7 @@ def _describe_findings(result: Mark, attempt: Mark) -> Iterator[str]:
         elif exercise.status == "graded" and not exercise.passed:
             failed = ", ".join(group.name for group in exercise.groups if not group.passed)
             yield f"{exercise.exercise}: fails {failed}"
-    for status in [*STATUS_WORDS][1:]:
+    for status in STATUSES[1:]:
         names = [exercise.exercise for exercise in result.exercises if exercise.status == status]
         if names:
             yield f"{status}: {', '.join(names)}"

@@ -26,7 +26,7 @@ class Case:
         description: what is tried, in the student's terms; shapes of the inputs when empty.
         mode: the probe's mode (see `coursekit.probes.driving`).
         dtype: the float type that every result must have; None when any float type will do.
-        property: name of a property in `coursekit.check.properties` to be met besides.
+        property: name of a property in `coursekit.check.comparison` to be met besides.
         withheld: what the oracle and the property need and the probe must not have, such as the labels of test data.
         scale: size of the numbers that are rounded on the way to the results, where it is not about 1.
     """

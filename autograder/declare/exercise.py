@@ -15,8 +15,7 @@ from autograder.course.settings import CourseError
 from autograder.declare.declaration import Case, Declaration, Group, describe
 from autograder.declare.edits import Edit, EditError, Formula
 from autograder.declare.mistakes import Mistake
-from coursekit.check.comparison import difference
-from coursekit.check.diagnosis import fingerprint
+from coursekit.check.comparison import difference, fingerprint
 from coursekit.check.judge import UNNAMED_MODES, ExerciseSpec, Expectation
 from coursekit.generator import Generator
 from coursekit.probes.driving import MODES

@@ -127,7 +127,7 @@ class Design(Exercise):
         exercise.constraint("texts", "at least 24 texts at once", about="texts", kept="at least 24 texts")
         exercise.mistakes(too_few=seen({"texts": "fewer than 24 texts"}) | "There are fewer than 24 texts.")
 
-    A mistake says in `seen` what the probe says of who makes it, by constraint. `coursekit.probes.choosing` makes the
+    A mistake says in `seen` what the probe says of who makes it, by constraint. `coursekit.probes.driving` makes the
     probe.
 
     Attributes:

@@ -18,7 +18,7 @@ from autograder.course.files import write_atomically
 from autograder.course.labs import grade_id, is_test, read_released
 from autograder.course.settings import Course
 from autograder.grade.results import ExerciseResult, LabResult
-from coursekit.check.statuses import STATUS_WORDS
+from coursekit.check.judge import STATUS_WORDS
 
 NOTE_ID = "autograder-note"
 SECRET, LONGEST_SECRET = "submission_secret.txt", 1024  # bytes

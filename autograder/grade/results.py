@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from autograder.course.text import printable
-from coursekit.check.statuses import STATUS_WORDS
+from coursekit.check.judge import STATUS_WORDS
 
 STATUSES = tuple(STATUS_WORDS)
 

@@ -19,11 +19,19 @@ from autograder.grade.results import ExerciseResult, GroupResult
 from autograder.read import CellStep, ProbeStep, Reading
 from autograder.sandbox import CellError, CellReply, Limits, ProbeReply, Sandbox, Session, SessionLost, WorkerLost
 from autograder.sandbox.turns import turn
-from coursekit.check.callees import beside
-from coursekit.check.judge import Attempt, ExerciseSpec, Expectation, Judgement, judge, not_run, tidy_message
-from coursekit.check.properties import READS
-from coursekit.check.readings import read
-from coursekit.check.statuses import STUB
+from coursekit.check.attempts import read
+from coursekit.check.comparison import READS
+from coursekit.check.judge import (
+    STUB,
+    Attempt,
+    ExerciseSpec,
+    Expectation,
+    Judgement,
+    beside,
+    judge,
+    not_run,
+    tidy_message,
+)
 
 DEMONSTRATION_TAG = "demonstration"  # of cells that only show something; they are not run
 MAX_RESTARTS = 3  # of the process, by the cells of one exercise or by the student's own; then they are left out

@@ -24,8 +24,7 @@ from autograder.course.text import format_time
 from autograder.grade.marks import ExerciseMark, Mark, PartMark
 from autograder.grade.results import GroupResult, round_score
 from autograder.pages.rendering import render
-from coursekit.check.judge import Section
-from coursekit.check.statuses import STATUS_WORDS
+from coursekit.check.judge import STATUS_WORDS, Section
 
 MAX_SHOWN_CHARACTERS = 20_000  # of a cell
 LONGEST_LINE = 1_000  # characters of a line of code that are shown

@@ -23,7 +23,7 @@ import numpy as np
 from autograder.course.settings import Course, CourseError
 from autograder.declare.declaration import Declaration
 from autograder.declare.exercise import VISIBLE_SEED, Exercise
-from coursekit.check.diagnosis import Fingerprint
+from coursekit.check.comparison import Fingerprint
 from coursekit.check.judge import ExerciseSpec, Expectation, Section
 
 _ROUNDING = 1e-6  # relative; arrays are stored in float32, numbers with nine digits

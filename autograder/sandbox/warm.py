@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 PRELOAD = (
     "numpy", "tensorflow", "keras", "matplotlib.pyplot", "coursekit.lecture.plots", "coursekit.probes",
-    "coursekit.check.guard", "coursekit.quiet",
+    "coursekit.check.rules", "coursekit.quiet",
 )  # fmt: skip
 OUTER_WALL = "bubblewrap"
 OTHER_USER = "another user's process"

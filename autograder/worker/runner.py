@@ -27,8 +27,8 @@ from traitlets import Type
 from traitlets.config import Config
 
 from coursekit.check.attempts import attempt, failed
-from coursekit.check.guard import guard
-from coursekit.probes.sharing import LayerCache, sharing
+from coursekit.check.rules import guard
+from coursekit.probes.layers import LayerCache, sharing
 
 from . import protocol
 from .walls import WallReport

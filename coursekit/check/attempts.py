@@ -1,21 +1,27 @@
 """Tries a student's object on one case: what it returns becomes plain data, an exception a status and a message.
 
-The notebook's check and the grader's worker both call `attempt`, so that both judge the same things.
+The notebook's check and the grader's worker both call `attempt`, so that both judge the same things. What a probe has
+seen is then said by `read`, which in the grader runs outside of the student's process; `coursekit.probes.evidence` says
+why, and what can be forged all the same.
 """
 
 from __future__ import annotations
 
+import linecache
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
-from coursekit.check import failures
-from coursekit.check.guard import ForbiddenCall
-from coursekit.check.judge import Attempt, tidy_message
-from coursekit.check.plain import plain
-from coursekit.check.statuses import STUB
-from coursekit.probes.driving import ContractError, NotFound, Probe
+import numpy as np
 
+from coursekit.check.judge import STUB, Attempt, tidy_message
+from coursekit.check.rules import ForbiddenCall
+from coursekit.probes import load_probe
+from coursekit.probes.driving import NotFound, Probe
+from coursekit.probes.evidence import ContractError, ReadOutside, kind_of
+
+LONGEST_LINE = 90
 LONGEST_MESSAGE = 400  # characters, as `tidy_message` leaves them
 LONGEST_TEXT = 20_000  # characters of an error's own text that are read
 
@@ -62,13 +68,31 @@ def failed(error: BaseException, namespace: Mapping[str, Any]) -> Attempt:
 
 def _located(message: str, error: BaseException | None, namespace: Mapping[str, Any]) -> str:
     """`message` with the student's line in which `error` arose, if it arose in one."""
-    line = failures.place(error, namespace) if error else ""
+    line = _find_line(error, namespace) if error else ""
     if not line:
         return message
     where = f", in your line `{line}`"
     message = message.rstrip(".")
     room = LONGEST_MESSAGE - len(where)
     return (message if len(message) <= room else message[: room - 1] + "…") + where
+
+
+def _find_line(error: BaseException, namespace: Mapping[str, Any]) -> str:
+    """The line of the notebook in which `error` arose, as it is written there; empty when no line is found.
+
+    Args:
+        error: an error that was caught.
+        namespace: the notebook's global names, by which its own frames are known.
+    """
+    line, frames = "", error.__traceback__
+    while frames is not None:
+        frame = frames.tb_frame
+        if frame.f_globals is namespace:
+            found = linecache.getline(frame.f_code.co_filename, frames.tb_lineno).strip()
+            line = found if found and "ag__." not in found else line  # AutoGraph's code is not the student's
+        frames = frames.tb_next
+    line = line.partition("  #")[0].replace("`", "'")
+    return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
 
 
 def _words(error: BaseException) -> tuple[str, str]:
@@ -79,3 +103,154 @@ def _words(error: BaseException) -> tuple[str, str]:
         return name, text
     except BaseException:
         return "Exception", "(the error's own text cannot be shown)"
+
+
+# -- plain data: arrays of real numbers, numbers, text, lists and dictionaries of these -------------------------------
+
+
+LONGEST_RESULT = 1 << 20  # characters
+DEEPEST = 16  # lists in lists; no result of a lab has more than four axes
+ARRAYS = frozenset(
+    {
+        *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+        *("float16", "float32", "float64"),
+    }
+)
+REPLACED = {
+    **{"bfloat16": "float32", "float8_e4m3fn": "float32", "float8_e5m2": "float32"},
+    **{"float96": "float64", "float128": "float64"},
+}
+
+
+def plain(value: Any) -> Any:
+    """Turn a result into plain data.
+
+    Tensors, variables and NumPy scalars become arrays of the type that they have, but for the float types `REPLACED`.
+    A list or tuple of numbers becomes an array, however deep it is nested; any other list or tuple becomes a list,
+    and bytes become text. Arrays are copied: what the student's code does later does not change them.
+
+    Args:
+        value: what the student's code returned.
+
+    Returns:
+        None, a bool, an int of 64 bits, a float, a str, an array of one of the types `ARRAYS`, or a list or a
+        dictionary (with str keys) of these.
+
+    Raises:
+        ContractError: the value is none of these, such as a generator or a complex number.
+    """
+    return _plain(value, DEEPEST)
+
+
+def _plain(value: Any, depth: int) -> Any:
+    if depth == 0:
+        raise ContractError(f"a result nested more than {DEEPEST} deep was returned; expected an array or a tensor.")
+    if value is None or type(value) in (bool, float):
+        return value
+    if type(value) is int:
+        return _whole(value)
+    if isinstance(value, (str, bytes)):
+        return _text(value)
+    if isinstance(value, Mapping):
+        return {_text(str(key)): _plain(item, depth - 1) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return _list(value, depth)
+    return _array(value, depth)
+
+
+def _whole(value: int) -> int:
+    if not -(1 << 63) <= value < 1 << 64:
+        raise ContractError("a whole number of more than 64 bits was returned; expected a number of usual size.")
+    return value
+
+
+def _text(value: str | bytes) -> str:
+    if len(value) > LONGEST_RESULT:
+        raise ContractError(f"a text of {len(value):,} characters was returned; expected an array or a tensor.")
+    raw = value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
+    return raw.decode("utf-8", "replace")
+
+
+def _list(value: Sequence[Any], depth: int) -> Any:
+    joined = _joined(value)
+    if joined is not None:
+        return joined
+    items = [_plain(item, depth - 1) for item in value]
+    if any(isinstance(item, np.ndarray) for item in items):  # of a float type that NumPy lacks, or variables
+        joined = _joined(items)
+    return items if joined is None else joined
+
+
+def _joined(value: Sequence[Any]) -> np.ndarray | None:
+    """Return a list as one array; None if it holds anything but numbers, or rows of different lengths."""
+    try:
+        array = np.asarray(value)
+    except Exception:  # raised by the student's own objects as well
+        return None
+    return _native(array) if array.dtype.name in ARRAYS and array.size else None
+
+
+def _array(value: Any, depth: int) -> Any:
+    other = ContractError(f"{kind_of(value)} was returned; expected an array or a tensor.")
+    if not (isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "numpy") or hasattr(value, "__array__")):
+        raise other
+    try:
+        array = np.asarray(value)
+    except Exception as error:
+        raise ContractError(
+            f"{kind_of(value)} was returned that has no numbers; expected an array or a tensor."
+        ) from error
+    if array.dtype.kind in "OSU":
+        listed = array.tolist()
+        if listed is value:  # a ragged tensor
+            raise other
+        return _plain(listed, depth - 1)
+    array = array.astype(REPLACED.get(array.dtype.name, array.dtype))
+    if array.dtype.name not in ARRAYS:
+        raise ContractError(f"an array of dtype {array.dtype} was returned; expected real numbers.")
+    return _native(array)
+
+
+def _native(array: np.ndarray) -> np.ndarray:
+    return array.astype(array.dtype.newbyteorder("="))
+
+
+# -- what a probe has seen, said outside of the student's process -----------------------------------------------------
+
+
+UNREADABLE = "what came back cannot be read as the result asked for."
+
+
+def read(lab: str, exercise: str, inputs: Mapping[str, Any], mode: str, attempt: Attempt) -> Attempt:
+    """The attempt with what its results show in their place, for an exercise that has a reading; else as it is.
+
+    Whatever came back, reading it does not fail: what cannot be read breaks the contract.
+
+    Args:
+        lab, exercise: their names.
+        inputs, mode: of the case.
+        attempt: what came back from the probe, maybe from a process of the student's.
+    """
+    probe = find_reading(lab, exercise)
+    if probe is None or attempt.outputs is None:
+        return attempt
+    try:
+        return Attempt(probe.says(inputs, mode, attempt.outputs))
+    except ContractError as error:
+        return Attempt(kind="contract", message=tidy_message(str(error)))
+    except Exception:
+        return Attempt(kind="contract", message=UNREADABLE)
+
+
+@cache
+def find_reading(lab: str, exercise: str) -> ReadOutside | None:
+    """The probe of an exercise, if what it hands over is read; None for other exercises, and labs of other courses."""
+    try:
+        probe = load_probe(lab, exercise)
+    except (AttributeError, KeyError):
+        return None
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("coursekit.probes."):
+            raise  # a library that is missing here opens no hole in the wall
+        return None
+    return probe if isinstance(probe, ReadOutside) else None

@@ -7,17 +7,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from coursekit.check import failures, properties
-from coursekit.check.comparison import difference, kind_of_difference
-from coursekit.check.diagnosis import diagnose, resembles
-from coursekit.check.relations import relation
+from coursekit.check.comparison import diagnose, difference, kind_of_difference, lacking, resembles
 from coursekit.check.rules import Unchecked
 
+# Every status that an exercise can have, as a student reads it: in the check, in feedback, in the notebook.
+STATUS_WORDS = {
+    "graded": "graded",
+    "missing": "not started yet",
+    "error": "your code raises an error",
+    "timeout": "your code did not finish in time",
+    "crashed": "your code ended the Python process",
+    "forbidden": "your code uses something that this exercise forbids",
+}
+
+STUB = "Write your code here"  # what the line raises that stands where students write
 # Modes in which nobody computes what one mistake does: each result takes hundreds of runs of the formula.
 UNNAMED_MODES = ("gradient",)
 # The kinds of failure that the hints of a group of this name speak of, and its advice where that is one sentence; those
@@ -124,7 +132,7 @@ class Expectation:
         tolerance: by name, the largest difference that rounding explains.
         dtype: the float type that every result must have, or None.
         wrong: fingerprints of the results made with each mistake that changes them, by its id.
-        property: name of a property in `coursekit.check.properties` that the results must have, or None.
+        property: name of a property in `coursekit.check.comparison` that the results must have, or None.
         withheld: what the property needs besides the inputs; the probe never gets it.
     """
 
@@ -183,7 +191,9 @@ class GroupJudgement:
         text = f"tried {self.description}: {message}" if self.description else message
         if not advise or self.kind not in (None, "error"):
             return text
-        return sentences_of(text, (failures.meaning(self.message) if self.kind == "error" else "") or self._advice)
+        from coursekit.check.failures import meaning
+
+        return sentences_of(text, (meaning(self.message) if self.kind == "error" else "") or self._advice)
 
     @property
     def _advice(self) -> str:
@@ -195,7 +205,7 @@ class GroupJudgement:
     @property
     def cause(self) -> str:
         """What an error has in common with others from the same cause; empty where results came back."""
-        return failures.cause(self.message) if self.kind else ""
+        return re.sub(r"[\[(](?:[\d\s,]|None)*[\])]|\d+", "", self.message) if self.kind else ""
 
 
 @dataclass(frozen=True)
@@ -348,8 +358,10 @@ def judge(
             for case, attempt in zip(expectations, attempts, strict=True)
             if attempt.kind == "error"
         )
+        from coursekit.check.failures import meaning
+
         text = f"tried {case.description}: {message}" if case.description else message
-        return Judgement(spec.name, "error", groups, (), sentences_of(text, failures.meaning(message)))
+        return Judgement(spec.name, "error", groups, (), sentences_of(text, meaning(message)))
     found = _named(spec, expectations, attempts)
     if found:
         groups = tuple(_group(group, expectations, attempts, problems, found) for group in spec.groups)
@@ -426,8 +438,10 @@ def _behind_answers(spec: ExerciseSpec, expectations: Sequence[Expectation], att
 def _remark(expectations: Sequence[Expectation], attempts: Sequence[Attempt], problems: Sequence[str | None]) -> str:
     """Say how numbers that no listed mistake explains relate to the right ones; say nothing if an error came first."""
     failed = [index for index, found in enumerate(problems) if found is not None]
-    if failed and attempts[failed[0]].outputs is None:
+    if not failed or attempts[failed[0]].outputs is None:
         return ""
+    from coursekit.check.failures import relation
+
     return relation(
         [case.inputs for case in expectations],
         [attempt.outputs for attempt in attempts],
@@ -449,7 +463,7 @@ def problem(spec: ExerciseSpec, case: Expectation, attempt: Attempt) -> str | No
         if found:
             return found
     if case.property:
-        return properties.lacking(case.property, {**case.inputs, **case.withheld}, attempt.outputs)
+        return lacking(case.property, {**case.inputs, **case.withheld}, attempt.outputs)
     return None
 
 
@@ -487,3 +501,54 @@ def _explained(case: Expectation, outputs: Mapping[str, Any], found: Sequence[st
         mistake in case.wrong and resembles(outputs, case.wrong[mistake], case.expected, case.tolerance)
         for mistake in found
     )
+
+
+# -- exercises that call others which are not right -------------------------------------------------------------------
+
+
+def beside(
+    judgement: Judgement, callees: Sequence[Judgement], specs: Mapping[str, ExerciseSpec], more: str = ""
+) -> Judgement:
+    """Return the judgement of an exercise that calls wrong ones, and say so first. Its points do not change.
+
+    What looks like a mistake here may be a mistake there: so there is no advice, and a name is given with this
+    reservation. If nothing came back, because the other exercise raises an error or is empty, this one has to wait.
+
+    Args:
+        judgement: of the exercise that calls.
+        callees: the judgements of the wrong exercises that it calls; at least one.
+        specs: the lab's exercises by name.
+        more: what to say about the second judging, without their faults; empty if there was none.
+    """
+    groups = tuple(replace(group, named=True) for group in judgement.groups)
+    stops = [callee for callee in callees if callee.status == "missing"]
+    if judgement.status == "missing":
+        stops = stops or [*callees]
+    elif not stops:
+        stops = [callee for callee in callees if callee.status == "error"]
+    waits = stops and all(group.passed or group.kind in ("missing", "error") for group in groups)
+    callee = stops[0] if waits else callees[0]
+    name, finding = callee.exercise, _finding(callee, specs)
+    first = f"“{name}”, which this one calls, is not right yet: {finding}"
+    if not waits:
+        told = sentences_of(first, "What else is said here may come from there.", more)
+        return replace(judgement, groups=groups, first=told)
+    told = sentences_of(first, more) if more else f"This is judged when “{name}”, which it calls, works: {finding}"
+    if judgement.status == "missing":
+        return Judgement(judgement.exercise, "error", groups, (), f"It calls “{name}”: {finding}", first=told)
+    return replace(judgement, groups=groups, misconceptions=(), remark="", first=told)
+
+
+def _finding(judgement: Judgement, specs: Mapping[str, ExerciseSpec]) -> str:
+    """What is wrong, in a sentence: the mistake that is named, the error, or the first group that fails."""
+    if judgement.status == "missing":
+        return "it is not written yet."
+    failing = judgement.first_failing
+    said = replace(judgement, first="").sentences(specs[judgement.exercise])[:1] or (judgement.message,)
+    return said[0] or (f"it fails “{failing.title}”." if failing else "")
+
+
+def undefined(judgement: Judgement) -> tuple[str, ...]:
+    """Return the names that an error reports as not defined."""
+    texts = [judgement.message, *(group.message for group in judgement.groups)]
+    return tuple(name for text in texts for name in re.findall(r"name '(\w+)' is not defined", text))

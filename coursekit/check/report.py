@@ -8,8 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from html import escape
 
-from coursekit.check.judge import ExerciseSpec, Judgement
-from coursekit.check.statuses import STATUS_WORDS
+from coursekit.check.judge import STATUS_WORDS, ExerciseSpec, Judgement
 
 # Signs, bars and lines in these colours stand out on white and on black: three times as light or dark as either.
 GREEN, RED, GREY = "#2e8b57", "#d9463a", "#7d7d7d"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coursekit.probes.arguments import copied, refuse_changed
 from coursekit.probes.driving import Probe, entries, find, floats
+from coursekit.probes.evidence import copied, refuse_changed
 
 MEASURED = ("errors", "best", "base_rate")
 

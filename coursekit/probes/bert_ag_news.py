@@ -9,10 +9,21 @@ from typing import Any
 import numpy as np
 
 from coursekit.lecture import bert
-from coursekit.probes.arguments import kind_of, refuse_changed
-from coursekit.probes.choosing import design, positive, real, whole
-from coursekit.probes.driving import ContractError, entries, find, floats, function, function_of, mended, numbers
-from coursekit.probes.evidence import CALLS, MODEL, ReadOutside, taken
+from coursekit.probes.driving import (
+    ContractError,
+    design,
+    entries,
+    find,
+    floats,
+    function,
+    function_of,
+    mended,
+    numbers,
+    positive,
+    real,
+    whole,
+)
+from coursekit.probes.evidence import CALLS, MODEL, ReadOutside, kind_of, refuse_changed, taken
 from coursekit.probes.masked_ids import MASKING_SEEN
 from coursekit.probes.news_classifier import SEEN, build_news_classifier
 from coursekit.probes.token_masking import mask_tokens

@@ -22,11 +22,12 @@ from coursekit.probes.driving import (
     unpack,
 )
 from coursekit.probes.evidence import ReadOutside
-from coursekit.probes.sharing import LayerKey, current_cache
-from coursekit.probes.weights import (
+from coursekit.probes.layers import (
     DROPPED,
+    LayerKey,
     calls_replaced,
     count,
+    current_cache,
     cut,
     cut_for,
     dropped_seen,

@@ -24,9 +24,10 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.check.guard import ForbiddenCall
-from coursekit.probes.arguments import (
+from coursekit.check.rules import ForbiddenCall
+from coursekit.probes.evidence import (
     ContractError,
+    ReadOutside,
     as_numbers,
     copied,
     is_deliberate,
@@ -35,8 +36,7 @@ from coursekit.probes.arguments import (
     shorter,
     tensors,
 )
-from coursekit.probes.sharing import LayerKey, current_cache, reloaded
-from coursekit.probes.weights import count, cut_for, gradients
+from coursekit.probes.layers import LayerKey, count, current_cache, cut_for, gradients, reloaded
 
 Probe = Callable[[Mapping[str, Any], Mapping[str, Any], str], dict[str, Any]]
 
@@ -243,7 +243,7 @@ def refusing(probe: Probe) -> Probe:
 class LayerProbe:
     """Probe that builds a layer, puts known weights into its named attributes and calls it.
 
-    Inside `coursekit.probes.sharing.sharing` cases share the layers that they build.
+    Inside `coursekit.probes.layers.sharing` cases share the layers that they build.
 
     Attributes:
         name: the layer's class name in the notebook.
@@ -595,3 +595,68 @@ def described(name: str, description: Mapping[str, Any]) -> Probe:
     if description["kind"] == "record":
         return record(name, *description["call"], optional=description["optional"], fields=description["fields"])
     return function(name, *description["call"], optional=description["optional"], returns=description["returns"])
+
+
+# -- a design: hands over the numbers that a student chose; what is true of them is said outside ----------------------
+
+
+Reader = Callable[[Any, str], Any]
+
+
+def design(says: Callable[..., str], **entries: Reader) -> ReadOutside:
+    """Probe that calls ``design()``, which returns a dictionary, for the constraint ``inputs["constraint"]``.
+
+    Args:
+        says: what is true of the choice, of ``says(constraint, **chosen)``; one text for each way to keep or break it.
+        entries: for each entry of the dictionary what reads it: a value and its name, which `ContractError` states.
+    """
+    chosen = record("design", fields=tuple(entries))
+
+    def read(found: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: read_entry(found.get(name), f"`{name}`") for name, read_entry in entries.items()}
+
+    def drive(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+        return read(chosen(namespace, inputs, mode))  # read here as well: this error shows the value as it was returned
+
+    def standing(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
+        return {inputs["constraint"]: says(inputs["constraint"], **read(made))}
+
+    return ReadOutside(drive, {"call": standing})
+
+
+def whole(least: int = 1) -> Reader:
+    """Reads a whole number of at least `least`, of whatever type: 64, 64.0 or ``np.int64(64)``."""
+
+    def read(value: Any, name: str) -> int:
+        number = _number(value)
+        if number is None or number != round(number) or number < least:
+            raise ContractError(f"{name} is {repr(value)[:60]}; expected a whole number of at least {least}.")
+        return int(number)
+
+    return read
+
+
+def real(value: Any, name: str) -> float:
+    """Reads a finite number."""
+    number = _number(value)
+    if number is None:
+        raise ContractError(f"{name} is {repr(value)[:60]}; expected a number.")
+    return float(number)
+
+
+def positive(value: Any, name: str) -> float:
+    """Reads a finite number above 0."""
+    number = real(value, name)
+    if number <= 0:
+        raise ContractError(f"{name} is {repr(value)[:60]}; expected a number above 0.")
+    return number
+
+
+def _number(value: Any) -> int | float | None:
+    """A finite number as it is; None for anything else."""
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError):  # a list whose rows differ in length
+        return None
+    is_number = array.shape == () and array.dtype.kind in "iuf" and np.isfinite(array)
+    return array.item() if is_number else None

@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.arguments import kind_of
 from coursekit.probes.driving import BuiltLayer, ContractError, LayerProbe, find, function_of, numbers, unpack
-from coursekit.probes.evidence import CALLS, MODEL, Asked, ReadOutside, part_of_grid, taken
-from coursekit.probes.sharing import rebuilt
-from coursekit.probes.weights import DROPPED, calls_replaced, cut, dropped_seen, slopes, watched
+from coursekit.probes.evidence import CALLS, MODEL, Asked, ReadOutside, kind_of, part_of_grid, taken
+from coursekit.probes.layers import DROPPED, calls_replaced, cut, dropped_seen, rebuilt, slopes, watched
 
 FEED_FORWARD = tuple(f"{dense}.{variable}" for dense in ("dense_in", "dense_out") for variable in ("kernel", "bias"))
 BLOCK = (

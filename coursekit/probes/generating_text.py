@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.arguments import kind_of
-from coursekit.probes.choosing import design, whole
-from coursekit.probes.driving import ContractError, entries, find, function_of, numbers, unpack
-from coursekit.probes.evidence import CALLS, Asked, ReadOutside, part_of_grid, taken
+from coursekit.probes.driving import ContractError, design, entries, find, function_of, numbers, unpack, whole
+from coursekit.probes.evidence import CALLS, Asked, ReadOutside, kind_of, part_of_grid, taken
 
 Step = Callable[[Sequence[int]], np.ndarray]
 

@@ -10,12 +10,11 @@ import numpy as np
 
 from coursekit.generator import Generator
 from coursekit.probes import known_weights, relus
-from coursekit.probes.arguments import kind_of
 from coursekit.probes.driving import ContractError, find, function, mended, numbers, record, unpack
-from coursekit.probes.evidence import MODEL, ReadOutside, taken
+from coursekit.probes.evidence import MODEL, ReadOutside, kind_of, taken
+from coursekit.probes.layers import count, gradients
 from coursekit.probes.review_training import train_classifier
 from coursekit.probes.texts import ids_seen, of_texts, standardize
-from coursekit.probes.weights import count, gradients
 
 SIZES = ("max_length", "vocab_size", "d_model", "num_heads", "d_ff")
 ROUNDED = 1e-3  # gradients below it are what rounding leaves: a softmax over one output is 1 but for its last digits

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.arguments import kind_of
-from coursekit.probes.choosing import design, whole
 from coursekit.probes.driving import (
     BuiltLayer,
     ContractError,
     LayerProbe,
+    design,
     entries,
     find,
     floats,
@@ -21,9 +20,10 @@ from coursekit.probes.driving import (
     numbers,
     refusing,
     unpack,
+    whole,
 )
-from coursekit.probes.evidence import CALLS, Asked, ReadOutside, part_of_grid, taken
-from coursekit.probes.weights import count, cut, slopes
+from coursekit.probes.evidence import CALLS, Asked, ReadOutside, kind_of, part_of_grid, taken
+from coursekit.probes.layers import count, cut, slopes
 
 PAIR = "the pair (keys, values)"
 KERNELS = ("w_q.kernel", "w_k.kernel", "w_v.kernel", "w_o.kernel")

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.check.chance import ALARM, is_likely, likely_counts, log_binomial
-from coursekit.probes.arguments import ContractError
-from coursekit.probes.evidence import Says, taken
+from coursekit.probes.evidence import ContractError, Says, taken
 from coursekit.probes.token_masking import SHORT_CALLS, texts_of
 
 RIGHT_LABELS = "the original ids where chosen, -100 elsewhere"

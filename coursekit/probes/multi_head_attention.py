@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.arguments import refuse_changed
 from coursekit.probes.driving import ContractError, entries, find, floats, function, numbers
-from coursekit.probes.evidence import CALLS, ReadOutside, taken
-from coursekit.probes.sharing import LayerKey, current_cache
+from coursekit.probes.evidence import CALLS, ReadOutside, refuse_changed, taken
+from coursekit.probes.layers import LayerKey, current_cache
 
 DENSE = ("w_q", "w_k", "w_v", "w_o")
 

@@ -12,11 +12,9 @@ import numpy as np
 
 from coursekit.check.chance import is_likely
 from coursekit.lecture import bert
-from coursekit.probes.arguments import kind_of
 from coursekit.probes.driving import ContractError, find
-from coursekit.probes.evidence import taken
-from coursekit.probes.sharing import current_cache
-from coursekit.probes.weights import count
+from coursekit.probes.evidence import kind_of, taken
+from coursekit.probes.layers import count, current_cache
 
 LENGTH, CODES = 13, 17  # of the tiny halves: bytes of a text, and how many ids there are for bytes
 COPIES, STEP = 2500, 1e-4

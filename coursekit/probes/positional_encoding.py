@@ -9,11 +9,10 @@ import numpy as np
 from scipy.special import softmax
 
 from coursekit.generator import Generator
-from coursekit.probes.arguments import kind_of
-from coursekit.probes.choosing import design
 from coursekit.probes.driving import (
     ContractError,
     LayerProbe,
+    design,
     entries,
     floats,
     function,
@@ -22,7 +21,7 @@ from coursekit.probes.driving import (
     refusing,
     unpack,
 )
-from coursekit.probes.evidence import CALLS, Asked, ReadOutside, taken
+from coursekit.probes.evidence import CALLS, Asked, ReadOutside, kind_of, taken
 
 
 def token_map(name: str, added: np.ndarray) -> Callable[[Any], Any]:

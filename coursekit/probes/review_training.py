@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.arguments import kind_of
 from coursekit.probes.driving import ContractError, function_of
-from coursekit.probes.evidence import ReadOutside, taken
+from coursekit.probes.evidence import ReadOutside, kind_of, taken
 from coursekit.probes.training import no_progress_bars, optimizers_built_early
 
 GUESSING = 0.66  # a binary cross-entropy above it is as good as that of a coin, ln 2 = 0.69

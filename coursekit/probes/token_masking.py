@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from coursekit.generator import Generator
-from coursekit.probes.arguments import kind_of
 from coursekit.probes.driving import ContractError, find, numbers
+from coursekit.probes.evidence import kind_of
 
 WIDE = 1000  # ids of a vocabulary of which hardly a random one is the mask's or the token's own
 SHORT_CALLS = 80

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.arguments import copied, kind_of, refuse_changed
 from coursekit.probes.driving import (
     BuiltLayer,
     ContractError,
@@ -21,11 +20,10 @@ from coursekit.probes.driving import (
     numbers,
     refusing,
 )
-from coursekit.probes.evidence import MODEL, ReadOutside, taken
-from coursekit.probes.sharing import current_cache
+from coursekit.probes.evidence import MODEL, ReadOutside, copied, kind_of, refuse_changed, taken
+from coursekit.probes.layers import count, current_cache, cut, gradients, slopes
 from coursekit.probes.training import no_progress_bars, optimizers_built_early
 from coursekit.probes.vit_dropout import DROPOUT, dropped_seen, hand_over_dropped
-from coursekit.probes.weights import count, cut, gradients, slopes
 
 EMBEDDING = ("projection.kernel", "projection.bias", "class_token", "position_embedding")
 ON_THE_WAY = "Is this part used, and is everything on the way `keras.ops` or TensorFlow?"

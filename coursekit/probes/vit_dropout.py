@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.arguments import ContractError
-from coursekit.probes.evidence import taken
+from coursekit.probes.evidence import ContractError, taken
 
 DROPOUT = ("in_training", "at_inference", "after_last_norm", "besides")  # what is seen
 PLACES = {

@@ -5,8 +5,7 @@ import math
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit, instead, seen
-from coursekit.probes.blocks import ALL, ALL_KEYS
-from coursekit.probes.self_attention import never_held
+from coursekit.probes.self_attention import ALL, ALL_KEYS, never_held
 from exercises.drawing import drawn_until, is_far_apart, normal
 from exercises.formulas.attention import softmax
 from exercises.self_attention.shared import BUILT_IN_ATTENTION, ROOT, SCALED_BY_D, UNSCALED

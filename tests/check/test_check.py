@@ -20,8 +20,7 @@ from coursekit.beside import RAISING
 from coursekit.check import failures
 from coursekit.check.attempts import failed
 from coursekit.check.judge import GroupJudgement, Judgement, tidy_message
-from coursekit.check.lab import Lab, start_lab
-from coursekit.check.reference import load_reference
+from coursekit.check.lab import Lab, load_reference, start_lab
 from coursekit.check.report import CheckFailed, Report, fitted
 from coursekit.lecture import python_names
 from coursekit.probes.driving import BuiltLayer, ContractError

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from coursekit.check.attempts import ARRAYS
 from coursekit.check.comparison import beginning, difference
-from coursekit.check.plain import ARRAYS
 
 RIGHT = np.array([[0.25, 1.5], [2.5, -3.0]])
 

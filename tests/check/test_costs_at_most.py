@@ -11,7 +11,7 @@ from this_course import exercises_of
 
 from autograder.declare import Case, Exercise, edit
 from coursekit.check.judge import UNNAMED_MODES, Attempt, Expectation, Judgement, judge
-from coursekit.check.reference import load_reference
+from coursekit.check.lab import load_reference
 
 SENTENCE = "It is the only mistake here, and costs at most 50 % of the points."
 

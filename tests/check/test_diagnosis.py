@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coursekit.check.diagnosis import diagnose, fingerprint
-from coursekit.check.lab import Lab
-from coursekit.check.reference import load_reference
+from coursekit.check.comparison import diagnose, fingerprint
+from coursekit.check.lab import Lab, load_reference
 
 IDS = ("c", "a", "b")  # declared in this order: not the alphabet's
 RIGHT = 0  # a result is one number; any other is wrong

@@ -12,10 +12,9 @@ import tensorflow as tf
 from keras import ops
 
 from coursekit.check import failures
-from coursekit.check.diagnosis import fingerprint
+from coursekit.check.comparison import fingerprint
 from coursekit.check.judge import Attempt, ExerciseSpec, Expectation, GroupSpec, judge, tidy_message
-from coursekit.check.lab import Lab
-from coursekit.check.reference import load_reference
+from coursekit.check.lab import Lab, load_reference
 
 MATRIX, WIDE, IDS = tf.ones((5, 3)), np.ones((3, 4)), tf.constant([[7]])
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coursekit.check.guard import ForbiddenCall, guard
+from coursekit.check.rules import ForbiddenCall, guard
 
 
 def test_a_guarded_class_and_function_stop_and_come_back():

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_comparison import WIRE
 
+from coursekit.check.attempts import plain
 from coursekit.check.judge import Attempt, judge
-from coursekit.check.plain import plain
-from coursekit.check.reference import load_reference
+from coursekit.check.lab import load_reference
 
 EXERCISES = [
     ("02_self_attention", "scaled_dot_product_attention"),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from autograder.worker import protocol
-from coursekit.check.plain import ARRAYS, DEEPEST, plain
+from coursekit.check.attempts import ARRAYS, DEEPEST, plain
 from coursekit.probes.driving import ContractError
 
 ROWS = [[1.5, 2.0, -3.0], [0.25, 4.0, 5.0]]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from test_comparison import WIRE
 
-from coursekit.check.properties import PROPERTIES, READS, lacking
+from coursekit.check.comparison import PROPERTIES, READS, lacking
 
 LABELS = np.array([0, 1, 1, 0, 1])
 INPUTS = {

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from autograder.declare import Case, Exercise, edit
 from autograder.release import reference_export
-from coursekit.check import reference
-from coursekit.check.diagnosis import FINGERPRINT_SIZE, fingerprint
+from coursekit.check import lab
+from coursekit.check.comparison import FINGERPRINT_SIZE, fingerprint
 
 LAB = "01_turned"
 SHIPPED = resources.files("coursekit") / "reference"
@@ -57,7 +57,7 @@ def test_what_is_written_comes_back(tmp_path_factory, shape):
     files = reference_export.export(LAB, "Turned", {"turned": 2}, {"turned": exercise}, {}, imports=given)
     for name, content in files.items():
         (folder / name).write_bytes(content)
-    read = reference._load(LAB, folder)
+    read = lab._load(LAB, folder)
     assert read.imports == given
     (case,) = read.expectations["turned"]
     (made,) = exercise.expectations(reference_export.VISIBLE_SEED)
@@ -107,7 +107,7 @@ def test_an_array_where_the_right_result_has_none_is_not_written():
 
 def test_a_lab_that_is_not_there_is_named_with_those_that_are():
     with pytest.raises(ValueError, match=rf"no lab '99_none'.*{LABS[0]}"):
-        reference.load_reference("99_none")
+        lab.load_reference("99_none")
 
 
 def test_a_file_of_another_form_ends_in_a_sentence_and_one_with_pairs_is_read(tmp_path):
@@ -119,7 +119,7 @@ def test_a_file_of_another_form_ends_in_a_sentence_and_one_with_pairs_is_read(tm
         (tmp_path / folder).mkdir()
         (tmp_path / folder / f"{LAB}.json").write_text(json.dumps(description))
         (tmp_path / folder / f"{LAB}.npz").write_bytes(files[f"{LAB}.npz"])
-        return reference._load(LAB, tmp_path / folder).expectations["turned"][0]
+        return lab._load(LAB, tmp_path / folder).expectations["turned"][0]
 
     with pytest.raises(ValueError, match="are of another release of the course than coursekit"):
         read("groups", lambda entry: entry["groups"][0].update(colour="red"))

@@ -9,9 +9,9 @@ import pytest
 
 from autograder.declare import Case, Exercise, Questions, edit, find_the_bug
 from autograder.release import reference_export
+from coursekit.check.failures import relation
 from coursekit.check.judge import Attempt, judge
-from coursekit.check.reference import _load
-from coursekit.check.relations import relation
+from coursekit.check.lab import _load
 from coursekit.check.report import Report
 
 

@@ -10,7 +10,7 @@ import pytest
 from autograder.declare import Case, Exercise
 from autograder.declare.exercise import VISIBLE_SEED
 from autograder.release import reference_export
-from coursekit.check import reference
+from coursekit.check import lab
 from coursekit.check.judge import Attempt, judge
 
 LABELS = np.array([0, 1, 1, 0, 1, 0, 0, 1, 1, 0])
@@ -58,4 +58,4 @@ def through_the_reference_files(tmp_path):
     (tmp_path / "arrays.npz").write_bytes(reference_export._pack(arrays))
     loaded = np.load(tmp_path / "arrays.npz", allow_pickle=False)
     case = json.loads(json.dumps(entry, allow_nan=False))["cases"][0]
-    return [reference._expectation(case, loaded, "guess.0")]
+    return [lab._expectation(case, loaded, "guess.0")]

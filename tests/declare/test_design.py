@@ -11,8 +11,7 @@ from autograder.declare import Design, Questions, seen
 from autograder.declare.questions import ANY_CHOICE
 from autograder.release.lint_lab import find_fixed_groups
 from coursekit.check.judge import Attempt, judge
-from coursekit.probes.choosing import design, real, whole
-from coursekit.probes.driving import ContractError
+from coursekit.probes.driving import ContractError, design, real, whole
 
 
 def seats() -> Design:

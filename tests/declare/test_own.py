@@ -13,8 +13,7 @@ from autograder.declare.course_exercises import declared_exercises
 from autograder.declare.own import SolutionFails
 from autograder.release.reference_export import export
 from coursekit.check.judge import Attempt
-from coursekit.check.lab import Lab, run_cases
-from coursekit.check.reference import load_reference
+from coursekit.check.lab import Lab, load_reference, run_cases
 from coursekit.probes import described
 from coursekit.probes.driving import NotFound
 

@@ -28,7 +28,7 @@ ROOTS = "def roots(x, floor=0):\n    return np.sqrt(np.maximum(x, floor))\n"
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(TIGHT, preload=["numpy", "coursekit.probes", "coursekit.check.guard"]) as started:
+    with Sandbox(TIGHT, preload=["numpy", "coursekit.probes", "coursekit.check.rules"]) as started:
         yield started
 
 

@@ -17,11 +17,10 @@ from this_course import exercises_of
 
 from autograder.grade.submission_run import read_attempt
 from autograder.sandbox import Limits, Sandbox, Session, bubblewrap
-from coursekit.check.guard import guard
+from coursekit.check.attempts import read
 from coursekit.check.judge import Attempt, Expectation, Judgement, judge, not_run
-from coursekit.check.lab import run_cases
-from coursekit.check.readings import read
-from coursekit.check.reference import load_reference
+from coursekit.check.lab import load_reference, run_cases
+from coursekit.check.rules import guard
 
 pytestmark = [
     pytest.mark.sandbox,

@@ -53,7 +53,7 @@ def self_attention_loops(x):
     """),
     attack("probes-patched", "the probes return what the visible cases expect", """
         import coursekit.probes, coursekit.probes.self_attention as mine
-        from coursekit.check.reference import load_reference
+        from coursekit.check.lab import load_reference
         known = load_reference("02_self_attention").expectations["self_attention_loops"]
         def forged(namespace, inputs, mode):
             return dict(known[0].expected)
@@ -72,7 +72,7 @@ def self_attention_loops(x):
                     return {"block_queries": 1, "block_keys": 1, "key_blocks": 1}
             """).strip())), {"design": "graded"}),
     attack("visible-lookup", "a table of the visible cases instead of an answer", """
-        from coursekit.check.reference import load_reference
+        from coursekit.check.lab import load_reference
         known = load_reference("02_self_attention").expectations["self_attention_loops"]
         def self_attention_loops(x):
             for case in known:
@@ -118,7 +118,7 @@ def self_attention_loops(x):
     """, ("graded", "error", "crashed", "missing"), harms_itself=True),
     attack("modules-poisoned", "sys.modules holds false modules", """
         import sys, types
-        for name in ("numpy", "msgpack", "coursekit.probes", "coursekit.probes.driving", "coursekit.check.guard"):
+        for name in ("numpy", "msgpack", "coursekit.probes", "coursekit.probes.driving", "coursekit.check.rules"):
             sys.modules[name] = types.ModuleType(name)
         def self_attention_loops(x):
             return x
@@ -302,7 +302,7 @@ def self_attention_loops(x):
             raise NotFound("nothing to see")
     """, "missing"),
     attack("forged-forbidden", "says that the rules forbid it", """
-        from coursekit.check.guard import ForbiddenCall
+        from coursekit.check.rules import ForbiddenCall
         def self_attention_loops(x):
             raise ForbiddenCall("<script>alert(1)</script>")
     """, "forbidden", silent="<script>"),

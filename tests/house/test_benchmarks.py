@@ -11,7 +11,7 @@ import sys
 import pytest
 from this_course import ROOT, exercises_of
 
-from coursekit.check.reference import load_reference
+from coursekit.check.lab import load_reference
 
 PROGRAMS = sorted(path.stem for path in (ROOT / "benchmarks").glob("*.py"))
 LAB = "02_self_attention"

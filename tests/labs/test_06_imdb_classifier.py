@@ -6,7 +6,7 @@ from lab_matrix import LabTests, expectations
 from this_course import exercises_of
 
 from autograder.declare import Case
-from coursekit.check.diagnosis import diagnose
+from coursekit.check.comparison import diagnose
 from exercises.imdb_classifier.derive_loss_gradient import gradients
 from exercises.imdb_classifier.measure_difference import every, middle, paired_bootstrap, redrawn
 

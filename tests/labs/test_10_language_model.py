@@ -5,7 +5,7 @@ from lab_matrix import LabTests, expectations, namespace, outcome, solution_sour
 from this_course import exercises_of
 
 from autograder.declare.exercise import Exercise
-from coursekit.check.properties import lacking
+from coursekit.check.comparison import lacking
 from coursekit.lecture.pages.language_model import PlainLanguageModel
 from coursekit.probes.language_model import PROBES, model_paths, parameters_and_cache
 

@@ -13,7 +13,7 @@ from autograder.course.settings import load_course
 from autograder.grade.marks import Mark, make_mark
 from autograder.grade.results import ExerciseResult, GroupResult, LabResult
 from autograder.pages.feedback import find_to_mend, write_feedback
-from coursekit.check.reference import load_reference
+from coursekit.check.lab import load_reference
 
 LAB = "02_self_attention"
 COURSE = replace(load_course(ROOT), site="https://course.org/here", jupyterlab="https://hub.org/lab/tree/c")

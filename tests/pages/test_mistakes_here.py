@@ -18,8 +18,7 @@ from autograder.course.settings import load_course
 from autograder.declare.course_exercises import declared_exercises
 from autograder.integrations.site import mistakes_here
 from autograder.integrations.site.mistakes_here import CHOICES, EXERCISE, LAB, LEADING, TAG, Choice, MistakesHere
-from coursekit.check.lab import Lab
-from coursekit.check.reference import load_reference
+from coursekit.check.lab import Lab, load_reference
 
 IDS = [choice.id or "right" for choice in CHOICES]
 

@@ -14,8 +14,8 @@ from autograder.declare.exercise import FIND_THE_BUG
 from coursekit.check.attempts import attempt
 from coursekit.check.judge import Expectation
 from coursekit.check.lab import run_cases
-from coursekit.probes.arguments import ContractError, shorter
 from coursekit.probes.driving import LayerProbe, function, function_of, record
+from coursekit.probes.evidence import ContractError, shorter
 
 X = np.array([[1.0, 2.0], [3.0, 4.0]], "float32")
 

@@ -16,14 +16,13 @@ import pytest
 from lab_matrix import LABS, expectations, namespace, solution_sources
 from this_course import exercises_of
 
-from coursekit.check.attempts import attempt
+from coursekit.check.attempts import UNREADABLE, attempt, find_reading, read
+from coursekit.check.comparison import READS
 from coursekit.check.judge import Attempt, judge, problem
-from coursekit.check.properties import READS
-from coursekit.check.readings import UNREADABLE, find_reading, read
-from coursekit.check.reference import load_reference
+from coursekit.check.lab import load_reference
 from coursekit.probes import load_probe
 from coursekit.probes.evidence import REFUSED, Asked, part_of_grid, taken
-from coursekit.probes.sharing import LayerCache, sharing
+from coursekit.probes.layers import LayerCache, sharing
 
 ROOT = Path(__file__).resolve().parents[2]
 # Results that are what the student's own function returned, as a text or a truth value.
@@ -236,7 +235,7 @@ def test_nobody_fills_the_graders_memory_with_what_comes_back(lab, name, mode, m
 def test_a_library_that_is_missing_opens_no_hole(monkeypatch):
     assert find_reading("01_averages", "mean") is None, "a lab of another course"
     missing = ModuleNotFoundError("No module named 'scipy'", name="scipy")
-    monkeypatch.setattr("coursekit.check.readings.load_probe", mock.Mock(side_effect=missing))
+    monkeypatch.setattr("coursekit.check.attempts.load_probe", mock.Mock(side_effect=missing))
     with pytest.raises(ModuleNotFoundError):
         find_reading("05_positional_encoding", "such an exercise")
 

@@ -7,14 +7,13 @@ import pytest
 from lab_matrix import exercises, expectations, namespace, solution_sources
 from this_course import exercises_of
 
-from coursekit.check.diagnosis import agrees
+from coursekit.check.attempts import plain, read
+from coursekit.check.comparison import agrees
 from coursekit.check.judge import Attempt
 from coursekit.check.lab import run_cases
-from coursekit.check.plain import plain
-from coursekit.check.readings import read
 from coursekit.probes import described, load_probe
 from coursekit.probes.driving import BuiltLayer, LayerProbe
-from coursekit.probes.sharing import LayerCache, sharing
+from coursekit.probes.layers import LayerCache, sharing
 
 pytestmark = pytest.mark.long
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coursekit.probes.arguments import as_numbers
+from coursekit.probes.evidence import as_numbers
 
 
 @pytest.mark.parametrize(

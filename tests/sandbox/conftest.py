@@ -12,7 +12,7 @@ from autograder.sandbox import Sandbox
 @pytest.fixture(scope="module")
 def sandbox():
     """A worker without TensorFlow: it starts in a second, and its walls are the same."""
-    with Sandbox(TIGHT, preload=["numpy", "coursekit.probes", "coursekit.check.guard"]) as started:
+    with Sandbox(TIGHT, preload=["numpy", "coursekit.probes", "coursekit.check.rules"]) as started:
         yield started
 
 

@@ -103,7 +103,7 @@ def test_a_pickle_is_never_opened(session, tmp_path):
         ("right", "get_ipython().events.register('post_run_cell', lambda *a: __import__('sys').exit())"),
         ("failed", "get_ipython().display_formatter = get_ipython().displayhook = None"),
         ("crashed", "import worker.protocol as p; p.encode = p.receive = p.decode = None"),
-        ("forged", "import coursekit.check.plain as p; p.plain = p._plain = lambda *a: {'score': 100}"),
+        ("forged", "import coursekit.check.attempts as p; p.plain = p._plain = lambda *a: {'score': 100}"),
         ("forged", "import coursekit.probes as p; p.described = lambda *a: lambda *b: {'output': 1}"),
         ("right", "import os, socket; os._exit = socket.socket.sendall = None"),
         ("right", "import atexit; atexit.register(lambda: 1 / 0)"),

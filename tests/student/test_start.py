@@ -13,7 +13,7 @@ from site_building import ROOT
 from typer.testing import CliRunner
 
 from coursekit.check.judge import ExerciseSpec, Judgement
-from coursekit.check.reference import load_reference
+from coursekit.check.lab import load_reference
 from coursekit.check.report import Report
 from coursekit.start import PAGE, points_shown, write_start_page
 from coursekit.terminal import app

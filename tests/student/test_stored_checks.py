@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.check.reference import load_reference
+from coursekit.check.lab import load_reference
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSED = re.compile(r"✓</span> ([^<]+)</div>")

@@ -23,7 +23,7 @@ from autograder.declare.course_exercises import declared_exercises
 from autograder.declare.declaration import Case
 from autograder.declare.exercise import Exercise
 from coursekit.check.judge import Attempt, judge
-from coursekit.check.reference import load_reference
+from coursekit.check.lab import load_reference
 from coursekit.check.report import TO_THE_COURSE, Report
 from coursekit.generator import Generator
 
