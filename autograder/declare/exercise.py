@@ -138,6 +138,8 @@ class Exercise(Declaration):
     ) -> None:
         """Declare the standard group `training`: a layer works inside a graph, and its gradients are right.
 
+        Where optional inputs are drawn, it also has to work inside a graph without them.
+
         Args:
             draw: draws the inputs, or a pair of them: for the graph, and smaller ones for the gradients, of which each
                 number costs two runs of the formula.
@@ -152,6 +154,9 @@ class Exercise(Declaration):
             results = self.reference(Case(small)).items()
             cotangents = {f"cotangent.{key}": rng.normal(size=value.shape).astype("float32") for key, value in results}
             yield Case({**small, **cotangents}, "gradients, compared with numerical ones", mode="gradient")
+            if optional := [name for name in self.layer.get("optional", ("mask",)) if name in large]:
+                rest = {name: value for name, value in large.items() if name not in optional}
+                yield Case(rest, f"inside tf.function, {unknown} unknown, without {', '.join(optional)}", mode="graph")
 
         self.group("works inside tf.function, and gradients reach every weight", points=points, training=train)
 
