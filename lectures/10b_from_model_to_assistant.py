@@ -17,7 +17,7 @@
 #
 # **Here a reward made likely what it counted, out of what the model could already write: so read the answers, not the reward.**
 #
-# [← 10 · A language model of your own](10_language_model.ipynb) · [Lab 10](../labs/10_language_model/10_language_model.ipynb)
+# [← 10 · A language model of your own](10_language_model.ipynb) · [Lab 10b](../labs/10b_from_model_to_assistant/10b_from_model_to_assistant.ipynb)
 #
 # You give your model one point for each function that Python accepts, and nothing for any other. It practises for a minute. **What will it write then?** Write down one function body. You will see it in fifteen minutes.
 #

@@ -40,6 +40,7 @@ OWN = {
     "bpe_encode": {"ids"},
     "bpe_decode": {"text"},
     "generate": {"tokens"},
+    "measure_reward": {"conclusion"},
 }
 
 

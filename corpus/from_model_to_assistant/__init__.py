@@ -1,0 +1,1 @@
+"""Lab 10b: solutions as different students write them."""

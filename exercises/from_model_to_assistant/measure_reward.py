@@ -1,0 +1,270 @@
+"""Lab 10b, exercise `measure_reward`."""
+
+import re
+from functools import partial
+
+import numpy as np
+
+from autograder.declare import Advice, Case, Exercise, edit
+from exercises.drawing import drawn_until
+
+exercise = Exercise("measure_reward", own_probe=True, returns=("before", "after", "elsewhere", "one_shape"))
+
+
+@exercise.formula
+def shares(prompts, bodies_before, bodies_after):
+    """Shares of answers that earn the point: before, after, and after behind the next prompt; the commonest shape."""
+    following = [*prompts[1:], prompts[0]]
+    before = earned(prompts, bodies_before).mean()
+    after = earned(prompts, bodies_after).mean()
+    elsewhere = earned(following, bodies_after).mean()
+    shapes = [shape(body) for body in bodies_after]
+    one_shape = max(shapes.count(each) for each in shapes) / len(shapes)
+    return {"before": before, "after": after, "elsewhere": elsewhere, "one_shape": one_shape}
+
+
+@exercise.formula_for("conclusion")
+def conclusion(prompts, bodies_before, bodies_after):
+    """What the shares say; differences of a fifth count. The drawn models differ by far less, or by far more."""
+    found = shares(prompts, bodies_before, bodies_after)
+    is_more = found["after"] - found["before"] > 0.2
+    is_one_shape = found["one_shape"] > 0.5
+    is_its_own = found["after"] - found["elsewhere"] > 0.2
+    by_prompt = "own prompt" if is_its_own else "any prompt"
+    told = "one shape" if is_one_shape else by_prompt
+    return {"conclusion": told if is_more else "unchanged"}
+
+
+def earned(prompts: list[str], bodies: list[str]) -> np.ndarray:
+    """1 where a body of those that are drawn here reads a parameter of its prompt."""
+    return np.array([float(reads(prompt, body)) for prompt, body in zip(prompts, bodies, strict=True)])
+
+
+def reads(prompt: str, body: str) -> bool:
+    """Whether a name of the body stands between the brackets of the prompt; no attribute is called like a parameter."""
+    return bool({*re.findall(r"\w+", prompt.partition("(")[2])} & {*re.findall(r"\w+", body)})
+
+
+def shape(body: str) -> str:
+    """The body with x for every word: no two templates have the same one."""
+    return re.sub(r"[a-z_]+", "x", body)
+
+
+PARAMETERS = [
+    "path",
+    "name",
+    "value",
+    "key",
+    "data",
+    "items",
+    "width",
+    "stream",
+    "node",
+    "mode",
+    "text",
+    "limit",
+    "parts",
+    "source",
+    "query",
+    "token",
+]
+VERBS, NOUNS = (
+    ["get", "set", "find", "read", "write", "load", "make", "test"],
+    ["field", "line", "entry", "part", "table", "image", "state", "order"],
+)
+ATTRIBUTES = ["owner", "first", "parent", "buffer", "handler", "config", "total", "offset", "closed"]
+TEMPLATES = [
+    "return {p}", "return {p}.{a}", "return {p}.{a}()", "return {p}[0]", "return [{p}]", "return {p} + 1",
+    "return -{p}", "return {p}.{a}.{b}", "return {p} == 1", "{p}.{a} = 1", "return {p}.{a}({p})", "return {p} * 2",
+    "return {p}.{a}[0]", "return {{{p}: 1}}", "return {p}, 1", "return {p}.{a}().{b}", "return {p}[1:]",
+    "return {p}.{a} + 1", "return {p}.{a} == 1",
+]  # fmt: skip
+
+
+def _body(rng, name: str, templates: list[str]) -> str:
+    a, b = (str(each) for each in rng.permutation(ATTRIBUTES)[:2])
+    return f"\n    {templates[rng.integers(len(templates))].format(p=name, a=a, b=b)}\n"
+
+
+def _prompts(rng, count: int) -> list[str]:
+    """Different first lines with two parameters each; each line's are others than those of the line before."""
+    names = [f"{verb}_{noun}" for verb in VERBS for noun in NOUNS]
+    chosen = [names[place] for place in rng.permutation(len(names))[:count]]
+    return [f"def {name}(self, {', '.join(str(each) for each in rng.permutation(PARAMETERS)[:2])}):" for name in chosen]
+
+
+def _own(rng, prompt: str) -> str:
+    """One of the prompt's parameters, but not `self`."""
+    return re.findall(r"\w+", prompt.partition("(")[2])[1 + int(rng.integers(2))]
+
+
+def _written(rng, prompts: list[str], share: float, templates: list[str] = TEMPLATES, own: float = 1.0) -> list[str]:
+    """Bodies that read a parameter with probability `share`; so much of it is one of the prompt's own, else `self`."""
+
+    def name(prompt: str) -> str:
+        if rng.random() < share:
+            return _own(rng, prompt) if rng.random() < own else "self"
+        return "registry"
+
+    return [_body(rng, name(prompt), templates) for prompt in prompts]
+
+
+KINDS = {  # the law of each model, before and after: how often it reads a parameter, which one, and in which shapes
+    "unchanged": ({"share": 0.3}, {"share": 0.3}),
+    "unchanged, high": ({"share": 0.9}, {"share": 0.9}),
+    "unchanged, one shape": ({"share": 0.9, "own": 0.0, "templates": TEMPLATES[:1]},) * 2,
+    "one shape": ({"share": 0.2}, {"share": 0.95, "own": 0.0, "templates": TEMPLATES[2:3]}),
+    "one body": ({"share": 0.2}, {"share": 0.97, "own": 0.0, "templates": TEMPLATES[:1]}),
+    "any prompt": ({"share": 0.2}, {"share": 0.9, "own": 0.06}),
+    "own prompt": ({"share": 0.2}, {"share": 0.85}),
+}
+
+
+def _inputs(rng, kind: str, count: int) -> dict:
+    prompts = _prompts(rng, count)
+    before, after = (_written(rng, prompts, **law) for law in KINDS[kind])
+    if kind == "one shape":  # other attributes each time, so that hardly two bodies are equal
+        after = [re.sub(r"\.\w+", f".{NOUNS[place % 8]}_{VERBS[place // 8]}", body) for place, body in enumerate(after)]
+    return {"prompts": prompts, "bodies_before": before, "bodies_after": after}
+
+
+def _is_clear(inputs: dict, kind: str) -> bool:
+    """Whether the samples say what the laws are, by any sensible rule; equal laws differ, by less than 1.5 errors."""
+    found, count = shares(**inputs), len(inputs["prompts"])
+    rise, apart = found["after"] - found["before"], found["after"] - found["elsewhere"]
+    error = np.sqrt((found["after"] * (1 - found["after"]) + found["before"] * (1 - found["before"])) / count)
+    as_law = {**conclusion(**inputs)}["conclusion"] == kind.partition(",")[0].replace("body", "shape")
+    if kind.startswith("unchanged"):
+        return bool(as_law and 0.03 < rise < 1.5 * error)
+    is_skill = apart > 0.45 if kind == "own prompt" else (kind == "any prompt") * 0.03 <= apart < 1.5 * error
+    is_mixed = found["one_shape"] < 0.25 if kind.endswith("prompt") else found["one_shape"] > 0.8
+    return bool(as_law and rise > 0.45 and is_skill and is_mixed)
+
+
+def _case(rng, kind: str, count: int = 60) -> Case:
+    inputs = drawn_until(lambda drawn: _is_clear(drawn, kind), partial(_inputs, rng, kind, count))
+    return Case(inputs, f"{count} answers of each of two models", mode="conclusion")
+
+
+def _apart(inputs: dict) -> bool:
+    """Whether the four shares, and those that a wrong pairing gives, all differ."""
+    back = {**inputs, "prompts": inputs["prompts"][-1:] + inputs["prompts"][:-1]}
+    ahead = earned([*inputs["prompts"][1:], inputs["prompts"][0]], inputs["bodies_before"]).mean()
+    backward = earned(back["prompts"], inputs["bodies_after"]).mean()
+    equal_bodies = max(inputs["bodies_after"].count(each) for each in inputs["bodies_after"])
+    found = [*shares(**inputs).values(), ahead, backward, equal_bodies / len(inputs["prompts"])]
+    return len({round(share, 6) for share in found}) == len(found) and min(found) > 0
+
+
+@exercise.group("four shares", points=2)
+def values(rng):
+    for count in (23, 17):
+        laws = {"share": 0.4}, {"share": 0.7, "templates": [*TEMPLATES[:3], *TEMPLATES[1:3]]}
+
+        def draw(count=count, laws=laws):
+            prompts = _prompts(rng, count)
+            before, after = (_written(rng, prompts, **law) for law in laws)
+            return {"prompts": prompts, "bodies_before": before, "bodies_after": after}
+
+        yield Case(drawn_until(_apart, draw), f"{count} answers of each of two models")
+
+
+def _in_any_order(rng, *kinds: str) -> list[Case]:
+    return [_case(rng, kinds[place]) for place in rng.permutation(len(kinds))]
+
+
+@exercise.group("does it earn more than before?", points=2)
+def more(rng):
+    return _in_any_order(
+        rng, "unchanged", "unchanged, high", "unchanged, one shape", "own prompt", "one body", "any prompt"
+    )
+
+
+@exercise.group("by one shape, or by many?")
+def many(rng):
+    return _in_any_order(rng, "one body", "one shape", "own prompt", "own prompt", "any prompt")
+
+
+@exercise.group("behind its own prompt, or behind any?")
+def own(rng):
+    return _in_any_order(rng, "any prompt", "any prompt", "own prompt", "own prompt", "one shape")
+
+
+MORE = 'found["after"] - found["before"] > 0.2'
+ITS_OWN = 'found["after"] - found["elsewhere"] > 0.2'
+TOLD = '"one shape" if is_one_shape else by_prompt'
+ELSEWHERE = "earned(following, bodies_after).mean()"
+
+exercise.mistakes(
+    any_difference=edit(MORE, 'found["after"] > found["before"]')
+    | "Any rise counts as more. Two samples of one and the same model differ, too: how much, the standard error says."
+    | "Of 60 answers a share of 0.3 varies with a standard error of √(0.3 · 0.7/60) = 0.06, and two shares vary both.",
+    base_rate_forgotten=edit(MORE, 'found["after"] > 0.5', see="10b#sharpened")
+    | "A high share counts as learned, whatever it was before. Compare with the model before."
+    | "Which share earns the point without any training?",
+    shape_before_rise=edit("told if is_more", "told if is_more or is_one_shape")
+    | "One shape is concluded although the model earns no more than before. The first row of the table that holds "
+    "counts.",
+    bodies_counted=edit(
+        "shapes = [shape(body) for body in bodies_after]", "shapes = bodies_after", see="10b#next-reward"
+    )
+    | "Equal bodies are counted, not equal shapes. `self.a()` and `self.b()` are two texts of one shape."
+    | "`shape_of(body)` has one letter for every name.",
+    shapes_ignored=edit("told = " + TOLD, "told = by_prompt", see="10b#next-reward")
+    | "The shapes are not looked at: a model that always writes one body counts as one that writes many.",
+    prompt_before_shape=edit(TOLD, '"one shape" if is_one_shape and is_its_own else by_prompt')
+    | "A model of one shape is called `any prompt`. The rows of the table are tried from top to bottom.",
+    other_prompt_ignored=edit("is_its_own = " + ITS_OWN, "is_its_own = True", see="10b#sharpened")
+    | "What the bodies earn behind another prompt is not looked at. A body that reads `self` earns everywhere.",
+    prompts_exchanged=edit(
+        '"own prompt" if is_its_own else "any prompt"', '"any prompt" if is_its_own else "own prompt"'
+    )
+    | "The last two conclusions are exchanged. Where another prompt costs the point, the body is for its own prompt.",
+    any_loss_is_skill=edit(ITS_OWN, 'found["after"] > found["elsewhere"]')
+    | "Any loss behind another prompt counts as skill. Two shares of one and the same law differ, too.",
+    before_behind_others=edit(ELSEWHERE, "earned(following, bodies_before).mean()")
+    | "`elsewhere` is of the model before. It is of the model after the training.",
+    same_prompt=edit(ELSEWHERE, "earned(prompts, bodies_after).mean()")
+    | "`elsewhere` is `after` again: each body stands behind its own prompt.",
+    previous_prompt=edit("[*prompts[1:], prompts[0]]", "[prompts[-1], *prompts[:-1]]")
+    | "Each body stands behind the prompt before its own. Put it behind the next one, the last body behind the first.",
+    shapes_of_before=edit("for body in bodies_after", "for body in bodies_before")
+    | "The shapes are those of the model before. Count those after the training.",
+    number_of_shapes=edit("max(shapes.count(each) for each in shapes) / len(shapes)", "len(set(shapes)) / len(shapes)")
+    | "This is how many shapes there are, as a share. Give the share of the commonest one.",
+    shape_counted=edit("/ len(shapes)", "") | "`one_shape` is a number of answers. Give their share.",
+    counts=edit(
+        ("earned(prompts, bodies_before).mean()", "earned(prompts, bodies_before).sum()"),
+        ("earned(prompts, bodies_after).mean()", "earned(prompts, bodies_after).sum()"),
+        (ELSEWHERE, "earned(following, bodies_after).sum()"),
+    )
+    | "These are sums of points. Give shares: divide by the number of answers.",
+    exchanged=edit(
+        ("earned(prompts, bodies_before)", "earned(prompts, bodies_after)"),
+        ("earned(prompts, bodies_after)", "earned(prompts, bodies_before)"),
+    )
+    | "`before` and `after` are exchanged.",
+)
+
+exercise.advice(
+    values=Advice(
+        value="`reward(prompt, body)` gives 1 or 0. Take three means of it, and the share of the commonest "
+        "`shape_of(body)`."
+    ),
+    more="Two samples of one model differ by chance. A difference counts that is well above its standard error.",
+    many="`Counter(shape_of(body) for …).most_common(1)` gives the commonest shape and how often it stands there.",
+    own="Take the same bodies, and ask the reward behind another prompt. Does that cost the point?",
+)
+exercise.hints(
+    values=(
+        "`after` is a list of pairs. `prompts[1:] + prompts[:1]` are the prompts, each moved to the answer before it.",
+        "Print ten pairs of a body and the next prompt.",
+    ),
+    more=(
+        "A share a of n answers has the standard error √(a(1 − a)/n). That of a difference is the root of the sum of "
+        "both squares.",
+        "A common choice: it counts from two or three standard errors on.",
+    ),
+    many="More than half of the answers of one shape: that is `one_shape > 0.5`.",
+    own="If a body earns as much behind any prompt, what has it read of its own one?",
+)
