@@ -159,21 +159,19 @@ class TalkingModel:
 
     def __init__(self, model: Any, tokens: ChatTokens):
         self.model, self.tokens = model, tokens
-        self._steps: tuple[Callable[..., Any], Callable[..., Any]] | None = None
+        self._traced: Callable[..., Any] | None = None
 
     @property
     def is_fast(self) -> bool:
-        return self._steps is not None
+        return self._traced is not None
 
     def __call__(self, ids: Any, caches: Any = None) -> Any:
         """ids (B, T) -> what the model returns: lab 10's (logits (B, T, V), caches), lecture 10's the logits."""
-        if self._steps and np.shape(ids)[0] == 1 and (caches is None or np.shape(ids)[1] == 1):
-            first, step = self._steps
-            ids = np.asarray(ids, "int32")
-            return first(ids) if caches is None else step(ids, [tuple(pair) for pair in caches])
+        if self._traced and np.shape(ids)[0] == 1:
+            return self._traced(ids, caches)
         return self._eagerly(ids, caches)
 
-    def _eagerly(self, ids: Any, caches: Any) -> Any:
+    def _eagerly(self, ids: Any, caches: Any = None) -> Any:
         from coursekit.lecture.pages import parts
 
         with parts.constants(base=SMOLLM2_BASE, epsilon=SMOLLM2_EPSILON):
@@ -185,19 +183,12 @@ class TalkingModel:
         Returns:
             "", or why the class cannot be made into a graph: it then goes on as it is, slowly.
         """
-        import tensorflow as tf
+        from coursekit.lecture.pages import training
 
-        size = SMOLLM2["d_model"] // SMOLLM2["num_heads"]
-        part = tf.TensorSpec((1, SMOLLM2["num_kv_heads"], None, size), "float32")
-        caches = [(part, part)] * SMOLLM2["num_layers"]
-        first = tf.function(lambda ids: self._eagerly(ids, None), input_signature=[tf.TensorSpec((1, None), "int32")])
-        step = tf.function(self._eagerly, input_signature=[tf.TensorSpec((1, 1), "int32"), caches])
         try:
-            _, kept = first(np.zeros((1, 2), "int32"))
-            step(np.zeros((1, 1), "int32"), [tuple(pair) for pair in kept])
+            self._traced = training.traced(self._eagerly)
         except Exception as error:  # whatever a class can raise that was never traced
             return f"{type(error).__name__}: {str(error).strip().splitlines()[0][:200] if str(error).strip() else ''}"
-        self._steps = first, step
         return ""
 
     def next_tokens(self, text: str, most: int = 3) -> list[tuple[str, float]]:

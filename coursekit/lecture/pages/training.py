@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import keras
 import matplotlib.pyplot as plt
@@ -22,7 +23,9 @@ __all__ = [
     "STEPS",
     "fit_on",
     "held_out_bits",
+    "in_graph",
     "show_bits",
+    "traced",
     "train",
     "trained_live",
     "windows",
@@ -131,6 +134,40 @@ def trained_live(
 
     model, _, _ = train(build, stream, seed=1, steps=steps, watch=watch, watch_at=[*range(20, steps, 20), steps])
     return model
+
+
+def traced(model: Callable[..., Any]) -> Callable[..., Any]:
+    """Two graphs of a model, as one function of ids (1, t) and caches: for a prompt, and for the tokens behind it.
+
+    Args:
+        model: called as model(ids) or model(ids, caches=…); returns logits and caches, a pair of (1, G, t, K) a block.
+
+    Raises:
+        Exception: the model cannot be traced.
+    """
+    _, kept = model(np.zeros((1, 2), "int32"))
+    caches = [
+        tuple(tf.TensorSpec((1, part.shape[1], None, part.shape[3]), part.dtype) for part in pair) for pair in kept
+    ]
+    ids = tf.TensorSpec((1, None), "int32")
+    first = tf.function(lambda ids: model(ids), input_signature=[ids])
+    step = tf.function(lambda ids, caches: model(ids, caches=caches), input_signature=[ids, caches])
+    first.get_concrete_function(), step.get_concrete_function()
+
+    def call(ids, caches=None):
+        ids = np.asarray(ids, "int32")
+        return first(ids) if caches is None else step(ids, [tuple(pair) for pair in caches])
+
+    return call
+
+
+def in_graph(model: Callable[..., Any]) -> Callable[..., Any]:
+    """The model as `traced` makes it; the model itself, which is said, where it cannot be traced."""
+    try:
+        return traced(model)
+    except Exception as error:  # whatever a class can raise that was never traced
+        print(f"Your model does not run inside tf.function, so it writes slowly ({type(error).__name__}).")
+        return model
 
 
 def show_bits(steps: Sequence[int], bits: Sequence[float], last: int) -> None:
