@@ -312,6 +312,12 @@ for p in (0.9, 0.5, 0.01):
     print(f"p = {p:4}: loss {float(keras.losses.BinaryCrossentropy()([[1.0]], [[p]])):.2f}")
 
 # %% [markdown]
+# <details><summary>Which way does training push the logit?</summary>
+#
+# With label y the loss is $-y\ln p-(1-y)\ln(1-p)$. Its derivative by p is $(p-y)/(p(1-p))$. With p = σ(z), the derivative of p by the logit z is $p(1-p)$. In the product this factor cancels: the loss has the derivative $p-y$ by the logit, the error itself.
+#
+# </details>
+#
 # **Cross-entropy is minus the logarithm of the probability of the correct label: one confident error can cost more than six guesses.**
 
 # %% [markdown]

@@ -74,10 +74,10 @@ def without_residual(page, parts) -> None:
         "whoever knows only the position, not the digits, gets {:.0f} %", position, holds=max(twelve) * 100 < position
     )
     rows = np.array(page.numbers("gradients", r"(?:tokens|numbers|W_[qv]) +(\S+) +(\S+) +(\S+) +(\S+) +(\S+)"))
-    cosine, size, query, value = rows.reshape(3, 4, 5).swapaxes(0, 1)  # stacks by blocks 1, 2, 3, 5, 12
+    cosine, size, query, value = rows.reshape(3, 4, 5).swapaxes(0, 1)  # stacks by blocks 0, 1, 2, 4, 11
     page.says("The gradient of $W_v$ has about the same size in all blocks.", holds=max(value[0]) < 2 * min(value[0]))
     page.says(
-        "That of $W_q$ is exactly {:.0f} from block {:d} on.", query[0, 3], 5,
+        "That of $W_q$ is exactly {:.0f} from block {:d} on.", query[0, 3], 4,
         holds=[query[0, 2] > 0, query[0, 3] == query[0, 4] == 0],
     )  # fmt: skip
     page.says(
@@ -85,7 +85,7 @@ def without_residual(page, parts) -> None:
         holds=[cosine[0, 0] < 0.7, cosine[0, 1] == 1],
     )  # fmt: skip
     page.says("with norms, the cosine after two fresh blocks is {:.2f}.", cosine[1, 1])
-    page.says("down to exactly 0 in block 5", holds=query[0, 3] == 0)
+    page.says("down to exactly 0 in block 4", holds=query[0, 3] == 0)
     page.says("the numbers shrink to {:.3f} in twelve blocks", size[0, 4], holds=size[0, 0] > 100 * size[0, 4])
     page.says(
         "It reaches 1 after two blocks in the stack of the question and after three with norms", holds=[
@@ -95,7 +95,9 @@ def without_residual(page, parts) -> None:
     page.says("it falls to 0 within five blocks in the stack of the question", holds=query[0, 3] == 0)
     page.says("with them the collapse takes three blocks in place of two", holds=[cosine[1, 1] < 1, cosine[1, 2] == 1])
     page.says("With the sums the cosine rises slowly, to {:.2f} after twelve blocks.", cosine[2, 4])
-    alone = np.array(page.numbers("control", r"12: +\S+ \S+ (\S+) \S+ (\S+)")).reshape(3, 2)  # both, attention, network
+    alone = np.array(page.numbers("control", r"12 blocks: +\S+ \S+ (\S+) \S+ (\S+)")).reshape(
+        3, 2
+    )  # both, attention, network
     page.says(
         "Attention alone is as fast as both together: {:.2f} after two blocks.", alone[1, 0],
         holds=alone[0, 0] == alone[1, 0],
@@ -105,7 +107,7 @@ def without_residual(page, parts) -> None:
 
 def norm(page, parts) -> None:
     weights = page.numbers(
-        "largest", r"without a norm: largest weight in blocks 1, 4, 8, 12: \[([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)"
+        "largest", r"without a norm: largest weight in blocks 0, 3, 7, 11: \[([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)"
     )
     page.says("soon each softmax puts nearly all its weight on one token", holds=[weights[0] < 0.5, weights[2] > 0.95])
     size = np.array(page.numbers("largest", r"without a norm: .*\[ *([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)\]"))
