@@ -260,21 +260,21 @@ def test_the_lecture_on_masking_opens_with_later_tokens_hidden_and_says_that_the
     assert shown[-1] == "0 %"
     names = [name.text for name in guesses.find_elements(By.CSS_SELECTOR, ".strip-name")]
     assert names == ["whole sentence", "look-ahead mask"]
-    title = "Block 1, head 0"
+    title = "Block 0, head 0"
     assert title in window.find(".strip-asked").text
     choose(window, "Head", "2")
-    assert "Block 1, head 2" in window.find(".strip-asked").text, "the answer stays while heads are changed"
+    assert "Block 0, head 2" in window.find(".strip-asked").text, "the answer stays while heads are changed"
 
 
-def test_heads_are_counted_from_0_as_in_the_lectures_and_blocks_from_1(window, home):
+def test_heads_and_blocks_are_counted_from_0_as_in_the_lectures(window, home):
     open_strip(window, home, ATTENTION)
     groups = [group.text.split() for group in window.all(".strip-controls .strip-choices")]
-    assert groups == [["Block", "1", "2", "3"], ["Head", "0", "1", "2", "3"]]
+    assert groups == [["Block", "0", "1", "2"], ["Head", "0", "1", "2", "3"]]
     stage(window, "heads")
     titles = [title.text.split(":")[0] for title in window.all(".strip-heads .strip-title")]
     assert titles == [f"head {number}" for number in range(4)]
     stage(window, "guess")
-    assert "head 0 of block 1" in window.find(".strip-asked").text
+    assert "head 0 of block 0" in window.find(".strip-asked").text
     window.click(".strip-asked button", "It stays")
     assert [header.text for header in window.all(".strip-table thead th")] == [f"head {h} off" for h in range(4)]
 
@@ -317,7 +317,7 @@ def test_a_head_is_switched_off_only_after_a_prediction_and_what_changes_is_told
     assert ("That is right" in said) == (lists[0] == lists[1]) == ("it stays “" in said)
     assert len(window.all(".strip-table tbody td")) == 12
     choose(window, "Head", "3")
-    assert "head 3 of block 1" in window.find(".strip-asked").text
+    assert "head 3 of block 0" in window.find(".strip-asked").text
     assert not window.all(".strip-table"), "another head is another question"
 
 

@@ -113,7 +113,7 @@ const residual = {
     const stream = [run.start, ...run.blocks.map((each) => each.after)];
     const lengths = stream.map((each) => length(row(each, view.state.i, D)));
     const top = Math.max(...lengths);
-    const named = ["start", ...run.blocks.map((_, b) => `after block ${b + 1}`)];
+    const named = ["start", ...run.blocks.map((_, b) => `after block ${b}`)];
     place.append(
       view.tokens("Token"),
       vectors(view, [

@@ -36,7 +36,7 @@ function guessed({ model, ids, options, state, words }) {
 function answer(view, said) {
   const { words, state } = view;
   const moved = later(view);
-  const title = `Block ${state.block + 1}, head ${state.head}: weight on later tokens without the mask`;
+  const title = `Block ${state.block}, head ${state.head}: weight on later tokens without the mask`;
   return [
     prose(
       `You said: ${ROWS.find(([value]) => value === said)[1].toLowerCase()}. ` +

@@ -140,7 +140,7 @@ class Strip {
     this.controls.replaceChildren(
       choices(
         "Block",
-        model.blocks.map((b) => [b, String(b + 1)]),
+        model.blocks.map((b) => [b, String(b)]),
         this.state.block,
         (chosen) => this.show({ block: chosen }),
       ),

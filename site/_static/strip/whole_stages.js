@@ -57,7 +57,7 @@ function alike(view) {
     );
   });
   const top = Math.max(...withThem, ...without);
-  const named = ["start", ...model.blocks.map((b) => `after block ${b + 1}`)];
+  const named = ["start", ...model.blocks.map((b) => `after block ${b}`)];
   const list = (lengths, role, label) =>
     titled(
       label,
@@ -113,7 +113,7 @@ function everyHead(view, likely, read) {
       const told = instead === first ? share(now[first]) : `${share(now[first])}, first: ${model.pieces[instead]}`;
       return make("td", { className: instead === first ? "" : "strip-special" }, told);
     });
-    return [`block ${b + 1}`, ...cells];
+    return [`block ${b}`, ...cells];
   });
   const titles = ["", ...model.heads.map((h) => `head ${h} off`)];
   const changed = rows.flat().filter((each) => each.className === "strip-special").length;
@@ -144,7 +144,7 @@ const whole = {
     const hide = choices("Hide a word", words.map((word, t) => [t, word]).slice(1, -1), state.hidden, (hidden) =>
       view.show({ hidden }),
     );
-    const name = `head ${state.head} of block ${state.block + 1}`;
+    const name = `head ${state.head} of block ${state.block}`;
     const all = (most) => [guesses(view, likely, "five guesses, all heads", most), rankOf(view, likely)];
     const withAll = make("div", {}, ...all());
     const shown = make("div", { className: "strip-pair" }, withAll);
