@@ -559,11 +559,11 @@ plots.show(figure, alt="In the sample the Transformer lives on the order of the 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 film, cut = recorded.load("imdb_by_film")["results"]["ladder"], recorded.load("imdb_classifier")["results"]
 RUNGS = {
-    "mean of word vectors": "mean of embeddings", "… and an encoder block": "encoder without positions", "… and positions: this page": "encoder with positions",
+    "mean of word vectors": "mean of embeddings", "… and an encoder block": "encoder without positions", "… and positions: the Transformer": "encoder with positions",
     "LSTM for all three": "LSTM", "convolution for the block": "convolution",
 }  # fmt: skip
 alike = {"words and pairs": [cut["linear"]["words and pairs, last 200"]["test_accuracy"]], "words": [cut["linear"]["words, last 200"]["test_accuracy"]],
-         "the network of this page": [run["test_accuracy"] for run in cut["transformer, 200 words, by file number"].values()]}
+         "the Transformer": [run["test_accuracy"] for run in cut["transformer, 200 words, by file number"].values()]}
 ladder = {label: [run["test"] for key, run in film.items() if key.partition(";")[0] == name] for label, name in RUNGS.items()}
 figure, ax = plt.subplots(figsize=(7.4, 3.6))
 for line, (label, tests) in enumerate([*alike.items(), ("", []), *ladder.items()]):
@@ -571,8 +571,9 @@ for line, (label, tests) in enumerate([*alike.items(), ("", []), *ladder.items()
     if tests:
         ax.plot(tests, [line] * len(tests), "o", color=colour, alpha=0.5)
         ax.plot([np.mean(tests)] * 2, [line - 0.3, line + 0.3], color=colour, linewidth=2.5)
-        print(f"{label:28} {np.mean(tests):.4f}" + ("   seeds " + " ".join(f"{test:.4f}" for test in sorted(tests)) if len(tests) > 1 else ""))
+        print(f"{label:33} {np.mean(tests):.4f}" + ("   seeds " + " ".join(f"{test:.4f}" for test in sorted(tests)) if len(tests) > 1 else ""))
 ax.axhline(3, color=diagrams.PALETTE["residual"], linewidth=1)
+ax.text(0.8995, 2.9, "above: trained on the whole training half", ha="right", va="bottom", fontsize=8)
 ax.text(0.8995, 3.12, "below: trained without films of the test or held-back reviews", ha="right", va="top", fontsize=8)
 ax.set_yticks(range(9), [*alike, "", *ladder])
 ax.set(xlabel="test accuracy; chance in the reviews ±0.004", ylim=(8.5, -0.5))

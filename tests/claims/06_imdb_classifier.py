@@ -308,9 +308,9 @@ def givens(page: Page) -> None:
     )
     page.given(
         "0.786 at 40, 0.618 at 200; nowhere: 0.786 at 40, 0.586 at 200.",
-        "mean of word vectors 0.8705; … and an encoder block 0.8737; … and positions: this page 0.8747; LSTM for all "
-        "three 0.8741; convolution for the block 0.8550.",
-        "words and pairs 0.8985; words 0.8825; the network of this page 0.8768.",
+        "mean of word vectors 0.8705; … and an encoder block 0.8737; … and positions: the Transformer 0.8747; "
+        "LSTM for all three 0.8741; convolution for the block 0.8550.",
+        "words and pairs 0.8985; words 0.8825; the Transformer 0.8768.",
         "sample, words and pairs 0.760 and 0.614; sample, Transformer 0.972 and 0.729; IMDB, words and pairs 0.906 and "
         "0.879; IMDB, Transformer 0.872 and 0.872.",
         because="the words of a figure, made from what it draws",
