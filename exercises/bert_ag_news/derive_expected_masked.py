@@ -47,10 +47,10 @@ def _rows(rng, count: int, ordinary: tuple[int, int], mode: str) -> Case:
     return Case({**inputs, "vocab_size": vocabulary, "rate": rate}, mode=mode)
 
 
-def _by_hand(why: str, lengths: list[int], vocab_size: int, mode: str) -> Case:
-    """Rows with two special tokens each, of which every other token is chosen with one half."""
+def _by_hand(why: str, lengths: list[int], rate: float, mode: str) -> Case:
+    """Rows with two special tokens each. For `none` the rate is not ½, where 1 − rate and rate are the same."""
     counts = {"lengths": np.array(lengths), "specials": np.full(len(lengths), 2)}
-    return by_hand(why, **counts, vocab_size=vocab_size, rate=0.5, mode=mode)
+    return by_hand(why, **counts, vocab_size=10, rate=rate, mode=mode)
 
 
 def _edge(rng, mode: str, rate: float) -> Case:
@@ -67,7 +67,7 @@ def _edge(rng, mode: str, rate: float) -> Case:
     "three mean numbers", points=3, must_fail_for=("draws_as_named", "random_masks_forgotten", "random_own_forgotten")
 )
 def numbers(rng):
-    yield _by_hand("ten chosen tokens", [22], 10, "numbers")
+    yield _by_hand("ten chosen tokens", [22], 0.5, "numbers")
     yield from (_rows(rng, 5, (7, 60), "numbers"), _rows(rng, 7, (3, 23), "numbers"), _edge(rng, "numbers", 0.3))
 
 
@@ -75,7 +75,7 @@ def numbers(rng):
     "a row without a chosen token", points=2, must_fail_for=("power_of_the_rate", "nothing_masked", "mean_taken_off")
 )
 def none(rng):
-    yield _by_hand("rows of one and of two ordinary tokens", [3, 4], 10, "none")
+    yield _by_hand("rows of one and of two ordinary tokens", [3, 4], 0.25, "none")
     yield from (_rows(rng, 5, (1, 9), "none"), _rows(rng, 7, (2, 12), "none"), _edge(rng, "none", 1.0))
 
 
