@@ -1,7 +1,7 @@
 // The stages inside one head: query, key and value, scores, division, mask, softmax, and the mixture of values.
 import { bars, choices, drawn, largest, make, map, number, prose, share, stripes, table, titled } from "./drawing.js";
 import { predictLookAhead } from "./look_ahead.js";
-import { row, softmax } from "./network.js";
+import { row, softmax, strongest } from "./network.js";
 
 const SIGNS = "Colour: positive. Grey: negative. The stronger, the larger.";
 
@@ -96,6 +96,11 @@ const projections = {
     `is multiplied by \`W_q\`, \`W_k\` and \`W_v\`; ` +
     `in this head it becomes a \`query\`, a \`key\` and a \`value\` of \`d_k\` = ${model.network.size} numbers each.`,
   small: ({ head, model }) => ({ values: head.query, columns: model.network.size, role: "query" }),
+  carries: ({ head, state, model }) => ({
+    values: row(head.query, state.token, model.network.size),
+    role: "query",
+    what: `its query: ${model.network.size} numbers that ask`,
+  }),
   draw(view, place) {
     const { words, head, model } = view;
     const K = model.network.size;
@@ -115,6 +120,11 @@ const scores = {
     "Each score is the dot product of one token's `query` (row) with one token's `key` (column); " +
     "point at a cell to see its products.",
   small: ({ head, words }) => ({ values: head.scores, columns: words.length, role: "query" }),
+  carries: ({ head, state, words }) => ({
+    values: row(head.scores, state.token, words.length),
+    role: "query",
+    what: "its scores: one for each token",
+  }),
   draw(view, place) {
     const { head, words } = view;
     mapAndFeatures(view, place, {
@@ -132,6 +142,11 @@ const scaled = {
     `Every score is divided by \`√d_k\` = √${model.network.size} = ${number(Math.sqrt(model.network.size))}; ` +
     "without the division the softmax would put more of a row's weight on its largest score.",
   small: ({ head, words }) => ({ values: head.scaled, columns: words.length, role: "query" }),
+  carries: ({ head, state, words }) => ({
+    values: row(head.scaled, state.token, words.length),
+    role: "query",
+    what: "its scores, divided by √d_k",
+  }),
   draw(view, place) {
     const { head, words } = view;
     const T = words.length;
@@ -174,6 +189,11 @@ const mask = {
     columns: words.length,
     role: "query",
   }),
+  carries: ({ head, state, words }) => ({
+    values: row(head.masked, state.token, words.length).map((each) => (each < -1e8 ? 0 : each)),
+    role: "query",
+    what: "its scores after the mask",
+  }),
   draw(view, place) {
     const { head, words, options } = view;
     place.append(
@@ -205,6 +225,11 @@ const weights = {
     "The softmax turns each row of scores into weights, which are positive and sum to 1: " +
     "how much the `query` of the row takes from the token of each `key`.",
   small: ({ head, words }) => ({ values: head.weights, columns: words.length, role: "query" }),
+  carries: ({ head, state, words }) => ({
+    values: row(head.weights, state.token, words.length),
+    role: "query",
+    what: `its weights: most on “${words[strongest(head, state.token, words.length)]}”`,
+  }),
   draw(view, place) {
     const { head, words } = view;
     const T = words.length;
@@ -226,14 +251,19 @@ const values = {
   id: "values",
   name: "values",
   says: ({ words, state }) =>
-    `Each token's \`value\` is multiplied by its weight; the sum is what this head hands to “${words[state.i]}”.`,
+    `Each token's \`value\` is multiplied by its weight; the sum is what this head hands to “${words[state.token]}”.`,
   small: ({ head, model }) => ({ values: head.mixed, columns: model.network.size, role: "value" }),
+  carries: ({ head, state, model }) => ({
+    values: row(head.mixed, state.token, model.network.size),
+    role: "value",
+    what: `the mixture of ${model.network.size} numbers that this head hands to it`,
+  }),
   draw(view, place) {
     const { head, words, state, model } = view;
     const K = model.network.size;
-    const given = row(head.weights, state.i, words.length);
+    const given = row(head.weights, state.token, words.length);
     const parts = words.map((_, j) => row(head.value, j, K).map((each) => each * given[j]));
-    const mixed = row(head.mixed, state.i, K);
+    const mixed = row(head.mixed, state.token, K);
     const top = Math.max(...parts.map(largest), largest(mixed));
     const rows = words.map((word, j) => {
       const value = stripes(row(head.value, j, K), K, "value", { top: largest(head.value) });
@@ -242,7 +272,7 @@ const values = {
     const total = number(given.reduce((all, each) => all + each, 0));
     const sum = ["sum", total, make("td"), stripes(mixed, K, "output", { top })];
     const titles = ["key", "weight", "value", "weight × value"];
-    place.append(view.tokens("Token that looks"), table(titles, [...rows, sum], "strip-vectors strip-with-sum"));
+    place.append(table(titles, [...rows, sum], "strip-vectors strip-with-sum"));
   },
 };
 

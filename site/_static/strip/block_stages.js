@@ -1,6 +1,6 @@
 // The stages of a block: its heads side by side, the residual stream, the norm, the feed-forward network.
 import { bars, drawn, largest, make, number, prose, stripes, table, titled } from "./drawing.js";
-import { row } from "./network.js";
+import { row, strongest } from "./network.js";
 
 const length = (values) => Math.sqrt(values.reduce((all, each) => all + each ** 2, 0));
 
@@ -10,11 +10,11 @@ function lines(view, head) {
   const T = words.length;
   const [step, width, margin] = [18, 190, 66];
   const place = (t) => t * step + 13;
-  const most = words[strongest(block.heads[head], state.i, T)];
+  const most = words[strongest(block.heads[head], state.token, T)];
   const strokes = [...block.heads[head].weights].flatMap((weight, at) => {
     const [i, j] = [Math.floor(at / T), at % T];
     if (weight < 0.03) return [];
-    const mine = i === state.i;
+    const mine = i === state.token;
     return [
       [
         mine,
@@ -25,7 +25,7 @@ function lines(view, head) {
           y2: place(j) - 4,
           stroke: `var(--strip-${mine ? "query" : "residual"})`,
           "stroke-width": mine ? 1 + 3 * weight : 1,
-          "stroke-opacity": mine ? 0.6 + 0.4 * weight : weight * 0.6, // a dark page hides what is fainter
+          "stroke-opacity": mine ? 0.75 + 0.25 * weight : weight * 0.6, // what is fainter is not seen
         }),
       ],
     ];
@@ -38,7 +38,7 @@ function lines(view, head) {
         x: end ? width - margin + 5 : margin - 5,
         y: place(t),
         "text-anchor": end ? "start" : "end",
-        class: !end && t === state.i ? "strip-small strip-chosen" : "strip-small",
+        class: !end && t === state.token ? "strip-small strip-chosen" : "strip-small",
       },
       word.length > 8 ? `${word.slice(0, 7)}…` : word,
     );
@@ -49,21 +49,18 @@ function lines(view, head) {
       width,
       height: T * step + 4,
       role: "img",
-      "aria-label": `Head ${head}: “${words[state.i]}” looks most at “${most}”`,
+      "aria-label": `Head ${head}: “${words[state.token]}” looks most at “${most}”`,
     },
     ...strokes.map(([, line]) => line),
     ...words.flatMap((word, t) => [label(word, t, false), label(word, t, true)]),
   );
 }
 
-const strongest = (head, i, T) =>
-  row(head.weights, i, T).reduce((best, each, j, all) => (each > all[best] ? j : best), 0);
-
 const heads = {
   id: "heads",
   name: "heads",
   says: ({ model, block, words, state }) =>
-    `Each of the ${block.heads.length} heads has weights of its own (blue: those of “${words[state.i]}”); ` +
+    `Each of the ${block.heads.length} heads has weights of its own (blue: those of “${words[state.token]}”); ` +
     `their results, ${block.heads.length} × \`d_k\` = \`d_model\` = ${model.network.width} numbers, ` +
     "are joined and multiplied by `W_o`.",
   small: ({ block, words }) => {
@@ -75,29 +72,34 @@ const heads = {
     });
     return { values, columns: 2 * T, role: "query" };
   },
+  carries: ({ block, state, model }) => ({
+    values: row(block.attended, state.token, model.network.width),
+    role: "query",
+    what: `what its ${block.heads.length} heads bring it, after W_o`,
+  }),
   draw(view, place) {
     const { block, state, words } = view;
     const panels = block.heads.map((head, h) => {
-      const name = `head ${h}: most on “${words[strongest(head, state.i, words.length)]}”`;
+      const name = `head ${h}: most on “${words[strongest(head, state.token, words.length)]}”`;
       const panel = titled(name, lines(view, h));
       panel.classList.toggle("strip-chosen", h === state.head);
       return panel;
     });
-    place.append(view.tokens("Token that looks"), make("div", { className: "strip-heads" }, ...panels));
+    place.append(make("div", { className: "strip-heads" }, ...panels));
   },
 };
 
 // Stripes of one token's vectors, with what each of them is and how long it is.
 function vectors(view, rows) {
   const D = view.model.network.width;
-  const parts = rows.map(([, values]) => row(values, view.state.i, D));
+  const parts = rows.map(([, values]) => row(values, view.state.token, D));
   const top = Math.max(...parts.map(largest)) / 2;
   const body = rows.map(([name, , role], at) => [
     name,
     stripes(parts[at], D, role, { top }),
     number(length(parts[at])),
   ]);
-  return table(["", `the ${D} numbers of “${view.words[view.state.i]}”`, "length"], body);
+  return table(["", `the ${D} numbers of “${view.words[view.state.token]}”`, "length"], body);
 }
 
 const residual = {
@@ -107,15 +109,19 @@ const residual = {
     `Attention and the feed-forward network only add to a token's \`d_model\` = ${model.network.width} numbers: ` +
     "`y = x + attention`, then `z = y + FFN`.",
   small: ({ block, model }) => ({ values: block.between, columns: model.network.width, role: "output" }),
+  carries: ({ block, state, model }) => ({
+    values: row(block.between, state.token, model.network.width),
+    role: "output",
+    what: "its old vector plus what attention brought",
+  }),
   draw(view, place) {
     const { block, run, model, words } = view;
     const D = model.network.width;
     const stream = [run.start, ...run.blocks.map((each) => each.after)];
-    const lengths = stream.map((each) => length(row(each, view.state.i, D)));
+    const lengths = stream.map((each) => length(row(each, view.state.token, D)));
     const top = Math.max(...lengths);
     const named = ["start", ...run.blocks.map((_, b) => `after block ${b}`)];
     place.append(
-      view.tokens("Token"),
       vectors(view, [
         ["x", block.before, "output"],
         ["+ attention", block.attended, "query"],
@@ -124,7 +130,7 @@ const residual = {
         ["= z", block.after, "output"],
       ]),
       titled(
-        `How long the vector of “${words[view.state.i]}” is`,
+        `How long the vector of “${words[view.state.token]}” is`,
         bars(
           named.map((name, at) => [name, lengths[at] / top, number(lengths[at])]),
           "output",
@@ -171,17 +177,22 @@ const norm = {
   says: () =>
     "Each sub-layer reads a normed copy of the token's vector: mean 0 and standard deviation 1 over its `d_model` " +
     "features, then times `gamma`, plus `beta`.",
-  small: ({ block, model }) => ({ values: block.normed, columns: model.network.width, role: "query" }),
+  small: ({ block, model }) => ({ values: block.again, columns: model.network.width, role: "query" }),
+  carries: ({ block, state, model }) => ({
+    values: row(block.again, state.token, model.network.width),
+    role: "query",
+    what: "a normed copy, which the feed-forward network reads",
+  }),
   draw(view, place) {
     const { block, state, words, model } = view;
     const D = model.network.width;
-    const x = row(block.before, state.i, D);
+    const x = row(block.between, state.token, D);
     const [mean, spread] = moments(x);
     const between = x.map((each) => (each - mean) / spread);
     const steps = [
-      ["x, from the residual stream", x, "output"],
+      ["y, from the residual stream", x, "output"],
       ["mean 0, standard deviation 1", between, "residual"],
-      ["· gamma + beta: what attention reads", row(block.normed, state.i, D), "query"],
+      ["· gamma + beta: what the feed-forward network reads", row(block.again, state.token, D), "query"],
     ];
     const panels = steps.map(([name, values, role]) => {
       const [middle, width] = moments(values);
@@ -192,9 +203,8 @@ const norm = {
       );
     });
     place.append(
-      view.tokens("Token"),
       make("div", { className: "strip-steps" }, ...panels),
-      prose(`“${words[state.i]}” alone decides its mean and its standard deviation: no other token is asked.`),
+      prose(`“${words[state.token]}” alone decides its mean and its standard deviation: no other token is asked.`),
     );
   },
 };
@@ -207,10 +217,18 @@ const feedForward = {
     `goes through GELU, and \`W_2\` leads back to \`d_model\` = ${model.network.width} numbers, ` +
     "which are added to the stream.",
   small: ({ block, words }) => ({ values: block.hidden, columns: block.hidden.length / words.length, role: "value" }),
+  carries: ({ block, state, model, run }) => ({
+    values: row(block.after, state.token, model.network.width),
+    role: "output",
+    what:
+      block === run.blocks.at(-1)
+        ? "what leaves the last block"
+        : `what block ${run.blocks.indexOf(block) + 1} reads, and does all this again`,
+  }),
   draw(view, place) {
     const { block, state, words } = view;
     const F = block.hidden.length / words.length;
-    const mine = row(block.hidden, state.i, F);
+    const mine = row(block.hidden, state.token, F);
     const best = [...mine.keys()].sort((a, b) => mine[b] - mine[a]).slice(0, 5);
     const on = mine.filter((each) => each > 0.1).length;
     const units = best.map((unit) => {
@@ -225,12 +243,11 @@ const feedForward = {
       ];
     });
     place.append(
-      view.tokens("Token"),
       make(
         "div",
         { className: "strip-pair" },
         titled(
-          `The ${F} hidden units of “${words[state.i]}”; ${on} are above 0.1`,
+          `The ${F} hidden units of “${words[state.token]}”; ${on} are above 0.1`,
           stripes(mine, 32, "value", { label: `${F} hidden units`, className: "strip-stripes strip-units" }),
         ),
         titled(

@@ -17,19 +17,19 @@ function later(view) {
 }
 
 // The hidden word as the network guesses it from the whole sentence, and from the words before it.
-function guessed({ model, ids, options, state, words }) {
-  const masked = ids.map((id, t) => (t === state.hidden ? model.cutter.mask : id));
+function guessed({ model, ids, options, hidden, words }) {
+  const masked = ids.map((id, t) => (t === hidden ? model.cutter.mask : id));
   const found = [
     ["whole sentence", false],
     ["look-ahead mask", true],
   ].map(([name, causal]) => {
-    const likely = model.network.guess(model.network.run(masked, { ...options, causal }), state.hidden);
+    const likely = model.network.guess(model.network.run(masked, { ...options, causal }), hidden);
     const first = model.pieces[likely.indexOf(Math.max(...likely))];
-    return [name, likely[ids[state.hidden]], first];
+    return [name, likely[ids[hidden]], first];
   });
   const top = Math.max(...found.map(([, own]) => own));
   const rows = found.map(([name, own, first]) => [name, own / top, `${share(own)}, first guess “${first}”`]);
-  const title = `How likely is “${words[state.hidden]}”, when it is hidden?`;
+  const title = `How likely is “${words[hidden]}”, when it is hidden?`;
   return titled(title, bars(rows, "output", title));
 }
 

@@ -28,6 +28,12 @@ const sum = (x, y) => x.map((each, i) => each + y[i]);
 // Row `i` of an array whose rows have `size` numbers.
 export const row = (values, i, size) => values.subarray(i * size, (i + 1) * size);
 
+// The place that token `i` of a head looks at most, among T.
+export function strongest(head, i, T) {
+  const weights = row(head.weights, i, T);
+  return weights.indexOf(Math.max(...weights));
+}
+
 // A row of numbers that are positive and sum to 1.
 export function softmax(scores) {
   const largest = Math.max(...scores);

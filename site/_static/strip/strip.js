@@ -2,30 +2,40 @@
 import attention from "./attention_stages.js";
 import block from "./block_stages.js";
 import { choices, make, prose, stripes } from "./drawing.js";
+import { Journey } from "./journey.js";
 import { load } from "./loading.js";
 import { Network } from "./network.js";
 import { tokens, whole } from "./whole_stages.js";
 import { WordPieces } from "./word_pieces.js";
 
 const PLACE = "course-strip"; // where the browser keeps the sentence, for every page
-const FIRST = "The film was bad, but the music was good.";
+// Sentences for the two kinds of text that it has read, each with a word that it guesses, one that it does not, and a head
+// that looks at what the guess needs: the token before (block 1, head 2), or a person (block 3, head 3).
+const READY = [
+  { sentence: "The New York Yankees beat the Boston Red Sox.", word: "york", block: 0, head: 2 },
+  { sentence: "Stocks fell on Wall Street as oil prices rose.", word: "street", block: 0, head: 2 },
+  { sentence: "This is the worst movie I have ever seen.", word: "seen", block: 0, head: 2 },
+  { sentence: "The man lost his wife and the woman lost her husband.", word: "her", block: 2, head: 3 },
+  { sentence: "The special effects were good, but the story was bad.", word: "effects", block: 0, head: 2 },
+  { sentence: "A brown dog is running after the black dog.", word: "dog", block: 0, head: 2 },
+];
 const MOST = 20; // pieces, [CLS] and [SEP] included: more of them cannot be read in a map
 const STAGES = [tokens, ...attention, ...block, whole];
 // The stages of each lecture; the first one is open. The lecture on masking begins with later tokens hidden.
 const PARTS = {
-  attention: ["scores", "qkv", "scale", "mask", "softmax", "values"],
+  attention: ["softmax", "qkv", "scores", "scale", "mask", "values"],
   heads: ["heads"],
   block: ["residual", "norm", "ffn"],
-  positions: ["tokens"],
+  positions: ["softmax", "tokens"],
   masking: ["mask", "softmax"],
   whole: ["guess"],
 };
 
 function kept() {
   try {
-    return localStorage.getItem(PLACE) || FIRST;
+    return localStorage.getItem(PLACE) || READY[0].sentence;
   } catch {
-    return FIRST;
+    return READY[0].sentence;
   }
 }
 
@@ -41,7 +51,7 @@ class Strip {
     this.model = model;
     this.part = PARTS[part];
     this.options = { positions: true, causal: part === "masking" };
-    this.state = { stage: STAGES.find((each) => each.id === this.part[0]), block: 0, head: 0, i: 1, j: 1, hidden: 1 };
+    this.state = { stage: STAGES.find((each) => each.id === this.part[0]), block: 0, head: 2, token: 1, i: 1, j: 1 };
     this.input = make("input", {
       type: "text",
       maxLength: 200,
@@ -62,13 +72,62 @@ class Strip {
     );
     form.addEventListener("submit", (event) => {
       event.preventDefault();
+      this.journey.pause();
       if (this.read(this.input.value)) keep(this.input.value);
     });
+    const ready = make("select", { id: "strip-ready" }, make("option", { value: "" }, "choose one …"));
+    READY.forEach(({ sentence }, at) => ready.append(make("option", { value: at }, sentence)));
+    ready.addEventListener("change", () => {
+      this.journey.pause();
+      if (ready.value) this.#open(READY[ready.value]);
+      ready.value = "";
+    });
+    const about = make(
+      "p",
+      { className: "strip-about" },
+      make("label", { htmlFor: "strip-ready" }, "Ready sentences"),
+      " ",
+      ready,
+      " This BERT is small and has read film reviews and news, nothing else: it guesses “York”, and knows no dogs.",
+    );
+    this.journey = new Journey(this, STAGES);
     this.tabs = STAGES.map((stage) => this.#tab(stage));
     this.row.append(...this.tabs);
     this.row.addEventListener("keydown", (event) => this.#walk(event));
-    place.replaceChildren(form, this.told, this.controls, this.row, this.panel);
-    if (!this.read(this.input.value)) this.read(FIRST);
+    place.replaceChildren(form, about, this.told, this.controls, this.row, this.journey.element, this.panel);
+    const known = READY.find(({ sentence }) => sentence === this.input.value);
+    if (known || !this.read(this.input.value)) this.#open(known ?? READY[0]);
+    // Stripes are painted in the colours of the page's theme.
+    new MutationObserver(() => this.show({})).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  }
+
+  // Take a ready sentence, at the word and the head that make it worth a look.
+  #open({ sentence, word, block, head }) {
+    this.input.value = sentence;
+    Object.assign(this.state, { block, head });
+    this.read(sentence);
+    this.follow(this.words.indexOf(word));
+    keep(sentence);
+  }
+
+  // The token that makes the journey, and whose word is hidden at its end; the place that it looks at most is shown.
+  follow(token) {
+    this.state.token = token;
+    this.#look();
+    this.show({});
+  }
+
+  #look() {
+    const { state, run, ids } = this;
+    const T = ids.length;
+    const { weights } = run.blocks[state.block].heads[state.head];
+    const mine = weights.slice(state.token * T, (state.token + 1) * T);
+    Object.assign(state, { i: state.token, j: mine.indexOf(Math.max(...mine)) });
+  }
+
+  // The place of the word that is hidden for a guess: the token's, or the next word's where it is no word.
+  get hidden() {
+    return Math.min(Math.max(this.state.token, 1), this.ids.length - 2);
   }
 
   #tab(stage) {
@@ -85,7 +144,10 @@ class Strip {
       make("span", {}, stage.name),
     );
     tab.setAttribute("aria-controls", "strip-panel");
-    tab.addEventListener("click", () => this.show({ stage }));
+    tab.addEventListener("click", () => {
+      this.journey.pause();
+      this.go(stage);
+    });
     return tab;
   }
 
@@ -95,14 +157,23 @@ class Strip {
     if (at < 0 || !STAGES[next]) return;
     event.preventDefault();
     this.tabs[next].focus();
-    this.show({ stage: STAGES[next] });
+    this.journey.pause();
+    this.go(STAGES[next]);
+  }
+
+  // Open another stage, where the token looks at what it looks at most.
+  go(stage) {
+    this.#look();
+    this.show({ stage });
   }
 
   // Take a sentence; false, and a sentence that says why, where it has no piece.
   read(sentence) {
     const pieces = this.model.cutter.cut(sentence);
+    this.input.setAttribute("aria-invalid", String(!pieces.length));
     if (!pieces.length) {
-      this.told.textContent = "This has no word: type one or more.";
+      const still = this.words ? ` Below is still “${this.words.slice(1, -1).join(" ")}”.` : "";
+      this.told.textContent = `This has no word: type one or more.${still}`;
       return false;
     }
     const cut = pieces.slice(0, MOST - 2);
@@ -110,12 +181,12 @@ class Strip {
     this.words = this.ids.map((id) => this.model.pieces[id]);
     this.long = pieces.length > cut.length ? `Only the first ${cut.length} of ${pieces.length} pieces are read. ` : "";
     const longest = cut.reduce((best, id, at) => (this.#weightOf(id) > this.#weightOf(cut[best]) ? at : best), 0);
-    Object.assign(this.state, { hidden: longest + 1, i: longest + 1, j: longest + 1 });
-    this.set({});
+    this.run = this.model.network.run(this.ids, this.options);
+    this.follow(longest + 1);
     return true;
   }
 
-  // The longest whole word is hidden and looked at first.
+  // The longest whole word makes the journey first.
   #weightOf(id) {
     const piece = this.model.pieces[id];
     return /^\p{L}+$/u.test(piece) ? piece.length : 0;
@@ -150,6 +221,13 @@ class Strip {
         this.state.head,
         (head) => this.show({ head }),
       ),
+      choices(
+        "Token",
+        this.words.map((word, t) => [t, word]),
+        this.state.token,
+        (token) => this.follow(token),
+      ),
+      ...(this.part.includes("tokens") ? [this.positions()] : []),
     );
     STAGES.forEach((stage, at) => {
       const open = stage === this.state.stage;
@@ -161,6 +239,7 @@ class Strip {
     this.panel.setAttribute("aria-labelledby", `strip-tab-${this.state.stage.id}`);
     this.panel.replaceChildren(prose(this.state.stage.says(this), { className: "strip-says" }));
     this.state.stage.draw(this, this.panel);
+    this.journey.show();
     if (again) this.place.querySelector(again)?.focus();
   }
 
@@ -178,14 +257,13 @@ class Strip {
     this.told.append(" ", back);
   }
 
-  // The words of the sentence as a choice of the one that is looked at.
-  tokens(title) {
-    return choices(
-      title,
-      this.words.map((word, t) => [t, word]),
-      this.state.i,
-      (i) => this.show({ i }),
-    );
+  // Whether each token learns where it stands.
+  positions() {
+    const offered = [
+      [true, "added, as trained"],
+      [false, "removed"],
+    ];
+    return choices("Positions", offered, this.options.positions, (positions) => this.set({ positions }));
   }
 }
 

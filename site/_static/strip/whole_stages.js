@@ -22,21 +22,18 @@ const tokens = {
       ? "the row of its position is added, and the sum is normed."
       : "the row of its position is left out, and the row is normed."),
   small: ({ run, model }) => ({ values: run.start, columns: model.network.width, role: "output" }),
+  carries: ({ run, state, model, options }) => ({
+    values: row(run.start, state.token, model.network.width),
+    role: "output",
+    what: `its ${model.network.width} numbers: the row of its piece${options.positions ? " and of its position" : ""}`,
+  }),
   draw(view, place) {
     const { run, words, model, options, ids } = view;
     const D = model.network.width;
     const top = largest(run.start) / 2;
     const rows = words.map((word, t) => [word, String(ids[t]), stripes(row(run.start, t, D), D, "output", { top })]);
     place.append(
-      choices(
-        "Positions",
-        [
-          [true, "added, as trained"],
-          [false, "removed"],
-        ],
-        options.positions,
-        (positions) => view.set({ positions }),
-      ),
+      ...(view.part.includes("tokens") ? [] : [view.positions()]),
       table(["piece", "row", `its ${D} numbers at the start`], rows),
       ...alike(view),
     );
@@ -80,11 +77,20 @@ function alike(view) {
   ];
 }
 
+// The run in which the word is hidden; `off`: heads that are switched off.
+function hiddenRun({ model, ids, options, hidden }, off = []) {
+  const masked = ids.map((id, t) => (t === hidden ? model.cutter.mask : id));
+  return model.network.run(masked, { ...options, off });
+}
+
+const guess = (view, off) => view.model.network.guess(hiddenRun(view, off), view.hidden);
+const firstGuess = (view) => view.model.pieces[best(guess(view), 1)[0]];
+
 const best = (likely, count) => [...likely.keys()].sort((a, b) => likely[b] - likely[a]).slice(0, count);
 
 // Five guesses; a bar is as long as the track for the share `most`.
-function guesses({ model, ids, state }, likely, title, most = Math.max(...likely)) {
-  const hidden = ids[state.hidden];
+function guesses({ model, ids, hidden: place }, likely, title, most = Math.max(...likely)) {
+  const hidden = ids[place];
   const top = best(likely, 5);
   return titled(
     title,
@@ -96,22 +102,24 @@ function guesses({ model, ids, state }, likely, title, most = Math.max(...likely
   );
 }
 
-function rankOf({ ids, state, words }, likely) {
-  const own = likely[ids[state.hidden]];
+function rankOf({ ids, hidden, words }, likely) {
+  const own = likely[ids[hidden]];
   const rank = 1 + likely.reduce((all, each) => all + (each > own), 0);
-  return prose(`The hidden word, “${words[state.hidden]}”, is guess ${rank} of ${likely.length}: ${share(own)}.`);
+  return prose(`The hidden word, “${words[hidden]}”, is guess ${rank} of ${likely.length}: ${share(own)}.`);
 }
 
-// What each head does to the first guess when it alone is off: blocks as rows, heads as columns.
-function everyHead(view, likely, read) {
-  const { model, state, words } = view;
+// What each head does to the first guess when it alone is off: blocks as rows, heads as columns; `press` shows one.
+function everyHead(view, likely, press) {
+  const { model, words, hidden } = view;
   const [first] = best(likely, 1);
   const rows = model.blocks.map((b) => {
     const cells = model.heads.map((h) => {
-      const now = read([`${b}.${h}`]);
+      const now = guess(view, [`${b}.${h}`]);
       const [instead] = best(now, 1);
       const told = instead === first ? share(now[first]) : `${share(now[first])}, first: ${model.pieces[instead]}`;
-      return make("td", { className: instead === first ? "" : "strip-special" }, told);
+      const button = make("button", { type: "button", label: `Block ${b}, head ${h} off: ${told}` }, told);
+      button.addEventListener("click", () => press(b, h));
+      return make("td", { className: instead === first ? "" : "strip-special" }, button);
     });
     return [`block ${b}`, ...cells];
   });
@@ -123,8 +131,8 @@ function everyHead(view, likely, read) {
       table(titles, rows, "strip-table"),
     ),
     prose(
-      `The first guess for “${words[state.hidden]}” changes with ${changed} of ${rows.length * model.heads.length}` +
-        " heads. This says what depends on a head, not what the head does.",
+      `The first guess for “${words[hidden]}” changes with ${changed} of ${rows.length * model.heads.length}` +
+        " heads; press one to see its guesses. This says what depends on a head, not what the head does.",
     ),
   ];
 }
@@ -136,16 +144,17 @@ const whole = {
     "The last vector at `[MASK]` goes through one more layer and is multiplied with the row of every word piece in " +
     "the table; a softmax turns the products into guesses, whose shares sum to 1.",
   small: ({ run, model }) => ({ values: run.final, columns: model.network.width, role: "output" }),
+  carries: (view) => ({
+    values: row(hiddenRun(view).final, view.hidden, view.model.network.width),
+    role: "output",
+    what: `hidden as [MASK], it became this: first guess “${firstGuess(view)}”`,
+  }),
   draw(view, place) {
-    const { model, state, words, ids, options } = view;
-    const masked = ids.map((id, t) => (t === state.hidden ? model.cutter.mask : id));
-    const read = (off) => model.network.guess(model.network.run(masked, { ...options, off }), state.hidden);
-    const likely = read([]);
-    const hide = choices("Hide a word", words.map((word, t) => [t, word]).slice(1, -1), state.hidden, (hidden) =>
-      view.show({ hidden }),
-    );
+    const { model, state, words, hidden } = view;
+    const likely = guess(view);
     const name = `head ${state.head} of block ${state.block}`;
-    const all = (most) => [guesses(view, likely, "five guesses, all heads", most), rankOf(view, likely)];
+    const title = `“${words[hidden]}” is hidden: five guesses, all heads`;
+    const all = (most) => [guesses(view, likely, title, most), rankOf(view, likely)];
     const withAll = make("div", {}, ...all());
     const shown = make("div", { className: "strip-pair" }, withAll);
     const told = make("div", { role: "status" });
@@ -171,26 +180,28 @@ const whole = {
     );
     shown.append(asked);
     const after = make("div");
-    place.append(hide, shown, after);
+    place.append(shown, after);
 
     function answer(changes) {
-      const now = read([`${state.block}.${state.head}`]);
+      const now = guess(view, [`${state.block}.${state.head}`]);
       const [[before], [instead]] = [best(likely, 1), best(now, 1)];
       const does = before !== instead;
       const [old, other] = [before, instead].map((piece) => `“${model.pieces[piece]}”`);
       const happens = does ? `changes from ${old} to ${other}` : `stays ${old}`;
-      const most = Math.max(likely[before], now[instead]); // the bars of both lists have one scale
-      withAll.replaceChildren(...all(most));
-      told.replaceChildren(
-        prose(
-          `You said: it ${changes ? "changes" : "stays"}. ` +
-            `${does === changes ? "That is right: it" : "It"} ${happens} ` +
-            `(${share(likely[before])} before, ${share(now[before])} now).`,
-        ),
-        guesses(view, now, `without ${name}`, most),
+      const said = prose(
+        `You said: it ${changes ? "changes" : "stays"}. ` +
+          `${does === changes ? "That is right: it" : "It"} ${happens} ` +
+          `(${share(likely[before])} before, ${share(now[before])} now).`,
       );
+      const compare = (b, h) => {
+        const without = guess(view, [`${b}.${h}`]);
+        const most = Math.max(...likely, ...without); // the bars of both lists have one scale
+        withAll.replaceChildren(...all(most));
+        told.replaceChildren(said, guesses(view, without, `without head ${h} of block ${b}`, most));
+      };
+      compare(state.block, state.head);
       answers.forEach((button) => button.setAttribute("aria-pressed", String(button === answers[changes ? 0 : 1])));
-      after.replaceChildren(...everyHead(view, likely, read));
+      after.replaceChildren(...everyHead(view, likely, compare));
     }
   },
 };
