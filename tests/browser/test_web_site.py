@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -368,6 +369,63 @@ def test_a_figure_opens_by_keyboard_and_the_focus_comes_back(window, home):
     live = window.find(".course-live")
     draw(window)
     assert not live.find_element(By.CSS_SELECTOR, ".course-full").is_displayed(), "a chart is drawn in its place"
+
+
+def test_on_a_phone_a_figure_is_large_enough_to_be_read_and_panels_that_can_be_parted_stand_below_each_other(
+    window, home, site
+):
+    """And beside each other elsewhere; together they are the whole picture."""
+    parted = 0
+    for size in SIZES:
+        show(window, f"{home}/lectures/02b_what_attention_costs.html", size)
+        for panels in [each for each in window.all(".course-panels") if each.is_displayed()]:
+            boxes, natural, room = window.driver.execute_script(
+                "const all = [...arguments[0].children]; return [all.map(e => e.getBoundingClientRect().toJSON()),"
+                "all.map(e => Number(e.getAttribute('width'))), arguments[0].parentElement.clientWidth]",
+                panels,
+            )
+            parted += len(boxes) > 1
+            below = [after["top"] >= before["bottom"] for before, after in pairwise(boxes)]
+            assert all(below) if size == "narrow" else not any(below)
+            if size == "narrow":
+                assert all(box["width"] >= 0.61 * width for box, width in zip(boxes, natural, strict=True))
+            else:
+                assert sum(box["width"] for box in boxes) <= room + 1
+                heights = [box["height"] / box["width"] * width for box, width in zip(boxes, natural, strict=True)]
+                assert max(heights) - min(heights) < 3, "one scale"
+    assert parted
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_figure_is_that_of_its_theme_and_the_other_is_not_loaded(window, home, theme):
+    loaded = "return arguments[0].complete && arguments[0].naturalWidth > 0"
+    requests(window)
+    show(window, f"{home}/lectures/02b_what_attention_costs.html", theme=theme)
+    for picture in [image for image in window.all(".course-figure img") if image.is_displayed()]:
+        window.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", picture)
+        window.wait(lambda picture=picture: window.driver.execute_script(loaded, picture), "the picture")
+    asked = {url.rsplit("-", 1)[1].partition(".")[0] for url in requests(window) if "/figures/" in url}
+    assert asked == {theme}
+
+
+def test_on_a_laptop_the_contents_of_a_page_stand_beside_its_text(window, home):
+    show(window, f"{home}/lectures/05_positional_encoding.html", "laptop")
+    boxes = [window.find(css).rect for css in (".bd-article section > p", ".bd-sidebar-secondary")]
+    assert boxes[0]["x"] + boxes[0]["width"] < boxes[1]["x"]
+    window.find(".bd-sidebar-secondary a", "Rotary").click()
+    assert "#" in window.driver.current_url
+
+
+def test_code_in_sight_has_at_most_25_lines(window, home, site):
+    long = {}
+    for page in (name for name in pages(site) if re.match(r"(lectures|labs)/", name)):
+        window.driver.get(f"{home}/{page}.html")
+        lines = window.driver.execute_script(
+            "return [...document.querySelectorAll('.cell_input pre')].filter(e => !e.closest('details:not([open])'))"
+            ".map(e => e.textContent.trimEnd().split('\\n').length)"
+        )
+        long |= {page: lines} if max(lines, default=0) > 25 else {}
+    assert not long
 
 
 @pytest.mark.parametrize("size", ["low", "laptop"])
