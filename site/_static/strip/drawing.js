@@ -109,7 +109,8 @@ export function map(view, { values, role, blocked = () => false, tells }) {
     const at = cells.indexOf(event.target.closest("td"));
     if (at >= 0 && cells[at] !== chosen) choose(at);
   };
-  for (const kind of ["mouseover", "focusin", "click"]) table.addEventListener(kind, point);
+  // A move is the reader's; that a map comes to lie under a pointer at rest is none.
+  for (const kind of ["mousemove", "focusin", "click"]) table.addEventListener(kind, point);
   table.addEventListener("keydown", (event) => {
     const at = cells.indexOf(chosen);
     const [i, j] = [Math.floor(at / T), at % T];
