@@ -30,7 +30,7 @@
 # * read a timing: what belongs to the method, and what to the machine;
 # * say why a model reads its prompt fast and writes slowly.
 #
-# **You need** [lecture 2](02_self_attention.ipynb). **Time:** about 44 minutes to read and predict (estimated, not measured); the code runs in
+# **You need** [lecture 2](02_self_attention.ipynb). **Time:** about 47 minutes to read and predict (estimated, not measured); the code runs in
 # about a minute on two CPU cores.
 
 # %% jupyter={"source_hidden": true} tags=["course-setup"]
@@ -56,6 +56,8 @@ from coursekit import diagrams, plots, quiet
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
 plots.use_course_style()
+
+import timeit
 
 import keras
 import matplotlib.pyplot as plt
@@ -286,7 +288,34 @@ print("by hand:", round(sum_in_blocks(np.array([1.0, 2.0, 3.0]), size=2)[1], 3))
 # | attention in blocks, $T = 1{,}024$ | at best 512 | the arithmetic |
 # | reading 1,000 tokens | 1,000 | the arithmetic |
 #
-# Drawn as speed over intensity, this is called a **roofline** (Williams et al. 2009): it climbs while the memory sets the pace, and turns flat at the ridge point. It explains three habits of language models. Reading the prompt (**prefill**) is fast, writing (**decode**) is slow. Many conversations are written at the same time, because a batch of 50 uses each parameter 50 times while it is there. And what has been read once is kept: the **cache** of keys and values (lecture 8b). For each token it holds a key and a value of every layer, and it is read at every step. Long conversations then move more bytes of cache than of parameters; hence heads that share keys and values (lecture 3), and *latent attention*, which stores one short vector in place of both and computes keys and values from it (DeepSeek-AI 2024).
+# Drawn as speed over intensity, this is called a **roofline** (Williams et al. 2009): it climbs while the memory sets the pace, and turns flat at the ridge point. Your machine has one, too. Here one layer of 16.8 million parameters reads one token a pass, then two, then four, up to 256:
+
+# %%
+D = 4096
+layer = np.random.default_rng(1).normal(size=(D, D)).astype("float32")  # 64 MiB of parameters
+roof = []  # operations per byte, billions of operations a second
+for tokens in (1, 2, 4, 8, 16, 32, 64, 128, 256):
+    x = np.ones((tokens, D), "float32")
+    seconds = min(timeit.repeat(lambda x=x: x @ layer, number=1, repeat=9))
+    operations, moved = 2 * tokens * D * D, 4 * (D * D + 2 * tokens * D)
+    roof.append((operations / moved, operations / seconds / 1e9))
+    print(f"{tokens:3} tokens a pass: {roof[-1][0]:5.1f} operations per byte, {roof[-1][1]:6.1f} billion a second, {1e3 * seconds / tokens:6.2f} ms a token")
+
+# %% jupyter={"source_hidden": true} tags=["drawing"]
+intensity, speeds = np.array(roof).T
+ax = plt.subplots(figsize=(6.4, 3.2))[1]
+plots.measured_curve(intensity, speeds, label="measured", line=0, ax=ax, xscale="log", yscale="log")
+ax.plot(intensity, np.minimum(intensity * speeds[0] / intensity[0], speeds.max()), color=diagrams.PALETTE["residual"], linestyle=":", label="roof: first and best point")
+ax.set(xlabel="operations per byte that moves", ylabel="billion operations a second")
+ax.legend()
+plots.show(
+    ax,
+    alt="""The same layer computes faster the more tokens share one pass over its parameters, until the arithmetic sets the pace. Both axes are logarithmic. The measured speed climbs with the operations per byte and
+turns flat at the end; a dotted line shows the roof that goes through the first point and then through the best.""",
+)
+
+# %% [markdown]
+# One token at a time needs SLOW times as long for each token as 256 at once, with the same parameters and the same arithmetic. The roofline explains three habits of language models. Reading the prompt (**prefill**) is fast, writing (**decode**) is slow. Many conversations are written at the same time, because a batch of 50 uses each parameter 50 times while it is there. And what has been read once is kept: the **cache** of keys and values (lecture 8b). For each token it holds a key and a value of every layer, and it is read at every step. Long conversations then move more bytes of cache than of parameters; hence heads that share keys and values (lecture 3), and *latent attention*, which stores one short vector in place of both and computes keys and values from it (DeepSeek-AI 2024).
 #
 # **Count the bytes that move, not only the multiplications.**
 
@@ -336,7 +365,7 @@ print(f"the first call takes {first / later:.0f} times as long as a later one")
 # <details><summary><b>What this page does not show</b></summary>
 #
 # * Its timings are those of one machine, one sequence at a time, $D = 64$, while other programs ran. Your numbers will differ.
-# * Nothing here ran on a GPU: the numbers of section 4 are cited or counted, and a real program reaches only a part of the roof.
+# * Nothing here ran on a GPU: its numbers in section 4 are cited or counted. The roof of your machine is drawn through measured points, not from a data sheet.
 # * Linear attention is described, not measured: no model was trained with it here.
 # * The 92 and 48 ms were timed once, on another machine; the shares of the allocator and of the cache in this run's 13-fold step were not measured.
 #

@@ -29,7 +29,7 @@
 # * cut words into pieces, and pack texts into the three rows that BERT reads;
 # * run BERT-base on your texts, from TensorFlow Hub or KerasHub.
 #
-# **You need** [the encoder block](04_encoder_block.ipynb) and lectures [6](06_imdb_classifier.ipynb) and [6b](06b_judging_a_classifier.ipynb). **Time:** about 70 minutes to read and predict (estimated, not measured); the code
+# **You need** [the encoder block](04_encoder_block.ipynb) and lectures [6](06_imdb_classifier.ipynb) and [6b](06b_judging_a_classifier.ipynb). **Time:** about 65 minutes to read and predict (estimated, not measured); the code
 # runs in about two minutes on two CPU cores. Letters: **B** batch, **T** tokens of a row, **D** width, **V** size of the vocabulary.
 #
 # **This page needs two things that do not come with the course:** the published BERT (84 MB: `data.published("minilm")` in a cell fetches it once) and AG News (set `COURSE_SOURCE=real`). Without the first, the live cells of sections 1, 2 and 5 are left out. Read the stored outputs first: running overwrites them. Without the second you get a synthetic sample; the text speaks of the real news, and section 2 has the numbers of both.
@@ -53,7 +53,7 @@ elif find_spec("coursekit") is None:
     print('%pip install ./coursekit.zip')
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
-from coursekit import bert, data, diagrams, live, plots, quiet, recorded
+from coursekit import bert, data, diagrams, plots, quiet, recorded
 
 quiet.start_tensorflow("tensorflow_text", "tensorflow_hub", "tf_keras")  # keeps their messages out of the notebook
 plots.use_course_style()
@@ -94,7 +94,7 @@ test_texts, y_test = test_texts[:1_500], test_labels[:1_500]
 #
 # In lecture 6 the encoder began with random numbers, and 22,300 labels had to teach it everything. BERT (Devlin et al., 2019) splits the work: in **pre-training** the encoder guesses hidden words in texts *without* labels (section 7); in **fine-tuning** it gets a small new **head**, and your labels teach both. What the first task taught helps in the second: **transfer**. The least that you can do is to leave the encoder **frozen** and train the head alone. Begin there.
 #
-# The encoder is **MiniLM**: a BERT of six blocks with D = 384, V = 30,522 and 22.6 million numbers. Microsoft made it (Wang et al., 2020); then it was trained further, so that similar sentences get similar vectors (Reimers and Gurevych, 2019). So it is made for use without fine-tuning. The course's own small BERT (section 7) was not tuned for vectors, and is far smaller: it has 66.1 % when frozen, less than counting. The texts are AG News (Zhang et al., 2015): *World*, *Sports*, *Business*, *Sci/Tech*.
+# The encoder is **MiniLM**: a BERT of six blocks with D = 384, V = 30,522 and 22.6 million numbers. Microsoft made it (Wang et al., 2020); then it was trained further, so that similar sentences get similar vectors (Reimers and Gurevych, 2019). So it is made for use without fine-tuning. The texts are AG News (Zhang et al., 2015): *World*, *Sports*, *Business*, *Sci/Tech*.
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 figure, ax = diagrams.canvas(11, 2.5)
@@ -114,6 +114,7 @@ plots.show(
     alt="""Only the red box learns from the labels. A text is cut into pieces; the word table turns them into vectors of 384 numbers, six blocks let them look at each other,
 their mean is one vector for the text, and a linear head gives four numbers. A dashed path leads from the table around the blocks to the mean: it is the control of section 2.""",
 )
+
 
 # %% [markdown]
 # MiniLM's blocks are lecture 4's post-norm block, with GELU in place of ReLU (`PlainBertBlock`, in the folded cell). The rest is a table of pieces, a table of positions, and a mean:
@@ -168,6 +169,7 @@ class PlainNewsBert(keras.Model):
     def call(self, ids):
         return self.head(self.vectors(ids) * self.words.shape[1] ** 0.5)
 
+
 # %% jupyter={"source_hidden": true} tags=["setup"]
 def padded(rows):
     """Rows of ids as one array (B, T), 0 behind the shorter ones."""
@@ -201,6 +203,7 @@ else:
     minilm = None
     print('MiniLM is not here, so the cells of sections 1, 2 and 5 that need it are left out. To fetch 84 MB, once: data.published("minilm")')
 
+
 # %% [markdown]
 # **Predict.** You train a linear head on MiniLM's vectors of 240 texts. How many test texts does it classify correctly? (A blind guess: 25 %. Counted words, with the same labels: about 75 %.)
 #
@@ -230,7 +233,7 @@ if minilm:
     print(f"frozen MiniLM, linear head: {np.mean(answers == y_test):.1%}; the head learned {frozen.best_estimator_.coef_.size + 4:,} numbers")
 
 # %% [markdown]
-# BERT stays fixed; only the head's 1,540 numbers are trained. Try texts of your own in the folded cell:
+# Try texts of your own in the folded cell:
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 for each in (
@@ -241,6 +244,7 @@ for each in (
     if minilm:
         shares = frozen.predict_proba(in_batches(read, cut([each])))[0]
         print(" ".join(f"{name} {share:.2f}" for name, share in zip(data.NEWS_CLASSES, shares, strict=True)), "·", each)
+
 
 # %% [markdown]
 # The third text fools it: *striker* and *goal* are words of sport.
@@ -287,6 +291,7 @@ for pair in study["pairs"]:
         difference, low, high = (100 * pair[name] for name in ("difference", "low", "high"))
         print(f"{pair['first']} minus {pair['second']}: {difference:.1f} points ({low:.1f} to {high:.1f})")
 
+
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 def rows_of(kinds, ax):
     """A dot for each draw of 240 labelled texts, and the mean."""
@@ -306,6 +311,7 @@ plots.show(
 Counted words lie between 73 and 76, the mean of MiniLM's table rows between 80 and 83, the frozen MiniLM between 84.5 and 86: no dot of the three groups overlaps with another group.""",
 )
 
+
 # %% [markdown]
 # Of the 10.7 points by which the frozen BERT leads, the table brings 7.6: 71 %, if you take the table first (for the share we have no interval). The six blocks bring the rest. That is not the work of attention alone: two thirds of a block's numbers are feed-forward.
 #
@@ -321,7 +327,7 @@ Counted words lie between 73 and 76, the mean of MiniLM's table rows between 80 
 #
 # There the six blocks add 4.4 points to the table, more than on the news, and the table adds nothing to counting: neither knows which sentence comes first.
 #
-# **With the table taken first, about seven tenths of a frozen BERT's lead on the news come with its table of words, and three tenths with its six blocks; on the sample the table brings no lead.**
+# **With the table taken first, about seven tenths of a frozen BERT's lead on the news come with its table of words, and three tenths with its six blocks.**
 
 # %% [markdown]
 # <a id="three-ways"></a>
@@ -369,6 +375,7 @@ print(f"fine-tuned {run['learned']:11,} numbers learn, {run['epochs']} epochs: t
 (pair,) = [pair for pair in study["pairs"] if (pair["first"], pair["second"]) == ("fine-tuned", "frozen")]
 difference, low, high = (100 * pair[name] for name in ("difference", "low", "high"))
 print(f"fine-tuned minus frozen, the same 240 texts: {difference:+.1f} points ({low:+.1f} to {high:+.1f})")
+
 
 # %% [markdown]
 # It knows its 240 texts by heart, every one, and is no worse for it on new texts. The price is three minutes of one core.
@@ -437,19 +444,6 @@ for kind in ("scratch", "scratch on the table", "fine-tuned"):
     for run, share in zip(study["runs"].get(kind, []), study["test"].get(kind, []), strict=True):
         print(f"{kind:21} {run['learned']:11,} numbers learn, {run['epochs']} epochs: training texts {run['training']:.1%}, test texts {share:.1%}")
 
-# %% jupyter={"source_hidden": true} tags=["drawing"]
-figure, ax = plt.subplots(figsize=(8, 4.2))
-names = {
-    "scratch": "from scratch", "words": "words counted", "scratch on the table": "MiniLM's table, fresh blocks",
-    "table": "word table alone", "frozen": "frozen", "fine-tuned": "fine-tuned",
-}  # fmt: skip
-rows_of({kind: name for kind, name in names.items() if kind in study["test"]}, ax)
-plots.show(
-    figure,
-    alt="""Only what was pre-trained gets beyond counting. Test accuracy with 240 labels, a dot for each draw (one draw from scratch and fine-tuned), a red line for the mean. From bottom to top:
-from scratch, far to the left; counted words; the word table alone; the frozen MiniLM; and fine-tuned, a little to the right of frozen.""",
-)
-
 # %% [markdown]
 # It fits its own texts, and that does not carry over to new ones ([evidence](evidence/07.ipynb#minilm)). One control is not run: fresh blocks on MiniLM's table, which would tell the table's part from that of the blocks.
 #
@@ -460,7 +454,7 @@ from scratch, far to the left; counted words; the word table alone; the frozen M
 #
 # ## 5 · Does it read the order?
 #
-# Lecture 5 gave the encoder positions, and lecture 6b found that our classifier of film reviews ignores them: with all words shuffled, 15, 6 and 12 of 4,596 answers change. And a real BERT? Shuffle the words of each test text.
+# Our classifier of film reviews hardly notices when you shuffle all words (lecture 6). And a real BERT?
 
 # %% [markdown]
 # **Predict.** How many of the frozen BERT's answers change? And what does the shuffling cost?
@@ -485,7 +479,7 @@ moved = study["changed by shuffling"]["frozen"]
 print(f"ten draws, 3,000 test texts: {np.mean(moved):.1%} change, correct {np.mean(study['test']['frozen']):.1%} and {np.mean(study['test']['shuffled']):.1%}")
 
 # %% [markdown]
-# The blocks do read the order: on the sample the same shuffling costs 3.5 points, and then the frozen BERT is no better than counting. There the first sentence gives the class. On the news the order is worth less than one point.
+# The blocks do read the order: on the sample the same shuffling costs 3.5 points, and then the frozen BERT is no better than counting.
 #
 # How finely does MiniLM read? The caption and its twin, which describes the reverse scene, have the cosine 0.98: they share every word.
 #
@@ -536,17 +530,10 @@ for word in ["government", "transformer", "Karlsruhe", "naïve"]:
 # %%
 pair = [preprocess.tokenize(["who won ?"]), preprocess.tokenize(["the team won ."])]
 rows = preprocess.bert_pack_inputs(pair, seq_length=12)  # three rows, each (B, T)
+print("pieces          ", *(f"{vocabulary[piece]:5}" for piece in rows["input_word_ids"][0]))
+for name in ("input_mask", "input_type_ids"):
+    print(f"{name:16}", *(f"{number:<5}" for number in rows[name][0].numpy()))
 
-# %% jupyter={"source_hidden": true} tags=["drawing"]
-figure, ax = plt.subplots(figsize=(9, 1.9))
-both = np.concatenate([rows["input_mask"], rows["input_type_ids"]])  # (2, T)
-names = [vocabulary[piece] for piece in rows["input_word_ids"][0]]
-plots.matrix_map(both, rows=["input_mask", "input_type_ids"], columns=names, digits=0, ax=ax)
-plots.show(
-    figure,
-    alt="""The mask ends where the padding begins, and the type changes after the first SEP. A packed row of twelve: CLS who won ? SEP the team won . SEP PAD PAD.
-The mask has ten ones. The type is 0 for the first five tokens, 1 for the next five and 0 in the padding.""",
-)
 
 # %% [markdown]
 # **With pieces hardly a word is unknown; three rows tell which piece is at each position, whether it is real, and to which text it belongs.**
@@ -556,7 +543,7 @@ The mask has ten ones. The type is 0 for the first five tokens, 1 for the next f
 #
 # ## 7 · Guess the hidden word
 #
-# How can a table come to know what words mean? BERT's way is **masked language modelling** (**MLM**). MiniLM's table came in two other steps: the model was trained to imitate the attention of a larger one (**distillation**), then on more than a billion pairs of sentences. The table of our small BERT began with counts of which pieces stand near each other, and then came MLM ([evidence](evidence/07.ipynb#pre-training)).
+# How can a table come to know what words mean? BERT's way is **masked language modelling** (**MLM**). (MiniLM learned by **distillation**, which imitates the attention of a larger model, before the pairs of sentences. Our small BERT began with counts of which pieces stand near each other: [evidence](evidence/07.ipynb#pre-training).)
 #
 # MLM chooses 15 % of the tokens and lets the encoder guess them. Of the chosen tokens 80 % become `[MASK]`, 10 % become a random piece, 10 % stay as they are. The loss is the cross-entropy at the m chosen positions, and only there; $w_t$ is the true piece at position t, and $p_t(w_t)$ its probability:
 #
@@ -623,26 +610,7 @@ for sentence, row in zip(gaps, logits, strict=True):
 print(f"loss {mlm_loss(logits, true):.2f} nats; an even guess over V pieces: {mlm_loss(0 * logits, true):.2f}")
 
 # %% [markdown]
-# Six of the eight are what stood there. The two misses, *earth*, where it was *Mars*, and *months*, where it was *prison*, are what often stands near the other words. Its loss on these eight words is 1.34; an even guess over all 7,930 pieces has ln 7,930 = 8.98. We chose these eight. On unseen news it finds 21 % of the words that a rule hides; always guessing the commonest of them would find 2 %.
-
-# %% [markdown]
-# **Predict.** Some head of the first block looks at the token before, another one at the token after. Is there one in the last block, too? Choose a head by a click and a row with the pointer.
-#
-# <details><summary>Answer</summary>
-#
-# Hardly: there most heads put much of their weight on `[SEP]`, one on `[CLS]` as well. The text below the figure says which heads look where.
-#
-# </details>
-
-# %%
-live.heads(
-    "the company said its profit rose in the third quarter",
-    "the striker scored twice as the team won the final",
-    "the president said the government would not talk to the rebels",
-)
-
-# %% [markdown]
-# Over 200 news texts, which are longer than these three sentences, head 2 of block 1 puts 90 % of its weight on the token before, head 3 puts 94 % on the token after; equal weights would give less than 2 %. In the last block most heads put a quarter or more on `[SEP]`, which has no content, and one of them 23 % on `[CLS]` ([evidence](evidence/07.ipynb#heads)). Clark et al. (2019) found such heads in the published BERT.
+# Six of the eight are what stood there. The two misses, *earth*, where it was *Mars*, and *months*, where it was *prison*, are what often stands near the other words. Its loss on these eight words is 1.34; an even guess over all 7,930 pieces has ln 7,930 = 8.98. We chose these eight. On unseen news it finds 21 % of the words that a rule hides; always guessing the commonest of them would find 2 %. (Where its heads look: [evidence](evidence/07.ipynb#heads); [lecture 3b](03b_reading_heads.ipynb) reads those of a large model.)
 #
 # **A hidden word is a label that the text brings along.**
 
@@ -694,7 +662,7 @@ said = tuned.predict(packed_test, batch_size=100, verbose=0).argmax(1)
 print(f"{len(y_chosen)} labels: {np.mean(said == y_test):.1%} of {len(y_test):,} test texts correct")
 
 # %% [markdown]
-# The small BERT has 81.2 % after ten seconds of training. Before you trust BERT-base's pair, check it: *Tech rumors: the tech giant is working on its self-driving car* must become ids that begin with 101 6627 11256 1024 1996 6627 5016 2003 2551 2006.
+# The small BERT has 81.2 % after ten seconds of training. (MiniLM can be written in the same form: [evidence](evidence/07.ipynb#encoders).) Before you trust BERT-base's pair, check it: *Tech rumors: the tech giant is working on its self-driving car* must become ids that begin with 101 6627 11256 1024 1996 6627 5016 2003 2551 2006.
 #
 # **KerasHub** needs no halves; it takes texts and gives logits:
 #
@@ -757,9 +725,9 @@ both = np.isin(y_test[wrong], (2, 3)) & np.isin(judged[wrong], (2, 3))
 print(f"{both.sum()} of {len(wrong)} errors: Business and Sci/Tech taken for each other")
 
 # %% [markdown]
-# Counting catches up as the labels fill its columns. *LSA* (Deerwester et al., 1990) has no network; it makes 128 numbers of each text from the counts of all 10,000 texts, without their labels: with 100 labels it is 4.9 points behind the fine-tuned small BERT, counting 16.6 ([evidence](evidence/07.ipynb#by-size)).
+# Counting catches up as the labels fill its columns. *LSA* (Deerwester et al., 1990) has no network; it makes 128 numbers of each text from the counts of all 10,000 texts: with 100 labels it is 4.9 points behind the small BERT, counting 16.6 ([evidence](evidence/07.ipynb#by-size)).
 #
-# And if you only *ask*? SmolLM2, the chat model of lecture 8b, reads a question that names the four classes; its answer is the class whose first token is the most probable. It has 33 of 100 test texts right. With sixteen of the labelled texts in its prompt it has 23: it gives one answer to 97 of them. A constant for each class, chosen on the other 224 labelled texts, brings 49, still fewer than counted words. (One prompt, one small model.)
+# And if you only *ask*? SmolLM2, the chat model of lecture 8b, reads a question that names the four classes. It has 33 of 100 test texts right. With sixteen of the labelled texts in its prompt it has 23: it gives one answer to 97 of them. A constant for each class, chosen on the other 224 labelled texts, brings 49, still fewer than counted words ([evidence](evidence/07.ipynb#minilm)).
 #
 # Then read errors: 91 of the 212 errors on this page take Business and Sci/Tech for each other. Of the five shown above, *Microsoft to hire hundreds in India* could carry either label.
 #
@@ -849,7 +817,6 @@ print(f"another vocabulary: {np.mean(tuned.predict(mixed, batch_size=100, verbos
 # * J. Devlin, M.-W. Chang, K. Lee, K. Toutanova, *BERT: pre-training of deep bidirectional Transformers for language understanding*, NAACL 2019, arXiv:1810.04805: section 3, appendices A and C.2.
 # * W. Wang, F. Wei, L. Dong, H. Bao, N. Yang, M. Zhou, *MiniLM: deep self-attention distillation for task-agnostic compression of pre-trained Transformers*, NeurIPS 2020, arXiv:2002.10957. N. Reimers, I. Gurevych, *Sentence-BERT*, EMNLP 2019, arXiv:1908.10084. The model is all-MiniLM-L6-v2, Apache licence 2.0.
 # * M. Schuster, K. Nakajima, *Japanese and Korean voice search*, ICASSP 2012. Y. Liu et al., *RoBERTa*, 2019, arXiv:1907.11692.
-# * K. Clark, U. Khandelwal, O. Levy, C. Manning, *What does BERT look at?*, BlackboxNLP 2019, arXiv:1906.04341.
 # * I. Loshchilov, F. Hutter, *Decoupled weight decay regularization*, ICLR 2019. E. Hu et al., *LoRA: low-rank adaptation of large language models*, ICLR 2022, arXiv:2106.09685: section 4.1.
 # * S. Deerwester et al., *Indexing by latent semantic analysis*, Journal of the American Society for Information Science 41, 1990.
 # * X. Zhang, J. Zhao, Y. LeCun, *Character-level convolutional networks for text classification*, NIPS 2015 (AG News). C. Sun, X. Qiu, Y. Xu, X. Huang, *How to fine-tune BERT for text classification?*, CCL 2019, arXiv:1905.05583.

@@ -18,7 +18,7 @@
 # What stands in one line of [lecture 7](../07_bert_ag_news.ipynb) has its runs here.
 
 # %% tags=["setup"]
-from coursekit import bert, data, diagrams, plots, quiet, recorded
+from coursekit import bert, data, diagrams, live, plots, quiet, recorded
 
 quiet.start_tensorflow("tensorflow_text", "tensorflow_hub", "tf_keras")
 plots.use_course_style()
@@ -298,6 +298,16 @@ equal = np.repeat(1 / x["input_mask"].sum(axis=1, keepdims=True), 64, axis=1)[as
 print(f"equal weights: {equal:.1%} on each token")
 
 # %% [markdown]
+# Choose a head by a click and a row with the pointer:
+
+# %%
+live.heads(
+    "the company said its profit rose in the third quarter",
+    "the striker scored twice as the team won the final",
+    "the president said the government would not talk to the rebels",
+)
+
+# %% [markdown]
 # <a id="encoders"></a>
 #
 # ## More encoders behind handles
@@ -319,6 +329,8 @@ print(f"equal weights: {equal:.1%} on each token")
 # ```
 #
 # The paper fine-tunes with batches of 16 or 32, two to four epochs and a largest rate of 5·10⁻⁵, 3·10⁻⁵ or 2·10⁻⁵ (appendix A.3). **Does not show** a run: none of these encoders was loaded here, because they need a download.
+#
+# MiniLM can be written in the same form: `python experiments/minilm_saved_models.py FOLDER` makes `FOLDER/preprocess` and `FOLDER/encoder`, and the cell of section 8 takes these two folders as its handles. A test of this repository loads both by tensorflow-hub and tensorflow-text, compares ids and vectors with MiniLM's own, and trains the lecture's classifier on them.
 #
 # | family | what is different from BERT |
 # |---|---|

@@ -49,8 +49,7 @@ def frozen(page: Page) -> None:
         holds=[80 < live < 90, counted < live, tests == 1_500, len(study(page)["test"]["frozen"]) == 10],
     )  # fmt: skip
     page.says("(A blind guess: 25 %. Counted words, with the same labels: about 75 %.)", holds=abs(counted - 75) < 3)
-    learned = page.number("b7-first", r"the head learned ([\d,]+) numbers")
-    page.says("BERT stays fixed; only the head's {:,.0f} numbers are trained.", learned, holds=learned == 4 * 385)
+    assert page.number("b7-first", r"the head learned ([\d,]+) numbers") == 4 * 385
     total = sum(page.numbers("b7-load", r"(?m) ([\d,]+) numbers"))
     page.says("a BERT of six blocks with D = 384, V = 30,522 and {:.1f} million numbers", total / 1e6)
     page.says(
@@ -58,11 +57,6 @@ def frozen(page: Page) -> None:
         "correct, against about 75.",
         holds=[abs(live - 85) < 2, abs(counted - 75) < 2, pair(page, "frozen", "words")[1] > 5],
     )
-
-
-def mean_linear(test: dict) -> float:
-    """What counting reaches on the small BERT's draws, in per cent."""
-    return 100 * float(np.mean(test["linear"]))
 
 
 def table_alone(page: Page) -> None:
@@ -79,8 +73,8 @@ def table_alone(page: Page) -> None:
     )  # fmt: skip
     page.says(
         "With the table taken first, about seven tenths of a frozen BERT's lead on the news come with its table of "
-        "words, and three tenths with its six blocks; on the sample the table brings no lead.",
-        holds=[round(10 * share) == 7, pair(page, "table", "words", "sample")[1] < 0],
+        "words, and three tenths with its six blocks.",
+        holds=round(10 * share) == 7,
     )
     page.says("The word table alone goes most of the way.", holds=share > 0.5)
     shares = {kind: study(page)["test"][kind] for kind in ("words", "table", "frozen")}
@@ -97,9 +91,6 @@ def table_alone(page: Page) -> None:
         "most of its lead over counting comes with its table of words.",
         holds=[whole > own + 1, share > 0.5],
     )
-    untuned = 100 * float(np.mean(small["frozen"]))
-    page.says("it has {:.1f} % when frozen, less than counting.", untuned,
-              holds=untuned < min(words, mean_linear(small)))  # fmt: skip
     for kind, label in (
         ("words", "words counted"),
         ("table", "MiniLM's word table alone"),
@@ -205,7 +196,6 @@ def order(page: Page) -> None:
         sample,
         holds=[sample > before - after, mean(page, "shuffled", "sample") <= mean(page, "words", "sample")],
     )
-    page.says("On the news the order is worth less than one point.", holds=0 < before - after < 1)
     page.says(
         "For the topic of these news items the words are nearly all: a frozen BERT that reads them in random order "
         "loses less than one point.",
@@ -241,19 +231,13 @@ def hidden_words(page: Page, beside: Page) -> None:
         beside.numbers("heads", r"head \d: before (\d+)%, after (\d+)%, itself (\d+)%, \[CLS\] (\d+)%, \[SEP\] (\d+)%"),
         (3, 4, 5),
     )
-    page.says(
-        "head 2 of block 1 puts {:.0f} % of its weight on the token before, head 3 puts {:.0f} % on the token after; "
-        "equal weights would give less than 2 %.",
-        shares[0, 2, 0], shares[0, 3, 1],
-        holds=beside.number("heads", r"equal weights: ([\d.]+)%") < 2,
-    )  # fmt: skip
-    page.says(
-        "In the last block most heads put a quarter or more on `[SEP]`, which has no content, and one of them "
-        "{:.0f} % on `[CLS]`",
-        shares[2, :, 3].max(),
-        holds=[np.sum(shares[2, :, 4] >= 25) > 2, (shares[2, :, :4] < 25).all(), shares[2, 1, 3] > 20],
+    equal = beside.number("heads", r"equal weights: ([\d.]+)%")
+    beside.says(
+        "Two heads of the first block look at one neighbour nearly all the time; three heads of the last block put a "
+        "quarter and more on `[SEP]`.",
+        holds=[min(shares[0, 2, 0], shares[0, 3, 1]) >= 90, np.sum(shares[2, :, 4] >= 25) == 3, equal < 2],
     )
-    found = page.cells["live-heads"].outputs[0]["data"]
+    found = beside.cells["live-heads"].outputs[0]["data"]
     assert CHART in found or "text/html" in found
     page.says("A hidden word is a label that the text brings along.")
 
@@ -267,14 +251,14 @@ def more_labels(page: Page) -> None:
     leads = np.reshape(page.numbers("b7-errors", r"labels ([+-][\d.]+)"), (2, 4))  # linear, LSA
     page.says("Counting catches up as the labels fill its columns.", holds=bool((np.diff(leads[0]) < 0).all()))
     page.says(
-        "with 100 labels it is {:.1f} points behind the fine-tuned small BERT, counting {:.1f}",
+        "with 100 labels it is {:.1f} points behind the small BERT, counting {:.1f}",
         leads[1][0], leads[0][0], holds=leads[1][0] < leads[0][0],
     )  # fmt: skip
     asked = study(page)["prompted"]
     page.says(
         "It has {:.0f} of {} test texts right. With sixteen of the labelled texts in its prompt it has {:.0f}: it "
         "gives one answer to {} of them. A constant for each class, chosen on the other {} labelled texts, brings "
-        "{:.0f}, still fewer than counted words.",
+        "{:.0f}, still fewer than counted words",
         asked["tests"] * asked["no text shown"], asked["tests"], asked["tests"] * asked["texts shown"],
         max(asked["answers"]), asked["labelled texts"], asked["tests"] * asked["texts shown, evened out"],
         holds=[asked["shown"] == 16, asked["texts shown, evened out"] + 0.1 < min(study(page)["test"]["words"])],
@@ -302,7 +286,7 @@ def mistakes(page: Page) -> None:
 def given(page: Page) -> None:
     page.given(
         "Somebody has sorted 240 news items into four classes for you.",
-        "about 70 minutes to read and predict (estimated, not measured); the code runs in about two minutes on two CPU "
+        "about 65 minutes to read and predict (estimated, not measured); the code runs in about two minutes on two CPU "
         "cores.",
         "the published BERT (84 MB:",
         "In lecture 6 the encoder began with random numbers, and 22,300 labels had to teach it everything.",
@@ -312,19 +296,16 @@ def given(page: Page) -> None:
         "each piece has one row of 384 numbers",
         "(a) at 75 %: without attention it is counting",
         "Test accuracy with 240 labels, ten draws of labelled texts",
-        "Test accuracy with 240 labels, a dot for each draw",
         "a word that your 240 texts never use has no weight",
         "Enough labels fill the columns: with 10,000",
         "correct with 240 labels, ten draws |",
         "a small rate (1·10⁻⁴)",
         "eight times over",
         "it learns 240 texts by heart",
-        "with all words shuffled, 15, 6 and 12 of 4,596 answers change",
         "the course's own small BERT (three blocks, D = 128)",
         "1 for tokens, 0 for padding |",
         "0 for the first text, 1 for the second, 0 for padding |",
         "a table of two rows, (2, D) |",
-        "The type is 0 for the first five tokens, 1 for the next five and 0 in the padding.",
         "MLM chooses 15 % of the tokens and lets the encoder guess them.",
         "Of the chosen tokens 80 % become `[MASK]`, 10 % become a random piece, 10 % stay as they are.",
         "With 80/10/10 any token that looks ordinary may have to be predicted",
@@ -342,7 +323,6 @@ def given(page: Page) -> None:
         "Ten draws of 240 texts for what is cheap",
         "MiniLM reads at most 128 pieces of a text here",
         "1.4 million numbers, half an hour on film reviews and these 10,000 news items",
-        "Over 200 news texts",
         "Its numbers come from all 7,600 test texts, MiniLM's from the first 3,000.",
         "AG News, 240 labels |",
         "makes 128 numbers of each text from the counts of all 10,000 texts",
