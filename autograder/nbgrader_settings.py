@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course.settings import load_course
-from autograder.grade.hand_marks import log_changes
+from autograder.grade.marks import log_changes
 from autograder.release.validation import configure_validation
 
 
@@ -76,7 +76,7 @@ def configure_course(c: Any, root: Path) -> None:
         "autograder.grade.nbgrader_plugin.GradeSubmission",
         "nbgrader.preprocessors.AssignLatePenalties",
     ]
-    c.AssignLatePenalties.plugin_class = "autograder.grade.lateness.CoursePenalty"
+    c.AssignLatePenalties.plugin_class = "autograder.grade.nbgrader_rows.CoursePenalty"
     c.CoursePenalty.grace_minutes = course.lateness.grace_minutes
     c.CoursePenalty.percent_per_day = course.lateness.percent_per_day
     # Scripts in a submission's text cells reach neither Formgrader nor the reader of the feedback.

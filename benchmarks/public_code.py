@@ -34,8 +34,8 @@ from nbformat import NotebookNode
 from autograder.course.labs import grade_id, is_solution
 from autograder.course.settings import Course, load_course
 from autograder.grade.lab_grader import LabGrader
-from autograder.grade.preloading import preload_of
 from autograder.sandbox import Sandbox
+from autograder.sandbox.warm import preload_of
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = Path(__file__).with_suffix(".toml")

@@ -45,7 +45,7 @@ def course(tmp_path, monkeypatch) -> Path:
         warm.set_exception(SandboxUnavailable("no sandbox in this test"))
         yield warm
 
-    monkeypatch.setattr("autograder.grade.preloading.start_sandbox", no_sandbox)
+    monkeypatch.setattr("autograder.sandbox.warm.start_sandbox", no_sandbox)
     return root
 
 

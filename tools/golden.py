@@ -215,8 +215,8 @@ def _graded(root: Path, lab: str, works: dict[str, bytes]) -> Iterator[str]:
 
     from autograder.course.settings import load_course
     from autograder.grade.lab_grader import GradingFailed, LabGrader, grade_all
-    from autograder.grade.preloading import start_sandbox
     from autograder.read import FoundSubmission
+    from autograder.sandbox.warm import start_sandbox
 
     course = load_course(root)
     grader = LabGrader(course, lab, seed=40723)

@@ -13,8 +13,8 @@ from rich.table import Table
 from autograder.cli.console import Lab, out, say
 from autograder.course.settings import CourseError, load_course
 from autograder.declare.course_exercises import declared_exercises
-from autograder.declare.edits import spelling
 from autograder.declare.exercise import FIND_THE_BUG, Exercise
+from autograder.declare.mistakes import spelling
 
 COLUMNS = ("exercise", "made", "equivalent", "killed", "left")
 
@@ -71,7 +71,7 @@ def mutants(
     """
     from autograder.author.solution_mutants import measure, summary
     from autograder.course.text_pairs import read_pair
-    from autograder.grade.preloading import start_sandbox
+    from autograder.sandbox.warm import start_sandbox
 
     course = load_course()
     for name in [course.lab(lab).name] if lab else [declared_lab.name for declared_lab in course.labs]:

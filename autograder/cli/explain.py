@@ -57,9 +57,9 @@ def explain(
     mark = _read_mark(course, lab, student, course.gradebook_at(db))
     _check_exercise(course, mark, exercise)
 
-    from autograder.grade.preloading import start_sandbox  # slow to import: what is misspelt is told before
     from autograder.read import ReaderLost
     from autograder.sandbox import SandboxUnavailable, WorkerLost
+    from autograder.sandbox.warm import start_sandbox  # slow to import: what is misspelt is told before
 
     try:
         with start_sandbox(course, lab, unsafe=unsafe) as warm:

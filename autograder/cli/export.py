@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from autograder.cli.console import GRADES, Database, Lab, Seed, say
-from autograder.course.files import write_atomically
 from autograder.course.roster import Roster, read_roster
 from autograder.course.settings import CourseError, load_course
+from autograder.course.text import write_atomically
 
 if TYPE_CHECKING:
     from autograder.grade.marks import Mark
@@ -266,8 +266,9 @@ class _Export:
         for lab in (*labs, *self.headings):
             self.course.lab(lab)  # a misspelt one is told before what is slow to import
 
+        from autograder.course.roster import read_course_roster
         from autograder.grade.database import show_url
-        from autograder.grade.people import find_unknown_names, read_course_roster
+        from autograder.grade.gradebook import find_unknown_names
         from autograder.integrations.exporting.tables import Cell
         from autograder.marking.results_folder import read_current_marks
 
@@ -339,7 +340,7 @@ class _Export:
     def write(
         self, table: Table, target: Path, archive: tuple[bytes, int] | None = None, feedback: Path | None = None
     ) -> None:
-        from autograder.grade.hidden_cases import describe_other_cases
+        from autograder.grade.database import describe_other_cases
         from autograder.grade.marks import describe_waiting
         from autograder.integrations.exporting.term import NOT_DUE
 

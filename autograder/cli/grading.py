@@ -91,8 +91,8 @@ def grade(
 
     You can stop it at any moment: the next run continues. It grades only submissions that are new or have changed.
     """
-    from autograder.grade.preloading import start_sandbox
     from autograder.sandbox import SandboxUnavailable
+    from autograder.sandbox.warm import start_sandbox
 
     course = load_course()
     zone = course.zone_of(course.lab(lab).name)  # a lab that is not there is told before a sandbox is started for it
@@ -106,8 +106,8 @@ def grade(
     try:
         on_cluster = nullcontext(make_cluster(cluster, cluster_wait)) if cluster else None
         with on_cluster or start_sandbox(course, lab, unsafe=unsafe) as warm:
-            from autograder.grade.people import read_course_roster  # slow to import: meanwhile the sandbox warms up
-            from autograder.marking.run import Marking
+            from autograder.course.roster import read_course_roster
+            from autograder.marking.run import Marking  # slow to import: meanwhile the sandbox warms up
             from autograder.read.layouts import LAYOUTS
 
             best = course.attempts.counts == "best"
@@ -275,7 +275,8 @@ def watch(
 
     You can stop it at any moment, and a power cut does no harm: the next start continues from there.
     """
-    from autograder.grade.people import find_unknown_names, read_course_roster  # slow to import
+    from autograder.course.roster import read_course_roster
+    from autograder.grade.gradebook import find_unknown_names  # slow to import
     from autograder.integrations.watching.watcher import EVERYBODYS, Watcher
 
     course = load_course()

@@ -88,8 +88,7 @@ def mark(
     lab = course.lab(lab).name  # a misspelt one is told before what is slow to import
 
     from autograder.grade.database import show_url
-    from autograder.grade.gradebook import GradebookWriter, read_marks
-    from autograder.grade.people import find_unknown_names
+    from autograder.grade.gradebook import GradebookWriter, find_unknown_names, read_marks
     from autograder.marking.results_folder import bring_up_to_date
     from autograder.pages.feedback import feedback_path
 
@@ -129,9 +128,9 @@ def mark(
 
 
 def _show_answers(course: Course, lab: str, marks: list[Mark], folder: Path) -> None:
-    from autograder.course.files import write_atomically
+    from autograder.course.text import write_atomically
     from autograder.grade.answers import read_questions
-    from autograder.pages.rendering import render_answers
+    from autograder.pages.feedback import render_answers
 
     asked = read_questions(course, lab, marks)
     for question in asked:

@@ -97,7 +97,7 @@ def publish(
                 wraps=True,
             )
     if archive:
-        from autograder.course.files import write_atomically
+        from autograder.course.text import write_atomically
         from autograder.release.course_cells import ARCHIVE
         from autograder.release.publish import pack_coursekit, student_files
 

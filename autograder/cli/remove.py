@@ -93,9 +93,9 @@ def undo(
 def _remove(
     student: str, lab: str | None, because: str, by: str | None, yes: bool, folder: Path, db: str | None
 ) -> None:
-    from autograder.grade.autograded_notebook import remove_files
     from autograder.grade.database import show_url
     from autograder.grade.gradebook import GradebookWriter, read_students
+    from autograder.grade.results import remove_files
     from autograder.marking.results_folder import bring_up_to_date
 
     course = load_course()

@@ -39,11 +39,9 @@ def report(
     students. With --project there is a second one to show in class: for each lab the three commonest mistakes as
     pictures, and what failed most, without a name.
     """
-    from autograder.grade.database import show_url
-    from autograder.grade.gradebook import read_students
-    from autograder.grade.hidden_cases import describe_other_cases
+    from autograder.grade.database import describe_other_cases, show_url
+    from autograder.grade.gradebook import find_unknown_names, read_students
     from autograder.grade.marks import describe_waiting
-    from autograder.grade.people import find_unknown_names
     from autograder.marking.results_folder import read_current_marks
     from autograder.pages.class_report import write_report
 
@@ -95,8 +93,8 @@ def similar(
     The command runs no student's code and sends nothing to another machine. It compares earlier submissions with this
     year's, but not with each other.
     """
-    from autograder.course.files import write_atomically
     from autograder.course.labs import read_known_cells, read_released
+    from autograder.course.text import write_atomically
     from autograder.integrations.similarity.comparing import (
         Document,
         TextReader,
@@ -104,7 +102,7 @@ def similar(
         make_document,
         read_given_text,
     )
-    from autograder.pages.rendering import render
+    from autograder.pages.feedback import render
     from autograder.read import Children, Unreadable, find_submissions, read_release
 
     course = load_course()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from autograder.course.settings import CourseError
+from autograder.course.settings import FILE_NAME, Course, CourseError
 from autograder.course.text import student_id
 
 OWN_COLUMN = "gradebook_id"
@@ -205,3 +205,17 @@ def _make_key(text: str) -> str:
 def _make_keys(texts: Iterable[str]) -> set[str]:
     """Return the ids of a person, as the platform writes them and as files named after them carry them."""
     return {key for text in texts if text for key in (_make_key(text), _make_key(student_id(text)))}
+
+
+def read_course_roster(course: Course) -> Roster:
+    """The list of people that course.toml names.
+
+    Raises:
+        CourseError: it names none, or the file is no list of people.
+    """
+    if course.roster is None:
+        raise CourseError(
+            f'{course.root / FILE_NAME}: names no list of people; add roster = "people.csv" under [course], with the '
+            "file that your platform exports"
+        )
+    return read_roster(course.roster)

@@ -11,8 +11,8 @@ import nbformat
 from jupytext.combine import combine_inputs_with_outputs
 from nbformat import NotebookNode
 
-from autograder.course.files import write_atomically
 from autograder.course.settings import Course
+from autograder.course.text import write_atomically
 
 FORMAT = "py:percent"
 _VERSION_LINE = re.compile(r"^#\s+jupytext_version:.*\n", re.MULTILINE)

@@ -1,9 +1,8 @@
 """What an exercise is, and what follows from its declaration."""
 
-from autograder.declare.declaration import Advice, Case, Group, cases
+from autograder.declare.declaration import Advice, Case, Group, OwnExercise, cases
 from autograder.declare.exercise import Exercise
 from autograder.declare.mistakes import Mistake, edit, instead, seen
-from autograder.declare.own import OwnExercise
 from autograder.declare.questions import ONE, Design, Questions, find_the_bug
 
 __all__ = [

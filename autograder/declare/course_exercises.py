@@ -10,8 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 from autograder.course.settings import Course, CourseError
-from autograder.declare.declaration import Declaration
-from autograder.declare.own import OwnExercise
+from autograder.declare.declaration import Declaration, OwnExercise
 
 FOLDER = "exercises"  # in the course's folder; it is imported under this name
 SAMPLES = "samples"  # sample submissions, and what writes them

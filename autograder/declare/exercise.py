@@ -13,8 +13,7 @@ import numpy as np
 
 from autograder.course.settings import CourseError
 from autograder.declare.declaration import Case, Declaration, Group, describe
-from autograder.declare.edits import Edit, EditError, Formula
-from autograder.declare.mistakes import Mistake
+from autograder.declare.mistakes import Edit, EditError, Formula, Mistake
 from coursekit.check.comparison import difference, fingerprint
 from coursekit.check.judge import UNNAMED_MODES, ExerciseSpec, Expectation
 from coursekit.generator import Generator

@@ -13,8 +13,8 @@ from autograder.course.labs import answers_in_words, cells_by_id, details, is_so
 from autograder.course.settings import Course, CourseError
 from autograder.course.text_pairs import PairError, read_pair
 from autograder.declare.rubrics import Rubric, rubrics
-from autograder.grade.autograded_notebook import read_autograded
 from autograder.grade.marks import Mark, PartMark
+from autograder.grade.results import read_autograded
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from autograder.course.files import write_atomically
 from autograder.course.settings import Course, CourseError
-from autograder.course.text import printable
-from autograder.grade.autograded_notebook import check_path_part
+from autograder.course.text import printable, write_atomically
 from autograder.grade.lab_grader import LabGrader, content_hash
 from autograder.grade.marks import Mark
-from autograder.grade.results import ExerciseResult
+from autograder.grade.results import ExerciseResult, check_path_part
 from autograder.grade.submission_run import PreparedExercise
 from autograder.read import Unreadable, find_submissions
 from autograder.read.tree import is_work

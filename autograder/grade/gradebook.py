@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
+from shlex import quote
 from typing import Any, TypeVar
 
 from nbformat import NotebookNode
@@ -19,12 +20,13 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.orm import Session
 
 from autograder.course.labs import cells_by_id
-from autograder.course.settings import Course
-from autograder.course.text import did_you_mean
-from autograder.grade.autograded_notebook import check_path_part, write_autograded
+from autograder.course.roster import Roster, read_course_roster
+from autograder.course.settings import FILE_NAME, Course, CourseError
+from autograder.course.text import did_you_mean, find_near
 from autograder.grade.database import (
     CaseState,
     CourseTable,
+    Digests,
     GradebookError,
     MarkChange,
     NotedDate,
@@ -35,11 +37,9 @@ from autograder.grade.database import (
     open_for_reading,
     read_head,
 )
-from autograder.grade.hand_marks import WHO, find_account, log_changes, set_by_hand, store_penalties
-from autograder.grade.hidden_cases import Digests
-from autograder.grade.lateness import LabDates
-from autograder.grade.marks import Mark, MarkReader
+from autograder.grade.marks import WHO, Mark, MarkReader, find_account, log_changes, set_by_hand, store_penalties
 from autograder.grade.nbgrader_rows import (
+    LabDates,
     ReleasedLab,
     add_missing_rows,
     read_cell_rows,
@@ -47,7 +47,7 @@ from autograder.grade.nbgrader_rows import (
     store_lab,
     store_submissions,
 )
-from autograder.grade.results import LabResult, cut, round_score
+from autograder.grade.results import LabResult, check_path_part, cut, round_score, write_autograded
 
 TRIES = 5
 SERVER_TRIES = 14  # almost a minute, in which a server that went down can come back
@@ -482,3 +482,56 @@ def _read(db_url: str, table: Any, query: Callable[[Connection], list[T]]) -> li
                 return query(connection) if inspect(connection).has_table(table.__tablename__) else []
         finally:
             engine.dispose()
+
+
+# -- names in course.toml that are nobody's ---------------------------------------------------------------------------
+
+
+def find_unknown_names(course: Course, db_url: str, handed_in: Iterable[str] = ()) -> list[str]:
+    """What is to be said of extensions and excuses in course.toml that are for nobody, one sentence for each.
+
+    Somebody is who is in the gradebook, in the course's roster, or among those who have handed in just now. Where all
+    three are empty there is nothing to compare with, and every name passes. Without a roster, who has handed in nothing
+    yet looks like a misspelt name: then the sentences are notes, and nothing is refused.
+
+    Args:
+        course: the course.
+        db_url: the gradebook.
+        handed_in: students of the submissions that are about to be graded.
+
+    Raises:
+        CourseError: the course has a roster, and a student is unknown, who would get neither extension nor excuse.
+    """
+    named = [("extensions", student) for student, _, _ in course.lateness.extensions]
+    named += [("excused", student) for student, _ in course.lateness.excused]
+    if not named:
+        return []
+    students = {*read_students(db_url), *handed_in}
+    roster = read_course_roster(course) if course.roster else None
+    sentences = list(dict.fromkeys(_find_unknown(course, named, students, roster)))
+    if roster and sentences:
+        raise CourseError("\n".join(sentences))
+    return sentences
+
+
+def _find_unknown(
+    course: Course, named: Iterable[tuple[str, str]], students: set[str], roster: Roster | None
+) -> Iterator[str]:
+    for table, student in named:
+        if student in students or not (students or roster):
+            continue
+        places = set(roster.places(student)) if roster else set()
+        same = sorted(student for student in students if roster and places & set(roster.places(student)))
+        begin = f'{course.root / FILE_NAME}: {table}: "{student}"'
+        if same:
+            yield f'{begin} is {same[0]} in the gradebook; write student = "{same[0]}"'
+        elif not places:
+            where = f"neither in the gradebook nor in {roster.path}" if roster else "not in the gradebook"
+            meant = find_near(student, [*sorted(students), *(roster.ids() if roster else ())])
+            remedy = f"did you mean {' or '.join(meant)}? Write this name; " if meant else "correct the name; "
+            right = (
+                f"if it is right and nothing was handed in yet, type: nbgrader db student add {quote(student)}"
+                if roster
+                else "if it is right and nothing was handed in yet, nothing is to be done"
+            )
+            yield f"{begin} is {where}; {remedy}or, {right}"

@@ -9,31 +9,41 @@ import secrets
 import sys
 import tempfile
 import traceback
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from itertools import islice, takewhile
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from nbformat import NotebookNode
+from nbformat.v4 import new_notebook
+
 import autograder
 import coursekit
 from autograder.course import labs
-from autograder.course.labs import read_earlier_cells, read_files, read_known_cells, read_released
-from autograder.course.settings import Course, CourseError
+from autograder.course.labs import (
+    grade_id,
+    is_test,
+    make_writing_cell,
+    read_earlier_cells,
+    read_files,
+    read_known_cells,
+    read_released,
+)
+from autograder.course.settings import FILE_NAME, Course, CourseError
 from autograder.course.text import printable
 from autograder.course.text_pairs import PairError, read_pair
 from autograder.declare.course_exercises import course_files, declared_exercises, own_exercises
+from autograder.declare.declaration import Case, Declaration, OwnExercise
 from autograder.declare.exercise import Exercise
-from autograder.grade.hidden_cases import digest_cases
-from autograder.grade.preloading import limits_of, preload_of
+from autograder.grade.database import digest_cases
 from autograder.grade.results import ExerciseResult, LabResult
-from autograder.grade.solution import compute_own_expectations, find_callees_code, read_callees
-from autograder.grade.submission_run import DEMONSTRATION_TAG, PreparedExercise, SubmissionRun
+from autograder.grade.submission_run import DEMONSTRATION_TAG, PreparedExercise, SubmissionRun, read_attempt
 from autograder.read import (
     CellStep,
     Children,
@@ -47,8 +57,9 @@ from autograder.read import (
     Unreadable,
     read_release,
 )
-from autograder.sandbox import Limits, Sandbox, SandboxUnavailable, WorkerLost
-from coursekit.check.judge import Expectation
+from autograder.sandbox import Limits, Sandbox, SandboxUnavailable, Session, SessionLost, WorkerLost
+from autograder.sandbox.warm import limits_of, preload_of
+from coursekit.check.judge import Attempt, Expectation
 from coursekit.check.rules import find_imports
 
 if TYPE_CHECKING:
@@ -427,3 +438,115 @@ def _digest(*parts: Any) -> str:
         digest.update(part if isinstance(part, bytes) else repr(part).encode())
         digest.update(b"\0")
     return digest.hexdigest()[:32]
+
+
+# -- what grading takes from the instructor's solution ----------------------------------------------------------------
+
+
+_NO_REFERENCE = "there is no lab"  # what `start_lab` says in the sandbox, where a lab's references never are
+
+
+def compute_own_expectations(
+    lab: str,
+    solution: NotebookNode,
+    exercises: Mapping[str, OwnExercise],
+    seed: int,
+    sandbox: Sandbox,
+    files: Mapping[str, bytes] | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> dict[str, list[Expectation]]:
+    """The cases of each exercise, drawn from `seed`, with what the solution returns for them.
+
+    The notebook's cells run in order, and an exercise is tried where its test cell stands, as in a submission. The
+    `files`, by path, lie in the working folder. A given cell that fails, though every exercise has its results, is
+    handed to `tell` as a sentence.
+
+    Raises:
+        CourseError: the solution does not get that far, or a case is not as it should be; says which and what happened.
+        SandboxUnavailable: the walls cannot be built.
+    """
+    expected: dict[str, list[Expectation]] = {}
+    where = given = ""
+    try:
+        with sandbox.session() as session:
+            if files:
+                session.run_cell(make_writing_cell(files))
+            for cell in solution.cells:
+                where = grade_id(cell)
+                if is_test(cell):
+                    if where in exercises:
+                        exercise = exercises[where]
+                        expected[where] = exercise.expectations(seed, partial(_try, session, lab, exercise))
+                elif cell.cell_type == "code" and DEMONSTRATION_TAG not in cell.metadata.get("tags", ()):
+                    answered = exercises.get(where.removesuffix("-code"))
+                    reply = session.run_cell(cell.source, cpu_seconds=answered.cpu_seconds if answered else None)
+                    if reply.error:
+                        stops = f"stops with {reply.error.type}: {reply.error.message}"
+                        if answered:
+                            raise ValueError(f"the cell {where} {stops}")
+                        if "start_lab(" in cell.source and reply.error.message.startswith(_NO_REFERENCE):
+                            continue
+                        begins = cell.source.strip().partition("\n")[0][:60]
+                        remedy = _advise(reply.error.type)
+                        given = given or f'the given cell that begins "{begins}" {stops}{remedy}'
+                if len(expected) == len(exercises):
+                    break
+    except SessionLost as lost:
+        raise CourseError(f"solutions/{lab}: the solution's {where or 'cell'} does not end: {lost.message}") from lost
+    except ValueError as error:  # of the solution, or of the function that draws the cases
+        first = f"{given}; then " if given else ""
+        raise CourseError(f"solutions/{lab}, exercise {where.removesuffix('-code')}: {first}{error}") from error
+    if given:
+        tell(f"solutions/{lab}: {given}")
+    return expected
+
+
+def _advise(kind: str) -> str:
+    """What to do about an error of a given cell that has to do with the sandbox."""
+    if kind == "ModuleNotFoundError":
+        return f" (install the package, and name it in {FILE_NAME}: packages = […])"
+    if kind == "FileNotFoundError":
+        return " (put the file beside the solution's notebook, and name it by its path from there)"
+    return ""
+
+
+def _try(session: Session, lab: str, exercise: OwnExercise, case: Case) -> Attempt:
+    reply = session.probe(
+        lab, exercise.name, case.inputs, mode=case.mode, probe=exercise.probe, cpu_seconds=exercise.cpu_seconds
+    )
+    return read_attempt(reply)
+
+
+def read_callees(course: Course, lab: str, declared: Mapping[str, Declaration]) -> NotebookNode | None:
+    """Of a lab's solution, the cells of exercises that others call, and their tests; the rest is not needed to grade.
+
+    None where no exercise calls another one, or where there is no solution: then nothing stands in.
+
+    Raises:
+        CourseError: the solution cannot be read.
+    """
+    path = course.solution_notebook(lab)
+    if not (names := _list_called(declared)):
+        return None
+    try:
+        solution = read_pair(path)
+    except FileNotFoundError:
+        return None
+    except PairError as error:
+        raise CourseError(f"{path}: the code of exercises that others call comes from it, and {error}") from error
+    cells = read_release(solution).cells
+    kept = [cell for cell in cells if names.intersection(cell.exercises) or cell.grade_id in names]
+    for cell in kept:
+        cell.cell["outputs"] = []
+    return new_notebook(cells=[cell.cell for cell in kept], metadata=solution.metadata)
+
+
+def find_callees_code(solution: NotebookNode | None, declared: Mapping[str, Declaration]) -> dict[str, str]:
+    """The source of the cell that answers each exercise that others call, by name."""
+    names = _list_called(declared)
+    cells = read_release(solution).cells if solution else ()
+    return {name: cell.source for cell in cells for name in cell.exercises if name in names}
+
+
+def _list_called(declared: Mapping[str, Declaration]) -> set[str]:
+    return {name for exercise in declared.values() for name in exercise.uses}

@@ -23,9 +23,8 @@ from autograder.course.labs import points as points_of
 from autograder.course.labs import read_released
 from autograder.course.settings import Course, load_course
 from autograder.grade import lab_grader
-from autograder.grade.autograded_notebook import add_verdicts
 from autograder.grade.gradebook import GradebookWriter
-from autograder.grade.results import ExerciseResult, LabResult
+from autograder.grade.results import ExerciseResult, LabResult, add_verdicts
 from autograder.read import Children, FileSource, NotebookReader, Unreadable
 from autograder.read.handing_in import time_in
 

@@ -18,7 +18,7 @@ from autograder.declare.declaration import Declaration
 from autograder.grade.results import ExerciseResult, GroupResult
 from autograder.read import CellStep, ProbeStep, Reading
 from autograder.sandbox import CellError, CellReply, Limits, ProbeReply, Sandbox, Session, SessionLost, WorkerLost
-from autograder.sandbox.turns import turn
+from autograder.sandbox.session import turn
 from coursekit.check.attempts import read
 from coursekit.check.comparison import READS
 from coursekit.check.judge import (

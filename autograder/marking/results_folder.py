@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.course.files import plain_cell, write_csv
 from autograder.course.settings import Course, CourseError
-from autograder.grade.autograded_notebook import read_autograded
+from autograder.course.text import plain_cell, write_csv
 from autograder.grade.gradebook import GradebookWriter, read_marks
 from autograder.grade.marks import Mark
+from autograder.grade.results import read_autograded
 from autograder.pages.feedback import feedback_path, is_current, write_feedback
 from autograder.read import PassedOver
 from autograder.read.layouts import show_place

@@ -19,10 +19,9 @@ from autograder.course.roster import Roster
 from autograder.course.settings import Course, CourseError, load_nbgrader_config
 from autograder.course.text import format_time, printable
 from autograder.grade.database import Removed, show_url
-from autograder.grade.gradebook import GradebookWriter
+from autograder.grade.gradebook import GradebookWriter, find_unknown_names
 from autograder.grade.lab_grader import GradingFailed, LabGrader, content_hash, grade_all
 from autograder.grade.marks import Mark, make_mark
-from autograder.grade.people import find_unknown_names, split_by_roster
 from autograder.grade.results import LabResult
 from autograder.marking.results_folder import HiddenInputs, bring_up_to_date, write_passed_over
 from autograder.pages.feedback import feedback_path, write_feedback
@@ -336,3 +335,22 @@ def _is_everybodys(error: Exception) -> bool:
     if isinstance(error, OSError):
         return error.errno not in (errno.EINVAL, errno.EILSEQ, errno.ENAMETOOLONG)  # what a student's name can do
     return isinstance(error, CourseError)
+
+
+def split_by_roster(
+    roster: Roster, submissions: Iterable[FoundSubmission]
+) -> tuple[list[FoundSubmission], list[PassedOver]]:
+    """The submissions of those who are in the roster, and the others as passed over."""
+    theirs, others = [], []
+    for submission in submissions:
+        if roster.places(submission.student):
+            theirs.append(submission)
+        else:
+            others.append(pass_over_stranger(roster, submission))
+    return theirs, others
+
+
+def pass_over_stranger(roster: Roster, submission: FoundSubmission) -> PassedOver:
+    """A submission that is passed over because its student is not in the roster."""
+    place = show_place(str(submission.path)) if submission.path else submission.student
+    return PassedOver(place, f"“{submission.student}” is not in {roster.path.name}.")

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from autograder.course.files import write_atomically
 from autograder.course.settings import Course, CourseLab
+from autograder.course.text import write_atomically
 from autograder.declare.course_exercises import declared_exercises
 from autograder.declare.declaration import Declaration, describe
 from autograder.declare.exercise import VISIBLE_SEED, Exercise
 from autograder.grade.marks import Mark
 from autograder.pages import class_figures
 from autograder.pages.class_numbers import MistakeCount, analyse, count_mistakes, count_outcomes
-from autograder.pages.rendering import render
+from autograder.pages.feedback import render
 from autograder.release.reference_export import is_left_out, section
 from coursekit.check.judge import Section
 

@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
-from autograder.course.files import plain_cell, write_atomically, write_csv
 from autograder.course.settings import Course, CourseLab
+from autograder.course.text import plain_cell, write_atomically, write_csv
 from autograder.declare.course_exercises import declared_exercises
-from autograder.grade.hidden_cases import describe_other_cases
+from autograder.grade.database import describe_other_cases
 from autograder.grade.marks import Mark, describe_waiting
 from autograder.pages import class_figures
 from autograder.pages.class_numbers import (
@@ -28,7 +28,7 @@ from autograder.pages.class_numbers import (
     find_standings,
     read_last_year,
 )
-from autograder.pages.rendering import read_source, render
+from autograder.pages.feedback import read_source, render
 
 EXAMPLES = 3  # pages of students that are linked for each mistake
 

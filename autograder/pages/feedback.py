@@ -10,21 +10,71 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from nbformat import NotebookNode
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from autograder.course.files import write_atomically
 from autograder.course.labs import grade_id, is_solution
 from autograder.course.settings import Course
-from autograder.course.text import format_time
+from autograder.course.text import format_time, printable, write_atomically
 from autograder.grade.marks import ExerciseMark, Mark, PartMark
 from autograder.grade.results import GroupResult, round_score
-from autograder.pages.rendering import render
 from coursekit.check.judge import STATUS_WORDS, Section
+from coursekit.check.report import as_html
+
+if TYPE_CHECKING:
+    from autograder.grade.answers import QuestionInWords
+
+MOST_CHARACTERS = 20_000  # of one answer
+
+
+def render(template: str, **values: Any) -> bytes:
+    """Fill a template of ``autograder/pages/templates`` with values."""
+    return _environment().get_template(template).render(**values).encode("utf-8", "replace")
+
+
+def read_source(name: str) -> str:
+    """The text of a file of ``autograder/pages/templates``, as it stands."""
+    environment = _environment()
+    assert environment.loader is not None
+    return environment.loader.get_source(environment, name)[0]
+
+
+def mark_up(text: str) -> Markup:
+    """Escape a text, and set what stands between backquotes as code."""
+    return Markup(as_html(text))
+
+
+@functools.cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("autograder.pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["marked"] = mark_up
+    return environment
+
+
+def render_answers(course: Course, lab: str, questions: Sequence[QuestionInWords]) -> bytes:
+    """The page as HTML, for the instructor. Every text of a student is escaped; the page holds no script."""
+    return render("answers.html.j2", course=course, lab=course.lab(lab), questions=questions, shown=_cut)
+
+
+def _cut(text: str) -> str:
+    text = printable(text)
+    return text if len(text) <= MOST_CHARACTERS else text[:MOST_CHARACTERS] + "\n… cut here: the answer is very long"
+
+
+# -- feedback ---------------------------------------------------------------------------------------------------------
+
 
 MAX_SHOWN_CHARACTERS = 20_000  # of a cell
 LONGEST_LINE = 1_000  # characters of a line of code that are shown

@@ -18,12 +18,13 @@ from typing import NamedTuple
 
 from autograder.course.text import on_one_line
 from autograder.read.handing_in import PassedOver, as_time
-from autograder.read.opening import FileSource, another_owner
 from autograder.read.reading import MAX_CELLS, has_cells
 from autograder.read.tree import (
     Budget,
+    FileSource,
     Item,
     Tree,
+    another_owner,
     is_archive,
     is_notebook,
     is_script,

@@ -9,8 +9,8 @@ from nbformat import NotebookNode
 
 from autograder.course.labs import grade_id, is_test, points
 from autograder.course.settings import Course, CourseError
+from autograder.grade.database import describe_other_cases
 from autograder.grade.gradebook import GradebookWriter, read_marks
-from autograder.grade.hidden_cases import describe_other_cases
 from autograder.grade.lab_grader import LabGrader
 from autograder.grade.marks import describe_waiting
 from autograder.release import reference_export

@@ -22,9 +22,9 @@ import nbformat
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 import coursekit
-from autograder.course.files import write_atomically
 from autograder.course.labs import parse_notebook
 from autograder.course.settings import Course
+from autograder.course.text import write_atomically
 from autograder.release import validation
 from autograder.release.leaks import NOTHING_PLANNED, Planned, files_in, find_leaks, is_binary, read_files
 from autograder.release.notes import describe_check_changes, describe_student_changes

@@ -20,7 +20,6 @@ from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 
-from autograder.course.files import write_atomically
 from autograder.course.labs import (
     choose_data_files,
     details,
@@ -33,13 +32,13 @@ from autograder.course.labs import (
     remember_cells,
 )
 from autograder.course.settings import Course, CourseError, load_nbgrader_config
+from autograder.course.text import write_atomically
 from autograder.course.text_pairs import PairError, check_pair, find_pairs, read_pair, write_text
 from autograder.declare.course_exercises import declared_exercises, find_place, own_exercises
 from autograder.declare.declaration import Declaration
 from autograder.declare.exercise import VISIBLE_SEED, Exercise
 from autograder.declare.rubrics import rubrics
-from autograder.grade.preloading import limits_of, preload_of
-from autograder.grade.solution import compute_own_expectations
+from autograder.grade.lab_grader import compute_own_expectations
 from autograder.release import reference_export, trials
 from autograder.release.course_cells import write_course_cells
 from autograder.release.leaks import find_leaks
@@ -56,6 +55,7 @@ from autograder.release.notes import describe_check_changes, describe_student_ch
 from autograder.release.numbering import find_texts_left, renumber, write_points
 from autograder.release.publish import find_publication_problems
 from autograder.sandbox import Sandbox
+from autograder.sandbox.warm import limits_of, preload_of
 from coursekit import quiet
 from coursekit.check.judge import Expectation
 from coursekit.check.rules import find_imports

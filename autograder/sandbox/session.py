@@ -1,26 +1,85 @@
-"""One submission's process, seen from the trusted side: requests go in, checked replies come out."""
+"""One submission's process, seen from the trusted side: requests go in, checked replies come out, within limits.
+
+Submissions run side by side, but one that may have used up the machine's memory runs alone: see `turn`.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import secrets
 import select
 import signal
 import socket
+import stat
 import struct
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, NoReturn
+from pathlib import Path
+from typing import IO, Any, Literal, NoReturn
 
 import psutil
 
-from autograder.sandbox.limits import Limits
 from autograder.sandbox.meter import ProcessTree
 from autograder.worker import protocol
-from autograder.worker.walls import WallReport
+from autograder.worker.protocol import WallReport
+
+_MEBIBYTE = 1 << 20
+_GIBIBYTE = 1 << 30
+_BACKSTOP_STEPS = 100
+
+
+def _cores() -> int:
+    """Return the number of cores that this process may use: as many threads as that start TensorFlow's pools."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of one submission's process tree.
+
+    Two budgets of time, so that a busy machine costs nobody a mark. The first is the submission's own CPU use. The
+    second is for code that waits for ever: seconds by the clock, without those in which the code could go on and all
+    processors were busy with something else. So what it counts is computing and waiting for something other than a
+    processor: a sleep, a lock, input that does not come.
+
+    Attributes:
+        cpu_seconds_per_step: CPU seconds for one cell or one probe.
+        wall_seconds_per_step: seconds by the clock for a step with that budget; a larger one has as many times more.
+        patience: how many times longer a step may take when the machine gives it no processor. Beyond it the machine
+            has failed, not the submission.
+        memory_bytes: address space of each process, and resident memory of all of them together.
+        processes: processes and threads.
+        file_bytes: size of one file.
+        tmp_bytes: size of everything written, /dev/shm included.
+        reply_bytes: size of the arrays that one probe may return.
+        pipes: pipes that are open at once. The kernel gives all processes of a user 1024 of full size.
+    """
+
+    cpu_seconds_per_step: float = 30.0
+    wall_seconds_per_step: float = 180.0
+    patience: float = 20.0
+    memory_bytes: int = 8 * _GIBIBYTE
+    processes: int = field(default_factory=lambda: 64 + 2 * _cores())
+    file_bytes: int = 256 * _MEBIBYTE
+    tmp_bytes: int = 256 * _MEBIBYTE
+    reply_bytes: int = 64 * _MEBIBYTE
+    pipes: int = 128
+
+    @property
+    def cpu_seconds_per_process(self) -> float:
+        """Return the CPU seconds at which the kernel ends a process: a backstop far beyond what a step may use."""
+        return self.cpu_seconds_per_step * _BACKSTOP_STEPS
+
+    def wall_seconds(self, cpu_seconds: float) -> float:
+        """Return how long a step with a budget of `cpu_seconds` may take by the clock."""
+        return self.wall_seconds_per_step * cpu_seconds / self.cpu_seconds_per_step
+
 
 Reason = Literal["timeout", "crashed", "memory", "protocol"]
 HELLO_SECONDS = 120.0
@@ -471,3 +530,55 @@ def _receive_with_sender(connection: socket.socket) -> tuple[bytes, int]:
                 raise EOFError
             return head, pid
     raise EOFError
+
+
+# -- whose turn it is -------------------------------------------------------------------------------------------------
+
+
+_LONGEST_WAIT = 1800.0  # seconds: a grader that was stopped in its turn holds up nobody for ever
+_LOOK_AGAIN = 0.05
+
+
+@contextmanager
+def turn(*, alone: bool) -> Iterator[bool]:
+    """Wait until a submission may run, beside others or `alone`; yield whether it is alone.
+
+    "Alone" is among all graders of this user on the machine. If these cannot be known, nobody waits, and nobody counts
+    as alone.
+    """
+    with ExitStack() as locks:
+        try:
+            door, room = (locks.enter_context(_file(name)) for name in ("door", "room"))
+        except OSError:
+            yield False
+            return
+        how = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
+        have = _lock(door, how) and _lock(room, how)  # who wants to be alone keeps the door, so that the room empties
+        if not alone:
+            fcntl.flock(door, fcntl.LOCK_UN)
+        try:
+            yield alone and have
+        finally:  # not only closed: a child of the grader may have the file, too
+            fcntl.flock(room, fcntl.LOCK_UN)
+            fcntl.flock(door, fcntl.LOCK_UN)
+
+
+def _file(name: str) -> IO[bytes]:
+    """Open a lock file in a folder that only this user can open, so that no other account can lock it."""
+    folder = Path(tempfile.gettempdir(), f"course-grader-{os.getuid()}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise PermissionError(folder)
+    return (folder / name).open("ab")
+
+
+def _lock(file: IO[bytes], how: int) -> bool:
+    deadline = time.monotonic() + _LONGEST_WAIT
+    while time.monotonic() < deadline:
+        try:
+            fcntl.flock(file, how | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            time.sleep(_LOOK_AGAIN)
+    return False

@@ -11,7 +11,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -20,12 +22,12 @@ from weakref import WeakSet
 
 import psutil
 
+from autograder.course.settings import Course
 from autograder.sandbox import bubblewrap
 from autograder.sandbox.bubblewrap import OtherUser
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.session import Session, SessionLost, WorkerLost, large_for, pair
+from autograder.sandbox.session import Limits, Session, SessionLost, WorkerLost, large_for, pair
 from autograder.worker import protocol
-from autograder.worker.walls import WallReport
+from autograder.worker.protocol import WallReport
 
 log = logging.getLogger(__name__)
 
@@ -114,7 +116,7 @@ class Sandbox:
         again for half a minute, as long as it has given one before.
 
         Args:
-            alone: no other submission runs on this machine until it is closed; see `turns`. It waits for a minute, and
+            alone: no other submission runs on this machine until it is closed; see `turn`. It waits for a minute, and
                 says so, until the machine has the memory that it may use.
 
         Raises:
@@ -370,3 +372,44 @@ def _start(packages: Path, module: str, settings: str) -> list[str]:
     """Return the command that starts a worker from the packages in a folder, without the outer wall."""
     program = f"import sys; sys.path.insert(0, {str(packages)!r}); from {module} import main; main(sys.argv[1])"
     return [sys.executable, "-I", "-c", program, settings]
+
+
+# -- in the background, so that TensorFlow loads while the grader itself does -----------------------------------------
+
+
+def limits_of(course: Course) -> Limits:
+    """What one submission may use, from course.toml."""
+    own = course.limits
+    return Limits(
+        cpu_seconds_per_step=own.cpu_seconds, wall_seconds_per_step=own.wall_seconds, memory_bytes=own.memory_bytes
+    )
+
+
+def preload_of(course: Course, lab: str) -> tuple[str, ...]:
+    """The modules that a worker imports before it forks for submissions of this lab; course.toml names its own."""
+    return (
+        *PRELOAD,
+        *(name for lab_settings in course.labs if lab_settings.name == lab for name in lab_settings.preload),
+    )
+
+
+@contextmanager
+def start_sandbox(course: Course, lab: str = "", *, unsafe: bool = False) -> Iterator[Future[Sandbox]]:
+    """Start a sandbox now; the future is the sandbox once it is warm, or the reason why there is none.
+
+    Args:
+        course: the course, for its limits.
+        lab: the lab to be graded, for what its notebooks import.
+        unsafe: go on without walls where they cannot be built.
+    """
+    sandbox = Sandbox(limits_of(course), unsafe=unsafe, preload=preload_of(course, lab))
+
+    def start() -> Sandbox:
+        sandbox.start()
+        return sandbox
+
+    with ThreadPoolExecutor(1) as thread:  # a worker dies with the thread that started it: this one lasts
+        try:
+            yield thread.submit(start)
+        finally:
+            sandbox.close()

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import msgpack
@@ -40,6 +41,17 @@ _ARRAY = 1  # msgpack extension type
 
 class ProtocolError(Exception):
     """Bytes that are no message, or a message that does not fit in a frame."""
+
+
+@dataclass(frozen=True)
+class WallReport:
+    """One wall, as the greeting of a process reports it: whether it stands, why not, and what to type to mend it."""
+
+    name: str
+    stands: bool
+    why: str = ""
+    remedy: str = ""
+    required: bool = True
 
 
 def encode(message: dict[str, Value], *, limit: int = FRAME_BYTES) -> bytes:

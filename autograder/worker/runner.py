@@ -31,7 +31,7 @@ from coursekit.check.rules import guard
 from coursekit.probes.layers import LayerCache, sharing
 
 from . import protocol
-from .walls import WallReport
+from .protocol import WallReport
 
 EXCERPT_BYTES = 8192
 NAME_CHARACTERS = 200

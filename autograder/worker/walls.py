@@ -16,20 +16,7 @@ import signal
 import socket
 import sys
 import tempfile
-from dataclasses import dataclass
 from typing import Any
-
-
-@dataclass(frozen=True)
-class WallReport:
-    """One wall: whether it stands, why it does not, and what to type to mend it."""
-
-    name: str
-    stands: bool
-    why: str = ""
-    remedy: str = ""
-    required: bool = True
-
 
 TERMINALS = 16
 NOBODY = 65534

@@ -138,7 +138,7 @@ class _Warm:
         finally:
             os._exit(ended_by)
 
-    def _walls(self, limits: dict[str, Any]) -> list[walls.WallReport]:
+    def _walls(self, limits: dict[str, Any]) -> list[protocol.WallReport]:
         reports = []
         if self.walled:
             with contextlib.suppress(OSError):
@@ -184,12 +184,12 @@ def _run_operations_as_kernels() -> None:
         calls.TFE_ContextOptionsSetRunEagerOpAsFunction = lambda options, _: choose(options, False)
 
 
-def _build(name: str, build: Callable[[], None], *, required: bool = True) -> walls.WallReport:
+def _build(name: str, build: Callable[[], None], *, required: bool = True) -> protocol.WallReport:
     try:
         build()
     except (OSError, ImportError, ValueError) as error:
-        return walls.WallReport(name, stands=False, why=str(error), required=required)
-    return walls.WallReport(name, stands=True, required=required)
+        return protocol.WallReport(name, stands=False, why=str(error), required=required)
+    return protocol.WallReport(name, stands=True, required=required)
 
 
 def _keep_only(descriptor: int) -> socket.socket:

@@ -33,12 +33,12 @@ from this_course import exercises_of
 from autograder.course.settings import load_course
 from autograder.declare import Case, Exercise, edit
 from autograder.grade.lab_grader import LabGrader
-from autograder.grade.preloading import start_sandbox
 from autograder.grade.results import ExerciseResult
 from autograder.grade.submission_run import PreparedExercise, SubmissionRun
 from autograder.read import CellStep, LabReader, Plan, ProbeStep, Rules
-from autograder.read.lab_reader import with_rules
+from autograder.read.child import with_rules
 from autograder.sandbox import CellError, CellReply, Failure, Limits, ProbeReply, SessionLost, check_walls
+from autograder.sandbox.warm import start_sandbox
 from coursekit.check import rules
 from coursekit.check.attempts import attempt
 from coursekit.check.cells import read_cells

@@ -15,7 +15,7 @@ from tiny_course import LAB, TOML
 from typed_commands import course, run  # noqa: F401  fixtures
 
 from autograder.cli import app as cli
-from autograder.course.files import write_atomically
+from autograder.course.text import write_atomically
 from autograder.marking.run import Marking
 
 RELEASED = f"labs/{LAB}/{LAB}.ipynb"

@@ -27,8 +27,8 @@ from autograder.cli import app as cli
 from autograder.cli import grading
 from autograder.course.settings import CourseError, load_course
 from autograder.declare import Case, Exercise
+from autograder.grade.database import digest_cases
 from autograder.grade.gradebook import read_marks
-from autograder.grade.hidden_cases import digest_cases
 from autograder.grade.results import ExerciseResult, LabResult
 from autograder.marking import run as command
 from autograder.marking.results_folder import write_passed_over

@@ -78,7 +78,7 @@ def test_whose_an_entry_of_the_exchange_is_is_asked_unless_the_course_says_other
     entry = late.root / "inbound" / f"ada+{LAB}+2026-11-02 10:00:00 UTC+r"
     entry.mkdir(parents=True)
     (entry / f"{LAB}.ipynb").write_bytes(late.release_notebook(LAB).read_bytes())
-    monkeypatch.setattr("autograder.read.opening.os.getuid", lambda: 12345)  # another account grades
+    monkeypatch.setattr("autograder.read.tree.os.getuid", lambda: 12345)  # another account grades
 
     def found() -> list[str]:
         marking = command.Marking(late, LAB, Path("grades"), db_url=late.db_url)

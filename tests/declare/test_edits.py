@@ -9,7 +9,7 @@ import pytest
 
 from autograder.cli.author import describe_mistake
 from autograder.declare import Advice, Case, Exercise, edit, instead, seen
-from autograder.declare.edits import EditError, Formula
+from autograder.declare.mistakes import EditError, Formula
 from autograder.release.leaks import _edit_lines, _find_named_texts
 from coursekit.check.judge import Attempt, judge
 from coursekit.check.report import Report

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from autograder.declare import Advice, Case, Exercise, Mistake, OwnExercise, cases, edit, instead, seen
-from autograder.declare.edits import Edit, EditError
+from autograder.declare.mistakes import Edit, EditError
 from coursekit.generator import Generator
 
 

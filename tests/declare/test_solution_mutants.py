@@ -18,8 +18,8 @@ from autograder.course.settings import load_course
 from autograder.course.text_pairs import read_pair
 from autograder.declare import Case, Exercise
 from autograder.declare.exercise import FIND_THE_BUG
-from autograder.grade.preloading import start_sandbox
 from autograder.sandbox import Sandbox
+from autograder.sandbox.warm import start_sandbox
 from coursekit.generator import Generator
 
 pytestmark = pytest.mark.sandbox

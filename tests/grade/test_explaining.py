@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from autograder.cli import explain as explain_command
 from autograder.cli.app import app
 from autograder.course.settings import CourseError
-from autograder.grade import explaining, lab_grader, preloading
+from autograder.grade import explaining, lab_grader
 from autograder.grade.explaining import (
     NOT_REACHED,
     Explanation,
@@ -30,6 +30,7 @@ from autograder.grade.gradebook import GradebookWriter
 from autograder.grade.lab_grader import content_hash
 from autograder.grade.marks import make_mark
 from autograder.grade.results import ExerciseResult, LabResult
+from autograder.sandbox import warm
 from coursekit.check.judge import Attempt, ExerciseSpec, Expectation, GroupSpec
 
 LAB = "01_tiny"
@@ -123,7 +124,7 @@ def test_after_a_change_of_the_lab_a_case_that_fails_is_shown_and_what_differs_i
         "cube": Explanation(ExerciseResult("cube", 0, 3, "missing"), 1, ()),
     }
     sandbox = nullcontext(SimpleNamespace(result=lambda: None))
-    monkeypatch.setattr(preloading, "start_sandbox", lambda *_, **__: sandbox)
+    monkeypatch.setattr(warm, "start_sandbox", lambda *_, **__: sandbox)
     monkeypatch.setattr(lab_grader, "LabGrader", lambda *_, **__: SimpleNamespace(known={}, version="after"))
     monkeypatch.setattr(explaining, "explain", lambda *_: now)
     monkeypatch.chdir(tiny.root)

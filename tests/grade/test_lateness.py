@@ -12,8 +12,8 @@ from tiny_course import LAB, TOML, released
 
 from autograder.course.settings import CourseError, load_course
 from autograder.grade.gradebook import GradebookWriter, read_marks
-from autograder.grade.lateness import CoursePenalty
 from autograder.grade.marks import make_mark
+from autograder.grade.nbgrader_rows import CoursePenalty
 from autograder.grade.results import ExerciseResult, LabResult
 from autograder.pages.feedback import write_feedback
 

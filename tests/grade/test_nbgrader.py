@@ -292,5 +292,5 @@ def test_nbgraders_way_reads_no_link_and_nothing_too_large(course, monkeypatch):
     assert nbgrader_plugin.ForgivingExporter().from_filename(str(path))
     path.unlink()
     honest.rename(path)
-    monkeypatch.setattr("autograder.read.opening.MAX_FILE_BYTES", 1000)
+    monkeypatch.setattr("autograder.read.tree.MAX_FILE_BYTES", 1000)
     assert "more than" in nbgrader_plugin.grade_file(course, "ada", LAB, path).reason

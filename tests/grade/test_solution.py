@@ -10,7 +10,7 @@ from tiny_course import LAB, details
 
 from autograder.course.settings import CourseError
 from autograder.declare import Case, OwnExercise
-from autograder.grade.solution import compute_own_expectations
+from autograder.grade.lab_grader import compute_own_expectations
 from autograder.sandbox import Limits, Sandbox
 
 pytestmark = pytest.mark.sandbox

@@ -12,7 +12,7 @@ from autograder.course.labs import make_writing_cell
 from autograder.grade import submission_run
 from autograder.grade.submission_run import MAX_RESTARTS, MOST_AGAIN, PAUSES, PreparedExercise, SubmissionRun
 from autograder.read import CellStep, Plan, ProbeStep, Rules
-from autograder.read.lab_reader import with_rules
+from autograder.read.child import with_rules
 from autograder.sandbox import CellError, CellReply, Failure, Limits, ProbeReply, SessionLost, WorkerLost
 from coursekit.check.judge import ExerciseSpec, Expectation, GroupSpec
 

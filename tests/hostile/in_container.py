@@ -20,11 +20,11 @@ sys.path.insert(0, "/autograder/source/grader")
 
 from autograder.course.settings import load_course
 from autograder.grade.lab_grader import LabGrader
-from autograder.grade.preloading import limits_of, preload_of
 from autograder.integrations.gradescope import container
 from autograder.read import FileSource, FoundSubmission
 from autograder.sandbox import Sandbox
 from autograder.sandbox.bubblewrap import OtherUser
+from autograder.sandbox.warm import limits_of, preload_of
 
 PORT = 4711
 

@@ -54,6 +54,6 @@ def test_whole_notebooks_are_handed_over_with_all_that_the_grader_asks_of_a_file
 
     monkeypatch.setattr("autograder.grade.lab_grader.LabGrader", lambda *_, **__: None)
     monkeypatch.setattr("autograder.grade.lab_grader.grade_all", grade_all)
-    monkeypatch.setattr("autograder.grade.preloading.start_sandbox", lambda _: nullcontext(SimpleNamespace(result=str)))
+    monkeypatch.setattr("autograder.sandbox.warm.start_sandbox", lambda _: nullcontext(SimpleNamespace(result=str)))
     root = Path(__file__).resolve().parents[2]
     assert list(golden._graded(root, golden.LAB, {"hostile/one": b"{}"})) == [] and names == ["one.ipynb"]

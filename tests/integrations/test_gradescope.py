@@ -36,14 +36,14 @@ from autograder.integrations.gradescope.archive import USER, make_archive
 from autograder.integrations.gradescope.results_json import write_results
 from autograder.sandbox import Sandbox, SandboxUnavailable
 from autograder.sandbox.bubblewrap import OtherUser
-from autograder.worker import walls
+from autograder.worker import protocol, walls
 
 
 def read(*exercises: ExerciseResult, **more) -> dict:
     by_hand = more.pop("by_hand", 0.0)
     show = more.pop("show", "visible")
     result = LabResult("submission", LAB, exercises, **more)
-    report = [walls.WallReport("another user", True), walls.WallReport("system-call filter", False, "no library")]
+    report = [protocol.WallReport("another user", True), protocol.WallReport("system-call filter", False, "no library")]
     return json.loads(write_results(result, report, show=show, by_hand=by_hand))
 
 

@@ -8,7 +8,7 @@ import re
 import pytest
 from measuring import takes_at_most
 
-from autograder.pages import rendering
+from autograder.pages import feedback
 from autograder.pages.feedback import LONGEST_LINE, MAX_SHOWN_CHARACTERS, _highlight
 
 NASTY = {
@@ -59,8 +59,8 @@ def test_a_long_line_and_a_long_cell_are_cut():
 
 def test_every_page_forbids_what_is_not_its_own():
     """A browser loads nothing and runs nothing but the class report's own script, whatever a text smuggles in."""
-    loader = rendering._environment().loader
-    pages = {name: rendering.read_source(name) for name in loader.list_templates() if name.endswith(".html.j2")}
+    loader = feedback._environment().loader
+    pages = {name: feedback.read_source(name) for name in loader.list_templates() if name.endswith(".html.j2")}
     assert {"feedback.html.j2", "class_report.html.j2"} <= pages.keys()
     for name, page in pages.items():
         (policy,) = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]+)">', page)

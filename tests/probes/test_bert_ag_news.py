@@ -13,8 +13,8 @@ from measuring import takes_at_most
 from scipy.stats import binom
 
 from autograder.course.settings import load_course
-from autograder.grade.preloading import preload_of
 from autograder.sandbox import PRELOAD
+from autograder.sandbox.warm import preload_of
 from coursekit.check import attempts, chance
 from coursekit.check.judge import Attempt
 from coursekit.lecture import bert

@@ -14,8 +14,8 @@ from test_submission_damage import damage, hurt
 
 from autograder.course.settings import load_course
 from autograder.grade.lab_grader import LabGrader
-from autograder.grade.preloading import start_sandbox
 from autograder.read import FoundSubmission
+from autograder.sandbox.warm import start_sandbox
 
 pytestmark = [
     pytest.mark.sandbox,

@@ -101,7 +101,7 @@ def test_exchange_takes_the_newest_attempt(tmp_path):
 def test_an_entry_of_the_exchange_counts_where_it_is_its_students_own(tmp_path, monkeypatch):
     """Into an inbound folder anybody can put a folder, or an archive, with anybody's name on it."""
     mine = pwd.getpwuid(os.getuid()).pw_name
-    monkeypatch.setattr("autograder.read.opening.os.getuid", lambda: 12345)  # another account grades
+    monkeypatch.setattr("autograder.read.tree.os.getuid", lambda: 12345)  # another account grades
     entries = [f"{who}+{LAB}+2026-01-0{day} 10:00:00 UTC+r" for who, day in ((mine, 2), ("ada", 3), ("ada", 4))]
     files = {f"{entries[0]}/{LAB}.ipynb": "mine", f"{entries[1]}/{LAB}.ipynb": "forged"}
     files |= {f"{mine}2/{LAB}.ipynb": "forged", "ada/work.ipynb": "forged", "bob.ipynb": "forged"}

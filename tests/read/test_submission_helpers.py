@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.read.lab_reader import helper_cells
+from autograder.read.child import helper_cells
 from autograder.read.repair import CellStep, ProbeStep
 
 ANSWER = '''

@@ -11,7 +11,7 @@ from measuring import takes_at_most
 from test_submission_factory import ANSWERS, LAB, answered, as_bytes, cell_of, code, release
 
 from autograder.read import Unreadable, read_notebook, read_plan, reading, skeleton
-from autograder.read.lab_reader import helper_cells
+from autograder.read.child import helper_cells
 from coursekit.check.cells import read_cells
 
 GOOD = as_bytes(answered())

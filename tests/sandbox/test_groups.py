@@ -5,8 +5,8 @@ import os
 import pytest
 
 from autograder.cli import doctor
-from autograder.sandbox import groups
-from autograder.sandbox.groups import ControlGroup
+from autograder.sandbox import meter
+from autograder.sandbox.meter import ControlGroup
 
 MEBIBYTE = 1 << 20
 
@@ -35,7 +35,7 @@ def test_a_group_that_cannot_be_filled_is_not_left_behind(tmp_path, monkeypatch)
         if path.name == "cgroup.procs":
             raise PermissionError
 
-    monkeypatch.setattr(groups, "_write", refuse)
+    monkeypatch.setattr(meter, "_write", refuse)
     with pytest.raises(PermissionError):
         ControlGroup(tmp_path, 1, 1)
     assert not list(tmp_path.iterdir())
@@ -48,15 +48,15 @@ def handed_over(tmp_path, monkeypatch):
         "cgroup.controllers": "cpu memory pids", "cgroup.subtree_control": "", "cgroup.procs": str(os.getpid()),
     }.items():  # fmt: skip
         (tmp_path / name).write_text(content)
-    monkeypatch.setattr(groups, "_mount", lambda: ("/", "/sys/fs/cgroup"))
-    monkeypatch.setattr(groups, "_own", lambda mount: tmp_path)
-    groups.find.cache_clear()
+    monkeypatch.setattr(meter, "_mount", lambda: ("/", "/sys/fs/cgroup"))
+    monkeypatch.setattr(meter, "_own", lambda mount: tmp_path)
+    meter.find_control_group.cache_clear()
     yield tmp_path
-    groups.find.cache_clear()
+    meter.find_control_group.cache_clear()
 
 
 def test_a_group_that_was_handed_over_is_used(handed_over):
-    assert groups.find() == handed_over
+    assert meter.find_control_group() == handed_over
     assert (handed_over / "course-grader" / "cgroup.procs").read_text() == str(os.getpid())
     assert (handed_over / "cgroup.subtree_control").read_text() == "+memory"
     assert doctor._look_at_counting().text == "counted by the kernel: control groups"
@@ -64,7 +64,7 @@ def test_a_group_that_was_handed_over_is_used(handed_over):
 
 def test_a_group_with_other_peoples_processes_is_left_alone(handed_over):
     (handed_over / "cgroup.procs").write_text(f"{os.getppid()}\n{os.getpid()}")
-    assert groups.find() == "no control group has been handed over to the grader"
+    assert meter.find_control_group() == "no control group has been handed over to the grader"
     found = doctor._look_at_counting()
     assert not found.works and not found.needed
     assert found.text.startswith("sampled four times a second")
@@ -74,14 +74,14 @@ def test_a_group_with_other_peoples_processes_is_left_alone(handed_over):
 
 def test_without_the_memory_controller_nothing_is_moved(handed_over):
     (handed_over / "cgroup.controllers").write_text("cpu pids")
-    assert isinstance(groups.find(), str)
+    assert isinstance(meter.find_control_group(), str)
     assert not (handed_over / "course-grader").exists()
 
 
 def test_what_a_killed_grader_left_is_removed(handed_over):
     (handed_over / "course-grader-4194305-0").mkdir()
     (handed_over / f"course-grader-{os.getpid()}-0").mkdir()
-    groups.find()
+    meter.find_control_group()
     assert {folder.name for folder in handed_over.iterdir() if folder.is_dir()} == {
         "course-grader", f"course-grader-{os.getpid()}-0",
     }  # fmt: skip

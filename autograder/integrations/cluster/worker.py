@@ -10,9 +10,9 @@ from distributed import Worker, WorkerPlugin, get_worker
 
 from autograder.course.settings import CourseError
 from autograder.grade.lab_grader import LabGrader
-from autograder.grade.preloading import preload_of
 from autograder.integrations.cluster.wire import decode_job, encode_record
 from autograder.sandbox import Sandbox, SandboxUnavailable
+from autograder.sandbox.warm import preload_of
 
 
 def grade(plugin: str, data: bytes) -> bytes:

@@ -9,10 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from autograder.course.files import plain_cell
 from autograder.course.roster import Roster
 from autograder.course.settings import Course, CourseError
-from autograder.course.text import did_you_mean
+from autograder.course.text import did_you_mean, plain_cell
 from autograder.grade.marks import Mark
 from autograder.grade.results import round_score
 

@@ -15,17 +15,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.course.files import write_atomically
 from autograder.course.labs import details
 from autograder.course.settings import load_course
+from autograder.course.text import write_atomically
 from autograder.grade.lab_grader import LabGrader
-from autograder.grade.preloading import limits_of, preload_of
 from autograder.integrations.gradescope.results_json import write_results
 from autograder.read.finding import Chooser
 from autograder.read.layouts import Claim, LabNames
 from autograder.read.tree import read_folder
 from autograder.sandbox import Sandbox
 from autograder.sandbox.bubblewrap import OtherUser
+from autograder.sandbox.warm import limits_of, preload_of
 from autograder.worker.walls import end_processes
 
 SETTINGS = "gradescope.json"

@@ -8,7 +8,7 @@ from typing import Any
 
 from autograder.course.text import on_one_line
 from autograder.grade.results import ExerciseResult, LabResult, round_score
-from autograder.worker.walls import WallReport
+from autograder.worker.protocol import WallReport
 from coursekit.check.judge import STATUS_WORDS
 
 VISIBILITIES = ("visible", "after_due_date", "after_published")

@@ -13,9 +13,9 @@ from pathlib import Path
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from autograder.course.files import write_atomically
 from autograder.course.labs import parse_notebook
 from autograder.course.settings import Course, CourseError
+from autograder.course.text import write_atomically
 from autograder.course.text_pairs import write_pair
 from autograder.declare.course_exercises import lab_folder
 from autograder.integrations.importing.assignment import (

@@ -13,9 +13,9 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_notebook
 
 import coursekit
-from autograder.course.files import write_atomically
 from autograder.course.labs import cells_by_id, grade_id, is_test
 from autograder.course.settings import FILE_NAME, Course, CourseError, load_course
+from autograder.course.text import write_atomically
 from autograder.course.text_pairs import read_pair, write_pair, write_text
 from autograder.declare.course_exercises import FOLDER, lab_folder
 from autograder.release.course_cells import KERNELSPEC, tags

@@ -21,21 +21,20 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import ExchangeReleaseFeedback
 from sqlalchemy.exc import SQLAlchemyError
 
-from autograder.course.files import write_atomically
 from autograder.course.labs import read_known_cells
+from autograder.course.roster import read_course_roster
 from autograder.course.settings import Course, CourseError, load_nbgrader_config
-from autograder.course.text import on_one_line, printable
-from autograder.grade.autograded_notebook import LONGEST_SECRET, SECRET
+from autograder.course.text import on_one_line, printable, write_atomically
 from autograder.grade.marks import Mark
-from autograder.grade.people import pass_over_stranger, read_course_roster
-from autograder.grade.preloading import start_sandbox
-from autograder.marking.run import Marking
+from autograder.grade.results import LONGEST_SECRET, SECRET
+from autograder.marking.run import Marking, pass_over_stranger
 from autograder.pages.feedback import feedback_path
 from autograder.read import FileSource, FoundSubmission, PassedOver, Unreadable, find_submissions
 from autograder.read.handing_in import date_submission
 from autograder.read.layouts import LabNames, show_place, stem_of
 from autograder.read.tree import Tree
 from autograder.sandbox import SandboxUnavailable
+from autograder.sandbox.warm import start_sandbox
 
 if TYPE_CHECKING:
     from autograder.integrations.cluster.client import Cluster  # Dask is slow to import
