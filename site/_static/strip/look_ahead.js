@@ -89,7 +89,7 @@ export function predictLookAhead(view) {
     make(
       "p",
       { className: "strip-title" },
-      "Predict: which row of attention weights in block 1 stays as it was without the look-ahead mask?",
+      "Predict: which row of attention weights in block 0 stays as it was without the look-ahead mask?",
     ),
     make("div", { className: "strip-buttons" }, ...buttons),
     told,

@@ -10,7 +10,7 @@ import { WordPieces } from "./word_pieces.js";
 
 const PLACE = "course-strip"; // where the browser keeps the sentence, for every page
 // Sentences for the two kinds of text that it has read, each with a word that it guesses, one that it does not, and a head
-// that looks at what the guess needs: the token before (block 1, head 2), or a person (block 3, head 3).
+// that looks at what the guess needs: the token before (block 0, head 2), or a person (block 2, head 3).
 const READY = [
   { sentence: "The New York Yankees beat the Boston Red Sox.", word: "york", block: 0, head: 2 },
   { sentence: "Stocks fell on Wall Street as oil prices rose.", word: "street", block: 0, head: 2 },
