@@ -9,7 +9,7 @@ import numpy as np
 
 from coursekit.lecture.pages.answering import reads_a_parameter
 from coursekit.probes.driving import ContractError, Probe, entries, floats, function, function_of
-from coursekit.probes.weights import gradients
+from coursekit.probes.layers import gradients
 
 
 def _trained_by(name: str, *positional: str, by: str) -> Probe:
