@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from coursekit.probes.arguments import kind_of
+
 LONGEST_QUOTE = 200  # characters of a value in a sentence
 MOST_INSIDE = 100  # lists in each other that are printed
 MOST_PRINTED = 1000  # values of an array: of a larger one NumPy prints the ends of each axis, and there may be 32 axes
@@ -35,8 +37,8 @@ def difference(
     if isinstance(actual, (int, float, bool)):
         actual = np.asarray(actual)
     if not isinstance(actual, np.ndarray) or actual.dtype.kind not in "biuf":
-        kind = f"array of {actual.dtype}" if isinstance(actual, np.ndarray) else type(actual).__name__
-        return f"`{name}` is a {kind}; expected an array of numbers."
+        kind = f"an array of {actual.dtype}" if isinstance(actual, np.ndarray) else kind_of(actual)
+        return f"`{name}` is {kind}; expected an array of numbers."
     if actual.shape != expected.shape:
         return f"`{name}` has shape {_shape(actual)}; expected {_shape(expected)}."
     anything = np.isnan(expected) if expected.dtype.kind == "f" else np.zeros(expected.shape, bool)

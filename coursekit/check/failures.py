@@ -83,6 +83,16 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         "array may have three, or does it count an axis from the front?",
     ),
     (
+        r"axis -?\d+ is out of bounds for array",
+        "The array has fewer axes than the code counts. Count them from the end: −1 is the last axis, whatever stands "
+        "before it.",
+    ),
+    (
+        r"values to unpack \(expected",
+        "The code takes something apart into more names, or fewer, than it has parts, such as the sizes of a shape. "
+        "`*leading, length, width = x.shape` takes any leading axes.",
+    ),
+    (
         r"Input to reshape is a tensor with|cannot reshape array of size",
         "A reshape keeps the number of values. Does the array have the shape that you expect?",
     ),

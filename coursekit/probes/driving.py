@@ -158,7 +158,8 @@ def numbers(value: Any, what: str) -> np.ndarray:
     except (ValueError, TypeError) as error:
         raise ContractError(f"{what} cannot be made an array. Do its rows differ in length?") from error
     if array.dtype.kind not in "biuf":
-        raise ContractError(f"{what} is {kind_of(value)} of {array.dtype}; expected numbers.")
+        inside = f" of {'texts' if array.dtype.kind in 'US' else 'objects'}" if array.ndim else ""
+        raise ContractError(f"{what} is {kind_of(value)}{inside}; expected numbers.")
     return array
 
 
@@ -170,9 +171,11 @@ def floats(value: Any, what: str) -> np.ndarray:
 def entries(found: Any, names: Sequence[Any], shown: str, expected: str = "") -> dict[Any, Any]:
     """The entries `names` of a dictionary that the call `shown` returned; `ContractError` where it is none, or one is
     missing, with what was `expected` of it."""
-    if not isinstance(found, Mapping) or any(name not in found for name in names):
+    if not isinstance(found, Mapping):
         expected = expected or ", ".join(map(str, names))
         raise ContractError(f"{shown} returned {kind_of(found)}; expected a dictionary with {expected}.")
+    if missing := [name for name in names if name not in found]:
+        raise ContractError(f"the dictionary that {shown} returned has no entry {', '.join(map(repr, missing))}.")
     return {name: found[name] for name in names}
 
 

@@ -77,7 +77,9 @@ def is_deliberate(error: BaseException) -> bool:
 
 
 def kind_of(value: Any) -> str:
-    """The type of a value with its article: "a list", "an int"."""
+    """The type of a value with its article: "a list", "an int"; "None"."""
+    if value is None:
+        return "None"
     name = type(value).__name__
     return f"{'an' if name.startswith(tuple('AEIOaeio')) else 'a'} {name}"
 

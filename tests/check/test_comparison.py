@@ -45,7 +45,7 @@ def test_a_result_agrees_with_itself_and_not_with_one_that_is_further_off_than_r
     [
         (RIGHT[0], "`y` has shape (2,); expected (2, 2)."),
         (RIGHT.tolist(), "`y` is a list; expected an array of numbers."),
-        (None, "`y` is a NoneType; expected an array of numbers."),
+        (None, "`y` is None; expected an array of numbers."),
         (np.where(RIGHT < 0, np.nan, RIGHT), "`y[1, 1]` is nan: 1 of 4 values are not finite."),
         (RIGHT + np.eye(2)[::-1], "`y[0, 1]` is 2.5, expected 1.5; 2 of 4 values differ."),
         (RIGHT.astype(int), "It is an array of whole numbers (int64), so the fractional part was dropped."),

@@ -93,7 +93,7 @@ def test_a_number_is_read_whatever_its_type(rows):
     ("chosen", "message"),
     [
         ((7, 0.5), r"design\(\) returned a tuple; expected a dictionary"),
-        (None, r"design\(\) returned a NoneType"),
+        (None, r"design\(\) returned None; expected a dictionary"),
         ({"rows": 7}, "no entry 'share'"),
         *(
             ({"rows": rows, "share": 0.5}, r"`rows` is .*; expected a whole number of at least 1\.")
