@@ -16,7 +16,7 @@ from coursekit.lecture.live.figure import LiveFigure, blues, figure, menu, place
 
 LONGEST = 20  # pieces of a sentence, [CLS] and [SEP] included; more of them cannot be read in a map
 _SMALL, _LARGE = 56, 220  # pixels of a map's side
-_FIRST = 10  # the head that is drawn large at first: head 2 of block 3, whose weight lies on the last piece
+_FIRST = 10  # the head that is drawn large at first: head 2 of block 2, whose weight lies on the last piece
 
 
 def heads(*sentences: str) -> LiveFigure:
@@ -29,7 +29,7 @@ def heads(*sentences: str) -> LiveFigure:
         raise ValueError('heads needs a sentence, such as heads("the company said its profit rose")')
     read = {sentence: attention_of(sentence) for sentence in sentences}
     names = [
-        f"block {block + 1}, head {head}"
+        f"block {block}, head {head}"
         for block, maps in enumerate(next(iter(read.values()))[1])
         for head in range(len(maps))
     ]
