@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from autograder.course.settings import load_course
-from autograder.declare.course_exercises import declared_exercises
+from autograder.declare.declaration import declared_exercises
 from autograder.declare.exercise import Exercise
 
 ROOT = Path(__file__).resolve().parents[1]

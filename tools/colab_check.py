@@ -33,9 +33,8 @@ from nbformat import NotebookNode
 from traitlets import Unicode
 from traitlets.config import Config
 
-from autograder.course.labs import grade_id, is_solution, is_test
+from autograder.course.labs import find_defined_names, grade_id, is_solution, is_test
 from autograder.course.settings import Course, load_course
-from autograder.read.skeleton import find_defined_names
 from autograder.release.course_cells import write_course_cells
 from autograder.release.publish import PACKAGE, publish
 

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from autograder.cli.console import Lab, out, say
 from autograder.course.settings import CourseError, load_course
-from autograder.declare.course_exercises import declared_exercises
+from autograder.declare.declaration import declared_exercises
 from autograder.declare.exercise import FIND_THE_BUG, Exercise
 from autograder.declare.mistakes import spelling
 

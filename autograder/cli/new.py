@@ -89,7 +89,7 @@ def import_(
 
     The import runs no code of the assignment. Its code runs in the sandbox when you release the lab.
     """
-    from autograder.declare.course_exercises import lab_folder
+    from autograder.declare.declaration import lab_folder
     from autograder.integrations.importing.writing import import_assignment
 
     course = load_course()

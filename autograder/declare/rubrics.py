@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError
 from autograder.course.labs import answers_in_words, details
 from autograder.course.settings import Course, CourseError
 from autograder.course.text import did_you_mean
-from autograder.declare.course_exercises import FOLDER, lab_folder
+from autograder.declare.declaration import FOLDER, lab_folder
 
 FILE_NAME = "rubrics.toml"
 

@@ -38,8 +38,14 @@ from autograder.course.labs import (
 from autograder.course.settings import FILE_NAME, Course, CourseError
 from autograder.course.text import printable
 from autograder.course.text_pairs import PairError, read_pair
-from autograder.declare.course_exercises import course_files, declared_exercises, own_exercises
-from autograder.declare.declaration import Case, Declaration, OwnExercise
+from autograder.declare.declaration import (
+    Case,
+    Declaration,
+    OwnExercise,
+    course_files,
+    declared_exercises,
+    own_exercises,
+)
 from autograder.declare.exercise import Exercise
 from autograder.grade.database import digest_cases
 from autograder.grade.results import ExerciseResult, LabResult

@@ -12,8 +12,7 @@ from markupsafe import Markup
 
 from autograder.course.settings import Course, CourseLab
 from autograder.course.text import write_atomically
-from autograder.declare.course_exercises import declared_exercises
-from autograder.declare.declaration import Declaration, describe
+from autograder.declare.declaration import Declaration, declared_exercises, describe
 from autograder.declare.exercise import VISIBLE_SEED, Exercise
 from autograder.grade.marks import Mark
 from autograder.pages import class_figures

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from autograder.course.settings import Course, CourseLab
 from autograder.course.text import plain_cell, write_atomically, write_csv
-from autograder.declare.course_exercises import declared_exercises
+from autograder.declare.declaration import declared_exercises
 from autograder.grade.database import describe_other_cases
 from autograder.grade.marks import Mark, describe_waiting
 from autograder.pages import class_figures

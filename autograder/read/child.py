@@ -32,9 +32,9 @@ import psutil
 from nbformat import NotebookNode
 
 import autograder
+from autograder.course.labs import Release, find_defined_names, parse
 from autograder.read.reading import Unreadable, read_notebook
 from autograder.read.repair import CellStep, Known, Plan, ProbeStep, read_plan, repair
-from autograder.read.skeleton import Release, find_defined_names, parse
 from autograder.read.tree import SECONDS
 from coursekit.check import rules
 from coursekit.check.cells import read_cells

@@ -10,18 +10,19 @@ from itertools import pairwise
 
 from nbformat import NotebookNode, from_dict
 
-from autograder.course.labs import grade_id, strip_lines
-from autograder.read.reading import SubmittedNotebook, Unreadable, free_id, read_notebook, tidy
-from autograder.read.skeleton import (
+from autograder.course.labs import (
     PRELUDE,
     Release,
     ReleaseCell,
     Role,
     find_checked_exercise,
     find_defined_names,
+    grade_id,
     only_checks,
     read_release,
+    strip_lines,
 )
+from autograder.read.reading import SubmittedNotebook, Unreadable, free_id, read_notebook, tidy
 
 MAX_CELL_BYTES = 2**20
 _START_LAB = re.compile(r"""start_lab\(\s*["']([\w.-]+)["']""")

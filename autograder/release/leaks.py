@@ -19,7 +19,7 @@ import numpy as np
 
 from autograder.course.labs import answers_in_words, is_solution, parse_notebook
 from autograder.course.settings import Course
-from autograder.declare.course_exercises import course_files
+from autograder.declare.declaration import course_files
 from autograder.declare.rubrics import rubric_texts
 
 Planned = Mapping[Path, bytes | None]  # files that a release is about to write, or to remove

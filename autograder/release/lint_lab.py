@@ -21,8 +21,7 @@ from autograder.course.settings import Course
 from autograder.course.text import did_you_mean
 from autograder.course.text_pairs import write_text
 from autograder.declare import Exercise, Questions
-from autograder.declare.course_exercises import SHARED, lab_folder
-from autograder.declare.declaration import Declaration
+from autograder.declare.declaration import SHARED, Declaration, lab_folder
 from autograder.declare.exercise import VISIBLE_SEED
 from autograder.release.course_cells import SETUP_TAG, tags
 from coursekit.check.cells import NotPython, parse

@@ -34,8 +34,7 @@ from autograder.course.labs import (
 from autograder.course.settings import Course, CourseError, load_nbgrader_config
 from autograder.course.text import write_atomically
 from autograder.course.text_pairs import PairError, check_pair, find_pairs, read_pair, write_text
-from autograder.declare.course_exercises import declared_exercises, find_place, own_exercises
-from autograder.declare.declaration import Declaration
+from autograder.declare.declaration import Declaration, declared_exercises, find_place, own_exercises
 from autograder.declare.exercise import VISIBLE_SEED, Exercise
 from autograder.declare.rubrics import rubrics
 from autograder.grade.lab_grader import compute_own_expectations

@@ -17,8 +17,7 @@ from autograder.course.labs import cells_by_id, grade_id, points
 from autograder.course.settings import Course, CourseError, load_course
 from autograder.course.text_pairs import check_pair, read_pair
 from autograder.declare import Case, Exercise, OwnExercise
-from autograder.declare.course_exercises import declared_exercises
-from autograder.declare.declaration import Declaration
+from autograder.declare.declaration import Declaration, declared_exercises
 from autograder.integrations.scaffold.making import new_course, new_exercise, new_lab
 from autograder.release.lint_lab import find_missing_parts, find_structure_problems, find_variants_left
 from autograder.release.release import ReleaseRefused, release
@@ -237,7 +236,7 @@ def test_a_new_layer_has_every_part_and_is_driven_in_each_mode_once_it_is_filled
 
 def test_cases_of_the_templates_are_what_the_declaration_takes(tmp_path):
     new_course(tmp_path / "course")
-    from autograder.declare.course_exercises import declared_exercises
+    from autograder.declare.declaration import declared_exercises
 
     course = load_course(tmp_path / "course")
     (exercise,) = declared_exercises(course, "01_first_lab").values()

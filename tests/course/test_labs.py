@@ -15,9 +15,8 @@ from nbgrader import utils
 from tiny_course import solution_notebook
 
 from autograder.course import labs
-from autograder.course.labs import cells_by_id, read_released, read_released_names
+from autograder.course.labs import Role, cells_by_id, read_release, read_released, read_released_names
 from autograder.course.settings import CourseError
-from autograder.read.skeleton import Role, read_release
 
 LAB = "02_self_attention"
 RELEASED = Path(__file__).resolve().parents[2] / "labs" / LAB / f"{LAB}.ipynb"

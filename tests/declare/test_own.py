@@ -9,8 +9,7 @@ import pytest
 
 from autograder.course.settings import CourseError, load_course
 from autograder.declare import Case, OwnExercise
-from autograder.declare.course_exercises import declared_exercises
-from autograder.declare.declaration import SolutionFails
+from autograder.declare.declaration import SolutionFails, declared_exercises
 from autograder.release.reference_export import export
 from coursekit.check.judge import Attempt
 from coursekit.check.lab import Lab, load_reference, run_cases

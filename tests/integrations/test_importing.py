@@ -11,7 +11,7 @@ from tiny_course import details
 from typed_commands import type_command
 
 from autograder.course.settings import load_course
-from autograder.declare.course_exercises import declared_exercises, lab_files
+from autograder.declare.declaration import declared_exercises, lab_files
 from autograder.integrations.importing.cases import Target, find_targets, find_tried
 from autograder.integrations.scaffold.making import new_course
 from autograder.release.lint_lab import find_missing_parts, find_structure_problems

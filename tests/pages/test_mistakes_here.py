@@ -15,7 +15,7 @@ from site_building import ROOT
 from tiny_course import with_secrets
 
 from autograder.course.settings import load_course
-from autograder.declare.course_exercises import declared_exercises
+from autograder.declare.declaration import declared_exercises
 from autograder.integrations.site import mistakes_here
 from autograder.integrations.site.mistakes_here import CHOICES, EXERCISE, LAB, LEADING, TAG, Choice, MistakesHere
 from coursekit.check.lab import Lab, load_reference

@@ -11,7 +11,7 @@ from reading_fuzz import LAB, mutated, write_archive
 
 from autograder.course.labs import read_grade_ids, read_released
 from autograder.course.settings import load_course
-from autograder.declare.course_exercises import declared_exercises
+from autograder.declare.declaration import declared_exercises
 from autograder.integrations.similarity.comparing import TextReader
 from autograder.read import Children, LabReader, Rules, Unreadable, find_submissions, read_release
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from test_submission_factory import ANSWERS, LOCKED, POINTS, STUBS, answered, as_bytes, release
 from test_submission_repair import assert_sound, sources_before
 
+from autograder.course.labs import find_checked_exercise, find_defined_names, only_checks
 from autograder.read import CellStep, Unreadable, find_submissions, read_notebook, read_plan
-from autograder.read.skeleton import find_checked_exercise, find_defined_names, only_checks
 
 RELEASE = release()
 GRADE_IDS = [cell.metadata.nbgrader.grade_id for cell in RELEASE.cells if "nbgrader" in cell.metadata]

@@ -10,7 +10,8 @@ import pytest
 from measuring import takes_at_most
 from test_submission_factory import ANSWERS, LAB, answered, as_bytes, cell_of, code, release
 
-from autograder.read import Unreadable, read_notebook, read_plan, reading, skeleton
+from autograder.course import labs
+from autograder.read import Unreadable, read_notebook, read_plan, reading
 from autograder.read.child import helper_cells
 from coursekit.check.cells import read_cells
 
@@ -199,8 +200,8 @@ def test_note_a_student_writes_into_the_file_is_no_repair():
 )
 def test_hostile_sources_are_looked_through_in_no_time(source):
     with takes_at_most(3):
-        skeleton.find_defined_names("def softmax():\n    pass\n" + source)
-        skeleton.only_checks(source)
+        labs.find_defined_names("def softmax():\n    pass\n" + source)
+        labs.only_checks(source)
 
 
 @pytest.mark.long

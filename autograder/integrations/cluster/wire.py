@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from autograder.course.labs import earlier_file
 from autograder.course.settings import Course, CourseError, CourseLab, CourseLimits
-from autograder.declare.course_exercises import course_files
+from autograder.declare.declaration import course_files
 from autograder.grade.lab_grader import LabGrader
 from autograder.grade.results import ExerciseResult, LabResult
 

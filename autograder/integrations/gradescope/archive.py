@@ -15,7 +15,7 @@ import autograder
 import coursekit
 from autograder.course.labs import earlier_file, read_released
 from autograder.course.settings import FILE_NAME, Course, CourseError
-from autograder.declare.course_exercises import course_files, declared_exercises, own_exercises
+from autograder.declare.declaration import course_files, declared_exercises, own_exercises
 from autograder.grade.lab_grader import read_callees, read_grading_seed
 from autograder.release.publish import LOCK
 

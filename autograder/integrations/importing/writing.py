@@ -17,7 +17,7 @@ from autograder.course.labs import parse_notebook
 from autograder.course.settings import Course, CourseError
 from autograder.course.text import write_atomically
 from autograder.course.text_pairs import write_pair
-from autograder.declare.course_exercises import lab_folder
+from autograder.declare.declaration import lab_folder
 from autograder.integrations.importing.assignment import (
     Assignment,
     Given,

@@ -17,7 +17,7 @@ from autograder.course.labs import cells_by_id, grade_id, is_test
 from autograder.course.settings import FILE_NAME, Course, CourseError, load_course
 from autograder.course.text import write_atomically
 from autograder.course.text_pairs import read_pair, write_pair, write_text
-from autograder.declare.course_exercises import FOLDER, lab_folder
+from autograder.declare.declaration import FOLDER, lab_folder
 from autograder.release.course_cells import KERNELSPEC, tags
 
 EXAMPLE_LAB, EXAMPLE = "01_first_lab", "centre"

@@ -20,9 +20,9 @@ from markupsafe import Markup
 from nbformat import NotebookNode
 from scipy.sparse import csr_array, triu
 
+from autograder.course.labs import Release
 from autograder.course.text import printable
 from autograder.read import CellStep, read_plan
-from autograder.read.skeleton import Release
 
 GRAM = 25  # characters of filtered code, with each name as one: about two lines; copydetect's own choice
 LEAST_ALIKE = 100  # characters that two have in common; below it, chance is the simplest explanation

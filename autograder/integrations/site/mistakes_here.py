@@ -19,8 +19,7 @@ from matplotlib.colors import to_hex
 from scipy.special import softmax
 
 from autograder.course.settings import Course
-from autograder.declare.course_exercises import declared_exercises
-from autograder.declare.declaration import Case
+from autograder.declare.declaration import Case, declared_exercises
 from autograder.declare.exercise import Exercise
 from coursekit.check.judge import Attempt, judge
 from coursekit.check.lab import load_reference
