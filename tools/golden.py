@@ -104,8 +104,7 @@ def judge_in_sandbox(lab: str, name: str, whats: Sequence[str]) -> Iterator[str]
 
     from autograder.grade.submission_run import read_attempt
     from autograder.sandbox import Limits, Sandbox
-    from coursekit.check.attempts import read
-    from coursekit.check.judge import judge, not_run
+    from coursekit.check.judge import judge, not_run, read
 
     exercise = exercises_of(lab)[name]
     spec, cases = _spec(exercise), lab_matrix.expectations(lab, name)

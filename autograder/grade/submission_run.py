@@ -19,7 +19,6 @@ from autograder.grade.results import ExerciseResult, GroupResult
 from autograder.read import CellStep, ProbeStep, Reading
 from autograder.sandbox import CellError, CellReply, Limits, ProbeReply, Sandbox, Session, SessionLost, WorkerLost
 from autograder.sandbox.session import turn
-from coursekit.check.attempts import read
 from coursekit.check.comparison import READS
 from coursekit.check.judge import (
     STUB,
@@ -30,6 +29,7 @@ from coursekit.check.judge import (
     beside,
     judge,
     not_run,
+    read,
     tidy_message,
 )
 

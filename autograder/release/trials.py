@@ -24,8 +24,7 @@ from autograder.course.settings import CourseError
 from autograder.declare.declaration import Declaration
 from autograder.grade.submission_run import DEMONSTRATION_TAG, read_attempt
 from autograder.sandbox import Sandbox, Session, SessionLost
-from coursekit.check.attempts import read
-from coursekit.check.judge import Attempt, Expectation, Judgement, judge, problem
+from coursekit.check.judge import Attempt, Expectation, Judgement, judge, problem, read
 from coursekit.terminal import RAISED
 
 PATIENCE = 900  # seconds; labs that train a model take about a minute

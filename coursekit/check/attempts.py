@@ -1,8 +1,6 @@
 """Tries a student's object on one case: what it returns becomes plain data, an exception a status and a message.
 
-The notebook's check and the grader's worker both call `attempt`, so that both judge the same things. What a probe has
-seen is then said by `read`, which in the grader runs outside of the student's process; `coursekit.probes.evidence` says
-why, and what can be forged all the same.
+The notebook's check and the grader's worker both call `attempt`, so that both judge the same things.
 """
 
 from __future__ import annotations
@@ -10,16 +8,14 @@ from __future__ import annotations
 import linecache
 import warnings
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from coursekit.check.judge import STUB, Attempt, tidy_message
 from coursekit.check.rules import ForbiddenCall
-from coursekit.probes import load_probe
 from coursekit.probes.driving import NotFound, Probe
-from coursekit.probes.evidence import ContractError, ReadOutside, kind_of
+from coursekit.probes.evidence import ContractError, kind_of
 
 LONGEST_LINE = 90
 LONGEST_MESSAGE = 400  # characters, as `tidy_message` leaves them
@@ -213,44 +209,3 @@ def _array(value: Any, depth: int) -> Any:
 
 def _native(array: np.ndarray) -> np.ndarray:
     return array.astype(array.dtype.newbyteorder("="))
-
-
-# -- what a probe has seen, said outside of the student's process -----------------------------------------------------
-
-
-UNREADABLE = "what came back cannot be read as the result asked for."
-
-
-def read(lab: str, exercise: str, inputs: Mapping[str, Any], mode: str, attempt: Attempt) -> Attempt:
-    """The attempt with what its results show in their place, for an exercise that has a reading; else as it is.
-
-    Whatever came back, reading it does not fail: what cannot be read breaks the contract.
-
-    Args:
-        lab, exercise: their names.
-        inputs, mode: of the case.
-        attempt: what came back from the probe, maybe from a process of the student's.
-    """
-    probe = find_reading(lab, exercise)
-    if probe is None or attempt.outputs is None:
-        return attempt
-    try:
-        return Attempt(probe.says(inputs, mode, attempt.outputs))
-    except ContractError as error:
-        return Attempt(kind="contract", message=tidy_message(str(error)))
-    except Exception:
-        return Attempt(kind="contract", message=UNREADABLE)
-
-
-@cache
-def find_reading(lab: str, exercise: str) -> ReadOutside | None:
-    """The probe of an exercise, if what it hands over is read; None for other exercises, and labs of other courses."""
-    try:
-        probe = load_probe(lab, exercise)
-    except (AttributeError, KeyError):
-        return None
-    except ModuleNotFoundError as error:
-        if not (error.name or "").startswith("coursekit.probes."):
-            raise  # a library that is missing here opens no hole in the wall
-        return None
-    return probe if isinstance(probe, ReadOutside) else None

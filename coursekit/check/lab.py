@@ -24,7 +24,7 @@ import numpy as np
 from coursekit import __version__
 from coursekit.beside import hash_cell, raises, read_passed, write_passed
 from coursekit.check import rules
-from coursekit.check.attempts import attempt, read
+from coursekit.check.attempts import attempt
 from coursekit.check.cells import Cell, read_cells
 from coursekit.check.comparison import FINGERPRINT_SIZE, Fingerprint
 from coursekit.check.judge import (
@@ -38,6 +38,7 @@ from coursekit.check.judge import (
     beside,
     judge,
     not_run,
+    read,
     undefined,
 )
 from coursekit.check.report import CheckFailed, Report

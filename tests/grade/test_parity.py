@@ -17,8 +17,7 @@ from this_course import exercises_of
 
 from autograder.grade.submission_run import read_attempt
 from autograder.sandbox import Limits, Sandbox, Session, bubblewrap
-from coursekit.check.attempts import read
-from coursekit.check.judge import Attempt, Expectation, Judgement, judge, not_run
+from coursekit.check.judge import Attempt, Expectation, Judgement, judge, not_run, read
 from coursekit.check.lab import load_reference, run_cases
 from coursekit.check.rules import guard
 

@@ -15,8 +15,8 @@ from scipy.stats import binom
 from autograder.course.settings import load_course
 from autograder.sandbox import PRELOAD
 from autograder.sandbox.warm import preload_of
-from coursekit.check import attempts, chance
-from coursekit.check.judge import Attempt
+from coursekit.check import chance
+from coursekit.check.judge import Attempt, read
 from coursekit.lecture import bert
 from coursekit.probes import bert_ag_news, masked_ids, news_classifier
 from coursekit.probes.layers import LayerCache, current_cache, sharing
@@ -72,7 +72,7 @@ def test_chance_fails_a_right_masking_less_than_once_in_a_million_marks(solved, 
 def test_who_says_the_words_of_a_right_masking_has_masked_nothing():
     """The words name numbers of the case, and whoever replaces the probe knows these: only masked ids count."""
     for case in masking_cases(11):
-        found = attempts.read(LAB, "mask_tokens", case.inputs, case.mode, Attempt(dict(case.expected)))
+        found = read(LAB, "mask_tokens", case.inputs, case.mode, Attempt(dict(case.expected)))
         assert (found.outputs, found.kind) == (None, "contract")
 
 
@@ -94,12 +94,12 @@ def test_whatever_stands_in_place_of_masked_ids_is_read_in_seconds(dtype):
                 "by_rng": (5, 2, *one),
             }
             made = {name: np.arange(math.prod(shape)).reshape(shape).astype(dtype) for name, shape in shapes.items()}
-            found = attempts.read(LAB, "mask_tokens", case.inputs, case.mode, Attempt(made))
+            found = read(LAB, "mask_tokens", case.inputs, case.mode, Attempt(made))
             assert found.kind == "contract" or found.outputs != case.expected
             for number in (np.nan, np.inf, -1e300, 2**62):
                 if dtype == "float64":
                     odd = {name: np.full(shape, number) for name, shape in shapes.items()}
-                    attempts.read(LAB, "mask_tokens", case.inputs, case.mode, Attempt(odd))
+                    read(LAB, "mask_tokens", case.inputs, case.mode, Attempt(odd))
 
 
 @pytest.mark.long

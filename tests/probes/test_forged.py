@@ -16,9 +16,9 @@ import pytest
 from lab_matrix import LABS, expectations, namespace, solution_sources
 from this_course import exercises_of
 
-from coursekit.check.attempts import UNREADABLE, attempt, find_reading, read
+from coursekit.check.attempts import attempt
 from coursekit.check.comparison import READS
-from coursekit.check.judge import Attempt, judge, problem
+from coursekit.check.judge import UNREADABLE, Attempt, find_reading, judge, problem, read
 from coursekit.check.lab import load_reference
 from coursekit.probes import load_probe
 from coursekit.probes.evidence import REFUSED, Asked, part_of_grid, taken

@@ -7,9 +7,9 @@ import pytest
 from lab_matrix import exercises, expectations, namespace, solution_sources
 from this_course import exercises_of
 
-from coursekit.check.attempts import plain, read
+from coursekit.check.attempts import plain
 from coursekit.check.comparison import agrees
-from coursekit.check.judge import Attempt
+from coursekit.check.judge import Attempt, read
 from coursekit.check.lab import run_cases
 from coursekit.probes import described, load_probe
 from coursekit.probes.driving import BuiltLayer, LayerProbe
