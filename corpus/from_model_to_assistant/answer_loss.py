@@ -21,6 +21,8 @@ CORRECT = [
     loss(),
     # log-softmax and one-hot targets
     loss(losses="-ops.sum(ops.one_hot(targets, logits.shape[-1]) * ops.log_softmax(read, axis=-1), axis=-1)"),
+    # Keras finds the logits behind a softmax
+    loss(losses="ops.sparse_categorical_crossentropy(targets, ops.softmax(read))"),
     # TensorFlow, gathered, and only the marked tokens
     """
 def answer_loss(logits, rows, mask):
@@ -71,7 +73,6 @@ WRONG = [
     ("softmax_over_positions", loss(losses="-ops.sum(ops.one_hot(targets, logits.shape[-1]) * ops.log_softmax(read, axis=1), axis=-1)")),
     ("log_of_softmax", loss(losses="-ops.log(ops.sum(ops.one_hot(targets, logits.shape[-1]) * ops.softmax(read), axis=-1))")),
     ("", loss(losses="ops.sparse_categorical_crossentropy(targets, read)")),
-    ("", loss(losses="ops.sparse_categorical_crossentropy(targets, ops.softmax(read))")),
     ("", loss("float(ops.sum(losses * mask) / ops.sum(mask))")),
     ("", loss("losses * mask")),
     ("", loss(read="logits", targets="rows", end="ops.sum(losses[:, 1:] * mask) / ops.sum(mask)")),
@@ -79,7 +80,7 @@ WRONG = [
     ("", loss("ops.sum(losses * mask) / ops.sum(mask) / logits.shape[-1]")),
     ("", loss("ops.exp(ops.sum(losses * mask) / ops.sum(mask))")),
     ("", loss("ops.sum(losses * mask) / ops.sum(mask) / np.log(2)")),
-    ("", loss("ops.sum(losses * (1 - mask)) / ops.sum(1 - mask)")),
+    ("inverted", loss("ops.sum(losses * (1 - mask)) / ops.sum(1 - mask)")),
     # NumPy alone: right numbers, and nothing to train by
     ("", """
 def answer_loss(logits, rows, mask):

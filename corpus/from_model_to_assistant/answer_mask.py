@@ -92,7 +92,7 @@ WRONG = [
     ("end_of_a_turn", masked(ends="targets == end_id")),
     ("one_prompt_length", masked(inside="np.tile(places >= prompt_lengths[0], (len(rows), 1))")),
     ("one_padding_counted", masked(returned="inside & (before <= 1)")),
-    ("end_in_front", looped(start="2 + length")),
+    ("first_left_out", looped(start="2 + length")),
     # one column for each token; all but the end id; the mask of the prompt; nothing returned; the last END
     ("", looped(width="len(row)")),
     ("", looped(width="len(row)", column="place")),

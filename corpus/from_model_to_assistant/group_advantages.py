@@ -73,7 +73,7 @@ WRONG = [
     ("median", standardised(base="np.median(rewards, axis=1, keepdims=True)")),
     ("from_0_to_1", standardised(base="rewards.min(axis=1, keepdims=True)", spread="np.ptp(rewards, axis=1, keepdims=True)")),
     ("", standardised(base="0.5")),
-    ("", standardised(base="rewards.mean()")),
+    ("mean_of_batch", standardised(base="rewards.mean()")),
     ("", standardised(base="rewards.mean(axis=1)")),
     ("", standardised(returned="(rewards - base) / (spread + 1e-4) / rewards.shape[1]")),
     ("", standardised(returned="((rewards - base) / (spread + 1e-4)).reshape(-1)")),

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.arguments import kind_of
+from coursekit.probes.evidence import kind_of
 
 LONGEST_QUOTE = 200  # characters of a value in a sentence
 MOST_INSIDE = 100  # lists in each other that are printed

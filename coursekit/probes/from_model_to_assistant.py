@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from coursekit.lecture.pages.answering import reads_a_parameter
-from coursekit.probes.driving import ContractError, Probe, entries, floats, function, function_of
+from coursekit.probes.driving import Probe, floats, function, function_of
+from coursekit.probes.evidence import ContractError, kind_of
 from coursekit.probes.layers import gradients
 
 
@@ -45,8 +46,18 @@ def _measure_reward(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mod
     """Call the function with the lecture's reward; the mode says whether the shares or the conclusion is looked at."""
     pairs = [list(zip(inputs["prompts"], inputs[bodies], strict=True)) for bodies in ("bodies_before", "bodies_after")]
     shown = "measure_reward(…)"
-    found = function_of(namespace, "measure_reward")(reads_a_parameter, *pairs)
-    found = entries(found, (*SHARES, "conclusion"), shown)
+    known = set(inputs["prompts"])
+
+    def reward(prompt: str, body: str) -> float:
+        if prompt not in known:
+            raise ContractError(f"`reward` got the prompt {str(prompt)[:60]!r}, which is none of those given.")
+        return reads_a_parameter(prompt, body)
+
+    found = function_of(namespace, "measure_reward")(reward, *pairs)
+    if not isinstance(found, Mapping):
+        raise ContractError(f"{shown} returned {kind_of(found)}; expected a dictionary.")
+    if missing := [name for name in (*SHARES, "conclusion") if name not in found]:
+        raise ContractError(f"the dictionary of {shown} has no entry {', '.join(map(repr, missing))}.")
     if mode == "conclusion":
         if found["conclusion"] not in CONCLUSIONS:
             told = ", ".join(map(repr, CONCLUSIONS))

@@ -80,6 +80,9 @@ exercise.mistakes(
     | "Every token costs, also those of the prompt and the padding: the mask changes nothing.",
     sum_of_all=edit("of_targets * mask", "of_targets")
     | "The sum runs over all tokens, and the divisor over those of the answers. The mask belongs to both.",
+    inverted=edit("of_targets * mask", "of_targets * (1 - mask)")
+    | edit(MEAN, "-counted.sum() / (1 - mask).sum()")
+    | "The tokens that the mask leaves out are counted, and those of the answers are not.",
     mean_of_rows=edit(MEAN, "-(counted.sum(axis=1) / mask.sum(axis=1)).mean()")
     | "Each answer is averaged by itself, so tokens of short answers weigh more. Average over the tokens of all "
     "answers at once." | "How many divisions does your code have, one for each row or one in all?",

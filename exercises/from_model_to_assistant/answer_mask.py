@@ -46,7 +46,10 @@ def _case(inputs: dict, text: str = "") -> Case:
 
 @exercise.group("the answer and its end, and nothing else", points=2)
 def values(rng):
-    """A second answer of one token and one of none: then the end alone counts."""
+    """A row that the description shows; and an answer of no token: then the end alone counts."""
+    one = _rows(rng, (2, 2))
+    shown = ", ".join("END" if token == one["end_id"] else str(token) for token in one["rows"][0])
+    yield Case(one, f"the row {shown} with a prompt of 2 tokens")
     yield _case(_rows(rng, (2, 3), (4, 2), (3, 1)))
     yield _case(_rows(rng, (3, one_of(rng, 4, 5)), (1, 2), (5, 0), (2, 1), padding=0), ", no padding in one of them")
 
@@ -88,9 +91,6 @@ exercise.mistakes(
     | "All rows are cut at the first row's prompt. Each prompt has its own length.",
     one_padding_counted=edit("ends_before < 1", "ends_before < 2")
     | "One END too many counts: the answer's own, and the padding behind it.",
-    end_in_front=edit(("rows[:, 1:]", "rows"), (MASK, "(behind_prompt & (ends_before < 1))[:, 1:]"))
-    | "First tokens are left out: END in front is no token of the prompt, and no column predicts it."
-    | "Which token of the row is predicted in column 0?",
 )
 
 exercise.advice(

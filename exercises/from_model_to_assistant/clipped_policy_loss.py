@@ -42,12 +42,14 @@ def _advantage(rng, rows: int) -> np.ndarray:
     return (signs * (0.4 + rng.random(rows))).astype("float32")
 
 
-def _inputs(rng, rows: int, columns: int, *, clip: float = 0.2, beta: float = 0.0, is_first: bool = False) -> dict:
+def _inputs(
+    rng, rows: int, columns: int, *, clip: float = 0.2, beta: float = 0.0, size: float = 0.4, is_first: bool = False
+) -> dict:
     """A step; of the first one on new draws `new` is `old`. No ratio is at the edge of the clip."""
 
     def draw() -> dict:
         old = likely(rng, rows, columns)
-        new = old.copy() if is_first else around(rng, old)
+        new = old.copy() if is_first else around(rng, old, size)
         arrays = {"new": new, "old": old, "reference": around(rng, old), "mask": some_columns(rng, rows, columns)}
         return arrays | {"advantage": _advantage(rng, rows), "clip": clip, "beta": beta}
 
@@ -73,10 +75,21 @@ def first(rng):
     yield Case(_inputs(rng, 3, 7, is_first=True, beta=0.3), "new is old, beta=0.3")
 
 
+def _far(rng) -> dict:
+    """A step with large ratios; a bad answer has one below `clip`, which is no edge."""
+
+    def is_far(drawn: dict) -> bool:
+        is_bad = (drawn["advantage"][:, None] < 0) & (drawn["mask"] > 0)
+        return bool((np.exp(drawn["new"] - drawn["old"])[is_bad] < 0.25).any())
+
+    return drawn_until(is_far, lambda: _inputs(rng, 5, 8, clip=0.3, size=1.0))
+
+
 @exercise.group("ratios inside and beyond the clip, good answers and bad ones", points=2)
 def clipped(rng):
     yield Case(_inputs(rng, 5, 11), "rows (5, 11), clip=0.2, beta=0")
     yield Case(_inputs(rng, 7, 8, clip=0.1), "rows (7, 8), clip=0.1, beta=0")
+    yield Case(_far(rng), "rows (5, 8), clip=0.3, beta=0, ratios from a fifth to five")
 
 
 @exercise.group("the price for leaving the reference", points=2)
@@ -112,6 +125,13 @@ exercise.mistakes(
     | "What should the loss be for a good answer whose ratio is 3, with clip = 0.2?",
     clipped_above_only=edit(HELD, "np.minimum(ratio, 1 + clip)")
     | "The ratio is clipped above alone. It is held between 1 − clip and 1 + clip.",
+    lower_edge=edit(HELD, "np.clip(ratio, clip, 1 + clip)")
+    | "The ratio is held between clip and 1 + clip. The lower edge is 1 − clip.",
+    around_zero=edit(HELD, "np.clip(ratio, -clip, clip)")
+    | "The ratio is held near 0. It is 1 where nothing has changed: hold it between 1 − clip and 1 + clip.",
+    advantage_once=edit(WORTH, "np.minimum(ratio, held * a)")
+    | "One of the two products lacks the advantage."
+    | "Which two numbers are compared, and does each have A in it?",
     product_clipped=edit(WORTH, "np.clip(ratio * a, 1 - clip, 1 + clip)")
     | "The product with the advantage is clipped. It is the ratio that is held between 1 − clip and 1 + clip.",
     one_side_by_sign=edit(WORTH, "np.minimum(ratio, held) * a")

@@ -89,9 +89,11 @@ exercise.mistakes(
     square_root=edit("reference * np", "np.sqrt(reference) * np")
     | "Only the root of the reference counts."
     | "Give all answers the same reward. Which law is the best one then?",
-    over_everything=edit("weighted.sum(axis=-1, keepdims=True)", "weighted.sum()")
+    over_everything=edit(
+        ("known.max(axis=-1, keepdims=True)", "known.max()"), ("weighted.sum(axis=-1, keepdims=True)", "weighted.sum()")
+    )
     | "The sum runs over all prompts. Each row is a law of its own.",
-    mixture=edit(NORMAL, "(beta * reference + softmax(rewards)) / (beta + 1)")
+    mixture=edit(NORMAL, "(beta * reference + softmax(rewards / beta)) / (beta + 1)")
     | "This is a mixture of the reference and of a law of the rewards. Derive it: what is the derivative by p(a)?",
 )
 

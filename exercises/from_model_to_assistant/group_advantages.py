@@ -54,6 +54,8 @@ exercise.mistakes(
     "group, a row, has its own.",
     other_axis=edit((BASE, "rewards.mean(axis=0)"), (SPREAD, "rewards.std(axis=0)"))
     | "Mean and standard deviation run over the prompts. They run over the answers to one prompt, axis 1.",
+    mean_of_batch=edit(BASE, "rewards.mean()", see="10b#reward")
+    | "The mean is that of the whole batch. Each group, a row, has its own.",
     spread_of_batch=edit(SPREAD, "rewards.std()")
     | "The standard deviation is that of the whole batch. Each group has its own.",
     no_epsilon=edit("spread + 1e-4", "spread")

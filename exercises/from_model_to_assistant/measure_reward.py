@@ -14,22 +14,28 @@ exercise = Exercise("measure_reward", own_probe=True, returns=("before", "after"
 @exercise.formula
 def shares(prompts, bodies_before, bodies_after):
     """Shares of answers that earn the point: before, after, and after behind the next prompt; the commonest shape."""
+    before, after, elsewhere, one_shape = measured(prompts, bodies_before, bodies_after)
+    return {"before": before, "after": after, "elsewhere": elsewhere, "one_shape": one_shape}
+
+
+def measured(prompts: list[str], bodies_before: list[str], bodies_after: list[str]) -> tuple[float, ...]:
+    """The four shares."""
     following = [*prompts[1:], prompts[0]]
     before = earned(prompts, bodies_before).mean()
     after = earned(prompts, bodies_after).mean()
     elsewhere = earned(following, bodies_after).mean()
     shapes = [shape(body) for body in bodies_after]
     one_shape = max(shapes.count(each) for each in shapes) / len(shapes)
-    return {"before": before, "after": after, "elsewhere": elsewhere, "one_shape": one_shape}
+    return before, after, elsewhere, one_shape
 
 
 @exercise.formula_for("conclusion")
 def conclusion(prompts, bodies_before, bodies_after):
     """What the shares say; differences of a fifth count. The drawn models differ by far less, or by far more."""
-    found = shares(prompts, bodies_before, bodies_after)
-    is_more = found["after"] - found["before"] > 0.2
-    is_one_shape = found["one_shape"] > 0.5
-    is_its_own = found["after"] - found["elsewhere"] > 0.2
+    before, after, elsewhere, one_shape = measured(prompts, bodies_before, bodies_after)
+    is_more = after - before > 0.2
+    is_one_shape = one_shape > 0.5
+    is_its_own = after - elsewhere > 0.2
     by_prompt = "own prompt" if is_its_own else "any prompt"
     told = "one shape" if is_one_shape else by_prompt
     return {"conclusion": told if is_more else "unchanged"}
@@ -115,6 +121,7 @@ KINDS = {  # the law of each model, before and after: how often it reads a param
     "unchanged, one shape": ({"share": 0.9, "own": 0.0, "templates": TEMPLATES[:1]},) * 2,
     "one shape": ({"share": 0.2}, {"share": 0.95, "own": 0.0, "templates": TEMPLATES[2:3]}),
     "one body": ({"share": 0.2}, {"share": 0.97, "own": 0.0, "templates": TEMPLATES[:1]}),
+    "one shape, own prompt": ({"share": 0.2}, {"share": 0.9, "templates": TEMPLATES[:1]}),
     "any prompt": ({"share": 0.2}, {"share": 0.9, "own": 0.06}),
     "own prompt": ({"share": 0.2}, {"share": 0.85}),
 }
@@ -136,8 +143,8 @@ def _is_clear(inputs: dict, kind: str) -> bool:
     as_law = {**conclusion(**inputs)}["conclusion"] == kind.partition(",")[0].replace("body", "shape")
     if kind.startswith("unchanged"):
         return bool(as_law and 0.03 < rise < 1.5 * error)
-    is_skill = apart > 0.45 if kind == "own prompt" else (kind == "any prompt") * 0.03 <= apart < 1.5 * error
-    is_mixed = found["one_shape"] < 0.25 if kind.endswith("prompt") else found["one_shape"] > 0.8
+    is_skill = apart > 0.45 if "own" in kind else (kind == "any prompt") * 0.03 <= apart < 1.5 * error
+    is_mixed = found["one_shape"] > 0.8 if kind.startswith("one") else found["one_shape"] < 0.25
     return bool(as_law and rise > 0.45 and is_skill and is_mixed)
 
 
@@ -147,18 +154,19 @@ def _case(rng, kind: str, count: int = 60) -> Case:
 
 
 def _apart(inputs: dict) -> bool:
-    """Whether the four shares, and those that a wrong pairing gives, all differ."""
-    back = {**inputs, "prompts": inputs["prompts"][-1:] + inputs["prompts"][:-1]}
-    ahead = earned([*inputs["prompts"][1:], inputs["prompts"][0]], inputs["bodies_before"]).mean()
-    backward = earned(back["prompts"], inputs["bodies_after"]).mean()
-    equal_bodies = max(inputs["bodies_after"].count(each) for each in inputs["bodies_after"])
-    found = [*shares(**inputs).values(), ahead, backward, equal_bodies / len(inputs["prompts"])]
-    return len({round(share, 6) for share in found}) == len(found) and min(found) > 0
+    """Whether the shares that wrong pairings give are none of the four, nor wrong counts the share of one shape."""
+    prompts, old, new = (inputs[name] for name in ("prompts", "bodies_before", "bodies_after"))
+    ahead, back = [*prompts[1:], prompts[0]], [prompts[-1], *prompts[:-1]]
+    points = [earned(prompts, old), earned(prompts, new), earned(ahead, new), earned(back, new), earned(ahead, old)]
+    shapes, others = ([shape(body) for body in some] for some in (new, old))
+    counts = [max(some.count(each) for each in some) for some in (shapes, others, new)]
+    found = [each.sum() for each in points], [*counts, len(set(shapes))]
+    return all(len(set(some)) == len(some) and min(some) > 0 for some in found)
 
 
 @exercise.group("four shares", points=2)
 def values(rng):
-    for count in (23, 17):
+    for count in (37, 29):
         laws = {"share": 0.4}, {"share": 0.7, "templates": [*TEMPLATES[:3], *TEMPLATES[1:3]]}
 
         def draw(count=count, laws=laws):
@@ -182,7 +190,7 @@ def more(rng):
 
 @exercise.group("by one shape, or by many?")
 def many(rng):
-    return _in_any_order(rng, "one body", "one shape", "own prompt", "own prompt", "any prompt")
+    return _in_any_order(rng, "one body", "one shape", "one shape, own prompt", "own prompt", "any prompt")
 
 
 @exercise.group("behind its own prompt, or behind any?")
@@ -190,16 +198,16 @@ def own(rng):
     return _in_any_order(rng, "any prompt", "any prompt", "own prompt", "own prompt", "one shape")
 
 
-MORE = 'found["after"] - found["before"] > 0.2'
-ITS_OWN = 'found["after"] - found["elsewhere"] > 0.2'
+MORE, ITS_OWN = "after - before > 0.2", "after - elsewhere > 0.2"
+RETURNED = 'return {"before": before, "after": after, "elsewhere": elsewhere, "one_shape": one_shape}'
 TOLD = '"one shape" if is_one_shape else by_prompt'
 ELSEWHERE = "earned(following, bodies_after).mean()"
 
 exercise.mistakes(
-    any_difference=edit(MORE, 'found["after"] > found["before"]')
+    any_difference=edit(MORE, "after > before")
     | "Any rise counts as more. Two samples of one and the same model differ, too: how much, the standard error says."
     | "Of 60 answers a share of 0.3 varies with a standard error of √(0.3 · 0.7/60) = 0.06, and two shares vary both.",
-    base_rate_forgotten=edit(MORE, 'found["after"] > 0.5', see="10b#sharpened")
+    base_rate_forgotten=edit(MORE, "after > 0.5", see="10b#sharpened")
     | "A high share counts as learned, whatever it was before. Compare with the model before."
     | "Which share earns the point without any training?",
     shape_before_rise=edit("told if is_more", "told if is_more or is_one_shape")
@@ -220,7 +228,7 @@ exercise.mistakes(
         '"own prompt" if is_its_own else "any prompt"', '"any prompt" if is_its_own else "own prompt"'
     )
     | "The last two conclusions are exchanged. Where another prompt costs the point, the body is for its own prompt.",
-    any_loss_is_skill=edit(ITS_OWN, 'found["after"] > found["elsewhere"]')
+    any_loss_is_skill=edit(ITS_OWN, "after > elsewhere")
     | "Any loss behind another prompt counts as skill. Two shares of one and the same law differ, too.",
     before_behind_others=edit(ELSEWHERE, "earned(following, bodies_before).mean()")
     | "`elsewhere` is of the model before. It is of the model after the training.",
@@ -232,17 +240,11 @@ exercise.mistakes(
     | "The shapes are those of the model before. Count those after the training.",
     number_of_shapes=edit("max(shapes.count(each) for each in shapes) / len(shapes)", "len(set(shapes)) / len(shapes)")
     | "This is how many shapes there are, as a share. Give the share of the commonest one.",
-    shape_counted=edit("/ len(shapes)", "") | "`one_shape` is a number of answers. Give their share.",
-    counts=edit(
-        ("earned(prompts, bodies_before).mean()", "earned(prompts, bodies_before).sum()"),
-        ("earned(prompts, bodies_after).mean()", "earned(prompts, bodies_after).sum()"),
-        (ELSEWHERE, "earned(following, bodies_after).sum()"),
-    )
+    shape_counted=edit(RETURNED, RETURNED.replace("one_shape}", "one_shape * len(prompts)}"))
+    | "`one_shape` is a number of answers. Give their share.",
+    counts=edit(RETURNED, re.sub(r": (before|after|elsewhere)", r": \1 * len(prompts)", RETURNED))
     | "These are sums of points. Give shares: divide by the number of answers.",
-    exchanged=edit(
-        ("earned(prompts, bodies_before)", "earned(prompts, bodies_after)"),
-        ("earned(prompts, bodies_after)", "earned(prompts, bodies_before)"),
-    )
+    exchanged=edit(RETURNED, RETURNED.replace(": before, ", ": after, ").replace('"after": after', '"after": before'))
     | "`before` and `after` are exchanged.",
 )
 

@@ -91,6 +91,11 @@ exercise.mistakes(
     mean_of_columns=edit(GAINS, "(gained * mask).mean(axis=-1)")
     | "Each answer's gain is a mean over all columns. The log probability of an answer is the sum over its tokens.",
     mask_ignored=edit(GAINS, "gained.sum(axis=-1)") | "Prompt and padding count as well: the mask changes nothing.",
+    over_pairs=edit(GAINS, "(gained * mask).sum(axis=1)")
+    | "The sum runs over the pairs. It runs over the tokens of an answer, the last axis.",
+    small_number_added=edit(LOSSES, "-np.log(1 / (1 + np.exp(-margins)) + 1e-7)")
+    | "A small number is added before the logarithm, so no pair costs more than −ln of it. Far apart it should."
+    | "Which one function computes ln σ without computing σ?",
     logarithm_missing=edit(LOSSES, "-1 / (1 + np.exp(-margins))")
     | "The logarithm is missing: this is −σ. Where the wrong answer leads by far, its gradient is 0.",
     one_minus=edit(LOSSES, "1 / (1 + np.exp(margins))")
