@@ -126,6 +126,7 @@ plots.show(
 arrow, the recurrence by a chain of six steps, the convolution by three layers.""",
 )
 
+
 # %% [markdown]
 # A long path shows in the gradient. We take untrained layers and measure how strongly the last output depends on the token $d$ steps back. (We multiply the 32 numbers of the output by random numbers of variance 1, add them up, and take the gradient of the sum.)
 
@@ -202,6 +203,7 @@ plots.show(
     alt="""In this run attention is faster than the recurrence for sentences and pages, and slower only for texts of thousands of tokens. The fastest
 of thirty calls against length; the two curves cross where the dotted line stands, and the convolution lies below both at the end.""",
 )
+
 
 # %% [markdown]
 # At short lengths the square does not show: from 64 to 256 tokens attention takes about the same time. And where do the curves cross? In this run at about 3,275 tokens. The same layers, timed again on machines of the same kind, gave 4,717 and 7,548, and once they did not cross up to 8,192. So three of four runs agree on the order of magnitude, *thousands of tokens*, but on none of its digits; the fourth says only that it lies beyond 8,192.
@@ -288,34 +290,40 @@ print("by hand:", round(sum_in_blocks(np.array([1.0, 2.0, 3.0]), size=2)[1], 3))
 # | attention in blocks, $T = 1{,}024$ | at best 512 | the arithmetic |
 # | reading 1,000 tokens | 1,000 | the arithmetic |
 #
-# Drawn as speed over intensity, this is called a **roofline** (Williams et al. 2009): it climbs while the memory sets the pace, and turns flat at the ridge point. Your machine has one, too. Here one layer of 16.8 million parameters reads one token a pass, then two, then four, up to 256:
+# Drawn as speed over intensity, this is called a **roofline** (Williams et al. 2009): it climbs while the memory sets the pace, and turns flat at the ridge point. Your machine has one, too. In the next cell 16.8 million numbers are read once, go through 1 to 128 multiply–adds each, and are written once.
 
 # %%
-D = 4096
-layer = np.random.default_rng(1).normal(size=(D, D)).astype("float32")  # 64 MiB of parameters
-roof = []  # operations per byte, billions of operations a second
-for tokens in (1, 2, 4, 8, 16, 32, 64, 128, 256):
-    x = np.ones((tokens, D), "float32")
-    seconds = min(timeit.repeat(lambda x=x: x @ layer, number=1, repeat=9))
-    operations, moved = 2 * tokens * D * D, 4 * (D * D + 2 * tokens * D)
-    roof.append((operations / moved, operations / seconds / 1e9))
-    print(f"{tokens:3} tokens a pass: {roof[-1][0]:5.1f} operations per byte, {roof[-1][1]:6.1f} billion a second, {1e3 * seconds / tokens:6.2f} ms a token")
+numbers, roof = tf.ones(2**24), []  # 64 MiB to read, 64 MiB to write
+for steps in (1, 2, 4, 8, 16, 32, 64, 128):
+
+    @tf.function(jit_compile=True)  # one pass over the numbers: what stands between two steps never goes to memory
+    def polynomial(x, steps=steps):
+        y = x
+        for _ in range(steps):
+            y = y * x + 0.5
+        return y
+
+    polynomial(numbers)  # the first call builds the program
+    seconds = min(timeit.repeat(lambda run=polynomial: run(numbers)[0].numpy(), number=1, repeat=12))
+    roof.append((2 * steps / 8, 2 * steps * 2**24 / seconds / 1e9))  # operations per byte, billions of them a second
+    print(f"{steps:3} multiply-adds: {roof[-1][0]:5.2f} operations per byte, {1e3 * seconds:6.1f} ms, {roof[-1][1]:5.1f} billion operations a second")
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 intensity, speeds = np.array(roof).T
 ax = plt.subplots(figsize=(6.4, 3.2))[1]
 plots.measured_curve(intensity, speeds, label="measured", line=0, ax=ax, xscale="log", yscale="log")
-ax.plot(intensity, np.minimum(intensity * speeds[0] / intensity[0], speeds.max()), color=diagrams.PALETTE["residual"], linestyle=":", label="roof: first and best point")
+ax.plot(intensity, np.minimum(intensity * (speeds / intensity).max(), speeds.max()), color=diagrams.PALETTE["residual"], linestyle=":", label="roof: the fastest memory and arithmetic seen")
 ax.set(xlabel="operations per byte that moves", ylabel="billion operations a second")
 ax.legend()
 plots.show(
     ax,
-    alt="""The same layer computes faster the more tokens share one pass over its parameters, until the arithmetic sets the pace. Both axes are logarithmic. The measured speed climbs with the operations per byte and
-turns flat at the end; a dotted line shows the roof that goes through the first point and then through the best.""",
+    alt="""More arithmetic on each number costs little at first, and then it sets the pace. Both axes are logarithmic: billions of operations a second over operations per byte. The measured points first climb
+along the slanted part of a dotted roof, where the memory sets the pace, and then stay below its flat part.""",
 )
 
+
 # %% [markdown]
-# One token at a time needs SLOW times as long for each token as 256 at once, with the same parameters and the same arithmetic. The roofline explains three habits of language models. Reading the prompt (**prefill**) is fast, writing (**decode**) is slow. Many conversations are written at the same time, because a batch of 50 uses each parameter 50 times while it is there. And what has been read once is kept: the **cache** of keys and values (lecture 8b). For each token it holds a key and a value of every layer, and it is read at every step. Long conversations then move more bytes of cache than of parameters; hence heads that share keys and values (lecture 3), and *latent attention*, which stores one short vector in place of both and computes keys and values from it (DeepSeek-AI 2024).
+# Sixteen multiply–adds a number take 27 ms here and one takes 32: the processor waits for its memory, and arithmetic is free. 128 take 351 ms: now the arithmetic sets the pace. The roofline explains three habits of language models. Reading the prompt (**prefill**) is fast, writing (**decode**) is slow. Many conversations are written at the same time, because a batch of 50 uses each parameter 50 times while it is there. And what has been read once is kept: the **cache** of keys and values (lecture 8b). For each token it holds a key and a value of every layer, and it is read at every step. Long conversations then move more bytes of cache than of parameters; hence heads that share keys and values (lecture 3), and *latent attention*, which stores one short vector in place of both and computes keys and values from it (DeepSeek-AI 2024).
 #
 # **Count the bytes that move, not only the multiplications.**
 
@@ -365,7 +373,7 @@ print(f"the first call takes {first / later:.0f} times as long as a later one")
 # <details><summary><b>What this page does not show</b></summary>
 #
 # * Its timings are those of one machine, one sequence at a time, $D = 64$, while other programs ran. Your numbers will differ.
-# * Nothing here ran on a GPU: its numbers in section 4 are cited or counted. The roof of your machine is drawn through measured points, not from a data sheet.
+# * Nothing here ran on a GPU: its numbers in section 4 are cited or counted. The roof of this machine is drawn through measured points, while other programs ran.
 # * Linear attention is described, not measured: no model was trained with it here.
 # * The 92 and 48 ms were timed once, on another machine; the shares of the allocator and of the cache in this run's 13-fold step were not measured.
 #

@@ -38,7 +38,7 @@ def paths(page: Page) -> None:
     page.given(
         "take 5 ms and 50 ms at $T = 64$, and 20 ms and 60 ms", "20/5 = 4 against 60/50 = 1.2", because="an example"
     )
-    page.given("about 44 minutes to read", because="counted by tests/lecture/test_lectures.py")
+    page.given("about 47 minutes to read", because="counted by tests/lecture/test_lectures.py")
     page.given("the recurrence by a chain of six steps", because="drawn")
     crossing = page.number("cell-14", r"T = ([\d,]+)")
     rows = [page.numbers("cell-14", rf"{name} +" + r"([\d.]+) +" * 8 + "ms") for name in ("attention", "recurrence")]
@@ -122,4 +122,16 @@ def roofline(page: Page) -> None:
         "a batch of 50 uses each parameter 50 times",
         because="counted on the page",
     )
+    times = page.numbers("b2-roof", r", +([\d.]+) ms")
+    page.says(
+        "Sixteen multiply–adds a number take {:.0f} ms here and one takes {:.0f}: the processor waits for its memory, "
+        "and arithmetic is free. 128 take {:.0f} ms: now the arithmetic sets the pace.",
+        times[4], times[0], times[7],
+        holds=[times[4] < 1.3 * times[0], times[7] > 5 * times[0]],
+    )  # fmt: skip
+    page.says(
+        "More arithmetic on each number costs little at first, and then it sets the pace.",
+        holds=max(times[:4]) < 1.3 * times[0],
+    )
+    page.given("16.8 million numbers are read once, go through 1 to 128 multiply–adds each", because="the cell's sizes")
     page.says("Without the softmax attention is a recurrence")
