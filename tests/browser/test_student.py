@@ -88,8 +88,8 @@ def test_a_failed_check_is_read_and_mended(window):
     window.shot("passed")
 
 
-def test_the_picture_on_the_first_page_shows_this_check(window):
-    """README and the guide show it. TAKE_PICTURE=1 takes it anew; the words of the report are stored in the file."""
+def test_the_picture_in_the_guide_shows_this_check(window):
+    """TAKE_PICTURE=1 takes it anew; the words of the report are stored in the file."""
     window.hide_files()
     window.write(EXERCISE + "-code", OVER_QUERIES)
     window.run(EXERCISE + "-code")

@@ -254,7 +254,7 @@ def test_the_readme_is_short_and_leads_somewhere():
     _, said, picture, where, commands, *_ = re.split(r"\n\n+", text)
     assert "folder" in where
     assert len(said.splitlines()) <= 3 and picture.startswith("![")
-    assert re.findall(r"^make \w+", commands, flags=re.MULTILINE) == ["make demo", "make test"]
+    assert re.findall(r"^make \w+", commands, flags=re.MULTILINE) == ["make demo", "make lab"]
     assert not [target for target in targets if not (ROOT / target).exists()]
     points = re.findall(r"^- \*\*([^*]+)\*\* (.+(?:\n  .+)*)", text, flags=re.MULTILINE)
     needs, does = dict(points)["Grading needs"], dict(points)["The set-up"]
