@@ -19,17 +19,20 @@ from autograder.integrations.site.notebooks import make_page, read_subtitle, rea
 from autograder.release.course_cells import ARCHIVE, setup_source
 from autograder.release.publish import pack_coursekit, student_files
 
-# Pages that are files of the repository, in the order of the site's menu.
-DOCS = ("docs/running.md", "docs/students.md", "docs/instructors.md", "docs/maintainers.md", "docs/course.md")
+# Pages that are files of the repository, in the order of the site's menu: what nobody needs in a first week stands last.
+DOCS = ("docs/course.md", "docs/students.md", "docs/instructors.md", "docs/running.md")
 TEACHING = tuple(
     f"docs/teaching/{name}.md"
     for name in (
         *("every-week", "answers-in-words", "a-term", "changing-the-course", "own-course", "ways-to-hand-in"),
-        *("class-server", "cluster", "containers", "marks-and-speed", "tried-on-public-code"),
-        *("integrity", "accessibility"),
+        *("integrity", "accessibility", "marks-and-speed", "class-server", "containers", "cluster"),
+        "tried-on-public-code",
     )
 )
-MORE = ("docs/lecture-pages.md", "CONTRIBUTING.md", "SECURITY.md", "data/README.md", "CHANGELOG.md")
+MORE = (
+    *("CONTRIBUTING.md", "docs/maintainers.md", "docs/lecture-pages.md", "data/README.md", "SECURITY.md"),
+    "CHANGELOG.md",
+)
 HERE = "HERE"  # stands for the address of the page from which a reader downloads a notebook
 _ANCHORED = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#\s]+\.ipynb)#([^)\s]+)\)")
 _LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
