@@ -339,8 +339,9 @@ def test_every_route_says_when_it_was_tried_last_and_with_what():
 
 
 def test_each_test_that_stands_for_a_promise_exists():
-    """SECURITY.md names them; a test that is renamed, or goes, takes its promise along."""
-    named = set(re.findall(r"`(test_\w+)`", (ROOT / "SECURITY.md").read_text("utf-8")))
+    """SECURITY.md and the guides name them; a test that is renamed, or goes, takes its promise along."""
+    pages = [ROOT / "SECURITY.md", *(ROOT / "docs" / "teaching").glob("*.md")]
+    named = {name for page in pages for name in re.findall(r"`(test_\w+)`", page.read_text("utf-8"))}
     there = {
         name
         for path in (ROOT / "tests").rglob("test_*.py")

@@ -30,8 +30,8 @@ TEACHING = tuple(
     )
 )
 MORE = (
-    *("CONTRIBUTING.md", "docs/maintainers.md", "docs/lecture-pages.md", "data/README.md", "SECURITY.md"),
-    "CHANGELOG.md",
+    *("CONTRIBUTING.md", "docs/maintainers.md", "docs/exercises.md", "docs/lecture-pages.md"),
+    *("data/README.md", "SECURITY.md", "CHANGELOG.md"),
 )
 HERE = "HERE"  # stands for the address of the page from which a reader downloads a notebook
 _ANCHORED = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#\s]+\.ipynb)#([^)\s]+)\)")
