@@ -65,7 +65,7 @@ mathjax3_config = {"options": {"enableMenu": False}}
 
 html_theme = "pydata_sphinx_theme"
 html_static_path = [str(HERE / "_static")]
-html_css_files = ["course.css", "mistake.css"]
+html_css_files = ["course.css"]
 html_js_files = ["course.js", "live.js", "predict.js"]
 html_favicon = str(HERE / "_static" / "favicon.svg")
 html_context = {"default_mode": "auto"}
@@ -142,12 +142,30 @@ def setup(app: Sphinx) -> None:
         if pagename in STRIP:
             app.add_js_file("strip_opener.js", **{"data-part": STRIP[pagename]})
 
+    def add_editors(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object) -> None:
+        if 'class="course-mistake"' in context.get("body", ""):
+            app.add_css_file("mistake.css", priority=900)
+            for name in ("array_lines.js", "judge_lines.js", "mistake.js"):
+                app.add_js_file(name, loading_method="defer")
+        if 'class="start-writer"' in context.get("body", ""):
+            app.add_css_file("start.css", priority=900)
+            app.add_js_file("start/start.js", type="module")
+
+    def defer_scripts(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object) -> None:
+        """No script holds up the first paint, but the one whose settings those in the page read."""
+        for script in context.get("script_files", ()):
+            attributes = getattr(script, "attributes", {})
+            if script.filename and "documentation_options" not in str(script.filename) and "async" not in attributes:
+                attributes.setdefault("defer", "defer")
+
     def write_parameters(app: Sphinx, error: Exception | None) -> None:
         if error is None and app.env.found_docs & STRIP.keys():
             folder = Path(app.outdir, "_static", "strip")
             subprocess.run([sys.executable, HERE / "small_bert.py", folder], check=True)
 
     app.connect("html-page-context", add_strip)
+    app.connect("html-page-context", add_editors)
+    app.connect("html-page-context", defer_scripts, priority=900)  # when all have added theirs
     app.connect("build-finished", write_parameters)
     app.connect("html-page-context", add_buttons, priority=400)  # before the extension that writes descriptions
     app.connect("config-inited", short_title)

@@ -1,8 +1,6 @@
-"""Make the mistake here, in a browser: chips by pointer and keyboard, what they show, its width and its contrast."""
+"""Make the mistake here, in a browser: a line is changed by pointer or keyboard, and the page names the mistake."""
 
 from __future__ import annotations
-
-import re
 
 import pytest
 from selenium.webdriver import ActionChains, Keys
@@ -11,88 +9,116 @@ from test_web_site import home as home  # a fixture
 from test_web_site import window as window  # a fixture
 from workplace import Window
 
-from autograder.integrations.site.mistakes_here import CHOICES, RIGHT
+from autograder.integrations.site.mistakes_here import ATTENTION, BLOCK, OUTPUT, SCORES
+from coursekit.check.reference import load_reference
 
 pytestmark = [pytest.mark.long, pytest.mark.slow]
 
-PAGES = ("index", "lectures/02_self_attention")
-IDS = [choice.id or "right" for choice in CHOICES]
-_SHOWN = """
-const shown = [...document.querySelectorAll(".course-state")].filter(each => each.checkVisibility());
-return shown.map(each => [each.id.replace("course-mistake-", ""), each.querySelector("pre").innerText,
-  each.querySelector(".course-box").innerText, each.querySelectorAll(".course-seen").length]);
-"""
+SENTENCES = {
+    id: sentence.replace("`", "")
+    for id, sentence in load_reference(ATTENTION.lab).specs[ATTENTION.exercise].sentences.items()
+}
+MAP = "return [...document.querySelectorAll('.mistake-map tbody td.is-weight')].map((each) => each.textContent)"
 
 
-def shown(window: Window) -> tuple[str, list[str], str, int]:
-    """The one state that is visible: its id, its lines, the text of its box, how many numbers are marked."""
-    ((name, lines, box, marked),) = window.driver.execute_script(_SHOWN)
-    return name, [re.sub(r"^(changed|larger): ", "", line) for line in lines.split("\n") if line], box, marked
+def open_editor(window: Window, home: str, page: str = "index", size: str = "wide", theme: str = "light") -> None:
+    show(window, f"{home}/{page}.html", size, theme)
+    window.driver.execute_script("document.querySelector('.course-mistake').scrollIntoView()")
+    window.find(".mistake-code textarea")
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_a_click_changes_lines_map_and_box(window, home, page):
-    show(window, f"{home}/{page}.html")
-    for name, choice in zip(IDS, CHOICES, strict=True):
-        chip = window.find(f".course-chip:has([value={name}])")
-        window.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", chip)
-        chip.click()
-        current, lines, box, marked = shown(window)
-        assert current == name and [line for line in lines if not line.startswith("q =")] == list(choice.lines)
-        assert ("It looks like this" in box and "Read again" in box) == bool(choice.id)
-        assert bool(marked) == bool(choice.id)
+def status(window: Window) -> str:
+    return window.driver.execute_script("return document.querySelector('.course-mistake').dataset.status")
 
 
-def test_it_needs_no_script(window, home):
+def write(window: Window, *lines: str) -> None:
+    """Replace the lines by the keyboard."""
+    field = window.find(".mistake-code textarea")
+    field.send_keys(Keys.CONTROL, "a")
+    field.send_keys(Keys.DELETE, Keys.ENTER.join(lines))
+
+
+def test_a_wrong_line_is_named_the_right_one_passes_and_a_strange_one_is_said_to_be_strange(window, home):
+    """The map is drawn anew each time."""
+    open_editor(window, home)
+    assert "the softmax runs over the queries" in window.find(".mistake-name").text, "it begins with a mistake"
+    write(window, "scores = q @ k.T / k.shape[-1]", BLOCK, "weights = softmax(scores, axis=-1)", OUTPUT)
+    window.find(".mistake-name", SENTENCES["scaled_by_d"])
+    wrong = window.driver.execute_script(MAP)
+    assert window.find(".mistake-checks .is-right") and window.find(".mistake-case", "tried")
+    own = (
+        "s = np.einsum('td,sd->ts', q, k) * q.shape[-1] ** -0.5",
+        "s[~mask] = -1e9",
+        "e = np.exp(s - s.max(axis=1, keepdims=True))",
+        "weights = e / e.sum(axis=1, keepdims=True)",
+        OUTPUT,
+    )
+    write(window, *own)
+    window.find(".mistake-name", "Right, in your own writing.")
+    right = window.driver.execute_script(MAP)
+    assert len(right) == 25 and right != wrong
+    write(window, SCORES, BLOCK, "weights = attend(scores)", OUTPUT)
+    window.find(".mistake-verdict", "Line 3: attend is not known here.")
+    assert "Understood are" in window.find(".mistake-verdict").text
+    assert window.find(".mistake-code mark").get_attribute("textContent") == "weights = attend(scores)"
+    write(window, SCORES, BLOCK, "weights = softmax(scores, axis=1) / 2", OUTPUT)
+    window.find(".mistake-name", "no mistake that the check knows")
+    assert "tried q (5, 3), k (5, 3), v (5, 2)" in window.find(".mistake-case").text, "the smallest case that fails"
+
+
+@pytest.mark.parametrize("page", ["index", "lectures/02_self_attention"])
+def test_each_chip_fills_the_lines_in_and_shows_its_mistake_in_the_map(window, home, page):
+    open_editor(window, home, page)
+    for choice in ATTENTION.choices:
+        window.click(".mistake-chip", choice.label)
+        assert window.find(".mistake-code textarea").get_attribute("value") == "\n".join(choice.lines)
+        assert SENTENCES.get(choice.id, "These lines are right.") in window.find(".mistake-name").text
+        assert bool(window.all(".mistake-map .is-seen")) == bool(choice.id)
+    assert "NaN" in window.find(".mistake-map table").text, "the last one overflows, with larger queries"
+    window.click(".mistake-chip", "no scaling")
+    window.find(".mistake-verdict a").click()
+    window.wait(lambda: window.driver.current_url.endswith("02_self_attention.html#why-sqrt-dk"), "the section")
+
+
+def test_the_keyboard_goes_from_the_chips_to_the_lines_and_on(window, home):
+    open_editor(window, home)
+    window.driver.execute_script("document.querySelector('.mistake-chip').focus()")
+    ActionChains(window.driver).send_keys(Keys.ENTER).perform()
+    assert status(window) == "right"
+    ActionChains(window.driver).send_keys(Keys.TAB * len(ATTENTION.choices)).perform()
+    assert window.driver.switch_to.active_element.tag_name == "textarea"
+    ActionChains(window.driver).key_down(Keys.CONTROL).send_keys(Keys.HOME).key_up(Keys.CONTROL).perform()
+    ActionChains(window.driver).send_keys(Keys.ARROW_DOWN, Keys.HOME, "# ").perform()
+    window.find(".mistake-name", SENTENCES["mask_ignored"])
+    ActionChains(window.driver).send_keys(Keys.TAB).perform()
+    assert window.driver.switch_to.active_element.tag_name != "textarea", "Tab leaves the field"
+
+
+def test_without_a_script_one_mistake_stands_there_recorded(window, home):
     window.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["*.js", "*.js?*"]})
     window.driver.get(f"{home}/index.html")
     window.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
     window.driver.get_log("browser")
-    window.find(".course-chip:has([value=mask_inverted])").click()
-    assert shown(window)[0] == "mask_inverted"
-
-
-def test_arrow_keys_pass_from_mistake_to_mistake_and_the_link_leads_to_the_section(window, home):
-    show(window, f"{home}/index.html")
-    window.driver.execute_script("document.querySelector('.course-mistake :checked').focus()")
-    start = IDS.index("softmax_over_queries")
-    for name in IDS[start + 1 :]:
-        ActionChains(window.driver).send_keys(Keys.ARROW_RIGHT).perform()
-        assert shown(window)[0] == name
-    window.find("#course-mistake-unstable_softmax .course-box a").click()
-    window.wait(lambda: window.driver.current_url.endswith("01_attention_intuition.html#ten-lines"), "the section")
-    assert window.driver.execute_script("return document.getElementById('ten-lines') !== null")
+    assert "softmax(scores, axis=0)" in window.find(".mistake-lines").text
+    assert SENTENCES["softmax_over_queries"] in window.find(".mistake-recorded").text
 
 
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("size", SCREENS)
 def test_every_state_is_accessible_and_fits(window, home, size, theme):
+    open_editor(window, home, size=size, theme=theme)
     wrong = []
-    show(window, f"{home}/index.html", size, theme)
-    for name in IDS:
-        window.driver.execute_script("document.querySelector(`.course-mistake [value=${arguments[0]}]`).click()", name)
-        piece = window.find(f"#course-mistake-{name}")
-        wide = window.driver.execute_script(
-            "return [arguments[0], ...arguments[0].children].filter(each => each.scrollWidth > each.clientWidth + 1)"
-            ".map(each => each.className)",
-            piece,
-        )
+    for label in [choice.label for choice in ATTENTION.choices] + [""]:
+        if label:
+            window.click(".mistake-chip", label)
+        else:
+            write(window, "weights = attend(q)")
+            window.find(".mistake-head", "cannot judge")
+        piece = window.find(".course-mistake")
+        wide = "return [...arguments[0].querySelectorAll('*')].filter((e) => e.scrollWidth > e.clientWidth + 1 &&"
+        wide += " getComputedStyle(e).display !== 'inline').map((e) => e.className || e.tagName)"
+        wrong += [f"{label}: {name} is too wide" for name in window.driver.execute_script(wide, piece)]
         root = "const root = document.documentElement; return root.scrollWidth <= root.clientWidth"
-        if wide or not window.driver.execute_script(root):
-            wrong.append(f"{name}: {wide}")
-        low = [pair for pair in window.contrasts(piece) if pair[1] < (3 if set(pair[0]) <= set("✓✗■□") else 4.5)]
-        wrong += [f"{name}: {pair}" for pair in low]
+        assert window.driver.execute_script(root), label
+        wrong += [f"{label}: {found}" for found in violations(window, ".course-mistake")]
     assert not wrong
-    assert not violations(window)
-    assert len(shown(window)[1]) == len(RIGHT) + 1, "the last one has a line for its inputs"
-
-
-def test_one_ring_shows_where_the_keyboard_is(window, home):
-    """Around the chip, and not around the radio button in it, too, where it lay on the words."""
-    show(window, f"{home}/index.html")
-    window.driver.execute_script("document.querySelector('.course-mistake :checked').focus()")
-    ActionChains(window.driver).send_keys(Keys.ARROW_RIGHT).perform()
-    ring = "const s = getComputedStyle(arguments[0]); return [s.outlineStyle, s.boxShadow]"
-    radio = window.find(".course-chip input:checked")
-    assert window.driver.execute_script(ring, radio) == ["none", "none"]
-    assert window.driver.execute_script(ring, window.find(".course-chip:has(:checked)"))[0] == "solid"

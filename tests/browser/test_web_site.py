@@ -277,13 +277,13 @@ def test_without_its_script_a_live_figure_is_a_picture(window, home):
     window.driver.get_log("browser")
 
 
-def test_the_start_page_fits_on_one_screen(window, home):
-    """The check in action, how to start and the nine topics, without scrolling."""
+def test_the_start_page_says_on_one_screen_what_it_is_and_leads_to_all(window, home):
+    """What the course is, its model and how to start stand there without scrolling; below, mistakes and all topics."""
     show(window, f"{home}/index.html")
-    for css in (".course-mistake", ".course-claim .btn", ".course-run pre", ".course-topics"):
+    for css in (".course-claim", ".start-text", ".course-go .btn"):
         box = window.driver.execute_script("return arguments[0].getBoundingClientRect().toJSON()", window.find(css))
         assert 0 < box["top"] < box["bottom"] <= SIZES["wide"][1], css
-    assert "the softmax runs over the queries" in window.find(".course-box").text, "a mistake and its name"
+    assert [link.text for link in window.all(".course-go a")] == ["Read lecture 1", "Do lab 1", "Teach with it"]
     assert "make demo" in window.find(".course-run pre").text
     topics = [topic.text.split()[0] for topic in window.all(".course-topics li")]
     numbers = {int(re.match(r"\d+", path.stem).group()) for path in (COURSE / "lectures").glob("[0-9]*.ipynb")}

@@ -1,7 +1,8 @@
-"""Make the mistake here: the page's lines give its map, and its box says what the check says of these lines."""
+"""Make the mistake here: the recorded box says what the check says, links lead from where it stands, data are whole."""
 
 from __future__ import annotations
 
+import json
 import math
 import re
 
@@ -15,22 +16,18 @@ from site_building import ROOT
 from tiny_course import with_secrets
 
 from autograder.course.settings import load_course
-from autograder.declare.declaration import declared_exercises
 from autograder.integrations.site import mistakes_here
-from autograder.integrations.site.mistakes_here import CHOICES, EXERCISE, LAB, LEADING, TAG, Choice, MistakesHere
+from autograder.integrations.site.mistakes_here import ATTENTION, EDITORS, TAG, Choice, MistakesHere
 from coursekit.check.lab import Lab, load_reference
 
-IDS = [choice.id or "right" for choice in CHOICES]
+LAB, EXERCISE = ATTENTION.lab, ATTENTION.exercise
+# How the lines, which are for one sentence, read for a batch.
+LEADING = {"k.T": "np.swapaxes(k, -1, -2)", "axis=1": "axis=-1", "axis=0": "axis=-2"}
 
 
 @pytest.fixture(scope="module")
 def here():
     return MistakesHere(load_course(ROOT))
-
-
-@pytest.fixture(scope="module")
-def exercise():
-    return declared_exercises(load_course(ROOT), LAB)[EXERCISE]
 
 
 def as_answered(choice: Choice):
@@ -45,61 +42,35 @@ def as_answered(choice: Choice):
     return names
 
 
-@pytest.mark.parametrize("choice", CHOICES, ids=IDS)
-def test_the_box_is_what_the_check_of_the_lab_says_of_the_lines(choice):
+@pytest.mark.parametrize("choice", ATTENTION.choices, ids=lambda choice: choice.id or "right")
+def test_the_recorded_box_is_what_the_check_of_the_lab_says_of_the_lines(choice):
     with np.errstate(all="ignore"):
         report = Lab(load_reference(LAB)).report(EXERCISE, as_answered(choice))
     assert report.judgement.misconceptions == ((choice.id,) if choice.id else ())
     assert report.judgement.passed == (not choice.id)
-    assert Printed(mistakes_here.render_box(choice)) == report._repr_html_()
+    assert Printed(mistakes_here.render_box(ATTENTION, choice)) == report._repr_html_()
     assert bool(report.sections) == bool(choice.id), "a section explains each mistake"
 
 
-@pytest.mark.parametrize("choice", CHOICES, ids=IDS)
-def test_the_map_is_what_the_lines_compute(choice, exercise):
-    given = mistakes_here.make_inputs(choice)
-    scope = {**given, "np": np, "math": math, "softmax": softmax}
-    with np.errstate(all="ignore"):
-        exec("\n".join(choice.lines), scope)  # the lines as they stand on the page, for one sentence
-    shown = mistakes_here.compute_weights(choice, exercise)
-    np.testing.assert_allclose(scope["weights"], shown, rtol=1e-9, atol=1e-12)
-    if choice.id:
-        assert not np.allclose(shown, mistakes_here.compute_weights(CHOICES[0], exercise), atol=0.05)
-
-
-def test_what_is_marked_is_what_is_wrong_there(exercise):
-    right, mask = mistakes_here.compute_weights(CHOICES[0], exercise), mistakes_here.make_inputs(CHOICES[0])["mask"]
-    marked = {
-        name: mistakes_here.find_marks(mistakes_here.compute_weights(choice, exercise), right, mask)
-        for name, choice in zip(IDS, CHOICES, strict=True)
-    }
-    assert not marked["right"].any()
-    assert marked["unscaled"][:5, :5].any() and not marked["unscaled"][5].any() and not marked["unscaled"][:, 5].any()
-    assert marked["softmax_over_queries"][5, :5].all() and marked["softmax_over_queries"][:5, 5].all()
-    assert marked["mask_after_softmax"][:5, 5].tolist() == [True] * 4 + [False]
-    assert marked["mask_inverted"][:5, :5].sum() == 10 and not (marked["mask_inverted"][:5, :5] & mask).any()
-    assert np.array_equal(
-        marked["unstable_softmax"][:5, :5], np.isnan(mistakes_here.compute_weights(CHOICES[-1], exercise))
-    ), "every NaN, and nothing else"
-
-
-def test_only_the_changed_lines_are_said_to_be_changed(here):
-    page = here.html("index")
-    states = page.split('<div class="course-state"')[1:]
-    assert len(states) == len(CHOICES)
-    for choice, state in zip(CHOICES, states, strict=True):
-        changed = [line for line in choice.lines if line not in mistakes_here.RIGHT]
-        assert re.findall(r"<mark><span>changed: </span>(.*?)</mark>", state) == changed
-        assert len(changed) == bool(choice.id)
-        assert ("<span>larger: </span>" in state) == choice.large
-        assert state.count("<th scope=") == 12 and state.count('<td class="course-weight') == 25
+@pytest.mark.parametrize("editor", EDITORS, ids=lambda editor: editor.exercise)
+def test_what_is_exported_is_of_the_reference_that_students_have(editor):
+    told = json.loads(mistakes_here.export(editor))
+    spec = load_reference(editor.lab).specs[editor.exercise]
+    assert told["sentences"] == {id: sentence for id, sentence in spec.sentences.items() if sentence}
+    assert {choice.id for choice in editor.choices if choice.id} <= set(told["sentences"])
+    tried = [
+        case for case in load_reference(editor.lab).expectations[editor.exercise] if mistakes_here.is_judged_here(case)
+    ]
+    assert [case["description"] for case in told["cases"]] == [case.description for case in tried]
+    assert [list(case["wrong"]) for case in told["cases"]] == [list(case.wrong) for case in tried]
+    assert all(told["meanings"].values()), "the course has a sentence for each kind of error"
 
 
 @pytest.mark.parametrize(
     ("page", "section", "lab"),
     [
-        ("index", "lectures/02_self_attention.html#why-sqrt-dk", f"labs/{LAB}/{LAB}.html"),
-        ("lectures/02_self_attention", "02_self_attention.html#why-sqrt-dk", f"../labs/{LAB}/{LAB}.html"),
+        ("index", "lectures/02_self_attention.html#formula", f"labs/{LAB}/{LAB}.html"),
+        ("lectures/02_self_attention", "02_self_attention.html#formula", f"../labs/{LAB}/{LAB}.html"),
     ],
 )
 def test_links_lead_from_the_page_on_which_it_stands(here, page, section, lab):
@@ -108,13 +79,13 @@ def test_links_lead_from_the_page_on_which_it_stands(here, page, section, lab):
     assert not [link for link in links if ".ipynb" in link]
 
 
-def test_it_stands_below_the_cell_with_the_tag(here):
+def test_it_stands_below_the_cell_with_the_tag_and_begins_with_the_right_lines(here):
     notebook = new_notebook(
         cells=[new_code_cell("1"), new_code_cell("2", metadata={"tags": [TAG]}), new_code_cell("3")]
     )
     here.add(notebook, "lectures/02_self_attention")
     assert [cell.source[:9] for cell in notebook.cells] == ["1", "2", "```{raw} ", "3"]
-    assert notebook.cells[2].cell_type == "markdown"
+    assert notebook.cells[2].cell_type == "markdown" and 'data-first=""' in notebook.cells[2].source
     lecture = nbformat.read(ROOT / "lectures" / "02_self_attention.ipynb", as_version=4)
     (cell,) = [cell for cell in lecture.cells if TAG in cell.metadata.get("tags", ())]
     assert "softmax over the queries" in cell.source and "mask after the softmax" in cell.source
@@ -124,4 +95,4 @@ def test_a_course_without_the_exercise_has_none(tmp_path, monkeypatch):
     without = MistakesHere(with_secrets(tmp_path / "course", monkeypatch))
     notebook = new_notebook(cells=[new_code_cell("1", metadata={"tags": [TAG]})])
     without.add(notebook, "lectures/01_tiny")
-    assert without.html("index") == "" and len(notebook.cells) == 1
+    assert without.html("index") == "" and len(notebook.cells) == 1 and not without.scripts()

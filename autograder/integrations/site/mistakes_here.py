@@ -1,229 +1,302 @@
-"""Make the mistake here: the lines of attention with one of five mistakes, the map that they give, and what the check
-says of them. All numbers and words are computed while the site is built; the page only chooses which it shows."""
+"""Make the mistake here: lines that a reader changes in the page, and what the check of a lab says of them.
+
+The page computes and judges them itself, with what is exported here: the lab's visible cases as `coursekit` brings
+them, with right results and fingerprints of wrong ones, and the sentence of each mistake. Where no script runs, the
+page shows one mistake with what the check says of it, recorded while the site is built.
+"""
 
 from __future__ import annotations
 
+import base64
+import json
 import math
 import posixpath
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+from typing import Any
 
 import nbformat
 import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
-from matplotlib import colormaps
-from matplotlib.colors import to_hex
 from scipy.special import softmax
 
 from autograder.course.settings import Course
-from autograder.declare.declaration import Case, declared_exercises
-from autograder.declare.exercise import Exercise
-from coursekit.check.judge import Attempt, judge
+from coursekit.check.failures import meaning
+from coursekit.check.judge import Attempt, ExerciseSpec, Expectation, GroupSpec, judge
 from coursekit.check.lab import load_reference
 from coursekit.check.report import TO_THE_COURSE, Report
 from coursekit.generator import Generator
 
-LAB, EXERCISE = "02_self_attention", "scaled_dot_product_attention"
 TAG = "mistake-here"  # of the cell of a lecture below which it stands
 WORDS = ("a", "brown", "dog", "is", "running")
 WIDTH = 16  # of queries and keys
 LARGE = 3000  # how many times larger the queries are where a mistake shows in large scores only
-SCORES = "scores = q @ k.T / math.sqrt(k.shape[-1])"
-BLOCK = "scores = np.where(mask, scores, -1e9)"
-WEIGHTS = "weights = softmax(scores, axis=1)"
-OUTPUT = "output = weights @ v"
-LEADING = {"k.T": "np.swapaxes(k, -1, -2)", "axis=1": "axis=-1", "axis=0": "axis=-2"}  # for more than one sentence
-RIGHT = (SCORES, BLOCK, WEIGHTS, OUTPUT)
+PROPERTIES = {None, "rows are distributions"}  # those that the page can judge, too
+FAILURES = ("value", "nan", "shape", "error")
+# An error of each kind that the page raises as NumPy does, for what the course says of it.
+RAISED = {
+    "matmul": "ValueError: matmul: Input operand 1 has a mismatch in its core dimension 0",
+    "broadcast": "ValueError: operands could not be broadcast together with shapes (5,3) (5,)",
+    "index": "IndexError: too many indices for array: array is 2-dimensional, but 3 were indexed",
+    "mask": "IndexError: boolean index did not match indexed array along axis 0",
+    "reshape": "ValueError: cannot reshape array of size 6 into shape (4,)",
+}
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What a reader may choose.
-
-    Attributes:
-        id: of the mistake in the exercise's declaration; empty for the right lines.
-        label: on the chip.
-        lines: what is computed, in the order in which it runs.
-        seen: where in the map it shows; `{…}` are numbers of `_measure`.
-        large: whether the queries are `LARGE` times as large.
-    """
+    """Lines that a reader may begin with: on the chip a label; `id` of the mistake, empty for the right lines."""
 
     id: str
     label: str
     lines: tuple[str, ...]
-    seen: str
-    large: bool = False
 
 
-CHOICES = (
-    Choice(
-        "",
-        "no mistake",
-        RIGHT,
-        "Every row sums to 1: a query shares its weight among the words up to itself, because the mask is causal.",
+@dataclass(frozen=True)
+class Editor:
+    """An exercise whose lines are changed in the page.
+
+    Attributes:
+        lab: the lab's folder.
+        exercise: its name there.
+        results: for each result of the exercise the name that the lines give it.
+        says: what the lines have, in words.
+        choices: what the reader may begin with.
+        first: the choice that the lab's page begins with.
+        before: a line that runs before the reader's.
+        sentence: whether a batch is taken apart, because the lines are for one sentence.
+        optional: an input without which the lines that name it are left out; the lines get it as truth values of the
+            shape of the result `shaped_as`.
+        defaults: what inputs are that a case leaves out.
+        draws_map: whether results hold weights that the page draws.
+    """
+
+    lab: str
+    exercise: str
+    results: Mapping[str, str]
+    says: str
+    choices: tuple[Choice, ...]
+    first: str
+    before: str = ""
+    sentence: bool = False
+    optional: str = ""
+    shaped_as: str = ""
+    defaults: Mapping[str, float] = field(default_factory=dict)
+    draws_map: bool = False
+
+
+SCORES = "scores = q @ k.T / math.sqrt(k.shape[-1])"
+BLOCK = "scores = np.where(mask, scores, -1e9)"
+WEIGHTS = "weights = softmax(scores, axis=1)"
+OUTPUT = "output = weights @ v"
+OVERFLOW = "weights = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)"
+
+ATTENTION = Editor(
+    "02_self_attention",
+    "scaled_dot_product_attention",
+    {"output": "output", "weights": "weights"},
+    "`q` (T, 16), `k` (S, 16), `v` (S, 2) and a `mask` (T, S), True where a query may attend",
+    (
+        Choice("", "the right lines", (SCORES, BLOCK, WEIGHTS, OUTPUT)),
+        Choice("unscaled", "no scaling", ("scores = q @ k.T", BLOCK, WEIGHTS, OUTPUT)),
+        Choice(
+            "softmax_over_queries",
+            "softmax over the queries",
+            (SCORES, BLOCK, "weights = softmax(scores, axis=0)", OUTPUT),
+        ),
+        Choice(
+            "mask_after_softmax",
+            "mask after the softmax",
+            (SCORES, WEIGHTS, "weights = np.where(mask, weights, 0)", OUTPUT),
+        ),
+        Choice("mask_inverted", "mask inverted", (SCORES, "scores = np.where(mask, -1e9, scores)", WEIGHTS, OUTPUT)),
+        Choice("unstable_softmax", "overflow", (SCORES, BLOCK, OVERFLOW, OUTPUT)),
     ),
-    Choice(
-        "unscaled",
-        "no scaling",
-        ("scores = q @ k.T", *RIGHT[1:]),
-        "Rows still sum to 1, but they are sharper: the largest weight of “dog” is {dog}, and should be {right_dog}.",
-    ),
-    Choice(
-        "softmax_over_queries",
-        "softmax over the queries",
-        (SCORES, BLOCK, "weights = softmax(scores, axis=0)", OUTPUT),
-        "The sums: every column has 1, and rows have from {least} to {most}.",
-    ),
-    Choice(
-        "mask_after_softmax",
-        "mask after the softmax",
-        (SCORES, WEIGHTS, "weights = np.where(mask, weights, 0)", OUTPUT),
-        "The sums of rows: what blocked words had is lost. “a” keeps {least}; “running”, which may see all, has 1.",
-    ),
-    Choice(
-        "mask_inverted",
-        "mask inverted",
-        (SCORES, "scores = np.where(mask, -1e9, scores)", *RIGHT[2:]),
-        "The wrong triangle: words look only ahead. “running” has no word ahead, so its weights are equal.",
-    ),
-    Choice(
-        "unstable_softmax",
-        "overflow",
-        (SCORES, BLOCK, "weights = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)", OUTPUT),
-        "Only where scores are large, so queries are larger here: NaN (∞/∞ or 0/0) in {bad} of the 5 rows.",
-        large=True,
-    ),
+    "softmax_over_queries",
+    sentence=True,
+    optional="mask",
+    shaped_as="weights",
+    draws_map=True,
 )
+EDITORS = (ATTENTION,)
 
 
-def make_inputs(choice: Choice) -> dict[str, np.ndarray]:
+def make_inputs() -> dict[str, np.ndarray]:
     """Queries, keys (T, 16), values (T, 2) and the causal mask (T, T) of the page's sentence."""
     rng, tokens = Generator(24), len(WORDS)
     q, k, v = (rng.normal(size=(tokens, width)) for width in (WIDTH, WIDTH, 2))
-    return {"q": q * LARGE if choice.large else q, "k": k, "v": v, "mask": np.tri(tokens, dtype=bool)}
-
-
-def compute_answer(
-    choice: Choice, q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray | None = None
-) -> dict[str, np.ndarray]:
-    """What the lines of the page compute, for any leading dimensions: `output` (…, T, d_v) and `weights` (…, T, S).
-
-    Without a mask, the line that has one is left out.
-    """
-    names = {"q": q, "k": k, "v": v, "mask": mask, "np": np, "math": math, "softmax": softmax}
-    code = "\n".join(line for line in choice.lines if mask is not None or "mask" not in line)
-    for one, any_number in LEADING.items():
-        code = code.replace(one, any_number)
-    with np.errstate(all="ignore"):
-        exec(code, names)
-    return {"output": names["output"], "weights": names["weights"]}
+    return {"q": q, "k": k, "v": v, "mask": np.tri(tokens, dtype=bool)}
 
 
 class MistakesHere:
-    """The fragment of HTML, for the pages of a course that has the exercise; without it all is empty."""
+    """The fragments of HTML and the data of a course's editors; those of labs that it lacks are empty."""
 
     def __init__(self, course: Course):
-        self._states: list[dict[str, object]] = []
-        if LAB not in {lab.name for lab in course.labs}:
-            return
-        exercise = declared_exercises(course, LAB).get(EXERCISE)
-        if isinstance(exercise, Exercise):
-            self._states = [_make_state(choice, exercise) for choice in CHOICES]
-            folder = course.root / "site" / "_templates"
+        there = {lab.name for lab in course.labs}
+        self._editors = {}
+        for editor in EDITORS:
+            if editor.lab in there and editor.exercise in load_reference(editor.lab).specs:
+                self._editors[editor.lab] = editor
+        folder = course.root / "site" / "_templates"
+        if self._editors:
             self._template = Environment(
                 loader=FileSystemLoader(folder), undefined=StrictUndefined, autoescape=True, trim_blocks=True
             ).get_template("make-the-mistake.html")
 
-    def html(self, page: str, first: str = "right") -> str:
+    def html(self, page: str, lab: str = ATTENTION.lab, first: str | None = None) -> str:
         """For the page of this name, such as ``lectures/02_self_attention``; it begins with the choice `first`."""
-        if not self._states:
+        if lab not in self._editors:
             return ""
-        states = [{**state, "box": _link(str(state["box"]), page)} for state in self._states]
+        editor = self._editors[lab]
+        begun = next(each for each in editor.choices if each.id == (editor.first if first is None else first))
         here = PurePosixPath(page).parent.as_posix()
-        lab = posixpath.relpath(f"labs/{LAB}/{LAB}.html", here)
-        return self._template.render(states=states, words=WORDS, width=WIDTH, lab=lab, first=first)
+        return self._template.render(
+            exercise=editor.exercise,
+            choice=begun,
+            box=_link(render_box(editor, begun), page),
+            root=posixpath.relpath(".", here),
+            lab=posixpath.relpath(f"labs/{lab}/{lab}.html", here),
+            number=lab.partition("_")[0].lstrip("0"),
+        )
 
     def add(self, notebook: nbformat.NotebookNode, page: str) -> None:
-        """Put it below the notebook's cell that has the tag."""
+        """Put it below the notebook's cell that has the tag, with the right lines to begin with."""
         for number, cell in reversed(list(enumerate(notebook.cells))):
-            if TAG in cell.metadata.get("tags", ()) and self._states:
-                raw = f"```{{raw}} html\n{self.html(page)}\n```"
+            if TAG in cell.metadata.get("tags", ()) and (fragment := self.html(page, first="")):
+                raw = f"```{{raw}} html\n{fragment}\n```"
                 notebook.cells.insert(number + 1, nbformat.v4.new_markdown_cell(raw))
 
+    def scripts(self) -> dict[str, str]:
+        """For each exercise the script that holds its data, by file name."""
+        return {
+            f"{editor.exercise}.js": f"(globalThis.courseLines ??= {{}}).{editor.exercise} = {export(editor)};\n"
+            for editor in self._editors.values()
+        }
 
-def render_box(choice: Choice) -> str:
+
+def render_box(editor: Editor, choice: Choice) -> str:
     """What the check of the lab says of the lines, as a notebook shows it."""
-    reference = load_reference(LAB)
-    spec, cases = reference.specs[EXERCISE], reference.expectations[EXERCISE]
-    judgement = judge(spec, cases, [Attempt(compute_answer(choice, **case.inputs)) for case in cases])
-    progress = dict.fromkeys(reference.specs, False) | {EXERCISE: judgement.passed}
-    points = reference.points[EXERCISE] * judgement.share, sum(reference.points.values())
+    reference = load_reference(editor.lab)
+    spec, cases = reference.specs[editor.exercise], reference.expectations[editor.exercise]
+    judgement = judge(
+        spec, cases, [Attempt(compute_answer(editor, choice.lines, given_inputs(editor, case))) for case in cases]
+    )
+    progress = dict.fromkeys(reference.specs, False) | {editor.exercise: judgement.passed}
+    points = reference.points[editor.exercise] * judgement.share, sum(reference.points.values())
     return Report(spec, judgement, 1, progress, points)._repr_html_()
 
 
-def compute_weights(choice: Choice, exercise: Exercise) -> np.ndarray:
-    """The map (T, T), by the formula of the exercise in float64 with the mistake in it."""
-    case = Case(make_inputs(choice))
-    results = exercise.mistaken_results(case, choice.id) if choice.id else exercise.reference(case)
-    return np.asarray(results["weights"])
+def given_inputs(editor: Editor, case: Expectation) -> dict[str, Any]:
+    """The inputs of a case as the lines get them."""
+    given = {**editor.defaults, **case.inputs}
+    if editor.optional in given:
+        given[editor.optional] = np.broadcast_to(given[editor.optional], case.expected[editor.shaped_as].shape) != 0
+    return given
 
 
-def find_marks(weights: np.ndarray, right: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """What of the map (T, T) and its sums is to be looked at, (T + 1, T + 1): what is no number or stands on a blocked
-    key, sums of rows that are not 1, sums of columns if all are 1; where nothing of this is wrong, the weights that are
-    much too large."""
-    size = len(weights)
-    marked = np.zeros((size + 1, size + 1), dtype=bool)
-    marked[:size, :size] = np.isnan(weights) | (~mask & (np.abs(weights) > 0.005))
-    marked[:size, size] = ~np.isclose(weights.sum(axis=1), 1)
-    marked[size, :size] = np.isclose(weights.sum(axis=0), 1).all()
-    if not marked.any():
-        marked[:size, :size] = weights > right + 0.2
-    return marked
+def compute_answer(editor: Editor, lines: Sequence[str], inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """What the lines compute from `given_inputs`; results by their names.
+
+    Without the optional input, the lines that name it are left out.
+    """
+    lacks = bool(editor.optional) and editor.optional not in inputs
+    used = [line for line in lines if not (lacks and editor.optional in line)]
+    code = compile("\n".join([editor.before, *used]), "<lines>", "exec")
+
+    def run(given: Mapping[str, Any]) -> dict[str, Any]:
+        scope = {**given, "np": np, "math": math, "softmax": softmax}
+        with np.errstate(all="ignore"):
+            exec(code, scope)
+        return {name: scope[own] for name, own in editor.results.items()}
+
+    if not editor.sentence:
+        return run(inputs)
+    lead = next(iter(inputs.values())).shape[:-2]
+    parts = [run({key: value[place] for key, value in inputs.items()}) for place in np.ndindex(*lead)]
+    return {name: np.reshape([part[name] for part in parts], (*lead, *parts[0][name].shape)) for name in editor.results}
 
 
-def _measure(weights: np.ndarray, right: np.ndarray) -> Mapping[str, object]:
-    sums, dog = weights.sum(axis=1), WORDS.index("dog")
-    shown = {"dog": weights[dog].max(), "right_dog": right[dog].max(), "least": sums.min(), "most": sums.max()}
-    return {name: f"{value:.2f}" for name, value in shown.items()} | {"bad": int(np.isnan(sums).sum())}
+def is_judged_here(case: Expectation) -> bool:
+    """Whether the page can try a case: on plain arrays, whatever their float type."""
+    return case.mode == "call" and case.dtype is None
 
 
-def _make_state(choice: Choice, exercise: Exercise) -> dict[str, object]:
-    weights, right = compute_weights(choice, exercise), compute_weights(CHOICES[0], exercise)
-    marked = find_marks(weights, right, make_inputs(choice)["mask"])
-    rows = [
-        [_make_cell(value, mark, is_weight=True) for value, mark in zip(row, of_row, strict=True)]
-        for row, of_row in zip(weights, marked[:-1, :-1], strict=True)
-    ]
-    sums, below = (
-        [_make_cell(value, mark) for value, mark in zip(weights.sum(axis=axis), of_sums, strict=True)]
-        for axis, of_sums in ((1, marked[:-1, -1]), (0, marked[-1, :-1]))
-    )
-    return {
-        "id": choice.id or "right",
-        "label": choice.label,
-        "lines": _list_lines(choice),
-        "rows": list(zip(WORDS, rows, sums, strict=True)),
-        "below": below,
-        "seen": choice.seen.format(**_measure(weights, right)),
-        "box": render_box(choice),
+def export(editor: Editor) -> str:
+    """All that the page needs of an exercise, as JSON: nothing in it is not in `coursekit`'s own reference files.
+
+    Arrays are given as [start, size, shape, kind] in `numbers`, which is a row of float32 in base 64.
+    """
+    reference = load_reference(editor.lab)
+    spec: ExerciseSpec = reference.specs[editor.exercise]
+    row: list[np.ndarray] = []
+    start = 0
+
+    def place(values: np.ndarray, shape: Sequence[int], kind: str = "f") -> list[Any]:
+        nonlocal start
+        row.append(np.asarray(values, "<f4").ravel())
+        start += row[-1].size
+        return [start - row[-1].size, row[-1].size, list(shape), kind]
+
+    def given(value: Any) -> Any:
+        return place(value, value.shape, value.dtype.kind) if isinstance(value, np.ndarray) else value
+
+    cases = []
+    for case in filter(is_judged_here, reference.expectations[editor.exercise]):
+        if case.property not in PROPERTIES:
+            raise ValueError(f"{editor.exercise}: the page cannot judge whether results have {case.property!r}")
+        cases.append(
+            {
+                "group": case.group,
+                "description": case.description,
+                "inputs": {name: given(value) for name, value in given_inputs(editor, case).items()},
+                "expected": {name: place(value, value.shape) for name, value in case.expected.items()},
+                "tolerance": dict(case.tolerance),
+                "property": case.property,
+                "wrong": {
+                    id: {name: place(each.values, each.shape) for name, each in results.items()}
+                    for id, results in case.wrong.items()
+                },
+            }
+        )
+    tried = {case["group"] for case in cases}
+    told = {
+        "exercise": editor.exercise,
+        "lab": editor.lab,
+        "says": editor.says,
+        "results": editor.results,
+        "given": sorted({name for case in cases for name in case["inputs"]} - {editor.optional}),
+        "before": editor.before,
+        "sentence": editor.sentence,
+        "optional": editor.optional,
+        "groups": [
+            {"name": group.name, "title": group.title, "advice": _advice(group)}
+            for group in spec.groups
+            if group.name in tried
+        ],
+        "sentences": {id: sentence for id, sentence in spec.sentences.items() if sentence},
+        "sections": {
+            id: {"title": section.title, "page": section.page.replace(".ipynb", ".html")}
+            for id, section in spec.sections.items()
+        },
+        "meanings": {kind: meaning(text) for kind, text in RAISED.items()},
+        "cases": cases,
+        "choices": [{"id": each.id, "label": each.label, "lines": "\n".join(each.lines)} for each in editor.choices],
     }
+    if editor.draws_map:
+        told["map"] = {"words": WORDS, "large": LARGE, "width": WIDTH} | {
+            name: values.astype(float).tolist() for name, values in make_inputs().items()
+        }
+    told["numbers"] = base64.b64encode(np.concatenate(row).tobytes()).decode()
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
 
 
-def _make_cell(value: float, marked: bool, *, is_weight: bool = False) -> dict[str, object]:
-    """One number of the map: its text, whether it is marked, and a weight's colour, on which dark text is legible."""
-    finite = math.isfinite(value)
-    blue = to_hex(colormaps["Blues"](0.6 * min(1.0, value))) if is_weight and finite else ""
-    return {"text": f"{value:.2f}" if finite else "NaN", "colour": blue, "marked": marked}
-
-
-def _list_lines(choice: Choice) -> Sequence[tuple[str, str]]:
-    """The lines, each with what is said in front of it: whether it differs from the right ones, or is about inputs."""
-    large = [("larger", f"q = {LARGE} * q")] if choice.large else []
-    return large + [("changed" if line not in RIGHT else "", line) for line in choice.lines]
+def _advice(group: GroupSpec) -> dict[str, str]:
+    """What the check advises where a group fails, by the kind of failure."""
+    texts = {kind: group.advice for kind in FAILURES if group.speaks_of(kind)} if isinstance(group.advice, str) else {}
+    return {kind: text for kind, text in (texts or dict(group.advice or {})).items() if text}
 
 
 def _link(report: str, page: str) -> Markup:

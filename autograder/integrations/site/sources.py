@@ -16,6 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from autograder.course.settings import Course, CourseError
 from autograder.integrations.site.mistakes_here import MistakesHere
 from autograder.integrations.site.notebooks import make_page, read_subtitle, read_title
+from autograder.integrations.site.start import render_writer
 from autograder.release.course_cells import ARCHIVE, setup_source
 from autograder.release.publish import pack_coursekit, student_files
 
@@ -93,8 +94,11 @@ def lay_out(course: Course, folder: Path) -> Sources:
         "docs": _choose_existing(course, DOCS),
         "teaching": _choose_existing(course, TEACHING),
         "more": _choose_existing(course, MORE),
-        "mistakes": mistakes.html("index", "softmax_over_queries"),
+        "mistakes": mistakes.html("index"),
+        "writer": render_writer(course.root / "site"),
     }
+    for name, script in mistakes.scripts().items():
+        _write(sources.extra / "_static" / "mistakes" / name, script)
     for path in sorted((course.root / "site").rglob("*.md")):
         name = path.relative_to(course.root / "site").as_posix()
         if name.startswith(("node_modules/", "_")) or (name == "lectures/evidence/index.md" and not evidence):
