@@ -10,7 +10,7 @@ from test_web_site import window as window  # a fixture
 from workplace import Window
 
 from autograder.integrations.site.mistakes_here import ATTENTION, BLOCK, OUTPUT, SCORES
-from coursekit.check.reference import load_reference
+from coursekit.check.lab import load_reference
 
 pytestmark = [pytest.mark.long, pytest.mark.slow]
 

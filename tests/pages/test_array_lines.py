@@ -28,7 +28,7 @@ from autograder.integrations.site.mistakes_here import (
     make_inputs,
 )
 from coursekit.check.judge import Attempt, Judgement, judge
-from coursekit.check.reference import load_reference
+from coursekit.check.lab import load_reference
 
 NODE = find_node()
 pytestmark = pytest.mark.skipif(NODE is None, reason="needs Node.js")
