@@ -674,7 +674,7 @@ for blocks in (1, 2):
     before, after = induction.head_scores(attention_only)
     print(f"{blocks} block{'s' * (blocks > 1)}: {curves[blocks][-50:, 1].mean():.2f} nats a repeated token at the end")
     for block in range(blocks):
-        print(f"   block {block + 1}: weight on the token before {before[block].max():.2f}, on what followed last time {after[block].max():.2f} (best head)")
+        print(f"   block {block}: weight on the token before {before[block].max():.2f}, on what followed last time {after[block].max():.2f} (best head)")
 print(f"equal weights: {induction.equal_weights():.2f}")
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
@@ -691,7 +691,7 @@ ax.legend(loc="lower left")
 ids, (period,) = induction.repeating(np.random.default_rng(2), 1)
 looks = attention_only.looks(ids)
 for name, block, scores in (("before", 0, before), ("after", 1, after)):
-    title = {"before": "block 1: the token before", "after": "block 2: what followed last time"}[name]
+    title = {"before": "block 0: the token before", "after": "block 1: what followed last time"}[name]
     plots.matrix_map(looks[block][0, scores[block].argmax()], values=False, title=title, limits=(0, 1), ax=axes[name])
     axes[name].axhline(period[0] - 0.5, color=plots.LINES[1]["color"], linewidth=1)
     axes[name].set(xlabel="key: position", ylabel="query: position", aspect="equal", xticks=range(0, 40, 10), yticks=range(0, 40, 10))
@@ -699,11 +699,11 @@ plots.show(
     figure,
     alt="With two blocks the loss falls off a cliff: one head looks at the token before, the other at what followed last time. Above, nats a repeated token over the steps: both curves fall slowly side by side, "
     "then the curve of two blocks drops towards zero while the curve of one block stays above the level of knowing which tokens repeat. Below, two maps of attention weights on one row: the map of "
-    "block 1 has its weight just below the diagonal, the map of block 2 has, below the line where the repetition begins, a line that runs parallel to the diagonal further to the left, and a fainter one another period back.",
+    "block 0 has its weight just below the diagonal, the map of block 1 has, below the line where the repetition begins, a line that runs parallel to the diagonal further to the left, and a fainter one another period back.",
 )
 
 # %% [markdown]
-# The head of block 2 puts more than half of its weight on what followed the same token last time (equal weights: 0.04), as an **induction head** does (lecture 3; Olsson et al. 2022). Switch off one head of block 1: the more weight it had on the token before, the more the loss rises. In three seeds two blocks reach a small loss. One block does not, with eight heads or with three times the steps ([evidence](evidence/10.ipynb#two-blocks)). Above it ends at 2.59, while knowing the tokens without their order would cost 2.21; the reason in the answer does not explain that.
+# The head of block 1 puts more than half of its weight on what followed the same token last time (equal weights: 0.04), as an **induction head** does (lecture 3; Olsson et al. 2022). Switch off one head of block 0: the more weight it had on the token before, the more the loss rises. In three seeds two blocks reach a small loss. One block does not, with eight heads or with three times the steps ([evidence](evidence/10.ipynb#two-blocks)). Above it ends at 2.59, while knowing the tokens without their order would cost 2.21; the reason in the answer does not explain that.
 #
 # **Here one block does not learn to copy by content, and two blocks do; in a real model you find such heads ([lecture 3b](03b_reading_heads.ipynb)).**
 

@@ -155,12 +155,12 @@ def copying(page: Page) -> None:
         holds=[before[1] > 0.4, before[1] > 5 * before[2], after[1] < 0.1, after[2] > 0.4],
     )
     page.says(
-        "the map of block 1 has its weight just below the diagonal, the map of block 2 has, below the line where the "
+        "the map of block 0 has its weight just below the diagonal, the map of block 1 has, below the line where the "
         "repetition begins, a line that runs parallel to the diagonal further to the left",
         holds=[before[1] > 0.4, after[2] > 0.4],
     )
     page.says(
-        "The head of block 2 puts more than half of its weight on what followed the same token last time "
+        "The head of block 1 puts more than half of its weight on what followed the same token last time "
         "(equal weights: {:.2f})",
         page.number(BLOCKS, r"equal weights: ([\d.]+)"),
         holds=[after[2] > 0.5],
@@ -172,7 +172,7 @@ def copying(page: Page) -> None:
         if "2 blocks" in line
     ]
     page.says(
-        "Switch off one head of block 1: the more weight it had on the token before, the more the loss rises.",
+        "Switch off one head of block 0: the more weight it had on the token before, the more the loss rises.",
         holds=[
             [len(pairs) for pairs in heads] == [4] * 3,
             *(pairs == sorted(pairs) == sorted(pairs, key=lambda pair: pair[1]) for pairs in heads),
