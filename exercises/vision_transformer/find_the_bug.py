@@ -16,7 +16,8 @@ def stretched(table: np.ndarray, height: int, width: int, new_height: int, new_w
     counts (Dosovitskiy et al. 2021, section 3.2). table (1 + h·w, D) -> (1 + h'·w', D).
     """
     grid = table[1:].reshape(height, width, table.shape[1])
-    rows = np.einsum("ih,jw,hwd->ijd", shares(len(grid), new_height), shares(grid.shape[1], new_width), grid)
+    downwards, sideways = shares(grid.shape[0], new_height), shares(grid.shape[1], new_width)
+    rows = np.einsum("ih,jw,hwd->ijd", downwards, sideways, grid)
     return np.concatenate([table[:1], rows.reshape(new_height * new_width, table.shape[1])])
 
 
