@@ -66,8 +66,8 @@ MASK = "behind_prompt & (ends_before < 1)"
 
 exercise.mistakes(
     end_left_out=edit("ends_before < 1", "(ends_before < 1) & ~ends", see="10b#fine-tuning")
-    | "The END of the answer is left out. It has the id of the padding, but the model has to learn to write it: the "
-    "first END behind the prompt counts." | "How many ENDs of a row are part of the answer?",
+    | "The END of the answer is left out. It has the id of the padding, but it belongs to the answer: the first END "
+    "behind the prompt counts." | "How many ENDs of a row are part of the answer?",
     padding_counted=edit(MASK, "behind_prompt")
     | "Padding counts. The answer is over with the first END behind the prompt."
     | "How many ENDs stand before a padding token, and how many before the answer's own END?",

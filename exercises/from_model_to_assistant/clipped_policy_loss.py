@@ -157,7 +157,7 @@ exercise.mistakes(
     | "The gap is reversed. The mean of q/p − ln(q/p) − 1 over draws of p is KL(p, q); p is the new model, q the "
     "reference." | "Which of the two log probabilities has the plus sign in ln(q/p)?",
     plain_difference=edit(PRICE, "-gap")
-    | "The price is ln(p/q) alone. Its mean is right, but for single tokens it is negative. Here it is "
+    | "The price is ln(p/q) alone. Its mean is right, but for a single token it may be negative. Here it is "
     "q/p − ln(q/p) − 1." | "What does the whole term give for a gap of 0, of 1 and of −1? Can it be negative?",
     half_square=edit(PRICE, "gap**2 / 2")
     | "The price is half a square of the gap. That is nearly the same for small gaps; here it is q/p − ln(q/p) − 1.",

@@ -15,24 +15,24 @@
 # %% [markdown] nbgrader={"grade": false, "grade_id": "introduction", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # # Lab 10b · From a model to an assistant
 #
-# Four losses make an assistant out of a model that continues text. You write them, and a small model learns by them in front of you: it learns to end, and then to please a program. You measure what that program has made of it.
+# Answers to learn from, a program that gives points, and people who choose: each needs a loss, and you write the three. A small model learns by them in front of you: first to end, then to please a program. You measure what that program has made of it.
 #
 # **Before you start:** read [lecture 10b](../../lectures/10b_from_model_to_assistant.ipynb): this lab begins where its `log_probabilities` ends. You need nothing of lab 10. **Time:** about 85 minutes.
 #
-# **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake it looks like; after the second failed attempt it adds hints. Your mark comes from the same tests on inputs that you have not seen. Add cells wherever you like.
+# **How a lab works.** Replace the line `raise NotImplementedError`, run your cell, then run the check below it. After the second failed attempt it adds hints. Your mark comes from the same tests on inputs that you have not seen.
 #
 # **Letters.** B rows of a batch, T tokens, V tokens in the vocabulary, N prompts, G answers to each of them.
 #
 # | exercise | what you write | points | difficulty | minutes |
 # |---|---|---|---|---|
 # | 1 | `answer_mask` | 3 | ●●○○○ | 10 |
-# | 1 | `answer_loss` | 3 | ●●○○○ | 10 |
+# | 1 | `answer_loss` | 3 | ●○○○○ | 5 |
 # | 2 | `group_advantages` | 3 | ●○○○○ | 5 |
 # | 2 | `find_the_bug` | 3 | ●○○○○ | 5 |
-# | 3 | `clipped_policy_loss` | 6 | ●●●○○ | 15 |
+# | 3 | `clipped_policy_loss` | 6 | ●●○○○ | 10 |
 # | 4 | `derive_best_policy` | 4 | ●●○○○ | 10 |
-# | 5 | `preference_loss` | 4 | ●●○○○ | 10 |
-# | 6 | `measure_reward` | 6 | ●●●○○ | 20 |
+# | 5 | `preference_loss` | 4 | ●○○○○ | 5 |
+# | 6 | `measure_reward` | 6 | ●●●○○ | 15 |
 #
 # Times and difficulties are estimates, not measurements.
 
@@ -436,17 +436,15 @@ for name, law in (("reference", q), ("your derivation", derive_best_policy(q, r,
 # A reward has risen. Has the model learned to do what it asks, or to write one text that earns it anywhere? Three comparisons tell:
 #
 # - the **base rate**: what did the model before earn?
-# - **shapes**: how many of the answers are built alike? `shape_of(body)` gives a body with x for every name, so `self.a()` and `self.b()` have one shape.
+# - **shapes**: how many of the answers are built alike? `shape_of(body)` gives a body with x for every name: `self.a()` and `self.b()` have one shape.
 # - **another prompt**: what do the same bodies earn behind the prompt of the next answer (the last one behind the first prompt)?
 #
-# `before` and `after` are lists of pairs (prompt, body), n answers of each of the two models to the same n prompts, all different. `reward(prompt, body)` is 1 or 0. Return a dictionary:
+# `before` and `after` are lists of pairs (prompt, body), n answers of each of the two models to the same n prompts, all different. `reward(prompt, body)` is 1 or 0. You compute five things; the last line is given:
 #
-# | entry | what it is |
-# |---|---|
-# | `before`, `after` | the share of answers of each model that earn the point |
-# | `elsewhere` | the same of the model after, with each body behind the next prompt |
-# | `one_shape` | the share of the commonest shape among the bodies after |
-# | `conclusion` | the first row of the table below that holds |
+# - `old` and `new`: the shares of answers of the two models that earn the point;
+# - `elsewhere`: the same of the model after, with each body behind the next prompt;
+# - `one_shape`: the share of the commonest shape among the bodies after;
+# - `conclusion`: the first row of the table that holds.
 #
 # | conclusion | holds where |
 # |---|---|
@@ -472,22 +470,20 @@ def measure_reward(reward, before, after):
         A dictionary with before, after, elsewhere, one_shape and conclusion.
     """
     ### BEGIN SOLUTION
-    next_prompts = [prompt for prompt, _ in after[1:] + after[:1]]
-    moved = [(prompt, body) for prompt, (_, body) in zip(next_prompts, after, strict=True)]
-    old, new, other = (np.mean([reward(*pair) for pair in some]) for some in (before, after, moved))
-    shapes = Counter(shape_of(body) for _, body in after)
-    one_shape = shapes.most_common(1)[0][1] / len(after)
+    moved = [(prompt, body) for (prompt, _), (_, body) in zip(after[1:] + after[:1], after, strict=True)]
+    old, new, elsewhere = (np.mean([reward(*pair) for pair in some]) for some in (before, after, moved))
+    one_shape = Counter(shape_of(body) for _, body in after).most_common(1)[0][1] / len(after)
 
     def is_more(one, two):
         return one - two > 3 * np.sqrt((one * (1 - one) + two * (1 - two)) / len(after))
 
-    conclusion = "own prompt" if is_more(new, other) else "any prompt"
+    conclusion = "own prompt" if is_more(new, elsewhere) else "any prompt"
     if not is_more(new, old):
         conclusion = "unchanged"
     elif one_shape > 0.5:
         conclusion = "one shape"
-    return {"before": old, "after": new, "elsewhere": other, "one_shape": one_shape, "conclusion": conclusion}
     ### END SOLUTION
+    return {"before": old, "after": new, "elsewhere": elsewhere, "one_shape": one_shape, "conclusion": conclusion}
 
 
 # %% nbgrader={"grade": true, "grade_id": "measure_reward", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
@@ -497,7 +493,7 @@ check("measure_reward")
 # ### Measure your own model
 #
 # The fine-tuned model, and the one that has practised, on 150 held-out prompts. Before you run the cell: what will stand in `before` and in `elsewhere`?
-# <details><summary>In our run</summary>Pending.</details>
+# <details><summary>In our run</summary>Much of the reward was there before, because many bodies read `self`. Behind another prompt the bodies earn nearly as much: `self` is there, too.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "own", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 prompts = list(dict.fromkeys(asked.prompts))[:150]
@@ -534,7 +530,9 @@ plots.show(figure, alt="Three bars, one for each model, cut into the shapes of i
 # What did your model learn in exercise 1, and what in exercise 3? Say what your measurement shows and what it does not: base rate, shapes, the other prompt, number of answers. Then write down a better reward, and the hole that your model would find in it. Four to eight sentences. This earns no points; your instructor reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
-# In exercise 1 my model learned to end. Before, about half of its answers were cut off after 48 tokens, and afterwards nearly all of them end. It has not learned what a first line asks for.
+# In exercise 1 my model learned to end. Before, about half of its answers were cut off after 48 tokens, and afterwards nearly all of them end. It has not learned what a first line asks for. In exercise 3 it learned to earn the point, and did so with what it could write before: it reads `self`. My measurement compares 150 answers of each model to the same prompts. Many of them earned the point before any reward, which is the base rate, so the share after the training says little by itself. The same bodies earn nearly as much behind the prompt of another function, so they do not fit their own one, and few shapes make up most of them. It does not show that any of the code works, because nothing was run, and one run is one seed.
+#
+# A better reward would take away `self`, and pay only for other parameters. Its hole: the model may return the first parameter as it is, behind every prompt, and do nothing with it.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # Change `reward` in the cell of exercise 3 and let it practise again: that is how the next hole is found. [Lecture 10b](../../lectures/10b_from_model_to_assistant.ipynb), sections 4 to 6, shows three of them.
