@@ -20,7 +20,7 @@ from autograder.integrations.site.start import render_writer
 from autograder.release.course_cells import ARCHIVE, setup_source
 from autograder.release.publish import pack_coursekit, student_files
 
-# Files of the repository that are pages, as the menu has them: what nobody needs in a first week stands last.
+# Files of the repository that are pages, as the menu has them: what a first week does not need stands last.
 DOCS = ("docs/course.md", "docs/students.md", "docs/instructors.md", "docs/running.md")
 TEACHING = tuple(
     f"docs/teaching/{name}.md"
