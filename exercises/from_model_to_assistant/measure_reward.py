@@ -150,7 +150,8 @@ def _is_clear(inputs: dict, kind: str) -> bool:
 
 def _case(rng, kind: str, count: int = 60) -> Case:
     inputs = drawn_until(lambda drawn: _is_clear(drawn, kind), partial(_inputs, rng, kind, count))
-    return Case(inputs, f"{count} answers of each of two models", mode="conclusion")
+    told = ", ".join(f"{name} {share:.2f}" for name, share in shares(**inputs).items())
+    return Case(inputs, f"{count} answers of each model: {told}", mode="conclusion")
 
 
 def _apart(inputs: dict) -> bool:
