@@ -94,7 +94,7 @@ versions = {
     "residual, no norm": {"norm": "none"},
     "neither": {"norm": "none", "residual": False},
 }
-print("median of three seeds      cosine  size of tokens  gradient: input/output   W_q: block 12/1   W_v: block 12/1")
+print("median of three seeds      cosine  size of tokens  gradient: input/output   W_q: block 11/0   W_v: block 11/0")
 for name, settings in versions.items():
     seeds = [stacks.at_the_start(12, seed, **settings) for seed in (1, 2, 3)]
     cosine, size = (np.median([getattr(seed, part)[-1] for seed in seeds]) for part in ("cosine", "size"))
@@ -106,18 +106,18 @@ for precision in ("float64", "float32"):
     keras.config.set_floatx(precision)
     keras.config.set_dtype_policy(precision)
     seeds = [stacks.at_the_start(12, seed, residual=False).query for seed in (1, 2, 3)]
-    print(f"pre-norm, no residual, {precision}: gradient of W_q, block 5:", *(f"{query[4]:.0e}" for query in seeds), "  block 12:", *(f"{query[11]:.0e}" for query in seeds))
+    print(f"pre-norm, no residual, {precision}: gradient of W_q, block 4:", *(f"{query[4]:.0e}" for query in seeds), "  block 11:", *(f"{query[11]:.0e}" for query in seeds))
 
 # %%
 bare = [stacks.at_the_start(12, seed, residual=False, norm="none") for seed in (1, 2, 3)]
 for part, blocks in (("cosine", (1, 2, 12)), ("size", (1, 2, 12)), ("query", (0, 2, 4))):
     values = np.median([getattr(seed, part)[list(blocks)] for seed in bare], axis=0)
-    print(f"neither, {part:6}", *(f"{value:.2g}" for value in values), f"  after blocks {blocks}" if part != "query" else "  gradient in blocks 1, 3, 5")
+    print(f"neither, {part:6}", *(f"{value:.2g}" for value in values), f"  after {blocks} blocks" if part != "query" else "  gradient in blocks 0, 2, 4")
 
 # %% [markdown]
-# With norms and without residual connections the gradient of W_q at block 12 is smaller than float32 can show: from block 5 on it
-# is the rounding of the tokens that is measured. In float64 the tokens are other ones (a seed draws others), and by block 5
-# the gradient is four to eight powers of ten smaller.
+# With norms and without residual connections the gradient of W_q at block 11 is smaller than float32 can show: from block 4 on it
+# is the rounding of the tokens that is measured. In float64 the tokens are other ones (a seed draws others), and by block 4
+# the gradient is five to eight powers of ten smaller.
 #
 # It does not show how a trained stack behaves. Xiong et al. (2020) draw pre-norm gradients of about the same size in
 # all blocks; those of our small stack fall from the input to the output.
