@@ -94,7 +94,7 @@ def test_a_lab_that_is_not_released_is_named_with_the_command(course):
 
 @pytest.mark.parametrize("place", ["no control groups here", None])
 def test_who_counts_memory_and_time_is_said(course, monkeypatch, tmp_path, place):
-    monkeypatch.setattr(meter, "find", lambda: place or tmp_path)
+    monkeypatch.setattr(meter, "find_control_group", lambda: place or tmp_path)
     finding = found(course)["memory and CPU time"]
     assert finding.works == (place is None)
     assert ("systemd-run" in finding.remedy) == (place is not None)

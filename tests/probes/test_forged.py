@@ -236,7 +236,7 @@ def test_nobody_fills_the_graders_memory_with_what_comes_back(lab, name, mode, m
 def test_a_library_that_is_missing_opens_no_hole(monkeypatch):
     assert find_reading("01_averages", "mean") is None, "a lab of another course"
     missing = ModuleNotFoundError("No module named 'scipy'", name="scipy")
-    monkeypatch.setattr("coursekit.check.attempts.load_probe", mock.Mock(side_effect=missing))
+    monkeypatch.setattr("coursekit.check.judge.load_probe", mock.Mock(side_effect=missing))
     with pytest.raises(ModuleNotFoundError):
         find_reading("05_positional_encoding", "such an exercise")
 

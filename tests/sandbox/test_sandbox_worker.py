@@ -16,9 +16,10 @@ import psutil
 import pytest
 from tight_sandbox import TIGHT, line_of_descent, output
 
-from autograder.sandbox import Sandbox, SandboxUnavailable, SessionLost, WorkerLost, meter, session, warm
+from autograder.sandbox import Sandbox, SandboxUnavailable, SessionLost, WorkerLost, meter, warm
 from autograder.sandbox import session as session_module
 from autograder.sandbox.meter import ProcessTree
+from autograder.sandbox.session import _file, turn
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
@@ -106,11 +107,11 @@ def test_a_machine_short_of_memory_is_waited_for_and_nobody_is_alone_there(sandb
 
 
 def test_who_is_alone_runs_when_all_others_have_ended_and_before_those_that_come_later(monkeypatch, tmp_path):
-    monkeypatch.setattr(session.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
     began: queue.Queue[tuple[str, bool]] = queue.Queue()
 
     def run(name: str, end: threading.Event, alone: bool) -> None:
-        with session.turn(alone=alone) as only:
+        with turn(alone=alone) as only:
             began.put((name, only))
             end.wait(60)
 
@@ -119,7 +120,7 @@ def test_who_is_alone_runs_when_all_others_have_ended_and_before_those_that_come
         threading.Thread(target=run, args=(name, ends[name], False), daemon=True).start()
     assert {began.get(timeout=60) for _ in range(2)} == {("first", False), ("second", False)}
     threading.Thread(target=run, args=("only", ends["only"], True), daemon=True).start()
-    with session._file("door") as door, contextlib.suppress(BlockingIOError):
+    with _file("door") as door, contextlib.suppress(BlockingIOError):
         while True:  # until who wants to be alone has the door
             fcntl.flock(door, fcntl.LOCK_SH | fcntl.LOCK_NB)
             fcntl.flock(door, fcntl.LOCK_UN)
@@ -136,11 +137,11 @@ def test_who_is_alone_runs_when_all_others_have_ended_and_before_those_that_come
 
 
 def test_a_folder_of_another_account_is_no_place_for_turns(monkeypatch, tmp_path):
-    monkeypatch.setattr(session.tempfile, "gettempdir", lambda: str(tmp_path))
-    with session.turn(alone=True) as only:
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
+    with turn(alone=True) as only:
         assert only
     (tmp_path / f"course-grader-{os.getuid()}").chmod(0o777)
-    with session.turn(alone=True) as only:
+    with turn(alone=True) as only:
         assert not only
 
 
