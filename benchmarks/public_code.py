@@ -249,7 +249,7 @@ def grade(sources: Sequence[Source], mirror: Path | None, course: Course, seed: 
 
 
 def _verdict(source: Source, grader: LabGrader, data: bytes, sandbox: Sandbox) -> Verdict:
-    results = {each.exercise: each for each in grader.verdict(data, source.name, sandbox).exercises}
+    results = {each.exercise: each for each in grader.judge(grader.open_bytes(data), source.name, sandbox).exercises}
     result = results[source.exercise]
     said = (*result.sentences, result.message)
     said += tuple(f"{group.title}: {group.message}" for group in result.groups if not group.passed)

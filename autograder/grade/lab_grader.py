@@ -176,7 +176,7 @@ class LabGrader:
 
     def grade(self, submission: FoundSubmission, sandbox: Sandbox) -> LabResult:
         """Give a verdict on one submission, whatever is in it."""
-        return self.grade_opened(self.open(submission), submission, sandbox)
+        return add_origin(self.judge(self.open(submission), submission.student, sandbox), submission)
 
     def open(self, submission: FoundSubmission) -> Opened:
         """Read one submission, whatever is in it. Another one may run meanwhile.
@@ -185,30 +185,31 @@ class LabGrader:
             ReaderLost: no process could read it, through no fault of its own.
         """
         try:
-            return self._open(submission.read(), submission.spent)
+            return self.open_bytes(submission.read(), submission.spent)
         except Unreadable as error:
             return Opened(reason=error.reason)
 
-    def grade_opened(self, opened: Opened, submission: FoundSubmission, sandbox: Sandbox) -> LabResult:
-        """Give a verdict on one submission that was read."""
-        return add_origin(self._verdict(opened, submission.student, sandbox), submission)
-
-    def verdict(self, data: bytes, student: str, sandbox: Sandbox) -> LabResult:
-        """Give a verdict on the bytes of a notebook, whatever they are."""
-        return self._verdict(self._open(data), student, sandbox)
-
-    def _open(self, data: bytes, spent: float = 0.0) -> Opened:
+    def open_bytes(self, data: bytes, spent: float = 0.0) -> Opened:
+        """Read the bytes of a notebook, whatever they are; see `open`."""
         try:
             return Opened(content_hash(data), self.read(data, spent))
         except Unreadable as error:
             return Opened(content_hash(data), reason=error.reason)
 
-    def _verdict(self, opened: Opened, student: str, sandbox: Sandbox) -> LabResult:
+    def judge(self, opened: Opened, student: str, sandbox: Sandbox) -> LabResult:
+        """Give a verdict on what was opened: run it and judge every exercise of the lab."""
         if opened.reading is None:
-            result = self.refuse(student, opened.reason)
-        else:
-            result = self.grade_reading(opened.reading, student, sandbox)
-        return replace(result, content_hash=opened.content_hash)
+            return replace(self.refuse(student, opened.reason), content_hash=opened.content_hash)
+        run, plan = self.submission_run(opened.reading, sandbox), opened.reading.plan
+        return LabResult(
+            student,
+            self.lab,
+            tuple(run.results().values()),
+            repairs=(*plan.repairs, *run.notes),
+            notebook=plan.notebook,
+            grader_version=self.version,
+            content_hash=opened.content_hash,
+        )
 
     def read(self, data: bytes, spent: float = 0.0) -> Reading:
         """How the bytes of a notebook are graded. They are read in a child process, under limits.
@@ -228,19 +229,6 @@ class LabGrader:
         """The plan alone, without rules; it is read as `read` does it, and raises the same."""
         plan: Plan = self._readers.ask("plan", data)
         return plan
-
-    def grade_reading(self, reading: Reading, student: str, sandbox: Sandbox) -> LabResult:
-        """Run a repaired submission and judge every exercise of the lab."""
-        run = self.submission_run(reading, sandbox)
-        results, plan = run.results(), reading.plan
-        return LabResult(
-            student,
-            self.lab,
-            tuple(results.values()),
-            repairs=(*plan.repairs, *run.notes),
-            notebook=plan.notebook,
-            grader_version=self.version,
-        )
 
     def submission_run(self, reading: Reading, sandbox: Sandbox) -> SubmissionRun:
         """A repaired submission with the lab's hidden cases, ready to run."""
@@ -336,7 +324,7 @@ def grade_all(
 
     def verdict(submission: FoundSubmission, opened: Future[Opened]) -> LabResult | GradingFailed:
         try:
-            return grader.grade_opened(opened.result(), submission, sandbox)
+            return add_origin(grader.judge(opened.result(), submission.student, sandbox), submission)
         except (SandboxUnavailable, CourseError):
             raise
         except (WorkerLost, ReaderLost) as lost:
@@ -387,9 +375,8 @@ def grade_bytes(course: Course, lab: str, data: bytes, student: str) -> LabResul
         Unreadable: nothing can be made of the bytes.
     """
     grader = _get_grader(course, lab)
-    reading = grader.read(data)
-    result = grader.grade_reading(reading, student, _get_sandbox(course, preload_of(course, lab)))
-    return replace(result, content_hash=content_hash(data))
+    opened = Opened(content_hash(data), grader.read(data))
+    return grader.judge(opened, student, _get_sandbox(course, preload_of(course, lab)))
 
 
 @cache

@@ -395,7 +395,7 @@ def test_in_each_lab_what_calls_empty_exercises_has_all_its_points(lab):
         if is_answer(found) and (name := grade_id(found)) in right and name.removesuffix("-code") not in called:
             found["source"] = right[name]
     with start_sandbox(course, lab) as sandbox:
-        result = grader.grade_reading(grader.read(as_bytes(notebook)), "student", sandbox.result())
+        result = grader.judge(grader.open_bytes(as_bytes(notebook)), "student", sandbox.result())
     assert {exercise.exercise for exercise in result.exercises if not exercise.passed} == called
 
 

@@ -70,14 +70,14 @@ class Grader:
     def open(self, found):
         return Opened(found.student)
 
-    def grade_opened(self, opened, found, sandbox):
-        assert opened.content_hash == found.student
-        if found.student in self.errors:
-            raise self.errors[found.student]
-        return LabResult(found.student, "lab", ())
+    def judge(self, opened, student, sandbox):
+        assert opened.content_hash == student
+        if student in self.errors:
+            raise self.errors[student]
+        return LabResult(student, "lab", ())
 
 
-CLASS = [SimpleNamespace(student=name) for name in ("ada", "bob", "cyd", "dan")]
+CLASS = [SimpleNamespace(student=name, note="", timestamp=None, file_name="") for name in ("ada", "bob", "cyd", "dan")]
 
 
 def grade(grader: Grader, workers: int) -> dict[str, str]:
@@ -112,9 +112,9 @@ def test_the_next_submission_is_read_while_one_runs():
                 bob_is_read.set()
             return super().open(found)
 
-        def grade_opened(self, opened, found, sandbox):
+        def judge(self, opened, student, sandbox):
             assert bob_is_read.wait(60)
-            return super().grade_opened(opened, found, sandbox)
+            return super().judge(opened, student, sandbox)
 
     assert set(grade(Patient(), workers=1).values()) == {""}
 

@@ -114,7 +114,7 @@ def test_what_a_worker_raises_is_a_text_and_it_leaves_where_it_cannot_grade(grad
     monkeypatch.setattr(
         worker, "Sandbox", lambda *_, **__: SimpleNamespace(start=lambda: 0, close=lambda: closed.append(1))
     )
-    monkeypatch.setattr(LabGrader, "verdict", fail)
+    monkeypatch.setattr(LabGrader, "judge", fail)
     on_worker = SimpleNamespace(
         name="one",
         log_event=lambda topic, sentence: told.append(sentence),

@@ -49,7 +49,7 @@ class GradingPlugin(WorkerPlugin):
         """
         grader, sandbox = self._prepared.result()
         try:
-            return encode_record(grader.verdict(data, "", sandbox))
+            return encode_record(grader.judge(grader.open_bytes(data), "", sandbox))
         except Exception as error:
             if isinstance(error, (SandboxUnavailable, OSError, MemoryError)):
                 self._leave(error)
