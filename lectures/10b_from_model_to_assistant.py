@@ -306,7 +306,7 @@ held, history_held = practise(half_and_half, beta=0.05, shared=True)
 #
 # <details><summary>Answer</summary>
 #
-# Names that nobody has ever used, such as `self._randbr()`: a new spelling is a new answer, and `self` is read. All answers of the last step differ, but by letters: in the recorded run 29 % of those to held-out first lines are `self.x = None` with some name for x.
+# Names that nobody has ever used, such as `self._randbr()`: a new spelling is a new answer, and `self` is read. Nearly all answers of the last step differ, but by letters. With one letter for every name, 29 % of those to held-out first lines are `x.x = None` in the first recorded seed, and 49 % are `return x.x` in the second.
 #
 # </details>
 
@@ -323,7 +323,7 @@ for name, model in (("fine-tuned", tuned), ("points for parsing", collapsed), ("
         print(answer.prompt + answer.body.rstrip())
 
 # %% [markdown]
-# In the recorded run 99 % of the answers to held-out first lines parse, and 82 % of them are different. But *different* is counted by letters. With one letter for every name, the 200 answers above have 18 shapes, where the fine-tuned model's have 128. The next reward would have to count those, and may have a hole of its own.
+# In two recorded seeds 99 and 100 % of the answers to held-out first lines parse, and 82 and 79 % of them are different. But *different* is counted by letters. With one letter for every name, the 200 answers above have 18 shapes, where the fine-tuned model's have 128. The next reward would have to count those, and may have a hole of its own.
 #
 # **With a penalty for repeats and a price for leaving, the answers do not collapse to one text, but to few shapes.**
 
@@ -369,7 +369,7 @@ for name, model in (("first", first), ("fine-tuned", tuned), ("shared points", h
 
 
 # %% [markdown]
-# So the reward made usual what was possible. (And with sixteen draws at 100 % before, nothing new could have shown.) Reading a parameter other than `self` did not become more frequent: 13 to 14 % of the fine-tuned models' answers do, and 10 % after the shared points, of 97 that could. `self` was enough. Yue et al. (2025) ask the same of large models that were rewarded for right solutions: one try gets better, many tries do not.
+# So the reward made usual what was possible. (And with sixteen draws at 100 % before, nothing new could have shown.) Reading a parameter other than `self` did not become more frequent: 13 to 14 % of the fine-tuned models' answers do, and 10 and 4 % after the shared points, of 97 that could. `self` was enough. Yue et al. (2025) ask the same of large models that were rewarded for right solutions: one try gets better, many tries do not.
 #
 # **Here the reward made frequent what the model could do before; nothing new was needed for full points.**
 
@@ -580,7 +580,7 @@ print("with:   ", advantages(equal))
 # * That the code works: nothing that the model writes is run. That it follows instructions: a first line is no instruction, and bodies here are at most 47 tokens long.
 # * Which of the three methods is better: each has one setting, chosen beforehand, for a model of 857,216 numbers.
 # * What the answer mask is worth: the loss on whole rows was not compared. Nor a rarer skill, which sixteen draws do not always show, nor each of the two brakes alone.
-# * Fine-tuning, its control and the points for parsing have three recorded seeds, half and half two, all else one. That the answers collapse, and that they shrink, is the result; which body wins may change.
+# * Fine-tuning, its control and the points for parsing have three recorded seeds, half and half and the shared points two, all else one. That the answers collapse, and that they shrink, is the result; which body wins may change.
 # * Recorded shares are over 300 held-out first lines (standard error at most 2.9 points), the page's own over the first 200 of them (3.5). So the page's may lie outside the recorded ranges.
 # * A reward model learned from people, and models large enough to find new ways: there rewards do more than sharpen, some say; that is open.
 #

@@ -129,18 +129,20 @@ def holes(page: Page) -> None:
         100 * half[0]["commonest"][1],
         holds=[len(half) == 2] + [run["commonest"] == ["return self", 1.0] and run["parse"] == 1 for run in half],
     )
-    shape, share = shared[0]["commonest shape"]
+    forms, shares = zip(*(run["commonest shape"] for run in shared), strict=True)
     page.says(
-        "All answers of the last step differ, but by letters: in the recorded run {:.0f} % of those to held-out first "
-        "lines are `self.x = None` with some name for x.",
-        100 * share,
-        holds=[shared[0]["history"]["distinct"][-1] == 1, shape == "def f():\n    x.x = None"],
+        "Nearly all answers of the last step differ, but by letters. With one letter for every name, {:.0f} % of those "
+        "to held-out first lines are `x.x = None` in the first recorded seed, and {:.0f} % are `return x.x` in the "
+        "second.",
+        *(100 * share for share in shares),
+        holds=[run["history"]["distinct"][-1] > 0.9 for run in shared]
+        + [forms == ("def f():\n    x.x = None", "def f():\n    return x.x")],
     )
     page.says(
-        "In the recorded run {:.0f} % of the answers to held-out first lines parse, and {:.0f} % of them are "
-        "different.",
-        100 * shared[0]["parse"], 100 * shared[0]["distinct"],
-    )  # fmt: skip
+        "In two recorded seeds {:.0f} and {:.0f} % of the answers to held-out first lines parse, and {:.0f} and "
+        "{:.0f} % of them are different.",
+        *(100 * run[what] for what in ("parse", "distinct") for run in shared),
+    )
     shapes = page.numbers("b10-two", r"(\d+) shapes")
     page.says(
         "the 200 answers above have {:.0f} shapes, where the fine-tuned model's have {:.0f}.", shapes[2], shapes[0]
@@ -149,7 +151,7 @@ def holes(page: Page) -> None:
     page.says(
         "With a penalty for repeats and a price for leaving, the answers do not collapse to one text, but to few "
         "shapes.",
-        holds=[live[1] > 85, live[5] > 90, share > 0.25, 4 * shapes[2] < shapes[0], shapes[1] < shapes[2]],
+        holds=[live[1] > 85, live[5] > 90, min(shares) > 0.25, 4 * shapes[2] < shapes[0], shapes[1] < shapes[2]],
     )
     parsing = runs_of(page, "rewarded", way="parses")
     left = [[run["history"]["KL"][-1] for run in runs] for runs in (parsing, half, shared)]
@@ -158,6 +160,7 @@ def holes(page: Page) -> None:
         "After the points for parsing it is {:.1f} to {:.1f} nats a token, after half and half {:.1f} to {:.1f}, and "
         "after the shared points with their price {:.1f}.",
         min(left[0]), max(left[0]), min(left[1]), max(left[1]), left[2][0],
+        holds=[round(each, 1) == round(left[2][0], 1) for each in left[2]],
     )  # fmt: skip
     page.says(
         "Of what a real body costs, only the third differs clearly.",
@@ -167,16 +170,16 @@ def holes(page: Page) -> None:
 
 def sharpened(page: Page) -> None:
     tuned = runs_of(page, "tuned", way="answers")
-    shared = run_of(page, "rewarded", way="half and half, shared, KL .05")
+    shared = runs_of(page, "rewarded", way="half and half, shared, KL .05")
     page.says(
         "Before any reward one answer of the fine-tuned model parses with {:.0f} %.",
         100 * tuned[0]["parse"],
     )
     page.says(
         "Reading a parameter other than `self` did not become more frequent: {:.0f} to {:.0f} % of the fine-tuned "
-        "models' answers do, and {:.0f} % after the shared points, of {} that could.",
-        *ends_of(tuned, "reads its own"), 100 * shared["reads its own"], shared["with parameters"],
-        holds=shared["reads its own"] <= min(run["reads its own"] for run in tuned),
+        "models' answers do, and {:.0f} and {:.0f} % after the shared points, of {} that could.",
+        *ends_of(tuned, "reads its own"), *(100 * run["reads its own"] for run in shared), shared[0]["with parameters"],
+        holds=max(run["reads its own"] for run in shared) <= min(run["reads its own"] for run in tuned),
     )  # fmt: skip
     first, several, held = np.reshape(page.numbers("b10-sharp-runs", r"one draw (\d+)%, .* of 16 (\d+)%"), (3, 2))
     page.says(
