@@ -90,6 +90,29 @@ WRONG = [
     ("prompt_counted", masked(returned="before == 0")),
     ("inverted", masked(returned="~(inside & (before == 0))")),
     ("end_of_a_turn", masked(ends="targets == end_id")),
+    (
+        "no_end_found",
+        """
+def answer_mask(rows, prompt_lengths, end_id):
+    mask = np.zeros((rows.shape[0], rows.shape[1] - 1))
+    for line, row, length in zip(mask, rows, prompt_lengths):
+        end = np.argmax(row[length + 1 :] == end_id)
+        line[length : length + end + 1] = 1
+    return mask
+""",
+    ),
+    # one token too late, and without the END
+    (
+        "",
+        """
+def answer_mask(rows, prompt_lengths, end_id):
+    mask = np.zeros((rows.shape[0], rows.shape[1] - 1))
+    for line, row, length in zip(mask, rows, prompt_lengths):
+        line[length + 1 :] = 1
+        line[row[1:] == end_id] = 0
+    return mask
+""",
+    ),
     ("one_prompt_length", masked(inside="np.tile(places >= prompt_lengths[0], (len(rows), 1))")),
     ("one_padding_counted", masked(returned="inside & (before <= 1)")),
     ("first_left_out", looped(start="2 + length")),

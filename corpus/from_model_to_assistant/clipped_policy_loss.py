@@ -82,6 +82,8 @@ WRONG = [
     ("product_clipped", loss(worth="ops.clip(ratio * a, 1 - clip, 1 + clip)")),
     ("one_side_by_sign", loss(worth="ops.minimum(ratio, held) * a")),
     ("ratio_inverted", loss(ratio="ops.exp(old - new)")),
+    ("logarithms_divided", loss(ratio="new / old")),
+    ("", loss(gap="reference / new", price="gap - ops.log(gap) - 1")),
     ("log_ratio_taken", loss(ratio="new - old")),
     ("no_ratio", loss(ratio="ops.exp(new)")),
     ("log_p_for_ratio", loss(ratio="new")),

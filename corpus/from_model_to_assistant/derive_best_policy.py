@@ -45,6 +45,8 @@ WRONG = [
     ("beta_on_reference", derived('with np.errstate(divide="ignore"):', "    return ops.softmax(beta * np.log(reference) + rewards, axis=-1)")),
     ("linear", derived(PULL, "weighted = reference * np.maximum(pull, 0)", RETURN)),
     ("not_normalised", derived(PULL, "return reference * np.exp(pull)")),
+    ("without_side_condition", derived("return reference * np.exp(rewards / beta - 1)")),
+    ("exponential_missing", derived('with np.errstate(divide="ignore", invalid="ignore"):', "    scores = np.log(reference) + rewards / beta", "    return scores / scores.sum(-1, keepdims=True)")),
     ("added", derived("return ops.softmax(reference + rewards / beta, axis=-1)")),
     ("greedy", derived("return np.eye(rewards.shape[-1])[np.where(reference > 0, rewards, -np.inf).argmax(-1)]")),
     ("cost", derived("pull = -rewards / beta", POWERS, WEIGHTED, RETURN)),

@@ -62,6 +62,7 @@ WRONG = [
     ("exchanged", loss(losses="-ops.log_sigmoid(-beta * apart)")),
     ("reference_forgotten", loss(gained="new")),
     ("exchanged", loss(gained="reference - new")),
+    ("logarithms_divided", loss(gained="new / reference")),
     ("beta_outside", loss(losses="-beta * ops.log_sigmoid(apart)")),
     ("beta_ignored", loss(losses="-ops.log_sigmoid(apart)")),
     ("beta_divides", loss(losses="-ops.log_sigmoid(apart / beta)")),

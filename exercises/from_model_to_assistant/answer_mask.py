@@ -87,6 +87,9 @@ exercise.mistakes(
     end_of_a_turn=edit(ENDS, "targets == end_id")
     | "An END inside the prompt is taken for the answer's. Only ENDs behind the prompt count."
     | "Which columns does your code look at when it looks for END?",
+    no_end_found=edit(MASK, f"{MASK} & (ends.any(axis=1, keepdims=True) | (places == prompt_lengths[:, None]))")
+    | "Where an answer has no END, its first token alone counts: `argmax` of a row without True is 0. Such an answer "
+    "reaches to the end of its row.",
     one_prompt_length=edit("prompt_lengths[:, None]", "prompt_lengths[0]")
     | "All rows are cut at the first row's prompt. Each prompt has its own length.",
     one_padding_counted=edit("ends_before < 1", "ends_before < 2")

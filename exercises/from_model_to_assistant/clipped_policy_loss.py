@@ -143,6 +143,8 @@ exercise.mistakes(
     log_ratio_taken=edit("ratio = np.exp(log_ratio)", "ratio = log_ratio")
     | "This is the logarithm of the ratio. Its exponential is the ratio of the probabilities."
     | "How large is the ratio where new is old?",
+    logarithms_divided=edit("ratio = np.exp(log_ratio)", "ratio = new / old")
+    | "Two logarithms are divided. The ratio of the probabilities is the exponential of the logarithms' difference.",
     no_ratio=edit("log_ratio = new - old", "log_ratio = new")
     | "These are probabilities of the new model, divided by nothing. The ratio is to the model that drew.",
     log_p_for_ratio=edit("ratio = np.exp(log_ratio)", "ratio = new", see="10b#reward")

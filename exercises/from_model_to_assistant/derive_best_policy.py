@@ -75,6 +75,15 @@ exercise.mistakes(
     | "The reference is multiplied by the reward itself. The logarithms add up, so it is e^(r/β)."
     | "ln p(a) is ln q(a) + r(a)/β + a constant. What is p(a)?",
     not_normalised=edit(NORMAL, "reference * np.exp(pull)") | "This does not sum to 1. Divide it by its sum.",
+    without_side_condition=edit(NORMAL, "reference * np.exp(pull - 1)")
+    | "This does not sum to 1: the side condition is missing. The derivative by p(a) has to be the same for all "
+    "answers, not 0.",
+    exponential_missing=edit(
+        NORMAL,
+        "(np.log(np.maximum(reference, 1e-30)) + pull)"
+        " / (np.log(np.maximum(reference, 1e-30)) + pull).sum(axis=-1, keepdims=True)",
+    )
+    | "Logarithms are divided by their sum. Take the exponential first: ln q + r/β is ln p, up to a constant.",
     added=edit(WEIGHTED, "np.exp(reference + pull)")
     | "The probability of the reference is added to the reward. It is its logarithm that is added to r/β.",
     greedy=edit(NORMAL, "np.eye(rewards.shape[-1])[known.argmax(axis=-1)] + 0 * weighted")

@@ -254,9 +254,10 @@ exercise.advice(
         value="`reward(prompt, body)` gives 1 or 0. Take three means of it, and the share of the commonest "
         "`shape_of(body)`."
     ),
-    more="Two samples of one model differ by chance. A difference counts that is well above its standard error.",
-    many="`Counter(shape_of(body) for …).most_common(1)` gives the commonest shape and how often it stands there.",
-    own="Take the same bodies, and ask the reward behind another prompt. Does that cost the point?",
+    more="Go through the table from the top with the four shares of the case. Two samples of one model differ by "
+    "chance: a difference counts that is well above its standard error.",
+    many="Go through the table from the top with the four shares of the case: the first row that holds counts.",
+    own="Go through the table from the top with the four shares of the case. Does another prompt cost the point?",
 )
 exercise.hints(
     values=(

@@ -78,6 +78,8 @@ exercise.mistakes(
     reference_forgotten=edit("new - reference", "new", see="10b#preferences")
     | "The reference is missing. A gain is counted from it: how much likelier is the answer than before?"
     | "How large is the loss at the start, where new is the reference? It should be ln 2.",
+    logarithms_divided=edit("new - reference", "new / reference")
+    | "Two logarithms are divided. A gain is their difference: ln p − ln q.",
     beta_outside=edit("np.asarray(losses.mean())", "np.asarray(beta * losses.mean())")
     | edit("margins = beta * apart", "margins = apart")
     | "β stands outside of the sigmoid. It multiplies the difference of the gains, inside.",

@@ -26,9 +26,9 @@ def some_columns(rng: Generator, rows: int, columns: int) -> np.ndarray:
 
 def likely(rng: Generator, *shape: int) -> np.ndarray:
     """Log probabilities of tokens: negative numbers from about −3 to 0."""
-    return -np.abs(rng.normal(size=shape)).astype("float32")
+    return -(0.01 + np.abs(rng.normal(size=shape))).astype("float32")
 
 
 def around(rng: Generator, log_p: np.ndarray, size: float = 0.4) -> np.ndarray:
     """Other log probabilities, not far from these."""
-    return np.minimum(log_p + size * rng.normal(size=log_p.shape), 0).astype("float32")
+    return np.minimum(log_p + size * rng.normal(size=log_p.shape), -0.01).astype("float32")
