@@ -130,9 +130,9 @@ check("answer_mask")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-answer_loss", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### The loss
 #
-# The model read whole rows: `logits[:, t]` are its scores **behind** token t, before the softmax. The loss is the mean of −ln p over the tokens that the mask marks, over all rows together: each of them counts the same, in a long answer or a short one.
+# The model has read whole rows: `logits[:, t]` are its scores **behind** token t, before the softmax. The loss is the mean of −ln p over the tokens that the mask marks, over all rows together: each of them counts the same, in a long answer or a short one.
 #
-# Your function is trained by, inside `tf.function`: write it with `keras.ops` (or TensorFlow).
+# The model is trained with your function, inside `tf.function`: write it with `keras.ops` (or TensorFlow).
 #
 # **By hand:** two answers. The first has one token of probability ½, the second has two, of ¼ each.
 # <details><summary>Answer</summary>(1 + 2 + 2)/3 · ln 2 = 1.16. The mean of the two answers' means would be 1.5 · ln 2: another number.</details>
@@ -244,15 +244,15 @@ check("find_the_bug")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-clipped_policy_loss", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 3 · Several steps on the same answers
 #
-# Drawing answers is expensive, so more than one step is taken on them. From the second step on, the model is not the one any more that drew them. For each token, let p be its probability under the **new** model, p_old under the model that drew it, q under the **reference**, the model before any reward. Then $\rho=p/p_\text{old}$ is the **ratio**, and A the advantage of the token's answer.
+# Drawing answers is expensive, so more than one step is taken on them. From the second step on, the model is no longer the one that drew them. For each token, let p be its probability under the **new** model, p_old under the model that drew it, q under the **reference**, the model before any reward. Then $\rho=p/p_\text{old}$ is the **ratio**, and A the advantage of the token's answer.
 #
-# A token's **worth** is the smaller one of ρ·A and ρ′·A, where ρ′ is ρ held between 1 − `clip` and 1 + `clip`: who has gone far enough in the right direction gains nothing more, and who has gone in the wrong direction can come back. Its **price** for leaving the reference is
+# A token's **worth** is the smaller one of ρ·A and ρ′·A, where ρ′ is ρ held between 1 − `clip` and 1 + `clip`: a token that has gone far enough in the right direction gains nothing more, and one that has gone in the wrong direction can come back. Its **price** for leaving the reference is
 #
 # $$\frac{q}{p}-\ln\frac{q}{p}-1$$
 #
 # which is never negative, and whose mean over draws of the new model is KL(p, q). The loss is −(worth − `beta` · price), averaged over the tokens that the mask marks, all rows together.
 #
-# You get **logarithms**: `new` is ln p, `old` is ln p_old, `reference` is ln q. Write it with `keras.ops` (or TensorFlow), because it is trained by.
+# You get **logarithms**: `new` is ln p, `old` is ln p_old, `reference` is ln q. Write it with `keras.ops` (or TensorFlow): the model is trained with it.
 #
 # **By hand:** A = −1 and ρ = 2 with `clip` = 0.2: a bad answer that has become twice as likely.
 # <details><summary>Answer</summary>ρ·A = −2 and ρ′·A = −1.2. The smaller one is −2, which has a gradient: the answer can be taken back. For A = 1 the smaller one is 1.2, and there is no gradient any more.</details>
@@ -287,7 +287,7 @@ check("clipped_policy_loss")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-guess", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### Predict, then let it practise
 #
-# Now your model gets a point for each answer that `reads_a_parameter` accepts: it parses, and the body reads one of the function's parameters; `self` is one. It practises for half a minute with your functions. How will it earn the points? Put one of these words in place of `None`, delete the last line of the cell, and run it. In exercise 6 your own measurement tells; a guess earns no points.
+# Now your model gets a point for each answer that `reads_a_parameter` accepts: it parses, and the body reads one of the function's parameters; `self` is one. It practises for about a minute with your functions. How will it earn the points? Put one of these words in place of `None`, delete the last line of the cell, and run it. In exercise 6 your own measurement tells; a guess earns no points.
 #
 # - `"one shape"`: most of its answers have one shape, such as `return self` or `return self.x`
 # - `"any prompt"`: many shapes, which earn the point behind any prompt
@@ -453,7 +453,7 @@ for name, law in (("reference", q), ("your derivation", derive_best_policy(q, r,
 # | `"any prompt"` | its bodies earn as much behind another prompt |
 # | `"own prompt"` | its bodies earn clearly less behind another prompt |
 #
-# **You decide** which difference of two shares is one. The pairs in the check are drawn from models, and graded is what is true of the models: two samples of one model differ as well. With n = 60 answers a share a has the standard error √(a(1 − a)/n). No model there is a borderline case.
+# **You decide** which difference of two shares is one. The pairs in the check are drawn from models, and your conclusion has to be true of the models: two samples of one model differ as well. A share a of n answers has the standard error √(a(1 − a)/n). None of these models is a borderline case.
 #
 # **By hand:** a model earns 0.92, after 0.88 before, of 60 answers. Has it learned?
 # <details><summary>Answer</summary>The standard error of the difference is √(0.92 · 0.08/60 + 0.88 · 0.12/60) = 0.055, more than the rise of 0.04. So this shows no change, however high 0.92 looks.</details>
@@ -535,4 +535,4 @@ plots.show(figure, alt="Three bars, one for each model, cut into the shapes of i
 # A better reward would take away `self`, and pay only for other parameters. Its hole: the model may return the first parameter as it is, behind every prompt, and do nothing with it.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# Change `reward` in the cell of exercise 3 and let it practise again: that is how the next hole is found. [Lecture 10b](../../lectures/10b_from_model_to_assistant.ipynb), sections 4 to 6, shows three of them.
+# Change `reward` in the cell of exercise 3 and let it practise again: that is how the next hole is found. [Lecture 10b](../../lectures/10b_from_model_to_assistant.ipynb), sections 3 and 4, shows three of them.
