@@ -231,7 +231,7 @@
     const bytes = Uint8Array.from(atob(told.numbers), (sign) => sign.charCodeAt(0));
     const row = new Float32Array(bytes.buffer);
     const unpacked = (each) => {
-      if (typeof each === "number") return bare(each, "f");
+      if (typeof each === "number") return bare(each);
       const [start, size, shape, kind] = each;
       return new Numbers(shape, [...row.slice(start, start + size)], kind);
     };

@@ -121,7 +121,54 @@ ATTENTION = Editor(
     shaped_as="weights",
     draws_map=True,
 )
-EDITORS = (ATTENTION,)
+HEADS = Editor(
+    "03_multi_head_attention",
+    "split_heads",
+    {"output": "output"},
+    "`x` (B, T, D), `num_heads`, and `batch, length, width = x.shape`",
+    (
+        Choice(
+            "split_by_reshape_alone",
+            "reshape alone",
+            ("output = x.reshape(batch, num_heads, length, width // num_heads)",),
+        ),
+        Choice("no_transpose", "no transpose", ("output = x.reshape(batch, length, num_heads, -1)",)),
+        Choice(
+            "heads_interleaved",
+            "every H-th feature",
+            ("output = x.reshape(batch, length, -1, num_heads).transpose(0, 3, 1, 2)",),
+        ),
+    ),
+    "split_by_reshape_alone",
+    before="batch, length, width = x.shape",
+)
+MEAN, VARIANCE = "mean = x.mean(axis=-1, keepdims=True)", "variance = x.var(axis=-1, keepdims=True)"
+NORM = Editor(
+    "04_encoder_block",
+    "layer_norm",
+    {"output": "output"},
+    "`x` (…, D), `gamma` (D,), `beta` (D,) and `eps`",
+    (
+        Choice(
+            "eps_added_to_deviation",
+            "eps beside the root",
+            (MEAN, VARIANCE, "output = gamma * (x - mean) / (np.sqrt(variance) + eps) + beta"),
+        ),
+        Choice(
+            "divides_by_variance",
+            "no root",
+            (MEAN, VARIANCE, "output = gamma * (x - mean) / (variance + eps) + beta"),
+        ),
+        Choice(
+            "gamma_beta_swapped",
+            "gamma and beta swapped",
+            (MEAN, VARIANCE, "output = beta * (x - mean) / np.sqrt(variance + eps) + gamma"),
+        ),
+    ),
+    "eps_added_to_deviation",
+    defaults={"eps": 1e-6},
+)
+EDITORS = (ATTENTION, HEADS, NORM)
 
 
 def make_inputs() -> dict[str, np.ndarray]:
@@ -163,11 +210,18 @@ class MistakesHere:
         )
 
     def add(self, notebook: nbformat.NotebookNode, page: str) -> None:
-        """Put it below the notebook's cell that has the tag, with the right lines to begin with."""
+        """Put it below a lecture's cell that has the tag, with the right lines to begin with; on the page of an
+        editor's lab, below the check of its exercise."""
+        lab = PurePosixPath(page).name
+        checked = self._editors[lab].exercise if page.startswith("labs/") and lab in self._editors else None
         for number, cell in reversed(list(enumerate(notebook.cells))):
-            if TAG in cell.metadata.get("tags", ()) and (fragment := self.html(page, first="")):
-                raw = f"```{{raw}} html\n{fragment}\n```"
-                notebook.cells.insert(number + 1, nbformat.v4.new_markdown_cell(raw))
+            fragment = ""
+            if TAG in cell.metadata.get("tags", ()):
+                fragment = self.html(page, first="")
+            elif checked and cell.metadata.get("nbgrader", {}).get("grade_id") == checked:
+                fragment = self.html(page, lab)
+            if fragment:
+                notebook.cells.insert(number + 1, nbformat.v4.new_markdown_cell(f"```{{raw}} html\n{fragment}\n```"))
 
     def scripts(self) -> dict[str, str]:
         """For each exercise the script that holds its data, by file name."""

@@ -75,7 +75,7 @@ def lay_out(course: Course, folder: Path) -> Sources:
     sources.extra.mkdir(parents=True)
     (sources.extra / ARCHIVE).write_bytes(pack_coursekit(student_files(course)))
     mistakes = MistakesHere(course)
-    labs = [_add_notebook(course, path, sources) for path in _find_released(course)]
+    labs = [_add_notebook(course, path, sources, mistakes=mistakes) for path in _find_released(course)]
     of_number = {Path(lab.page).name.partition("_")[0]: lab.page for lab in labs}
     lectures = []
     for path in sorted(course.lectures.glob("*.ipynb")):
