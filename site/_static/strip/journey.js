@@ -74,5 +74,7 @@ export class Journey {
     const left = Math.min(Math.max(middle - this.carried.offsetWidth / 2, 0), Math.max(room, 0));
     this.carried.style.setProperty("--left", `${left}px`);
     this.carried.style.setProperty("--tip", `${middle - left}px`);
+    const last = this.view.tabs.at(-1).offsetTop; // a narrow window has several rows of stages: the tip points at the last one
+    this.carried.classList.toggle("strip-below", tab.offsetTop === last);
   }
 }
