@@ -118,7 +118,8 @@ def _find_cuts(figure: Figure) -> list[float]:
     bars = [ax for ax in figure.axes if ax.get_label() == "<colorbar>"]
     panels = [ax for ax in figure.axes if ax not in bars and ax.get_visible()]
     named = {any(label.get_text() for label in ax.get_yticklabels()) for ax in panels if ax.axison}
-    boxes = sorted(((ax.get_tightbbox(), ax) for ax in (*panels, *bars)), key=lambda pair: pair[0].x0)
+    extents = [(box, ax) for ax in (*panels, *bars) if (box := ax.get_tightbbox()) is not None]
+    boxes = sorted(extents, key=lambda pair: pair[0].x0)
     ends: list[tuple[float, float]] = []  # of panels, each with its colour bar
     for box, ax in boxes:
         if ax in bars and ends:

@@ -1,5 +1,7 @@
 """Lab 04, exercise `derive_layer_norm_gradient`."""
 
+from typing import Any
+
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit
@@ -51,7 +53,7 @@ def _resized(inputs: dict[str, np.ndarray], size: float) -> dict[str, np.ndarray
 @exercise.group("one token", points=3)
 def values(rng):
     yield by_hand("y sums to 0 whatever x is", x=[1, 2, 3], gamma=[1, 1, 1], upstream=[1, 1, 1], eps=0.0)
-    one_counts = {"x": [-1, -1, 1, 1], "gamma": [1, 1, 1, 1], "upstream": [1, 0, 0, 0]}
+    one_counts: dict[str, Any] = {"x": [-1, -1, 1, 1], "gamma": [1, 1, 1, 1], "upstream": [1, 0, 0, 0]}
     yield by_hand("one feature counts", **one_counts, eps=0.0)
     yield _inputs(rng, 7)
     yield Case(_resized(_inputs(rng, 11), HUGE), "x (11,), huge features")

@@ -2,6 +2,7 @@
 
 import re
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -115,7 +116,8 @@ def _written(rng, prompts: list[str], share: float, templates: list[str] = TEMPL
     return [_body(rng, name(prompt), templates) for prompt in prompts]
 
 
-KINDS = {  # the law of each model, before and after: how often it reads a parameter, which one, and in which shapes
+# The law of each model, before and after: how often it reads a parameter, which one, and in which shapes.
+KINDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "unchanged": ({"share": 0.3}, {"share": 0.3}),
     "unchanged, high": ({"share": 0.9}, {"share": 0.9}),
     "unchanged, one shape": ({"share": 0.9, "own": 0.0, "templates": TEMPLATES[:1]},) * 2,

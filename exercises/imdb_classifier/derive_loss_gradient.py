@@ -1,5 +1,7 @@
 """Lab 06, exercise `derive_loss_gradient`."""
 
+from typing import Any
+
 import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit
@@ -69,7 +71,7 @@ def by_logit(rng):
 
 @exercise.group("the gradient by the tokens", points=2)
 def by_token(rng):
-    two_words = {"labels": np.array([1], "int32"), "ids": np.array([[5, 6, 0]], "int32"), "head": [4]}
+    two_words: dict[str, Any] = {"labels": np.array([1], "int32"), "ids": np.array([[5, 6, 0]], "int32"), "head": [4]}
     yield by_hand("two words and padding", logits=[0], **two_words)
     behind, anywhere = _inputs(rng, 5, 7, 3), _inputs(rng, 3, 11, 2)
     behind["ids"] = with_one_word(rng, behind["ids"])

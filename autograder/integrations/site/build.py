@@ -147,7 +147,7 @@ def index_sections(site: Path) -> None:
         marked = _TITLED_SECTION.sub(r'\1<\3 id="\2-title">', text)
         name = path.relative_to(site).as_posix()
         if name not in _NOT_INDEXED:
-            weight = next((weight for start, weight in _WEIGHTS.items() if name.startswith(start)), "1")
+            weight = next((weight for start, weight in _WEIGHTS if name.startswith(start)), "1")
             body = f'<article class="bd-article" data-pagefind-body data-pagefind-weight="{weight}"'
             marked = marked.replace('<article class="bd-article"', body, 1)
         if marked != text:

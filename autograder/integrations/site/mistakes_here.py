@@ -297,7 +297,7 @@ def export(editor: Editor) -> str:
     def given(value: Any) -> Any:
         return place(value, value.shape, value.dtype.kind) if isinstance(value, np.ndarray) else value
 
-    cases = []
+    cases: list[dict[str, Any]] = []
     for case in filter(is_judged_here, reference.expectations[editor.exercise]):
         if case.property not in PROPERTIES:
             raise ValueError(f"{editor.exercise}: the page cannot judge whether results have {case.property!r}")
@@ -349,8 +349,10 @@ def export(editor: Editor) -> str:
 
 def _advice(group: GroupSpec) -> dict[str, str]:
     """What the check advises where a group fails, by the kind of failure."""
-    texts = {kind: group.advice for kind in FAILURES if group.speaks_of(kind)} if isinstance(group.advice, str) else {}
-    return {kind: text for kind, text in (texts or dict(group.advice or {})).items() if text}
+    advice = group.advice or {}
+    if isinstance(advice, str):
+        advice = {kind: advice for kind in FAILURES if group.speaks_of(kind)}
+    return {kind: text for kind, text in advice.items() if text}
 
 
 def _link(report: str, page: str) -> Markup:
