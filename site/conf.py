@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -103,6 +104,8 @@ STRIP = {
     "lectures/10_language_model": "writer",
 }
 
+NOT_ON_START = re.compile(r"sphinx-design|design-tabs|mystnb|sphinx_highlight|live\.js|predict\.js")
+
 # What the pages are about that Sphinx makes by itself.
 MADE = {
     "404": "There is no such page here; the start page of the course leads to all.",
@@ -151,6 +154,12 @@ def setup(app: Sphinx) -> None:
             app.add_css_file("start.css", priority=900)
             app.add_js_file("start/start.js", type="module")
 
+    def lighten_start(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object) -> None:
+        """The start page goes without sheets and scripts of what only other pages have."""
+        if pagename == app.config.root_doc:
+            for kind in ("css_files", "script_files"):
+                context[kind] = [each for each in context[kind] if not NOT_ON_START.search(str(each.filename))]
+
     def defer_scripts(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object) -> None:
         """No script holds up the first paint, but the one whose settings those in the page read."""
         for script in context.get("script_files", ()):
@@ -165,6 +174,7 @@ def setup(app: Sphinx) -> None:
 
     app.connect("html-page-context", add_strip)
     app.connect("html-page-context", add_editors)
+    app.connect("html-page-context", lighten_start, priority=900)
     app.connect("html-page-context", defer_scripts, priority=900)  # when all have added theirs
     app.connect("build-finished", write_parameters)
     app.connect("html-page-context", add_buttons, priority=400)  # before the extension that writes descriptions

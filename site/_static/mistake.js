@@ -1,5 +1,5 @@
 // Make the mistake here: lines in a field. While the reader changes them, the page says what the check of the lab would say,
-// and draws the map that they give. The data of an exercise come when its field comes near.
+// and draws the map that they give. The cases of the check come when a reader begins; until then its words are recorded.
 (() => {
   const { CannotJudge, Numbers, Raised } = globalThis.arrayLines;
   const { compute, judge, unpack } = globalThis.courseMistakes;
@@ -23,16 +23,23 @@
   // Text whose parts between backticks are code.
   const prose = (text) => text.split("`").map((part, at) => (at % 2 ? make("code", {}, part) : part));
 
+  const coming = {};
+
+  // The cases of an exercise's check, fetched once.
   function load(exercise) {
-    return new Promise((done, failed) => {
+    coming[exercise] ??= new Promise((done, failed) => {
       const script = make("script", { src: `${folder}${exercise}.js`, onerror: failed });
       script.onload = () => done(unpack(globalThis.courseLines[exercise]));
       document.head.append(script);
     });
+    coming[exercise].catch(() => delete coming[exercise]);
+    return coming[exercise];
   }
 
   class Editor {
-    constructor(place, told) {
+    constructor(place) {
+      const told = JSON.parse(place.querySelector("script").textContent);
+      const box = place.querySelector(".mistake-verdict");
       Object.assign(this, { place, told });
       this.right = told.choices.find(({ id }) => !id)?.lines;
       const first = told.choices.find(({ id }) => id === place.dataset.first);
@@ -46,7 +53,7 @@
         chip.addEventListener("click", () => this.fill(choice.lines));
         return chip;
       });
-      this.verdict = make("div", { className: "mistake-verdict", role: "status" });
+      this.verdict = make("div", { className: box.className }, ...box.childNodes);
       this.map = make("div", { className: "mistake-map" });
       place.replaceChildren(
         make("div", { className: "mistake-chips", role: "group", label: "Lines to begin with" }, make("span", {}, "Begin with"), ...this.chips),
@@ -70,7 +77,10 @@
         this.#paint();
         timer = setTimeout(() => this.#tell(), WAIT);
       });
-      this.fill(first.lines);
+      for (const kind of ["pointerenter", "focusin"]) place.addEventListener(kind, () => load(told.exercise), { once: true });
+      this.field.value = first.lines;
+      this.#paint();
+      if (told.map) this.#draw({ status: first.id ? "wrong" : "right" });
     }
 
     fill(lines) {
@@ -92,8 +102,20 @@
       this.chips.forEach((chip, at) => chip.setAttribute("aria-pressed", String(this.told.choices[at].lines === this.field.value)));
     }
 
-    #tell() {
-      const found = judge(this.told, this.field.value);
+    async #tell() {
+      const lines = this.field.value;
+      let cases;
+      try {
+        cases = await load(this.told.exercise);
+      } catch {
+        this.verdict.textContent = "The cases of the check could not be loaded. Try again when you are connected.";
+        return;
+      }
+      if (lines !== this.field.value) return; // the reader has gone on
+      Object.assign(this.told, cases);
+      this.verdict.className = "mistake-verdict";
+      this.verdict.setAttribute("role", "status");
+      const found = judge(this.told, lines);
       this.place.dataset.status = found.status;
       this.place.dataset.mistake = found.id ?? "";
       this.#paint(found.status === "unclear" ? found.line : undefined);
@@ -221,19 +243,5 @@
     }
   }
 
-  function begin(place) {
-    load(place.dataset.exercise).then((told) => new Editor(place, told), () => place.classList.add("is-recorded"));
-  }
-
-  const near = new IntersectionObserver(
-    (seen) => {
-      for (const { isIntersecting, target } of seen) {
-        if (!isIntersecting) continue;
-        near.unobserve(target);
-        begin(target);
-      }
-    },
-    { rootMargin: "400px" },
-  );
-  document.querySelectorAll(".course-mistake").forEach((each) => near.observe(each));
+  document.querySelectorAll(".course-mistake").forEach((each) => new Editor(each));
 })();

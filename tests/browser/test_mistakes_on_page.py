@@ -41,7 +41,7 @@ def write(window: Window, *lines: str) -> None:
 def test_a_wrong_line_is_named_the_right_one_passes_and_a_strange_one_is_said_to_be_strange(window, home):
     """The map is drawn anew each time."""
     open_editor(window, home)
-    assert "the softmax runs over the queries" in window.find(".mistake-name").text, "it begins with a mistake"
+    assert "the softmax runs over the queries" in window.find(".mistake-verdict").text, "it begins with a mistake"
     write(window, "scores = q @ k.T / k.shape[-1]", BLOCK, "weights = softmax(scores, axis=-1)", OUTPUT)
     window.find(".mistake-name", SENTENCES["scaled_by_d"])
     wrong = window.driver.execute_script(MAP)

@@ -22,6 +22,7 @@ from autograder.integrations.site.mistakes_here import (
     WEIGHTS,
     Editor,
     compute_answer,
+    describe,
     export,
     given_inputs,
     is_judged_here,
@@ -260,7 +261,7 @@ def test_the_page_judges_as_the_course_does(editor):
         rng = random.Random(6)
         answers += [[*RIGHT[:at], line, *RIGHT[at + 1 :]] for at, others in enumerate(LINES) for line in others]
         answers += [[rng.choice(line) for line in LINES] for _ in range(60)]
-    told = json.loads(export(editor))
+    told = describe(editor) | json.loads(export(editor))
     found = in_node(told=told, answers=["\n".join(lines) for lines in answers])["judged"]
     names = set()
     for lines, got in zip(answers, found, strict=True):
@@ -291,13 +292,13 @@ def test_the_page_judges_as_the_course_does(editor):
     ],
 )
 def test_what_it_cannot_judge_is_said(lines, said):
-    (got,) = in_node(told=json.loads(export(EDITORS[0])), answers=[lines])["judged"]
+    (got,) = in_node(told=describe(EDITORS[0]) | json.loads(export(EDITORS[0])), answers=[lines])["judged"]
     assert got["status"] == "unclear" and said in got["message"], got
 
 
 def test_lines_that_need_a_mask_are_tried_with_masks_only():
     lines = f"{SCORES}\nweights = softmax(np.where(mask, scores, -1e9), axis=-1)\n{OUTPUT}"
-    (got,) = in_node(told=json.loads(export(EDITORS[0])), answers=[lines])["judged"]
+    (got,) = in_node(told=describe(EDITORS[0]) | json.loads(export(EDITORS[0])), answers=[lines])["judged"]
     assert got["status"] == "right" and got["reduced"] and len(got["groups"]) == 3
 
 

@@ -202,6 +202,9 @@ class MistakesHere:
         here = PurePosixPath(page).parent.as_posix()
         return self._template.render(
             exercise=editor.exercise,
+            view=Markup(
+                json.dumps(describe(editor), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+            ),
             choice=begun,
             box=_link(render_box(editor, begun), page),
             root=posixpath.relpath(".", here),
@@ -278,8 +281,26 @@ def is_judged_here(case: Expectation) -> bool:
     return case.mode == "call" and case.dtype is None
 
 
+def describe(editor: Editor) -> dict[str, Any]:
+    """What the page needs to show lines and to compute them."""
+    view: dict[str, Any] = {
+        "exercise": editor.exercise,
+        "says": editor.says,
+        "results": editor.results,
+        "before": editor.before,
+        "sentence": editor.sentence,
+        "optional": editor.optional,
+        "choices": [{"id": each.id, "label": each.label, "lines": "\n".join(each.lines)} for each in editor.choices],
+    }
+    if editor.draws_map:
+        view["map"] = {"words": WORDS, "large": LARGE, "width": WIDTH} | {
+            name: values.astype(float).tolist() for name, values in make_inputs().items()
+        }
+    return view
+
+
 def export(editor: Editor) -> str:
-    """All that the page needs of an exercise, as JSON: nothing in it is not in `coursekit`'s own reference files.
+    """What the page judges lines by, as JSON: nothing in it is not in `coursekit`'s own reference files.
 
     Arrays are given as [start, size, shape, kind] in `numbers`, which is a row of float32 in base 64.
     """
@@ -317,14 +338,6 @@ def export(editor: Editor) -> str:
         )
     tried = {case["group"] for case in cases}
     told = {
-        "exercise": editor.exercise,
-        "lab": editor.lab,
-        "says": editor.says,
-        "results": editor.results,
-        "given": sorted({name for case in cases for name in case["inputs"]} - {editor.optional}),
-        "before": editor.before,
-        "sentence": editor.sentence,
-        "optional": editor.optional,
         "groups": [
             {"name": group.name, "title": group.title, "advice": _advice(group)}
             for group in spec.groups
@@ -336,13 +349,9 @@ def export(editor: Editor) -> str:
             for id, section in spec.sections.items()
         },
         "meanings": {kind: meaning(text) for kind, text in RAISED.items()},
+        "given": sorted({name for case in cases for name in case["inputs"]} - {editor.optional}),
         "cases": cases,
-        "choices": [{"id": each.id, "label": each.label, "lines": "\n".join(each.lines)} for each in editor.choices],
     }
-    if editor.draws_map:
-        told["map"] = {"words": WORDS, "large": LARGE, "width": WIDTH} | {
-            name: values.astype(float).tolist() for name, values in make_inputs().items()
-        }
     told["numbers"] = base64.b64encode(np.concatenate(row).tobytes()).decode()
     return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
 
