@@ -75,6 +75,7 @@ class Strip {
       this.journey.pause();
       if (this.read(this.input.value)) keep(this.input.value);
     });
+    this.input.addEventListener("input", () => this.input.removeAttribute("aria-invalid"));
     const ready = make("select", { id: "strip-ready" }, make("option", { value: "" }, "choose one …"));
     READY.forEach(({ sentence }, at) => ready.append(make("option", { value: at }, sentence)));
     ready.addEventListener("change", () => {
