@@ -399,6 +399,8 @@ def test_on_a_phone_a_figure_is_large_enough_to_be_read_and_panels_that_can_be_p
 @pytest.mark.parametrize("theme", THEMES)
 def test_a_figure_is_that_of_its_theme_and_the_other_is_not_loaded(window, home, theme):
     loaded = "return arguments[0].complete && arguments[0].naturalWidth > 0"
+    window.driver.get(home)
+    window.driver.execute_script("localStorage.clear()")  # a reader who has never been here
     requests(window)
     show(window, f"{home}/lectures/02b_what_attention_costs.html", theme=theme)
     for picture in [image for image in window.all(".course-figure img") if image.is_displayed()]:
