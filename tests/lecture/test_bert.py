@@ -229,6 +229,7 @@ def test_minilm_in_the_form_of_tensorflow_hub_gives_its_vectors_and_learns(tmp_p
     assert said["sequence_output"].shape == (2, 24, 384) and len(said["encoder_outputs"]) == 6
     second = encoder(rows | {"input_type_ids": rows["input_mask"]})["pooled_output"]
     assert np.abs(second - said["pooled_output"]).max() > 0.01, "the types are read"
+    tf_keras.utils.set_random_seed(0)
     model = plain_classifier(str(tmp_path / "encoder"), classes=2)
     model.compile(tf_keras.optimizers.Adam(1e-3), "sparse_categorical_crossentropy")
     losses = model.fit({name: row.numpy() for name, row in rows.items()}, np.array([0, 1]), epochs=12, verbose=0)
