@@ -224,7 +224,12 @@ def short_functions(texts: Sequence[str], pairs: PlainBytePairs) -> Functions:
 
 
 def in_rows(prompts: Sequence[Sequence[int]], answers: Sequence[Sequence[int]], end_id: int):
-    """Rows (B, T + 1) of prompt and answer, padded with the end, and the mask (B, T) of the answers' tokens."""
+    """Rows (B, T + 1) of prompt and answer, padded with the end, and the mask (B, T) of the answers' tokens.
+
+    >>> rows, mask = in_rows([[5, 6]], [[7, 0]], end_id=0)
+    >>> rows.tolist(), mask.tolist()
+    ([[0, 5, 6, 7, 0]], [[0.0, 0.0, 1.0, 1.0]])
+    """
     rows = [[end_id, *prompt, *answer] for prompt, answer in zip(prompts, answers, strict=True)]
     width = max(map(len, rows))
     ids = np.array([row + [end_id] * (width - len(row)) for row in rows], "int32")
@@ -318,13 +323,21 @@ class History:
 
 
 def plain_body(answer: WrittenAnswer) -> str:
-    """The body in one line, as it is counted and shown."""
+    """The body in one line, as it is counted and shown.
+
+    >>> plain_body(WrittenAnswer("def f(x):", (7, 8, 0), "\\n    y = x\\n    return y", ended=True))
+    'y = x ⏎ return y'
+    """
     text = " ⏎ ".join(line.strip() for line in answer.body.strip().splitlines() if line.strip())
     return text if answer.ended else f"{text} …"
 
 
 def shape_of(body: str) -> str:
-    """A body with x for every name: how it is built, not what it names."""
+    """A body with x for every name: how it is built, not what it names.
+
+    >>> shape_of(" return self.data(key)") == shape_of(" return text.strip(end)")
+    True
+    """
     try:
         tree = ast.parse("def f():" + body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
