@@ -293,12 +293,12 @@ targets = {
 for block, weights in enumerate(looked):
     for head in range(4):
         shares = {name: (weights[:, head] * where).sum(-1)[asking].mean() for name, where in targets.items()}
-        print(f"block {block + 1}, head {head}:", ", ".join(f"{name} {share:.0%}" for name, share in shares.items()))
+        print(f"block {block}, head {head}:", ", ".join(f"{name} {share:.0%}" for name, share in shares.items()))
 equal = np.repeat(1 / x["input_mask"].sum(axis=1, keepdims=True), 64, axis=1)[asking].mean()  # each asking token's row
 print(f"equal weights: {equal:.1%} on each token")
 
 # %% [markdown]
-# Choose a head by a click and a row with the pointer:
+# **Which head looks one token back, and which one ahead?** Choose a head by a click and a row with the pointer.
 
 # %%
 live.heads(

@@ -24,7 +24,7 @@ def convolved(signals, kernel_size, stride, dilation):
 def test_the_receptive_field_is_what_convolutions_of_ones_see(seed):
     """One-hot images: an output of the last layer is not 0 where the one that is 1 can change it."""
     cases = [case for case in expectations(LAB, "derive_receptive_field", seed) if len(case.inputs["strides"]) < 6]
-    assert len(cases) == 4
+    assert len(cases) > 4
     for case in cases:
         sizes, steps = case.expected["sizes"], case.expected["steps"]
         signals = np.eye(int(sizes.max() + steps.max()), dtype="int64")

@@ -70,7 +70,7 @@ def test_the_figure_holds_the_weights_of_every_head_and_sentence(weights):
         expected = attention(cut(sentence)[1], weights, "float64")
         for block in range(3):
             for head in range(4):
-                name = f"block {block + 1}, head {head}"
+                name = f"block {block}, head {head}"
                 mine = [row for row in rows if (row["sentence"], row["head"]) == (sentence, name)]
                 assert [row["i"] for row in mine] == list(range(len(expected[0, 0])))
                 np.testing.assert_allclose([row["weight"] for row in mine], expected[block, head], atol=5.1e-4)
