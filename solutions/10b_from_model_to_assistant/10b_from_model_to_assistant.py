@@ -162,7 +162,7 @@ check("answer_loss")
 # ### See it learn to end
 #
 # Your two functions fine-tune a copy of the model on 40 batches of 32 short functions. Before you run the cell: what will be different in the three answers?
-# <details><summary>In our run</summary>They end. The first model's bodies were cut off at 48 tokens or ended late; the fine-tuned one writes short whole bodies.</details>
+# <details><summary>In our run</summary>Three answers show little. Of 100 answers of the first model 49 end in time, and 93 of the fine-tuned one.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "tune", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 STEPS = 40
@@ -186,6 +186,9 @@ for number in range(1, STEPS + 1):
         print(f"step {number}: {loss:.2f} nats an answer token")
 for prompt, body in written(tuned, asked.prompts[:30:10]):
     print("-" * 60, prompt + body, sep="\n")
+for name, model in (("first", first), ("fine-tuned", tuned)):
+    ended = [not body.endswith(" …") for _, body in written(model, asked.prompts[:100])]
+    print(f"{name}: {np.mean(ended):.0%} of 100 answers end in time")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-group_advantages", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -287,14 +290,15 @@ check("clipped_policy_loss")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-guess", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### Predict, then let it practise
 #
-# Now your model gets a point for each answer that `reads_a_parameter` accepts: it parses, and the body reads one of the function's parameters; `self` is one. It practises for about a minute with your functions. How will it earn the points? Put one of these words in place of `None`, delete the last line of the cell, and run it. In exercise 6 your own measurement tells; a guess earns no points.
+# Now your model gets a point for each answer that `reads_a_parameter` accepts: it parses, and the body reads one of the function's parameters; `self` is one. It practises for about a minute with your functions. How will it earn the points on new prompts? Put one of these words in place of `None`, delete the last line of the cell, and run it. In exercise 6 your own measurement tells; a guess earns no points.
 #
-# - `"one shape"`: most of its answers have one shape, such as `return self` or `return self.x`
-# - `"any prompt"`: many shapes, which earn the point behind any prompt
-# - `"own prompt"`: many shapes, which fit their own prompt only
+# - `"unchanged"`: it earns no more than before
+# - `"one shape"`: it earns more, and most of its answers have one shape, such as `return self` or `return self.x`
+# - `"any prompt"`: it earns more, in many shapes, which earn the point behind any prompt
+# - `"own prompt"`: it earns more, in many shapes, which fit their own prompt only
 
 # %% nbgrader={"grade": false, "grade_id": "guess", "locked": false, "schema_version": 3, "solution": true, "task": false}
-guess = None  # one of the three words
+guess = None  # one of the four words
 ### BEGIN SOLUTION
 guess = "one shape"
 ### END SOLUTION
@@ -332,7 +336,7 @@ for number in range(BATCHES if guess else 0):
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "practised-seen", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# Compare the printed bodies with your guess. In exercise 6 you measure them.
+# In our run the commonest answer is `return self` from batch 10 on, and 22 of the 64 answers in batch 20. Whether that has helped on new prompts, you measure in exercise 6.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-derive", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 4 · Derive: where the price leads
@@ -493,7 +497,7 @@ check("measure_reward")
 # ### Measure your own model
 #
 # The fine-tuned model, and the one that has practised, on 150 held-out prompts. Before you run the cell: what will stand in `before` and in `elsewhere`?
-# <details><summary>In our run</summary>Much of the reward was there before, because many bodies read `self`. Behind another prompt the bodies earn nearly as much: `self` is there, too.</details>
+# <details><summary>In our run</summary>`before` is 0.61 already: many bodies read `self`. `after` is 0.67, and the standard error of the difference is 0.055: so `unchanged`. `elsewhere` is 0.62, because `self` is there, too. Yet 57 % of the bodies have one shape now: variety is lost, and on new prompts the reward has hardly risen.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "own", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 prompts = list(dict.fromkeys(asked.prompts))[:150]
@@ -508,21 +512,21 @@ for (prompt, old), (_, new) in list(zip(before, after, strict=True))[:60:10]:
 # ### A picture to keep
 #
 # The shapes of what your three models write. Before you run the cell: which of the three bars has the largest first piece?
-# <details><summary>In our run</summary>The practised model's.</details>
+# <details><summary>In our run</summary>The practised model's: 85 of its 150 answers are `return x`.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "picture", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 figure, ax = plt.subplots(figsize=(8, 2.4))
-models = {"first": written(first, prompts), "fine-tuned": before, "practised": after}
-for row, pairs_written in enumerate(models.values()):
-    begin = 0
-    for number, (shape, times) in enumerate(Counter(shape_of(body) for _, body in pairs_written).most_common()):
-        ax.barh(row, times, left=begin, color=plots.LINES[number % 2]["color"], alpha=max(0.9 - 0.08 * number, 0.15))
-        if not number:
-            ax.text(1, row, shape.partition("\n")[2].strip() or "(not Python)", va="center", family="monospace", fontsize=8)
-        begin += times
-ax.set(yticks=range(3), yticklabels=models, xlabel=f"answers, of {len(prompts)}; one piece for each shape, the commonest first")
+models, labels = {"first": written(first, prompts), "fine-tuned": before, "practised": after}, []
+for row, (name, some) in enumerate(models.items()):
+    shapes = Counter(shape_of(body) for _, body in some).most_common()
+    begins = np.cumsum([0, *(times for _, times in shapes)])
+    for number, (_, times) in enumerate(shapes):
+        color = plots.LINES[number % 2]["color"]
+        ax.barh(row, times, left=begins[number], color=color, alpha=max(0.9 - 0.08 * number, 0.15))
+    labels.append(f"{name}: {' '.join(shapes[0][0].split()[2:])}")
+ax.set(yticks=range(3), yticklabels=labels, xlabel=f"answers, of {len(prompts)}; one piece for each shape, the commonest first")
 ax.invert_yaxis()
-plots.show(figure, alt="Three bars, one for each model, cut into the shapes of its answers; the practised model's bar has the largest first piece.")
+plots.show(figure, alt="What your models write, by shape. Three bars, cut into the shapes of a model's answers; the commonest shape stands beside its bar.")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-words", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
@@ -530,9 +534,9 @@ plots.show(figure, alt="Three bars, one for each model, cut into the shapes of i
 # What did your model learn in exercise 1, and what in exercise 3? Say what your measurement shows and what it does not: base rate, shapes, the other prompt, number of answers. Then write down a better reward, and the hole that your model would find in it. Four to eight sentences. This earns no points; your instructor reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
-# In exercise 1 my model learned to end. Before, about half of its answers were cut off after 48 tokens, and afterwards nearly all of them end. It has not learned what a first line asks for. In exercise 3 it learned to earn the point, and did so with what it could write before: it reads `self`. My measurement compares 150 answers of each model to the same prompts. Many of them earned the point before any reward, which is the base rate, so the share after the training says little by itself. The same bodies earn nearly as much behind the prompt of another function, so they do not fit their own one, and few shapes make up most of them. It does not show that any of the code works, because nothing was run, and one run is one seed.
+# In exercise 1 my model learned to end: of 100 answers of the first model 49 end in time, afterwards 93. It has not learned what a first line asks for. In exercise 3 it practised to read a parameter, and `return self` spread: 22 of 64 answers in the last batch. I had guessed "one shape", and my measurement concludes "unchanged". Of 150 answers to new prompts 61 % earned the point before, which is the base rate, and 67 % afterwards. The standard error of this difference is 5.5 points, so it may be chance. What has changed is the text: 57 % of the bodies have one shape. They earn 62 % behind the prompt of another function, so they do not fit their own. This is one run, and it does not show that any of the code works, because nothing was run.
 #
-# A better reward would take away `self`, and pay only for other parameters. Its hole: the model may return the first parameter as it is, behind every prompt, and do nothing with it.
+# A better reward would pay only for parameters other than `self`. Its hole: the model may return such a parameter as it is, and do nothing with it.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # Change `reward` in the cell of exercise 3 and let it practise again: that is how the next hole is found. [Lecture 10b](../../lectures/10b_from_model_to_assistant.ipynb), sections 3 and 4, shows three of them.
