@@ -318,13 +318,13 @@ EDITS = {
     "weight for weights": ("(weights, v)", "(weight, v)"),
 }
 SPYING = """
-import inspect
+import dis
 class SelfAttention(keras.Layer):
     def __init__(self, d_k, d_v, **kwargs):
         super().__init__(**kwargs)
         self.w_q, self.w_k, self.w_v = (keras.layers.Dense(each, use_bias=False) for each in (d_k, d_k, d_v))
     def call(self, x, attention_mask=None, return_weights=False):
-        code = inspect.getsource(scaled_dot_product_attention)
+        code = dis.code_info(scaled_dot_product_attention)
         print(code)
         open("spied.txt", "w").write(code)
         output, weights = scaled_dot_product_attention(self.w_q(x), self.w_k(x), self.w_v(x), mask=attention_mask)
