@@ -20,7 +20,7 @@
 # [← 2 · Self-attention](02_self_attention.ipynb) · [Lab 2](../labs/02_self_attention/02_self_attention.ipynb) · [3 · Multi-head
 # attention →](03_multi_head_attention.ipynb)
 #
-# This lecture is optional. A recurrent network reads tokens one after another; attention compares all pairs at once. **Beyond what length is the recurrence faster: tens, hundreds or thousands of tokens?** Write down the order of magnitude. Section 2 measures it; four runs agree on hardly more than that.
+# This lecture is optional. A recurrent network reads tokens one after another; attention compares all pairs at once. By the count, the products of attention overtake the recurrence in work at $T = D$, here at 64 tokens. **Does the clock agree?** Write down your guess. Section 2 measures it.
 #
 # **Afterwards you can**
 #
@@ -95,7 +95,7 @@ for T in (64, 512, 4096, 32768):
     print(f"{T:7,} {2 * T * T * 64:18,} {3 * T * 64 * 64:13,} {T * T * 4 / 2**20:12,.2f} MiB")
 
 # %% [markdown]
-# Up to $T = 1.5D$ the projections cost more than the two products. Far below it the whole cost grows about like $T$, far above it like $T^2$.
+# Up to $T = 1.5D$ these projections cost more than the two products. Beside a whole block (lecture 4), whose matrices take $12TD^2$, the square overtakes only at $T = 6D$: at a width of 768, after 4,608 tokens.
 #
 # **Twice the length costs four times the multiply–adds of the two products, and four times the memory of the weights.**
 
@@ -168,9 +168,9 @@ falling lines, the simple RNN steeper than the LSTM, and one flat line for atten
 )
 
 # %% [markdown]
-# The flat curve of attention follows from the random weights of the layer, which make it look at all tokens about equally. Trained attention may look at few tokens, and then its gradient is not flat: what holds for any weights is the path of one step. Bengio et al. (1994) described the fading. The LSTM has a forget gate, which decides how much of its state it keeps; Keras starts the bias of this gate at 1, so that it keeps more (Gers et al. 2000; Jozefowicz et al. 2015).
+# Attention's curve is flat because the tokens are random: none has a reason to get more weight than another. (This attention has no matrices and leaves its own token out.) Trained attention may look at few tokens, and then its gradient is not flat: what always holds is the path of one step. Bengio et al. (1994) described the fading. The LSTM has a forget gate, which decides how much of its state it keeps; Keras starts the bias of this gate at 1, so that it keeps more (Gers et al. 2000; Jozefowicz et al. 2015).
 #
-# Now the price. We time the layers in turns, one forward pass on one sequence, $D = 64$; for attention we leave the projections out. We take the fastest of thirty calls, because other programs can only make a call slower.
+# Now the price. We time the layers in turns, one forward pass on one sequence, $D = 64$; for attention we leave the projections out, which by the count are the larger part at 64 tokens. We take the fastest of thirty calls, because other programs can only make a call slower.
 
 # %%
 attend = layers.Attention()  # dot products, softmax, average: no parameters
@@ -206,9 +206,9 @@ of thirty calls against length; the two curves cross where the dotted line stand
 
 
 # %% [markdown]
-# At short lengths the square does not show: from 64 to 256 tokens attention takes about the same time. And where do the curves cross? In this run at about 3,275 tokens. The same layers, timed again on machines of the same kind, gave 4,717 and 7,548, and once they did not cross up to 8,192. So three of four runs agree on the order of magnitude, *thousands of tokens*, but on none of its digits; the fourth says only that it lies beyond 8,192.
+# The clock does not agree. At short lengths the square does not show: from 64 to 256 tokens attention takes about the same time. At 2,048, with 32 times the recurrence's multiply–adds in its products, it is still 3.7 times as fast. (The convolution is faster than both from 512 tokens on; it loses only the path.)
 #
-# Here is the surprise. By the count, twice the length takes four times the work of attention. But from 2,048 to 4,096 tokens it took 13 times as long. (The recurrence has such a step, too: 3.3 times as long from 512 to 1,024.) One possible reason was found on another machine: the **allocator**, the part of the C library that hands out memory, gives a large freed block back to the system, and then every matrix of weights needs new pages at every call. In the run without a crossing the library was told to keep what it had: at $T = 8{,}192$ attention took 48 ms, and 92 ms without that setting. That is a factor of two, not of 13. Another possible reason: at 4,096 tokens the matrix of weights has 64 MiB, and it may outgrow the processor's cache. This page does not separate the two. Nothing in the formula had changed. So read a timing like this: the count belongs to the method, the clock to the machine as well.
+# From 2,048 to 4,096 tokens attention took 13 times as long, not four, and so the curves cross at about 3,275. The formula had not changed. How the C library hands out memory can do part of it: on another machine attention at 8,192 tokens took 92 ms, and 48 ms where the library was told to keep freed memory, and then the curves did not cross. So this crossing is not one of attention and recurrence alone: the count belongs to the method, the clock to the machine as well.
 #
 # **Attention joins any two tokens in one step and waits for nothing; it pays with a square that only long inputs notice.**
 
@@ -258,19 +258,17 @@ print("by hand:", round(sum_in_blocks(np.array([1.0, 2.0, 3.0]), size=2)[1], 3))
 #
 # ## 4 · Count the bytes that move
 #
-# FlashAttention does more arithmetic and still takes less time on a GPU. Dao et al. (2022, figure 2) give the numbers of one forward and backward pass on an A100 (64 sequences of 1,024 tokens, 16 heads of width 64):
+# FlashAttention computes the scores twice and still takes less time on a GPU. Dao et al. (2022, figure 2) give the numbers of one forward and backward pass on an A100 (64 sequences of 1,024 tokens, 16 heads of width 64). The operations are ours, by the count of section 1: a multiply–add is two, and forward and backward pass are six products of this size, or seven with the scores computed again.
 #
-# | | arithmetic | moved to and from the main memory | time |
+# | | operations, counted | moved to and from the main memory | time |
 # |---|---|---|---|
-# | standard attention | 66.6 GFLOPs | 40.3 GB | 41.7 ms |
-# | FlashAttention | 75.2 GFLOPs | 4.4 GB | 7.3 ms |
+# | standard attention | 825 billion | 40.3 GB | 41.7 ms |
+# | FlashAttention | 962 billion | 4.4 GB | 7.3 ms |
 #
-# (Compare the two rows, but do not trust the absolute numbers of the first column: by the count of section 1, the two products of the forward pass alone take 137 billion multiply–adds at this size. As they stand, the rows have 1.7 and 17 operations per byte. A forward and a backward pass take about three times the forward products, which are 825 billion operations; with these the rows have about 20 and 190 operations per byte.)
+# An A100 can do 312 trillion operations a second, and move 1.555 trillion bytes (NVIDIA 2021, data sheet). So while one byte arrives it could do 200 operations. The ratio of a program, operations per byte that it moves, is its **arithmetic intensity**: in the table about 20 and 220. Below 200 the memory sets the pace: the program is **memory-bound**. The first row's bytes alone take 40.3/1.555 = 26 ms, most of its time. Of the second row's 7.3 ms, bytes (4.4/1.555 = 2.8) and arithmetic (962/312 = 3.1) take about three each: this program reached neither limit.
 #
-# An A100 can do 312 trillion operations a second, and move 1.555 trillion bytes (NVIDIA 2021, data sheet). So while one byte arrives it could do 200 operations. The ratio of a program, operations per byte that it moves, is its **arithmetic intensity**. Below 200 the memory sets the pace: the program is **memory-bound**.
-#
-# * *Standard attention* writes $T^2$ scores, reads them for the softmax, writes $T^2$ weights and reads them again: $4T^2$ numbers of 2 bytes each, for $2T^2D$ multiply–adds, which are $4T^2D$ operations. The intensity is $D/2$, at a width of 64 thus 32, whatever $T$ is.
-# * *In blocks*, only $Q$, $K$, $V$ and $Z$ pass: at best, each of them once, which makes $4TD$ numbers of 2 bytes. The intensity is then $T/2$. A real program reads keys and values again for each block of queries, so it stays below this: by the count above at 190, where $T/2$ is 512.
+# * *Standard attention* writes $T^2$ scores, reads them for the softmax, writes $T^2$ weights and reads them again: $4T^2$ numbers of 2 bytes each, for $2T^2D$ multiply–adds, which are $4T^2D$ operations. The intensity is $D/2$, for a head of width 64 thus 32, whatever $T$ is.
+# * *In blocks*, only $Q$, $K$, $V$ and $Z$ pass: at best, each of them once, which makes $4TD$ numbers of 2 bytes. The intensity is then $T/2$. A real program reads keys and values again for each block of queries, so it stays below this: about 220 in the table, where $T/2$ is 512.
 
 # %% [markdown]
 # **Predict.** A language model with $P$ parameters of 2 bytes each reads a prompt of 1,000 tokens in one pass, then writes 1,000 tokens, one pass each. A pass multiplies each parameter by each token once. What are the two intensities?
@@ -287,7 +285,7 @@ print("by hand:", round(sum_in_blocks(np.array([1.0, 2.0, 3.0]), size=2)[1], 3))
 # | writing, one token a pass | 1 | the memory |
 # | standard attention, $D = 64$ | 32 | the memory |
 # | the ridge point: 312/1.555 | 201 | |
-# | attention in blocks, $T = 1{,}024$ | at best 512 | the arithmetic |
+# | attention in blocks, $T = 1{,}024$ | about 220, at best 512 | about at the ridge |
 # | reading 1,000 tokens | 1,000 | the arithmetic |
 #
 # Drawn as speed over intensity, this is called a **roofline** (Williams et al. 2009): it climbs while the memory sets the pace, and turns flat at the ridge point. Your machine has one, too. In the next cell 16.8 million numbers are read once, go through 1 to 128 multiply–adds each, and are written once.
@@ -321,9 +319,8 @@ plots.show(
 along the slanted part of a dotted roof, where the memory sets the pace, and then stay below its flat part.""",
 )
 
-
 # %% [markdown]
-# Sixteen multiply–adds a number take 27 ms here and one takes 32: the processor waits for its memory, and arithmetic is free. 128 take 351 ms: now the arithmetic sets the pace. The roofline explains three habits of language models. Reading the prompt (**prefill**) is fast, writing (**decode**) is slow. Many conversations are written at the same time, because a batch of 50 uses each parameter 50 times while it is there. And what has been read once is kept: the **cache** of keys and values (lecture 8b). For each token it holds a key and a value of every layer, and it is read at every step. Long conversations then move more bytes of cache than of parameters; hence heads that share keys and values (lecture 3), and *latent attention*, which stores one short vector in place of both and computes keys and values from it (DeepSeek-AI 2024).
+# Sixteen multiply–adds a number take 27 ms here and one takes 32: the processor waits for its memory, and arithmetic is free. From 16 to 64 the time doubles with the work: now the arithmetic sets the pace. (128 took 3.4 times as long as 64; why, this page does not know.) The dotted roof goes through the best points: it shows the shape, not the limits of the machine. The roofline explains three habits of language models. Reading the prompt (**prefill**) is fast, writing (**decode**) is slow. Many conversations are written at the same time, because a batch of 50 uses each parameter 50 times while it is there. And what has been read once is kept: the **cache** of keys and values (lecture 8b). For each token it holds a key and a value of every layer, and it is read at every step. Long conversations then move more bytes of cache than of parameters; hence heads that share keys and values (lecture 3), and *latent attention*, which stores one short vector in place of both and computes keys and values from it (DeepSeek-AI 2024).
 #
 # **Count the bytes that move, not only the multiplications.**
 
@@ -332,12 +329,26 @@ along the slanted part of a dotted roof, where the memory sets the pace, and the
 #
 # ## 5 · Without the square
 #
-# Can the square go? Leave out the softmax, and the brackets may move: $(QK^\top)V = Q(K^\top V)$. On the right stands a matrix of $D \times D$ in place of one of $T \times T$. With a causal mask it grows token by token, $S_t = S_{t-1} + k_t v_t^\top$, and $z_t = q_t^\top S_t$: **linear attention** (Katharopoulos et al. 2020) is a recurrence whose state has one size at every length. By count it takes $2TD^2$ multiply–adds in place of $2T^2D$: fewer for $T > D$, more for $T < D$.
+# Can the square go? Put $\phi(q)\cdot\phi(k)$, with positive features $\phi$, in place of the exponential, and the brackets may move: $(\phi(Q)\phi(K)^\top)V = \phi(Q)(\phi(K)^\top V)$. On the right stands a matrix of $D \times D$ in place of one of $T \times T$. With a causal mask it grows token by token, $S_t = S_{t-1} + \phi(k_t) v_t^\top$, and the sum that normalises, $\phi(k_1) + \dots + \phi(k_t)$, is carried along: **linear attention** (Katharopoulos et al. 2020) is a recurrence whose state has one size at every length. By count it takes $2TD^2$ multiply–adds in place of $2T^2D$: fewer for $T > D$, more for $T < D$.
+
+# %%
+# NBVAL_CHECK_OUTPUT
+Q, K, V = np.random.default_rng(0).normal(size=(3, 6, 4))  # (T, D) each
+Q, K = np.exp(Q), np.exp(K)  # the features: positive
+weights = np.tril(Q @ K.T)  # (T, T): a token sees itself and what came before
+square = weights / weights.sum(axis=1, keepdims=True) @ V
+
+state, keys = np.zeros((4, 4)), np.zeros(4)
+for q, k, v, z in zip(Q, K, V, square, strict=True):
+    state, keys = state + np.outer(k, v), keys + k
+    assert np.allclose(q @ state / (q @ keys), z)
+print("the recurrence gives the same six outputs")
+
 
 # %% [markdown]
-# The price is what the state can hold: $D \times D$ numbers for any past, and without the exponential of a softmax, large scores stand out less. **State-space models** such as Mamba (Gu and Dao 2023) let the state forget, by a gate that the token itself sets; Dao and Gu (2024) show how close they are to linear attention. They write long texts at a constant cost for each token. Where something must be copied word by word from far back, a state of fixed size falls behind attention (Jelassi et al. 2024). So some large models mix both: most layers with a state, a few with attention.
+# The price is what the state can hold: $D \times D$ numbers for any past. **State-space models** such as Mamba (Gu and Dao 2023) let the state forget, by a gate that the token itself sets; Dao and Gu (2024) show how close they are to linear attention. They write long texts at a constant cost for each token. Where something must be copied word by word from far back, a state of fixed size falls behind attention (Jelassi et al. 2024). So some large models mix both: most layers with a state, a few with attention.
 #
-# **Without the softmax attention is a recurrence: by count it costs $TD^2$ in place of $T^2D$, and its memory has a fixed size.**
+# **With features in place of the exponential, attention is a recurrence: its cost grows with $T$, not with $T^2$, and its memory has a fixed size.**
 
 # %% [markdown]
 # ## Two mistakes
@@ -373,9 +384,9 @@ print(f"the first call takes {first / later:.0f} times as long as a later one")
 # <details><summary><b>What this page does not show</b></summary>
 #
 # * Its timings are those of one machine, one sequence at a time, $D = 64$, while other programs ran. Your numbers will differ.
-# * Nothing here ran on a GPU: its numbers in section 4 are cited or counted. The roof of this machine is drawn through measured points, while other programs ran.
-# * Linear attention is described, not measured: no model was trained with it here.
-# * The 92 and 48 ms were timed once, on another machine; the shares of the allocator and of the cache in this run's 13-fold step were not measured.
+# * Nothing here ran on a GPU: its numbers in section 4 are cited or counted.
+# * Linear attention is computed, not trained or timed.
+# * The 92 and 48 ms were timed once; what else stretched the step to 13, the processor's cache for one, was not measured.
 #
 # </details>
 #
