@@ -65,7 +65,7 @@ def without_residual(page, parts) -> None:
     )
     slow = parts["no residual, 12 blocks"]["0.001"]["correct"]
     page.says(
-        "Twelve learn nothing in 250 steps at the rate 0.003, and hardly anything at 0.001 ({:.0f} to {:.0f} %)",
+        "Twelve learn nothing at this rate and hardly anything at 0.001 ({:.0f} to {:.0f} %)",
         100 * min(slow), 100 * max(slow), holds=max(twelve) < 0.13,
     )  # fmt: skip
     page.given("guessing gives 10 %", because="one digit of ten")
@@ -77,15 +77,15 @@ def without_residual(page, parts) -> None:
     cosine, size, query, value = rows.reshape(3, 4, 5).swapaxes(0, 1)  # stacks by blocks 0, 1, 2, 4, 11
     page.says("The gradient of $W_v$ has about the same size in all blocks.", holds=max(value[0]) < 2 * min(value[0]))
     page.says(
-        "That of $W_q$ is exactly {:.0f} from block {:d} on.", query[0, 3], 4,
+        "That of $W_q$ is {:.0f} in float32 from block {:d} on.", query[0, 3], 4,
         holds=[query[0, 2] > 0, query[0, 3] == query[0, 4] == 0],
     )  # fmt: skip
     page.says(
         "After two blocks the mean cosine of two tokens is {:.0f}: eight tokens, one vector.", cosine[0, 1],
         holds=[cosine[0, 0] < 0.7, cosine[0, 1] == 1],
     )  # fmt: skip
-    page.says("with norms, the cosine after two fresh blocks is {:.2f}.", cosine[1, 1])
-    page.says("down to exactly 0 in block 4", holds=query[0, 3] == 0)
+    page.says("the cosine after two fresh blocks is {:.2f}.", cosine[1, 1])
+    page.says("down to 0 in block 4, as far as float32 can tell", holds=query[0, 3] == 0)
     page.says("the numbers shrink to {:.3f} in twelve blocks", size[0, 4], holds=size[0, 0] > 100 * size[0, 4])
     page.says(
         "It reaches 1 after two blocks in the stack of the question and after three with norms", holds=[
@@ -129,7 +129,7 @@ def norm(page, parts) -> None:
     page.given(
         "The token is (0, 6, 6, 8), with γ = (1, 1, 3, 2), β = (0, 1, 0, 0)",
         "with ε = 10⁻⁶?",
-        "with γ = 1 and β = 0.",
+        "with γ = 1 and β = 0",
         because="an example",
     )
     page.given(
@@ -203,32 +203,17 @@ def published(page) -> None:
     page.given(
         "4·(384·384 + 384) = 591,360", "384·1,536 + 1,536 + 1,536·384 + 384 = 1,181,568", "2·2·384 = 1,536",
         "six blocks with D = 384, F = 1,536 and twelve heads", "`sentence-transformers` 6.2.0", "D = 16, H = 4, F = 64",
-        "Its first twelve numbers stand in the cell.", because=SHAPE,
+        "its first twelve numbers stand in the cell",
+        "in 250 steps at the rate 0.003", "The printout counts blocks from 0", "at 0.0003 the same start learns",
+        because=SHAPE,
     )  # fmt: skip
-    filled = page.number("filled", r"blocks, ([\d,]+) parameters")
-    page.says("Now fill six blocks, each matrix under its name.", holds=filled == 6 * 1_774_464)
-    page.says(
-        "only the comparison of an output tells whether it computes what BERT does.",
-        holds=page.number("filled", r"largest difference (\S+)") < 1e-4,
-    )
-    twin, canines, sleeps, profit = page.numbers("cosines", r"caption +(\S+) ")
-    rows = np.array(page.numbers("minilm-dogs", r"blocks:" + 7 * r" (\S+)")).reshape(4, 7)
-    page.says(
-        "The twin describes the reverse scene and shares every word: {:.2f}. The canines share no content word with "
-        "the caption and have {:.2f}; the dog sleeps has {:.2f}.",
-        twin, canines, sleeps, holds=profit < sleeps,
-    )  # fmt: skip
-    page.says(
-        "Both dogs begin as one row of the table, plus a position: {:.2f}.", rows[0, 0], holds=len(set(rows[:, 0])) == 1
-    )
-    page.says(
-        "to {:.2f} after the third, and together again", rows[0, 3], holds=[rows[0, 3] == min(rows[0]) < rows[0, 6]]
-    )
-    page.says(
-        "it ends at {:.2f} and {:.2f} where they differ, and at {:.2f} twice where they are the same",
-        *rows[:3, 6],
-        holds=[rows[2, 6] == rows[3, 6], np.ptp(rows[:, 6]) < 0.015],
-    )  # fmt: skip
+    filled = page.numbers("filled", r"blocks, ([\d,]+) parameters")
+    page.says("Now fill six blocks, each matrix under its name", holds=filled == 3 * [6 * 1_774_464])
+    yours, relu, pre = page.numbers("filled", r"largest difference (\S+)")
+    page.says("All three load without a word; only your block gives the published numbers.", holds=[
+        yours < 1e-5, relu > 0.005, pre > 0.005
+    ])  # fmt: skip
+    page.says("only the comparison of an output tells whether it computes what BERT does.")
 
 
 def mistakes(page) -> None:
