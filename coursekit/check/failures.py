@@ -90,7 +90,7 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     (
         r"values to unpack \(expected",
         "The code takes something apart into more names, or fewer, than it has parts, such as the sizes of a shape. "
-        "`*leading, length, width = x.shape` takes any leading axes.",
+        "`*leading, length, width = x.shape` takes any leading axes, but needs two axes at least.",
     ),
     (
         r"Input to reshape is a tensor with|cannot reshape array of size",
@@ -376,7 +376,8 @@ def _not_finite(case: Wrong) -> Iterator[str]:
         whole = bool((rows == ~finite.all(axis=-1)).all())
         if whole and empty.ndim <= rows.ndim and _broadcasts(empty, rows) and empty.any():
             yield "is NaN or infinite exactly in the rows for which the mask allows nothing; all other rows are right"
-    yield "is right wherever it is not NaN or infinite"
+    if finite.any():
+        yield "is right wherever it is not NaN or infinite"
 
 
 def _broadcasts(small: Any, large: Any) -> bool:

@@ -41,7 +41,7 @@ exercise.mistakes(
     peak_outside=seen({"rate": "a peak outside"}) | "The peak is not from 5·10⁻⁴ to 10⁻³.",
     one_pass=seen({"texts": "read once"}) | "Every text is read once only.",
     ends_too_early=seen({"steps": "fewer than are taken"}, see="07#three-ways")
-    | "The rate is 0 before the last step: `total_steps` is smaller than the number of steps that you take.",
+    | "The rate is 0 before training ends: `total_steps` is smaller than the number of steps that you take.",
     ends_too_late=seen({"steps": "more than are taken"}, see="07#three-ways")
     | "Training ends before the rate has come down: `total_steps` is larger than the number of steps that you take.",
     of_one_epoch=seen({"steps": "those of one epoch"}) | "`total_steps` are the steps of one epoch.",

@@ -17,7 +17,7 @@ exercise.mistakes(
     no_smoothing=seen(0.0, see="08#loss-floor")
     | "A loss of 0 needs a q of 1 at the right word and 0 elsewhere. What does a q of 0 cost under the smoothed p?",
     right_word_alone=seen(float(-np.log(P[0])), see="08#loss-floor")
-    | "This is what the right word costs. The smoothed target asks for the other 13 as well.",
+    | "This is about what the right word alone costs. The smoothed target asks for the other 13 as well.",
     untrained=seen(float(np.log(WORDS)))
     | "This is the loss of a model that finds all words equally probable: training begins there, but it does not end "
     "there.",

@@ -318,8 +318,8 @@ exercise.mistakes(
     )
     | "Each hypothesis keeps its best continuation only. All continuations of all hypotheses should compete.",
     pruned_by_sums=edit(".sort(key=rank, reverse=True)", ".sort(key=lambda pair: pair[1], reverse=True)")
-    | "The beam is cut by the sums of log-probabilities, so a hypothesis that has ended is never pushed out. The "
-    "scores should decide in each round, not only at the end."
+    | "The beam is cut by the sums of log-probabilities, which fall as a hypothesis grows, "
+    "so those that ended early stay too long. The scores should decide in each round, not only at the end."
     | "Which number does your sort use, and which does the last line return?",
     stops_with_the_first=edit("all", "any")
     | "The search stops as soon as one hypothesis of the beam is finished. It goes on until all of them are, because "

@@ -98,7 +98,7 @@ exercise.mistakes(
     | "What does the list look like when the first token is asked for?",
     least_probable=edit("log_p.argmax()", "log_p.argmin()") | "The least probable token is taken.",
     last_of_ties=edit("log_p.argmax()", "len(log_p) - 1 - log_p[::-1].argmax()")
-    | "On ties the smallest id is taken, as by `argmax`."
+    | "Of equally probable tokens the largest id is taken. Take the smallest, as `argmax` does."
     | "Which of two equal numbers does your comparison keep: the first or the last?",
     generated_counted=edit("max_length - 1", "max_length")
     | "The list is one too long: max_length counts the start id too."
