@@ -202,7 +202,8 @@ NOT_AGAIN = '{"same_again": True}', '{"same_again": False}'
 
 MASK_MISTAKES = dict(
     mask_ignored=edit(*ATTENTION_MASK_MISTAKES["mask_ignored"].edits, see="04#block")
-    | "In the cases that fail, the mask changes nothing. Does it reach the attention layer, and by its name, `attention_mask=`?"
+    | "In the cases that fail, the mask changes nothing. Does it reach the attention layer, and by its name, "
+    "`attention_mask=`?"
     | "What is the second positional argument of a call of `keras.layers.MultiHeadAttention`? Not a mask.",
     mask_inverted=edit(*ATTENTION_MASK_MISTAKES["mask_inverted"].edits, see="02#causal")
     | "The mask is read the wrong way round. Here and in Keras True means: may attend."
