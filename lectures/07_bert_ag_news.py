@@ -13,21 +13,21 @@
 # ---
 
 # %% [markdown]
-# # 7 · A real BERT on AG News
+# # 7 · A published BERT on AG News
 #
-# **On real news, a published BERT with 240 labels beats all that we trained ourselves with as many labels, and most of its lead over counting comes with its table of words.**
+# **On AG News with 240 labels a published encoder, frozen, has 85 of 100 right, the mean of its own table's rows 82, and counted words 74.**
 #
 # [← 6b · Judging a classifier](06b_judging_a_classifier.ipynb) · [Lab 7](../labs/07_bert_ag_news/07_bert_ag_news.ipynb) ·
 # [8 · Decoder and masking →](08_decoder_and_masking.ipynb)
 #
-# Somebody has sorted 240 news items into four classes for you. A BERT that others trained on more than a billion pairs of sentences fits into your memory. **How far do 240 labels go with it, and where does its knowledge lie: in its six blocks, or in the table of words below them?** Write down an accuracy, and the share of the table. In fifteen minutes you will have both.
+# Somebody has sorted 240 news items into four classes for you. A BERT that others trained on more than a billion pairs of sentences fits into your memory. **How far do 240 labels go with it, and how much of its lead over counted words is left without its six blocks?** Write down an accuracy and a share. In fifteen minutes you will have both.
 #
 # **Afterwards you can**
 #
-# * put a published encoder into your own classes, frozen or fine-tuned, and find by controls where its knowledge lies;
+# * put a published encoder into your own classes, frozen or fine-tuned, and find by a control what its blocks add;
 # * write the loss of masked language modelling, and LoRA;
 # * cut words into pieces, and pack texts into the three rows that BERT reads;
-# * run BERT-base on your texts, from TensorFlow Hub or KerasHub.
+# * load BERT-base from TensorFlow Hub or KerasHub.
 #
 # **You need** [the encoder block](04_encoder_block.ipynb) and lectures [6](06_imdb_classifier.ipynb) and [6b](06b_judging_a_classifier.ipynb). **Time:** about 65 minutes to read and predict (estimated, not measured); the code
 # runs in about two minutes on two CPU cores. Letters: **B** batch, **T** tokens of a row, **D** width, **V** size of the vocabulary.
@@ -92,9 +92,9 @@ test_texts, y_test = test_texts[:1_500], test_labels[:1_500]
 #
 # ## 1 · A published BERT, frozen
 #
-# In lecture 6 the encoder began with random numbers, and 22,300 labels had to teach it everything. BERT (Devlin et al., 2019) splits the work: in **pre-training** the encoder guesses hidden words in texts *without* labels (section 7); in **fine-tuning** it gets a small new **head**, and your labels teach both. What the first task taught helps in the second: **transfer**. The least that you can do is to leave the encoder **frozen** and train the head alone. Begin there.
+# In lecture 6 the encoder began with random numbers, and 22,300 labels had to teach it everything. BERT (Devlin et al., 2019) splits the work: in **pre-training** the encoder guesses hidden words in texts *without* labels ; in **fine-tuning** it gets a small new **head**, and your labels teach both. What the first task taught helps in the second: **transfer**. The least that you can do is to leave the encoder **frozen** and train the head alone. Begin there.
 #
-# The encoder is **MiniLM**: a BERT of six blocks with D = 384, V = 30,522 and 22.6 million numbers. Microsoft made it (Wang et al., 2020); then it was trained further, so that similar sentences get similar vectors (Reimers and Gurevych, 2019). So it is made for use without fine-tuning. The texts are AG News (Zhang et al., 2015): *World*, *Sports*, *Business*, *Sci/Tech*.
+# The encoder is **MiniLM**: a BERT of six blocks with D = 384, V = 30,522 and 22.6 million numbers. (V counts **pieces**: words, or parts of words; section 6.) MiniLM did not learn by hidden words. Microsoft's model of twelve blocks imitated the attention of a larger model that did (**distillation**; Wang et al., 2020); every second block was kept, and trained on pairs of sentences until those that belong together got similar vectors (Reimers and Gurevych, 2019). So the first five sections measure a sentence encoder; section 7 shows the task that started the family, on a small BERT of our own. The texts are AG News (Zhang et al., 2015): *World*, *Sports*, *Business*, *Sci/Tech*.
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 figure, ax = diagrams.canvas(11, 2.5)
@@ -205,9 +205,9 @@ else:
 
 
 # %% [markdown]
-# **Predict.** You train a linear head on MiniLM's vectors of 240 texts. How many test texts does it classify correctly? (A blind guess: 25 %. Counted words, with the same labels: about 75 %.)
+# **Predict.** You train a linear head on MiniLM's vectors of 240 texts. How many test texts does it classify correctly? (A blind guess: 25 %. Counted words, with the same labels: about 74 %.)
 #
-# - (a) about 75 %
+# - (a) about 74 %
 # - (b) about 85 %
 # - (c) about 95 %
 #
@@ -247,9 +247,9 @@ for each in (
 
 
 # %% [markdown]
-# The third text fools it: *striker* and *goal* are words of sport.
+# It takes the third text for *Sports*. Change *striker* to *worker*, and look again.
 #
-# **On a frozen, published BERT 240 labels go further than on counted words: about 85 of 100 news items are correct, against about 75.**
+# **On a frozen, published BERT 240 labels go further than on counted words: about 85 of 100 news items are correct, against about 74.**
 
 # %% [markdown]
 # <a id="word-table"></a>
@@ -259,9 +259,9 @@ for each in (
 # Is this the work of attention? Take all six blocks away. What is left is the table: each piece has one row of 384 numbers, and the vector of a text is the mean of its rows.
 
 # %% [markdown]
-# **Predict.** Where does this control end up, between counting (75 %) and the frozen BERT (85 %)?
+# **Predict.** Where does this control end up, between counting (74 %) and the frozen BERT (85 %)?
 #
-# - (a) at 75 %: without attention it is counting
+# - (a) at 74 %: without attention it is counting
 # - (b) about a third of the way up
 # - (c) about two thirds of the way up
 #
@@ -313,9 +313,9 @@ Counted words lie between 73 and 76, the mean of MiniLM's table rows between 80 
 
 
 # %% [markdown]
-# Of the 10.7 points by which the frozen BERT leads, the table brings 7.6: 71 %, if you take the table first (for the share we have no interval). The six blocks bring the rest. That is not the work of attention alone: two thirds of a block's numbers are feed-forward.
+# Of the 10.7 points by which the frozen BERT leads, the table brings 7.6: 71 %, if you take the table first, and 52 to 84 % in the single draws. The six blocks, attention and feed-forward, bring the rest.
 #
-# Why is a table better than counting? To counting, *striker* and *midfielder* are unrelated columns, and a word that your 240 texts never use has no weight. In the table similar words have similar rows: what a label says of one holds for the other. Enough labels fill the columns: with 10,000, counted words reach 87.9 %, and the table's means 87.7 %.
+# Why is a table better than counting? To counting, *striker* and *midfielder* are unrelated columns, and a word that your 240 texts never use has no weight. In the table similar words have similar rows: what a label says of one holds for the other. With 10,000 labels, counted words reach 87.9 %, and the table's means 87.7 % (the frozen BERT was not run there).
 #
 # The course's sample is another world: the title decides the class, and in one item of five a second sentence speaks of another:
 #
@@ -327,14 +327,14 @@ Counted words lie between 73 and 76, the mean of MiniLM's table rows between 80 
 #
 # There the six blocks add 4.4 points to the table, more than on the news, and the table adds nothing to counting: neither knows which sentence comes first.
 #
-# **With the table taken first, about seven tenths of a frozen BERT's lead on the news come with its table of words, and three tenths with its six blocks.**
+# **Without its blocks, by the mean of its table's rows, this encoder keeps about seven tenths of its lead on the news; that table was trained under these blocks.**
 
 # %% [markdown]
 # <a id="three-ways"></a>
 #
 # ## 3 · Let it learn, whole or by LoRA
 #
-# Now the labels may change the encoder. Three rules protect what it knows: a small rate (1·10⁻⁴), few epochs, and a **warm-up**. In the first tenth of the $n$ steps the rate climbs from zero to its peak $\eta$; then it falls to zero again, in BERT's own program in a straight line:
+# Now the labels may change the encoder. Three habits are to protect what it knows: a small rate (1·10⁻⁴), few epochs, and a **warm-up**. Which of them is needed here we did not test. In the first tenth of the $n$ steps the rate climbs from zero to its peak $\eta$; then it falls to zero again, in BERT's own program in a straight line:
 #
 # $$\eta(s)=\eta\cdot\min\Big(\frac{s}{0.1\,n},\;\frac{n-s}{0.9\,n}\Big)$$
 #
@@ -360,12 +360,12 @@ def fine_tune(model, rows, labels, rate=1e-4, epochs=8, size=16, seed=0):
 # **Predict.** All 22.6 million numbers learn from the same 240 texts, eight times over. Beside the frozen BERT, the fine-tuned one is
 #
 # - (a) clearly worse: it learns 240 texts by heart
-# - (b) about equal
-# - (c) better, by one to four points
+# - (b) within three points of it
+# - (c) better by more
 #
 # <details><summary>Answer</summary>
 #
-# **(c)** It is 86.5 %, 1.3 points better than the frozen one with the same texts (0.2 to 2.5).
+# **(b)** It is 86.5 %, 1.3 points better than the frozen one with the same texts (0.2 to 2.5).
 #
 # </details>
 
@@ -380,7 +380,7 @@ print(f"fine-tuned minus frozen, the same 240 texts: {difference:+.1f} points ({
 # %% [markdown]
 # It knows its 240 texts by heart, every one, and is no worse for it on new texts. The price is three minutes of one core.
 #
-# For each task you would now store a whole BERT. With **LoRA** (Hu et al., 2022) a matrix stays as it is and gets a small correction $AB$, $A$ of shape (D, r), $B$ of shape (r, D), for a small **rank** r. Only $A$, $B$ and the head learn. $B$ begins at zero, so training begins with the pre-trained model. In the end $AB$ is added to the matrix, and the model is as fast as before.
+# For each task you would now store a whole BERT. With **LoRA** (Hu et al., 2022) a matrix stays as it is and gets a small correction $AB$, $A$ of shape (D, r), $B$ of shape (r, D), for a small **rank** r. (Libraries multiply it by a constant α/r.) Only $A$, $B$ and the head learn. $B$ begins at zero, so training begins with the pre-trained model. In the end $AB$ is added to the matrix, and the model is as fast as before.
 
 # %%
 class PlainLowRank(keras.Layer):
@@ -445,7 +445,7 @@ for kind in ("scratch", "scratch on the table", "fine-tuned"):
         print(f"{kind:21} {run['learned']:11,} numbers learn, {run['epochs']} epochs: training texts {run['training']:.1%}, test texts {share:.1%}")
 
 # %% [markdown]
-# It fits its own texts, and that does not carry over to new ones ([evidence](evidence/07.ipynb#minilm)). One control is not run: fresh blocks on MiniLM's table, which would tell the table's part from that of the blocks.
+# It fits its own texts, and that does not carry over to new ones ([evidence](evidence/07.ipynb#minilm)). Fresh blocks on MiniLM's table were not trained.
 #
 # **An architecture knows no words: from scratch the same network is behind counting.**
 
@@ -481,7 +481,7 @@ print(f"ten draws, 3,000 test texts: {np.mean(moved):.1%} change, correct {np.me
 # %% [markdown]
 # The blocks do read the order: on the sample the same shuffling costs 3.5 points, and then the frozen BERT is no better than counting.
 #
-# How finely does MiniLM read? The caption and its twin, which describes the reverse scene, have the cosine 0.98: they share every word.
+# How finely does MiniLM read? *A brown dog is running after the black dog* and its reverse have the cosine 0.98; the same scene in other words has 0.60.
 #
 # **For the topic of these news items the words are nearly all: a frozen BERT that reads them in random order loses less than one point.**
 
@@ -515,7 +515,7 @@ for word in ["government", "transformer", "Karlsruhe", "naïve"]:
     print(f"{word:12}", *(vocabulary[piece] for piece in preprocess.tokenize([word]).flat_values))
 
 # %% [markdown]
-# These are the pieces of the course's own **small BERT** (three blocks, D = 128), because MiniLM was published without the head that guesses words. Both are *uncased*: no capitals, no accents.
+# The **small BERT** is the course's own: three blocks, D = 128, and a head that guesses words, without which MiniLM was published. MiniLM has 30,522 pieces of its own. Both are *uncased*: no capitals, no accents.
 #
 # One input may hold two texts, such as a question and an answer. It is packed into three rows:
 #
@@ -543,7 +543,7 @@ for name in ("input_mask", "input_type_ids"):
 #
 # ## 7 · Guess the hidden word
 #
-# How can a table come to know what words mean? BERT's way is **masked language modelling** (**MLM**). (MiniLM learned by **distillation**, which imitates the attention of a larger model, before the pairs of sentences. Our small BERT began with counts of which pieces stand near each other: [evidence](evidence/07.ipynb#pre-training).)
+# How can a table come to know what words mean? BERT's way is **masked language modelling** (**MLM**). (Our small BERT began with counts of which pieces stand near each other: [evidence](evidence/07.ipynb#pre-training).)
 #
 # MLM chooses 15 % of the tokens and lets the encoder guess them. Of the chosen tokens 80 % become `[MASK]`, 10 % become a random piece, 10 % stay as they are. The loss is the cross-entropy at the m chosen positions, and only there; $w_t$ is the true piece at position t, and $p_t(w_t)$ its probability:
 #
@@ -576,7 +576,7 @@ most of these are masked, some are replaced by a random piece or kept.""",
 )
 
 # %% [markdown]
-# Below are eight sentences with a gap, and what stood there. The small BERT has read news and film reviews only. Which two words will it miss?
+# Below are eight sentences with a gap, and what stood there. The small BERT has read news and film reviews only.
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 encoder, (CLS, SEP, MASK) = hub.load(bert.ENCODER), map(vocabulary.index, ("[CLS]", "[SEP]", "[MASK]"))
@@ -610,16 +610,16 @@ for sentence, row in zip(gaps, logits, strict=True):
 print(f"loss {mlm_loss(logits, true):.2f} nats; an even guess over V pieces: {mlm_loss(0 * logits, true):.2f}")
 
 # %% [markdown]
-# Six of the eight are what stood there. The two misses, *earth*, where it was *Mars*, and *months*, where it was *prison*, are what often stands near the other words. Its loss on these eight words is 1.34; an even guess over all 7,930 pieces has ln 7,930 = 8.98. We chose these eight. On unseen news it finds 21 % of the words that a rule hides; always guessing the commonest of them would find 2 %. (Where its heads look: [evidence](evidence/07.ipynb#heads); [lecture 3b](03b_reading_heads.ipynb) reads those of a large model.)
+# Six of the eight are what stood there. The two misses are *earth*, where it was *Mars*, and *months*, where it was *prison*. Its loss on these eight words is 1.34; an even guess over all 7,930 pieces has ln 7,930 = 8.98. We chose these eight. On unseen news it finds 21 % of the words that a rule hides; always guessing the commonest of them would find 2 %. (Where its heads look: [evidence](evidence/07.ipynb#heads); [lecture 3b](03b_reading_heads.ipynb) reads those of a large model.)
 #
 # **A hidden word is a label that the text brings along.**
 
 # %% [markdown]
 # <a id="one-keras"></a>
 #
-# ## 8 · BERT-base in one step
+# ## 8 · How you would load BERT-base
 #
-# BERT-base has twelve blocks, D = 768 and 110 million numbers (Devlin et al., 2019). With a connection and a GPU you have two ways to it. **TensorFlow Hub** brings it in two halves, preprocessing and encoder, each loaded by a **handle**: a folder, or an address on the web. The next cell takes the small BERT's folders; its second line takes BERT-base, with its own settings and all labels.
+# BERT-base has twelve blocks, D = 768 and 110 million numbers (Devlin et al., 2019). It was not run here, for want of a connection; with one, and a GPU, you have two ways to it. **TensorFlow Hub** brings it in two halves, preprocessing and encoder, each loaded by a **handle**: a folder, or an address on the web. The next cell takes the small BERT's folders; its second line takes BERT-base, with its own settings and all labels.
 
 # %%
 PREPROCESS, ENCODER, LENGTH, PEAK, EPOCHS, LABELS = bert.PREPROCESS, bert.ENCODER, 64, 5e-4, 8, 240
@@ -674,7 +674,7 @@ print(f"{len(y_chosen)} labels: {np.mean(said == y_test):.1%} of {len(y_test):,}
 # model.fit(train_texts, train_labels, batch_size=16, epochs=3)  # Adam with a rate of 5·10⁻⁵, unless you compile it
 # ```
 #
-# BERT-base itself was not run here, for want of a connection. Sun et al. (2019) report an error of 5.25 % with it and all 120,000 labels.
+# Sun et al. (2019) report an error of 5.25 % with it and all 120,000 labels.
 #
 # <details><summary>Which Keras?</summary>
 #
@@ -709,7 +709,7 @@ ax.legend()
 plots.show(
     figure,
     alt="""The lead of the fine-tuned small BERT is largest where labels are fewest. Test accuracy on 7,600 texts by number of labelled texts, mean and range of three seeds (one seed at 10,000).
-With 100 labels fine-tuned leads, LSA follows, then counted words and pairs, and scratch is last. The lines come together with more labels.""",
+With 100 labels fine-tuned leads, LSA follows, then counted words and pairs, and scratch is last. With more labels counted words and the network from scratch come up to it; LSA does not.""",
 )
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
@@ -727,7 +727,7 @@ print(f"{both.sum()} of {len(wrong)} errors: Business and Sci/Tech taken for eac
 # %% [markdown]
 # Counting catches up as the labels fill its columns. *LSA* (Deerwester et al., 1990) has no network; it makes 128 numbers of each text from the counts of all 10,000 texts: with 100 labels it is 4.9 points behind the small BERT, counting 16.6 ([evidence](evidence/07.ipynb#by-size)).
 #
-# And if you only *ask*? SmolLM2, the chat model of lecture 8b, reads a question that names the four classes. It has 33 of 100 test texts right. With sixteen of the labelled texts in its prompt it has 23: it gives one answer to 97 of them. A constant for each class, chosen on the other 224 labelled texts, brings 49, still fewer than counted words ([evidence](evidence/07.ipynb#minilm)).
+# And if you only *ask*? SmolLM2 (lecture 8b), with 135 million numbers one of the smallest chat models there are, reads a question that names the four classes. It has 33 of 100 test texts right (give or take 9), and at best 49, with labelled texts in its prompt and a constant for each class ([evidence](evidence/07.ipynb#minilm)). That says nothing of large ones: we could not run one.
 #
 # Then read errors: 91 of the 212 errors on this page take Business and Sci/Tech for each other. Of the five shown above, *Microsoft to hire hundreds in India* could carry either label.
 #
@@ -791,7 +791,7 @@ print(f"another vocabulary: {np.mean(tuned.predict(mixed, batch_size=100, verbos
 #
 # * One collection of news, one kind of task. Where order or a small word decides, the blocks matter more: the sample is such a case.
 # * Ten draws of 240 texts for what is cheap; one draw for the networks that train, with rates and epochs set beforehand, not searched.
-# * The control takes the blocks from a table that was trained with them. A table trained alone may be worth less.
+# * What a table is worth that was trained without any block (GloVe, word2vec): not measured.
 # * Whether texts of AG News are among MiniLM's pairs of sentences is unchecked; AG News is not in its makers' list.
 # * MiniLM reads at most 128 pieces of a text here, and has no dropout inside its attention (the original has).
 # * The small BERT is a toy: 1.4 million numbers, half an hour on film reviews and these 10,000 news items without their labels. Its numbers come from all 7,600 test texts, MiniLM's from the first 3,000.
@@ -800,17 +800,18 @@ print(f"another vocabulary: {np.mean(tuned.predict(mixed, batch_size=100, verbos
 #
 # ## Summary
 #
-# | AG News, 240 labels | correct |
-# |---|---|
-# | the same network from scratch | 64.4 % |
-# | words counted | 74.4 % |
-# | MiniLM's word table alone | 82.0 % |
-# | MiniLM, frozen | 85.2 % |
-# | MiniLM, fine-tuned | 86.5 % |
+# | AG News, 240 labels | correct | draws · test texts |
+# |---|---|---|
+# | MiniLM's network from scratch | 64.4 % | 1 · 3,000 |
+# | words counted | 74.4 % | 10 · 3,000 |
+# | MiniLM's word table alone | 82.0 % | 10 · 3,000 |
+# | the course's small BERT, fine-tuned | 82.1 % | 3 · 7,600 |
+# | MiniLM, frozen | 85.2 % | 10 · 3,000 |
+# | MiniLM, fine-tuned | 86.5 % | 1 · 3,000 |
 #
 # Build the parts in [lab 7](../labs/07_bert_ag_news/07_bert_ag_news.ipynb). Next: [a model that writes](08_decoder_and_masking.ipynb).
 #
-# **On real news, a published BERT with 240 labels beats all that we trained ourselves with as many labels, and most of its lead over counting comes with its table of words.**
+# **On AG News with 240 labels a published encoder, frozen, has 85 of 100 right, the mean of its own table's rows 82, and counted words 74.**
 #
 # ## References
 #

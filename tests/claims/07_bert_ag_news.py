@@ -48,14 +48,14 @@ def frozen(page: Page) -> None:
         live, mean(page, "frozen"),
         holds=[80 < live < 90, counted < live, tests == 1_500, len(study(page)["test"]["frozen"]) == 10],
     )  # fmt: skip
-    page.says("(A blind guess: 25 %. Counted words, with the same labels: about 75 %.)", holds=abs(counted - 75) < 3)
+    page.says("(A blind guess: 25 %. Counted words, with the same labels: about 74 %.)", holds=abs(counted - 74) < 0.5)
     assert page.number("b7-first", r"the head learned ([\d,]+) numbers") == 4 * 385
     total = sum(page.numbers("b7-load", r"(?m) ([\d,]+) numbers"))
     page.says("a BERT of six blocks with D = 384, V = 30,522 and {:.1f} million numbers", total / 1e6)
     page.says(
         "On a frozen, published BERT 240 labels go further than on counted words: about 85 of 100 news items are "
-        "correct, against about 75.",
-        holds=[abs(live - 85) < 2, abs(counted - 75) < 2, pair(page, "frozen", "words")[1] > 5],
+        "correct, against about 74.",
+        holds=[abs(live - 85) < 2, abs(counted - 74) < 0.5, pair(page, "frozen", "words")[1] > 5],
     )
 
 
@@ -66,14 +66,17 @@ def table_alone(page: Page) -> None:
     )
     lead, by_table = pair(page, "frozen", "words")[0], pair(page, "table", "words")[0]
     share = by_table / lead
+    test = {kind: np.array(shares) for kind, shares in study(page)["test"].items()}
+    each = (test["table"] - test["words"]) / (test["frozen"] - test["words"])
     page.says(
-        "Of the {:.1f} points by which the frozen BERT leads, the table brings {:.1f}: {:.0f} %, if",
-        lead, by_table, 100 * share,
+        "Of the {:.1f} points by which the frozen BERT leads, the table brings {:.1f}: {:.0f} %, if you take the table "
+        "first, and {:.0f} to {:.0f} % in the single draws.",
+        lead, by_table, 100 * share, 100 * min(each), 100 * max(each),
         holds=[0.6 < share < 0.8, pair(page, "frozen", "table")[1] > 0],
     )  # fmt: skip
     page.says(
-        "With the table taken first, about seven tenths of a frozen BERT's lead on the news come with its table of "
-        "words, and three tenths with its six blocks.",
+        "Without its blocks, by the mean of its table's rows, this encoder keeps about seven tenths of its lead on the "
+        "news; that table was trained under these blocks.",
         holds=round(10 * share) == 7,
     )
     page.says("The word table alone goes most of the way.", holds=share > 0.5)
@@ -84,13 +87,11 @@ def table_alone(page: Page) -> None:
         *(100 * extreme(shares[kind]) for kind in ("words", "table", "frozen") for extreme in (min, max)),
         holds=[max(shares["words"]) < min(shares["table"]), max(shares["table"]) < min(shares["frozen"])],
     )
-    small = page.recorded("news_few_labels")["results"]["test"]
-    own = max(100 * float(np.mean(shares)) for shares in small.values())  # all that the course trained itself
     page.says(
-        "On real news, a published BERT with 240 labels beats all that we trained ourselves with as many labels, and "
-        "most of its lead over counting comes with its table of words.",
-        holds=[whole > own + 1, share > 0.5],
-    )
+        "On AG News with 240 labels a published encoder, frozen, has {:.0f} of 100 right, the mean of its own table's "
+        "rows {:.0f}, and counted words {:.0f}.",
+        whole, table, words,
+    )  # fmt: skip
     for kind, label in (
         ("words", "words counted"),
         ("table", "MiniLM's word table alone"),
@@ -112,7 +113,7 @@ def table_alone(page: Page) -> None:
     assert np.allclose(printed, [words, table, whole], atol=0.06)
     many = study(page)["10,000 labels"]
     page.says(
-        "counted words reach {:.1f} %, and the table's means {:.1f} %.",
+        "With 10,000 labels, counted words reach {:.1f} %, and the table's means {:.1f} % (the frozen BERT was not run",
         100 * many["words"], 100 * many["table"], holds=many["words"] > many["table"],
     )  # fmt: skip
 
@@ -120,9 +121,12 @@ def table_alone(page: Page) -> None:
 def summary(page: Page) -> None:
     """The table at the end."""
     names = {"words": "words counted", "table": "MiniLM's word table alone", "frozen": "MiniLM, frozen"}
-    names |= {"fine-tuned": "MiniLM, fine-tuned", "scratch": "the same network from scratch"}
+    names |= {"fine-tuned": "MiniLM, fine-tuned", "scratch": "MiniLM's network from scratch"}
+    tests = f"{study(page)['tests']:,}"
     for kind, name in names.items():
-        page.says(f"{name} | {{:.1f}} % |", mean(page, kind))
+        page.says(f"{name} | {{:.1f}} % | {{}} · {tests} |", mean(page, kind), len(study(page)["test"][kind]))
+    small = page.recorded("news_few_labels")["results"]["test"]["fine-tuned"]
+    page.says("the course's small BERT, fine-tuned | {:.1f} % | {} · 7,600 |", 100 * float(np.mean(small)), len(small))
 
 
 def learning(page: Page) -> None:
@@ -186,10 +190,10 @@ def order(page: Page) -> None:
     assert np.allclose(printed, [moved, before, after], atol=0.06)
     twin, meaning, other = page.numbers("b7-order", r"profits: ([-\d.]+) ([-\d.]+) ([-\d.]+)")
     page.says(
-        "The caption and its twin, which describes the reverse scene, have the cosine {:.2f}: they share every word.",
-        twin,
+        "and its reverse have the cosine {:.2f}; the same scene in other words has {:.2f}.",
+        twin, meaning,
         holds=twin > 0.9 > meaning,
-    )
+    )  # fmt: skip
     sample = mean(page, "frozen", "sample") - mean(page, "shuffled", "sample")
     page.says(
         "on the sample the same shuffling costs {:.1f} points, and then the frozen BERT is no better than counting.",
@@ -255,13 +259,12 @@ def more_labels(page: Page) -> None:
         leads[1][0], leads[0][0], holds=leads[1][0] < leads[0][0],
     )  # fmt: skip
     asked = study(page)["prompted"]
+    error = 196 * np.sqrt(asked["no text shown"] * (1 - asked["no text shown"]) / asked["tests"])
     page.says(
-        "It has {:.0f} of {} test texts right. With sixteen of the labelled texts in its prompt it has {:.0f}: it "
-        "gives one answer to {} of them. A constant for each class, chosen on the other {} labelled texts, brings "
-        "{:.0f}, still fewer than counted words",
-        asked["tests"] * asked["no text shown"], asked["tests"], asked["tests"] * asked["texts shown"],
-        max(asked["answers"]), asked["labelled texts"], asked["tests"] * asked["texts shown, evened out"],
-        holds=[asked["shown"] == 16, asked["texts shown, evened out"] + 0.1 < min(study(page)["test"]["words"])],
+        "It has {:.0f} of {} test texts right (give or take {:.0f}), and at best {:.0f}, with labelled texts in its "
+        "prompt and a constant for each class",
+        asked["tests"] * asked["no text shown"], asked["tests"], error, asked["tests"] * asked["texts shown, evened out"],
+        holds=asked["texts shown, evened out"] > max(asked["no text shown"], asked["texts shown"]),
     )  # fmt: skip
     mixed, wrong = page.numbers("b7-errors", r"(\d+) of (\d+) errors: Business")
     page.says(
@@ -272,6 +275,15 @@ def more_labels(page: Page) -> None:
     page.says(
         "The lead of the fine-tuned small BERT is largest where labels are fewest.",
         holds=[lead[0] > max(lead[1:]) for lead in leads],
+    )
+    runs = page.recorded("bert_ag_news")["results"]["runs"]
+    most = {run["model"]: run["test"] for run in runs if run["texts"] == 10_000}
+    page.says(
+        "With more labels counted words and the network from scratch come up to it; LSA does not.",
+        holds=[
+            min(most["linear"], most["scratch"]) > most["fine-tuned"] - 0.02 > most["LSA"],
+            leads[1][3] > leads[1][2],
+        ],
     )
 
 
@@ -292,17 +304,18 @@ def given(page: Page) -> None:
         "In lecture 6 the encoder began with random numbers, and 22,300 labels had to teach it everything.",
         "the word table turns them into vectors of 384 numbers",
         "You train a linear head on MiniLM's vectors of 240 texts",
-        "(a) about 75 % - (b) about 85 % - (c) about 95 %",
+        "(a) about 74 % - (b) about 85 % - (c) about 95 %",
         "each piece has one row of 384 numbers",
-        "(a) at 75 %: without attention it is counting",
+        "(a) at 74 %: without attention it is counting",
         "Test accuracy with 240 labels, ten draws of labelled texts",
         "a word that your 240 texts never use has no weight",
-        "Enough labels fill the columns: with 10,000",
         "correct with 240 labels, ten draws |",
         "a small rate (1·10⁻⁴)",
         "eight times over",
         "it learns 240 texts by heart",
-        "the course's own small BERT (three blocks, D = 128)",
+        "with 135 million numbers one of the smallest chat models there are",
+        "is the course's own: three blocks, D = 128",
+        "MiniLM has 30,522 pieces of its own.",
         "1 for tokens, 0 for padding |",
         "0 for the first text, 1 for the second, 0 for padding |",
         "a table of two rows, (2, D) |",
@@ -324,7 +337,7 @@ def given(page: Page) -> None:
         "MiniLM reads at most 128 pieces of a text here",
         "1.4 million numbers, half an hour on film reviews and these 10,000 news items",
         "Its numbers come from all 7,600 test texts, MiniLM's from the first 3,000.",
-        "AG News, 240 labels |",
+        "AG News, 240 labels | correct |",
         "makes 128 numbers of each text from the counts of all 10,000 texts",
         because="the design of the page, a setting, or cited",
     )
