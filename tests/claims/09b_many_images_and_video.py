@@ -24,7 +24,7 @@ def larger(page: Page) -> None:
     page.says("in two dimensions: {:.0f} to {:.0f} % with four seeds", flat[0].min(), flat[0].max())
     noise = np.concatenate([shuffled[0], fresh[0]])
     page.says(
-        "Shuffled and fresh rows have {:.0f} to {:.0f} %, depending on the seed.",
+        "Shuffled and fresh rows have {:.0f} to {:.0f} %.",
         *(noise.min(), noise.max()),
         holds=noise.min() < 10 < noise.max(),
     )
@@ -34,14 +34,12 @@ def larger(page: Page) -> None:
         holds=(line[0] > np.maximum(shuffled[0], fresh[0])).all(),
     )
     best = np.max([line[1], shuffled[1], fresh[1]], axis=0)
+    page.says("After five epochs the first is still ahead with every seed", holds=(flat[1] > best).all())
     page.says(
-        "After five epochs all are much better; the first is still ahead with every seed", holds=(flat[1] > best).all()
-    )
-    page.says(
-        "On average it does no better than noise, neither before further training ({:.0f} and {:.0f} %) nor after five "
-        "epochs ({:.0f} and {:.0f} %).",
+        "Before further training it does no better than noise ({:.0f} and {:.0f} % on average), and after five epochs "
+        "it is worse in three of four seeds ({:.0f} against {:.0f} %).",
         *(shuffled[0].mean(), fresh[0].mean(), shuffled[1].mean(), fresh[1].mean()),
-        holds=[shuffled[0].mean() <= fresh[0].mean(), shuffled[1].mean() <= fresh[1].mean()],
+        holds=[shuffled[0].mean() <= fresh[0].mean(), (shuffled[1] < fresh[1]).sum() == 3],
     )
     page.says("Enlarged as a picture, the table works best at once.", holds=(flat[0] > line[0] + 20).all())
     page.says(
@@ -80,7 +78,7 @@ def more_images(page: Page) -> None:
     augmented = beside.numbers(
         "run-b-0", r"augmented: to match the ConvNet with 500 the ViT needs (\d+) to (\d+) times"
     )
-    page.says("With moved and mirrored images the factor falls to three to seven.", holds=augmented == [3, 7])
+    page.says("With moved and mirrored images of CIFAR-10 it is three to seven times", holds=augmented == [3, 7])
     longest = [run for run in page.recorded("vit_against_convnet")["results"]["runs"] if run["images"] == 32_000]
     page.says(
         "with 32,000 images six epochs are too few for either.",
@@ -91,9 +89,9 @@ def more_images(page: Page) -> None:
 def video(page: Page) -> None:
     models = {
         (frames, kind): np.reshape(
-            page.numbers("b9-video", rf"(?m)^{words}, {kind}" + r" +([\d.]+)%" * 12), (4, 3)
-        )  # (in order, shuffled, each backwards, opposite answer to each backwards; seeds)
-        for frames, words in ((2, "two frames"), (1, "one frame"))
+            page.numbers("b9-video", rf"(?m)^{words}, {kind}" + r" +([\d.]+)%" * 3 * rows), (rows, 3)
+        )  # (in order, shuffled; with two frames each backwards, opposite answer to each backwards; seeds)
+        for frames, words, rows in ((2, "two frames", 4), (1, "one frame", 2))
         for kind in ("own moment only", "factorised")
     }
     pair = np.concatenate([models[2, "own moment only"], models[2, "factorised"]], axis=1)
@@ -132,11 +130,11 @@ def video(page: Page) -> None:
         "in order and with moments shuffled nearly 1, each tubelet backwards nearly 0.",
         holds=[pair[:2].min() > 95, pair[2].max() < 5],
     )
-    page.says("One frame, own moment only: all dots near guessing.", holds=abs(blind[:3] - 25).max() < 8)
+    page.says("One frame, own moment only: all dots near guessing.", holds=abs(blind - 25).max() < 8)
     page.says(
-        "One frame, factorised: in order and each tubelet backwards nearly 1 with two seeds and a little above 0.5 "
-        "with the third, moments shuffled about 0.5.",
-        holds=[(over_time[0] == over_time[2]).all(), (over_time[0] > 95).sum() == 2, over_time[0].min() > 50],
+        "One frame, factorised: in order nearly 1 with two seeds and a little above 0.5 with the third, moments "
+        "shuffled about 0.5.",
+        holds=[(over_time[0] > 95).sum() == 2, over_time[0].min() > 50],
     )
     page.says(
         "A motion inside one moment needs no attention over time; one across moments was learned only with it.",
@@ -194,7 +192,7 @@ def built_in(page: Page) -> None:
     )
     page.says("It is also more than half of the lead over the ViT, at both sizes;")
     page.says(
-        "to a ConvNet on CIFAR-10 the order of the pixels is worth about four times as many images",
+        "to a ConvNet with 2,000 images of CIFAR-10 the order of the pixels is worth about four times as many",
         holds=abs(scrambled[1] - whole[0]) < 1,
     )
     page.says(
@@ -214,7 +212,7 @@ def given(page: Page) -> None:
         "are trained alike, with 500 to 32,000 images",
         "test accuracy against the number of labelled images, 500 to 32,000",
         "In each panel two arrows lead from the ConvNet, with 500 and with 2,000 images, to the line of the ViT at the "
-        "same height.",
+        "same height",
         "Scramble all of CIFAR-10 in the same way",
         "its patches of 16 by 16 pixels have changed places",
         "The control has 500 and 2,000 images of one set.",
@@ -234,7 +232,7 @@ def given(page: Page) -> None:
         "has 77.9 % (table 5)",
         "between 9 and 90 million images a ViT-B/32 overtakes a ResNet-50 (published)",
         "After pre-training on 9 million images of JFT (Google's own unpublished set) a ViT-B/32 was far below",
-        "TimeSformer without it loses 0.5 points on Kinetics-400, where one frame often shows the class, and 21.9 on "
+        "a TimeSformer that reads each frame alone loses 0.5 points on Kinetics-400, where one frame often shows the class, and 21.9 on "
         "Something-Something-V2",
         because="cited",
     )
