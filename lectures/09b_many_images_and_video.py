@@ -490,7 +490,7 @@ frame, factorised: in order nearly 1 with two seeds and a little above 0.5 with 
 # %% [markdown]
 # With two frames in a tubelet one moment shows the direction: turn each tubelet round, and at least 99.9 % of the answers become the opposite ones.
 #
-# With one frame and no attention over time the logits are a mean of votes, one for each moment, and a vote sees one frame. The digit starts anywhere and wraps round, so frame 5 of an upward clip is distributed like frame 5 of a downward one: on average no vote can prefer a direction, and votes that scatter only add to the loss. The best is equal logits, $\ln 4$, the loss of guessing; below it training can only learn clips by heart. (Why scatter costs: cross-entropy is convex in the logits, so its mean is at least its value at their means. That is Jensen's inequality.)
+# With one frame and no attention over time the logits are a mean of votes, one for each moment, and a vote sees one frame. The digit starts anywhere and wraps round, so the fifth frame of an upward clip is distributed like that of a downward one: on average no vote can prefer a direction, and votes that scatter only add to the loss. The best is equal logits, $\ln 4$, the loss of guessing; below it training can only learn clips by heart. (Why scatter costs: cross-entropy is convex in the logits, so its mean is at least its value at their means. That is Jensen's inequality.)
 #
 # With one frame, factorised, shuffling leaves 50 %. Only the direction is lost: the axis is still right in at least 99 % ([evidence](evidence/09.ipynb#time)).
 #
