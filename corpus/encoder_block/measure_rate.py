@@ -128,6 +128,7 @@ def measure_rate(train, rates, seeds, base_loss):
     ),
     ("nan_learned", measured((LEARNED, "learned = [not loss >= base_loss for loss in final]"))),
     ("nan_learned", measured((LEARNED, "learned = [loss < base_loss or loss != loss for loss in final]"))),
+    ("nan_skipped", measured(("train(rate, seed)[-1]", "[loss for loss in train(rate, seed) if loss == loss][-1]"))),
     ("nan_left_out", measured((LEARNED, "learned = [loss < base_loss for loss in final if loss == loss]"), ("/ len(seeds)", "/ max(1, len(learned))"))),
     (
         "first_that_failed",

@@ -106,6 +106,9 @@ def _case(inputs: dict, text: str, mode: str = "call") -> Case:
 def share_of_runs(rng):
     yield _case(_inputs(rng, 3, ALL, ONE_FAILS, ONE_FAILS, ONE_FAILS, ALL_FAIL), "five rates, three seeds", "share")
     yield _case(_inputs(rng, 5, ONE_FAILS, ONE_FAILS, ONE_FAILS, ALL), "four rates, five seeds", "share")
+    late = _inputs(rng, 3, ONE_FAILS, ALL_FAIL, ALL)
+    late["losses"][np.isnan(late["losses"][:, :, -1]), -2] = 0.25
+    yield _case(late, "three rates, three seeds: a run fell below the base, and then diverged", "share")
 
 
 @exercise.group(
@@ -128,6 +131,7 @@ exercise.group(
     calls=lambda rng: _case(_inputs(rng, 3, ALL, ONE_FAILS, ALL, ALL_FAIL), "what your function trained", "calls"),
 )
 LEARNED = "final < base_loss"
+LAST_NUMBER = "np.apply_along_axis(lambda run: run[~np.isnan(run)][-1], -1, losses)"
 REACHED = "tried[np.cumprod(share[order] == 1) > 0]"
 
 exercise.mistakes(
@@ -144,6 +148,9 @@ exercise.mistakes(
     )
     | "The losses of all seeds become one number, such as their mean, before you compare. So good seeds can hide one "
     "that failed." | "Two seeds end at 0.2 and at 2.3, the base is 1.6. How many of them learned?",
+    nan_skipped=edit("losses[:, :, -1]", LAST_NUMBER)
+    | "Where a run ends in NaN, a loss before the NaN decides. Such a run diverged: it has not learned."
+    | "Which entry of the list is the last one?",
     nan_left_out=edit("learned.mean(axis=1)", "learned.sum(axis=1) / np.maximum(1, (~np.isnan(final)).sum(axis=1))")
     | "A run that ends in NaN is left out of the share. It was tried and did not learn: divide by the number of all "
     "seeds." | "How many seeds does a rate with one NaN have?",
