@@ -144,6 +144,11 @@ TOKENS_SHUFFLED = "compute(x[:, permutation])"
 RESULT_SHUFFLED = "compute(x)[:, permutation]"
 VERDICT = "np.abs(apart).max() <= tolerance"
 ONE_SEQUENCE = "Only one sequence of the batch is compared."
+A_SHARE = "The difference is divided by the size of the result. `tolerance` is a difference, not a share."
+ADDED_UP = (
+    "The differences of all entries are added up, as in a norm or a sum: many small ones together exceed the "
+    "tolerance. Compare the largest one."
+)
 ONE_FEATURE = "Only one feature of each token is compared."
 
 
@@ -182,7 +187,11 @@ def tolerance(rng):
         *pair("a thousandth of each token", (1e-3, 2e-3), level=1e-3),
     ]
     mixed = drawn_until(_default_after_a_large_one, lambda: _in_any_order(rng, cases))
-    return [*mixed, _judged(rng, faint, tolerance=0.0)]  # the same row is added to each token: equal to the last bit
+    return [
+        *mixed,
+        _judged(rng, faint, tolerance=0.0),  # the same row is added to each token: equal to the last bit
+        _judged(rng, faint, ROWS, tolerance=LARGE, apart=0.002),  # no sum, and no share of a result, exceeds it
+    ]
 
 
 @exercise.group("one entry, feature, token or sequence that differs", must_fail_for=("first_token_only",))
@@ -223,7 +232,7 @@ def axes(rng):
             ("self-attention", SAME),
         )
     ]
-    return _in_any_order(rng, cases)
+    return [*_in_any_order(rng, cases), _judged(rng, "the mean token at every place", shape=(5, 5, 5))]
 
 
 @exercise.group("TensorFlow tensors")
@@ -262,10 +271,10 @@ exercise.mistakes(
     | "Large entries may differ by more than `tolerance`: a share of their size is added to it, as `np.allclose` does "
     "unless told otherwise." | "Which two tolerances does `np.allclose` have?",
     relative_only=edit(VERDICT, "np.abs(apart).max() <= tolerance * np.abs(compute(x)[:, permutation]).max()")
-    | "The difference is divided by the size of the result. `tolerance` is a difference, not a share.",
-    summed_up=edit(VERDICT, "np.sqrt((apart**2).sum()) <= tolerance")
-    | "The differences of all entries are added up, as in a norm or a sum: many small ones together exceed the "
-    "tolerance. Compare the largest one.",
+    | A_SHARE,
+    relative_entries=edit(VERDICT, "(np.abs(apart) / np.abs(compute(x)[:, permutation])).max() <= tolerance") | A_SHARE,
+    summed_up=edit(VERDICT, "np.sqrt((apart**2).sum()) <= tolerance") | ADDED_UP,
+    all_added=edit(VERDICT, "np.abs(apart).sum() <= tolerance") | ADDED_UP,
     no_absolute_value=edit(VERDICT, "apart.max() <= tolerance")
     | "The largest difference is taken with its sign, so that a large negative difference is not noticed: take "
     "absolute values.",
