@@ -151,10 +151,17 @@ WRONG = [
     ("one_special_forgotten", cutting(extra="(1 if b is None else 2)")),
     ("three_specials_always", cutting(extra="3")),
     (
-        "",
+        "cut_in_halves",
         cutting(
             cut="if b is None: a = a[:room]\n"
             "    elif len(a) + len(b) > room: a, b = a[: room - room // 2], b[: room // 2]"
+        ),
+    ),
+    (
+        "cut_in_halves_second_more",
+        cutting(
+            cut="if b is None: a = a[:room]\n"
+            "    elif len(a) + len(b) > room: a, b = a[: room // 2], b[: room - room // 2]"
         ),
     ),
     (
@@ -165,7 +172,7 @@ WRONG = [
         ),
     ),
     (
-        "",
+        "first_cut_to_half",
         cutting(cut="if len(a) + len(b or []) > room: a = a[: room if b is None else (room + 1) // 2]; b = b and b[: room - len(a)]"),
     ),
     (

@@ -73,7 +73,9 @@ exercise.group("hardly any room, hardly any tokens", edges=_packing((2, 3, 3), (
 LONGER, ROOM = "first if len(first) > len(second) else second", "max_length - 2 - pair"
 SHORTENED = f"while len(first) + len(second) > max(room, 0):\n    ({LONGER}).pop()"
 OVER = "if len(first) + len(second) > room:\n"
+LOWER_HALF, UPPER_HALF = (f"    kept = {half} if second else room\n" for half in ("room // 2", "(room + 1) // 2"))
 FRONT, END, SEGMENTS = "[cls_id, *first, sep_id]", "[*second, sep_id]", "[0] * len(front) + [1] * len(end)"
+HALVES = "Each segment gets half of the room, even if the other does not need its half."
 IDS, MASK, TYPES = "ids + [pad_id] * padding", "[1] * len(ids) + [0] * padding", "segments + [0] * padding"
 
 exercise.mistakes(
@@ -87,10 +89,14 @@ exercise.mistakes(
     )
     | "Both segments are cut in proportion. Cut one token at a time from the longer one, so that a short segment "
     "stays whole.",
-    cut_in_halves=edit(SHORTENED, OVER + "    first, second = first[: room - room // 2], second[: room // 2]")
-    | "Each segment gets half of the room, even if the other does not need its half.",
+    cut_in_halves=edit(SHORTENED, OVER + UPPER_HALF + "    first, second = first[:kept], second[: room - kept]")
+    | HALVES,
+    cut_in_halves_second_more=edit(
+        SHORTENED, OVER + LOWER_HALF + "    first, second = first[:kept], second[: room - kept]"
+    )
+    | HALVES,
     first_cut_to_half=edit(
-        SHORTENED, OVER + "    first = first[: room - room // 2]\n    second = second[: room - len(first)]"
+        SHORTENED, OVER + UPPER_HALF + "    first = first[:kept]\n    second = second[: room - len(first)]"
     )
     | "The first segment is cut to half of the room, even if the second does not need the other half.",
     second_cut_first=edit(LONGER, "second or first")
