@@ -346,7 +346,7 @@ def build_news_classifier(preprocess_handle, encoder_handle, num_classes=4, drop
         trainable: whether the encoder learns, too.
 
     Returns:
-        A tf_keras.Model, not compiled: strings (B,) -> probabilities (B, num_classes).
+        A tf_keras.Model, compiled or not: strings (B,) -> probabilities (B, num_classes).
     """
     ### BEGIN SOLUTION
     text = tf_keras.layers.Input(shape=(), dtype=tf.string, name="text")  # (B,)
