@@ -68,6 +68,7 @@ def linear_baseline(train_texts, train_labels, texts):
     return model.fit(train_texts, train_labels).predict_proba(texts)[:, 1]
 """,
     ),
+    ("stop_words_left_out", RIGHT.replace("(1, 2)", '(1, 2), stop_words="english"')),
     (
         "single_words_only",
         RIGHT.replace("TfidfVectorizer(ngram_range=(1, 2))", "TfidfVectorizer()"),

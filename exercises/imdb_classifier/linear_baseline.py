@@ -16,9 +16,9 @@ def _reviews(rng, words: list[str], count: int) -> list[str]:
     ]
 
 
-def _inputs(rng, count: int, tried: int, words: int = 9) -> dict:
+def _inputs(rng, count: int, tried: int, words: int = 9, known: Sequence[str] = WORDS) -> dict:
     """Training reviews whose labels depend on one word and on one pair of words, and reviews to judge."""
-    chosen = pick(rng, WORDS, words)
+    chosen = pick(rng, known, words)
     train = _reviews(rng, chosen, count)
     labels = np.array([int(chosen[0] in text or f"{chosen[1]} {chosen[2]}" in text) for text in train])
     labels[:2] = 0, 1
@@ -44,6 +44,8 @@ def _in_order(rng) -> dict:
         ],
     }
 
+
+STOP_WORDS = ("not", "very", "this", "too", "only")
 
 # What scikit-learn's solver leaves open (1e-4 at most in what was tried), ten times over.
 exercise = Exercise("linear_baseline", own_probe=True, tolerance=0.002)
@@ -106,6 +108,7 @@ exercise.group(
     values=lambda rng: [
         Case(_inputs(rng, 24, 7), "24 reviews to learn from, 7 to judge"),
         Case(_inputs(rng, 41, 11, words=13), "41 reviews to learn from, 11 to judge"),
+        Case(_inputs(rng, 24, 7, known=(*STOP_WORDS, *WORDS[:4])), "24 reviews with words such as “not” and “very”"),
     ],
 )
 exercise.group(
@@ -157,6 +160,12 @@ exercise.mistakes(
     | "The settings are the lecture's (`min_df`, `sublinear_tf`, `C`, solver). Take defaults for all but the pairs.",
     other_penalty=edit("np.append(np.ones(x.shape[1] - 1), 0.0)", "np.append(np.full(x.shape[1] - 1, 0.1), 0.0)")
     | "The logistic regression has `C=10`. Leave it at its default, 1.",
+    stop_words_left_out=edit(
+        r're.findall(r"\b\w\w+\b", text.lower())',
+        r'[word for word in re.findall(r"\b\w\w+\b", text.lower()) if word not in STOP_WORDS]',
+    )
+    | "Common words such as “not” and “very” are left out (`stop_words`). Defaults keep them."
+    | "Which argument of the vectorizer did you set besides `ngram_range`?",
     sublinear=edit("table = counts * idf", "table = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0) * idf")
     | "The counts are replaced by their logarithms (`sublinear_tf=True`), which is not the default.",
     fitted_anew=edit("weighed(new, place, idf)", f"weighed(new, place, {ANEW})")
