@@ -293,6 +293,15 @@ def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2,
     return keras.Model(ids, keras.layers.Dense(1, activation="sigmoid")(h))
 """,
     ),
+    (
+        "unknown_unheard",
+        model(attended="attention(query=x, value=x, attention_mask=ops.expand_dims(ops.greater(ids, 1), 1))"),
+    ),
+    (
+        "attention_causal",
+        model(attended="attention(x, x, attention_mask=(ids != 0)[:, None], use_causal_mask=True)"),
+    ),
+    ("gelu_inside", TWO_SUMS.replace("relu", "gelu", 1).format(norm1="norm1(x + a)", read="x", norm2="norm2(x + f)")),
     ("attention_unmasked", model(attended="attention(x, x)")),
     (
         "attention_unmasked",  # by position the mask lands in query_mask

@@ -21,6 +21,7 @@ ROUNDED = 1e-3  # gradients below it are what rounding leaves: a softmax over on
 APART = 2e-5  # probabilities further apart than this differ by more than rounding
 LIVELY = 0.1  # and further apart than this, in a model whose weights let its parts make a difference
 TRIES = 8  # random weights to look for such ones
+BOTH = "before and after"
 LOOKS = 4  # models whose results decide which reviews are alike: in one of them a unit of a ReLU may be silent
 
 
@@ -245,16 +246,18 @@ def _shaken_rows(built: _Classifier, run: Callable[[], Any], word: int, rows: in
 
 
 def _moved(built: _Classifier, run: Callable[[], np.ndarray], inputs: Mapping[str, Any]) -> np.ndarray:
-    """What `run` gives before and after the vector of a word, and that of the padding, is changed: (2, 2, B, …)."""
-    words = (inputs["word"], 0)
+    """What `run` gives before and after the vector of a word, of padding, and of [UNK] is changed: (3, 2, B, …)."""
+    words = (inputs["word"], 0, 1)
     return np.array([_shaken_rows(built, run, word, inputs["vocab_size"], inputs["weights"]) for word in words])
 
 
 def _heard(moved: np.ndarray, where: np.ndarray) -> str:
-    """Whose vectors change what `_moved` gives at the chosen places: those of words, those of padding."""
-    words, padding = (np.abs(after - before)[where].max(initial=0) > APART for before, after in moved)
+    """Whose vectors change what `_moved` gives at the chosen places: those of words, of padding, of [UNK]."""
+    words, padding, unknown = (np.abs(after - before)[where].max(initial=0) > APART for before, after in moved)
+    if words and not padding:
+        return "the words" if unknown else "the words but [UNK]"
     if words:
-        return "the words and the padding" if padding else "the words"
+        return "the words and the padding"
     return "the padding" if padding else "nothing else"
 
 
@@ -277,14 +280,22 @@ def _padding(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[],
 
 def _padding_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
     ids, is_told = inputs["ids"], "attention" in made
-    others = (ids != 0) & (ids != inputs["word"])
+    others = ~np.isin(ids, (0, 1, inputs["word"]))
+    ahead = others & ((ids == inputs["word"]).cumsum(axis=1) == 0)  # of a word that changes
     everywhere = np.full(len(ids), True)
     return {
         "reviews with another result": _changed(_of_looks(inputs, made, "pairs", 2)),
         "what the attention reads": _heard(taken(made, "attention"), others) if is_told else "the words",
+        "which words it reads": _sides(taken(made, "attention")[0], others, ahead) if is_told else BOTH,
         "what the mean reads": _heard(taken(made, "mean"), everywhere) if is_told else "the words",
         "result of padding alone": "finite" if np.isfinite(taken(made, "padding")).all() else "not finite",
     }
+
+
+def _sides(moved: np.ndarray, others: np.ndarray, ahead: np.ndarray) -> str:
+    """Whether a word that changes is read by others `ahead` of it, too, where it is read at all."""
+    apart = np.abs(moved[1] - moved[0])
+    return "those before" if apart[others].max() > APART >= apart[ahead].max() else BOTH
 
 
 def _watch(layer: Any, built: _Classifier, ids: np.ndarray) -> Callable[[], np.ndarray]:
@@ -410,7 +421,8 @@ def _build_classifier(namespace: Mapping[str, Any], inputs: Mapping[str, Any], m
 CLASSIFIER_FACTS = (
     *("shape of the result", "range of the results", "result of a second call", "result of a review alone"),
     *("first review with the same result", "reviews with another result", "result of padding alone"),
-    *("what the attention reads", "what the mean reads", "gradients of the weights", "result inside tf.function"),
+    *("what the attention reads", "which words it reads", "what the mean reads"),
+    *("gradients of the weights", "result inside tf.function"),
     *relus.RIGHT,
 )
 

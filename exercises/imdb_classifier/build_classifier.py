@@ -1,5 +1,7 @@
 """Lab 06, exercise `build_classifier`."""
 
+import math  # noqa: F401 - mistakes use it
+
 import numpy as np
 
 from autograder.declare import Case, Exercise, edit, seen
@@ -37,6 +39,7 @@ exercise = Exercise(
 # may hear. Which reviews are alike, and which are changed, is drawn.
 PADDING = {
     "what the attention reads": "the words",
+    "which words it reads": "before and after",
     "what the mean reads": "the words",
     "result of padding alone": "finite",
 }
@@ -194,8 +197,15 @@ def _given_numbers(rng) -> dict:
     """Weights with which the probabilities of nine reviews are far from each other, from 0 and from 1."""
     sizes = {name: TINY[name] for name in ("vocab_size", "d_model", "d_ff")}
     width, inner = TINY["d_model"], TINY["d_ff"]
-    spreads = {"words": LARGE, "inner": width**-0.5, "inner_bias": WIDE, "outer": inner**-0.5, "hidden": 1 / WIDE}
-    spreads |= {"hidden_bias": 1, "last": 0.5, "last_bias": 1, "gain": 0.3 * WIDE, "shift": 0.5 * WIDE}
+    spreads = {"words": LARGE, "inner": width**-0.5 / WIDE, "inner_bias": 1, "outer": WIDE * inner**-0.5}
+    spreads |= {
+        "hidden": 1 / WIDE,
+        "hidden_bias": 1,
+        "last": 0.5,
+        "last_bias": 1,
+        "gain": 0.3 * WIDE,
+        "shift": 0.5 * WIDE,
+    }
 
     def draw() -> dict:
         drawn = {name: spreads[name] * normal(rng, *shape) for name, shape in given_shapes(**sizes).items()}
@@ -217,7 +227,8 @@ def given(rng):
 
 SHAPE = "str((len(ids), 1))"
 MEAN = "masked_mean(block, ids)"
-INNER, OUTER = 'np.maximum(tokens @ w["inner"] + w["inner_bias"], 0)', 'inner @ w["outer"] + shift'
+SUMS = 'tokens @ w["inner"] + w["inner_bias"]'
+INNER, OUTER = f"np.maximum({SUMS}, 0)", 'inner @ w["outer"] + shift'
 SUM_1, SUM_2 = "normalised(x + heard, gain, shift)", "normalised(tokens + changed, gain, shift)"
 PROBABILITY = """1 / (1 + np.exp(-(units @ w["last"] + w["last_bias"])))"""
 EVERYWHERE = ("ids != 0", "np.ones_like(ids, bool)")
@@ -241,6 +252,12 @@ exercise.mistakes(
     attention_mask_inverted=edit(ALL_CHANGED)
     | seen({"what the attention reads": "the padding"})
     | "The words attend to the padding and to nothing else: True means may attend, here and in Keras.",
+    unknown_unheard=seen({"what the attention reads": "the words but [UNK]"})
+    | "No word attends to [UNK], id 1. Only padding, id 0, is left out."
+    | "Which ids does your mask let through? [UNK] stands for a word.",
+    attention_causal=seen({"which words it reads": "those before"})
+    | "A word attends to those before it and to none behind it: the mask is causal. A classifier reads the whole "
+    "review.",
     pooling_unmasked=edit(ALL_CHANGED, EVERYWHERE)
     | seen({"what the mean reads": "the words and the padding"})
     | "The attention is masked, but padding gets into the mean over the tokens (`GlobalAveragePooling1D` without a "
@@ -288,9 +305,11 @@ exercise.mistakes(
     feed_forward_not_added=edit("tokens + changed", "changed")
     | seen({"without the feed-forward network's result": "nothing is left"})
     | "The feed-forward network's output replaces its input. It should be added to it.",
-    no_relu=edit(INNER, 'tokens @ w["inner"] + w["inner_bias"]')
+    no_relu=edit(INNER, SUMS)
     | seen({"feed-forward network, hidden layer": "no ReLU"})
     | "The feed-forward network's hidden layer has no ReLU. Two layers without one are a single linear map.",
+    gelu_inside=edit(INNER, f"np.vectorize(lambda z: z * (1 + math.erf(z / 2**0.5)) / 2)({SUMS})")
+    | "The feed-forward network has a GELU, as in BERT; the table says ReLU.",
     relu_on_the_result=edit(OUTER, f"np.maximum({OUTER}, 0)")
     | seen({"feed-forward network, its result": "not negative"})
     | "The feed-forward network's second layer has a ReLU, too: then it can only add what is positive.",
