@@ -90,6 +90,16 @@ def merge_patches(patches, height, width, channels):
 
 WRONG = [
     ("reshape_alone", join("(-1, r, c, p, p, channels)", "(0, 1, 2, 3, 4, 5)")),
+    (
+        "square_grid",
+        """
+def merge_patches(patches, height, width, channels):
+    p = round((patches.shape[-1] // channels) ** 0.5)
+    side = round(patches.shape[1] ** 0.5)
+    x = ops.transpose(ops.reshape(patches, (-1, side, side, p, p, channels)), (0, 1, 3, 2, 4, 5))
+    return ops.reshape(x, (-1, height, width, channels))
+""",
+    ),
     ("columns_first", join("(-1, c, r, p, p, channels)", "(0, 2, 3, 1, 4, 5)")),
     ("pixels_turned", join("(-1, r, c, p, p, channels)", "(0, 1, 4, 2, 3, 5)")),
     ("channels_first", join("(-1, r, c, channels, p, p)", "(0, 1, 4, 2, 5, 3)")),

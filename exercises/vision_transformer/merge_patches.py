@@ -75,6 +75,9 @@ LAYOUT = {
 }
 
 exercise.mistakes(
+    square_grid=edit("rows, columns = height // size, width // size", "rows = columns = math.isqrt(patches.shape[1])")
+    | "You take as many rows as columns of patches. How many there are follows from height and width."
+    | "How many patches stand in a row of an image that is one patch high?",
     **layout_mistakes(LAYOUT),
     read_as_an_image=edit(
         PIECES,
