@@ -84,6 +84,7 @@ WRONG = [
     ("cls_counted", edited(PLAIN, ('name not in ("self", "cls")', 'name != "self"'))),
     ("capitals_counted", edited(PLAIN, (" if name[0].islower()]", "]"))),
     ("small_throughout", edited(PLAIN, ("name[0].islower()", "name.islower()"))),
+    ("lines_of_spaces_counted", edited(PLAIN, ('line.strip() != ""', 'line != ""'))),
     ("blank_lines_counted", edited(PLAIN, ("bodies[i].splitlines()", "bodies[i].strip().splitlines()"), ('if line.strip() != "":', "if True:"))),
     ("", edited(PLAIN, ("name[0].islower()", "name[0].isupper()"))),
     ("", edited(PLAIN, ('if line.strip() != "":', "if True:"))),

@@ -182,7 +182,7 @@ exercise.mistakes(
     "sum first, or divide the logits by the temperature." | "What is the sum of the square roots of ½, ¼ and ¼?",
     always_the_largest=edit("nucleus_of(softmax(logits / temperature), p)", "1.0 * (logits == logits.max())")
     | seen({"chance": "the same text from another seed"}, see="10#sample")
-    | "The most probable token is taken where `rng` should draw. Only temperature 0 asks for it.",
+    | "Every draw gives the most probable token, as only temperature 0 should: let `rng` draw.",
     one_minus_p=edit("softmax(logits / temperature), p)", "softmax(logits / temperature), 1 - p)")
     | seen({"chance": "the same text from another seed"}, see="10#sample")
     | "The nucleus has the mass 1 − p. Its mass is p: a small p leaves few tokens."

@@ -73,6 +73,10 @@ NOTHING_TO_COUNT = [
     ("def {f}(self):", "\n\n    return MAXIMUM\n\n"),
     ("def {f}(self, {a}):", "\n    pass\n"),
 ]
+INDENTED = [
+    ("def {f}({a}):", "\n    {b} = {a}\n    \n    return {b}\n"),
+    ("def {f}({a}, {b}):", "\n    print({a})\n  \n\n    return {b}\n    "),
+]
 BROKEN = [
     ("def {f}({a}):", "\n    return ({a}\n"),
     ("def {f}({a}):", "\n    return {a}\nprint({a})\n"),
@@ -97,6 +101,7 @@ def _written(rng, templates, ended=None, times=1):
 def real(rng):
     yield Case(_written(rng, [*READ[:3], READ[-1]]), "four functions")
     yield Case(_written(rng, READ, times=2), "sixteen functions")
+    yield Case(_written(rng, INDENTED), "two functions with lines of spaces alone")
 
 
 @exercise.group("nothing to count")
@@ -112,6 +117,9 @@ def broken(rng):
 
 
 exercise.mistakes(
+    lines_of_spaces_counted=edit("bool(line.strip())", "bool(line)")
+    | "A line that holds only spaces is counted. It is blank, too."
+    | "What does `strip` leave of such a line?",
     unended_counted=edit("parsed(prompt, body) if end else None", "parsed(prompt, body)", see="10#sample")
     | "A body that did not end is counted as Python. It was cut off: what it would have become is not known."
     | "What does `ended` say, and when does a body count?",
