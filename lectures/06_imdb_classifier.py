@@ -550,7 +550,7 @@ plots.show(figure, alt="In the sample the Transformer lives on the order of the 
     + "; ".join(f"{'IMDB' if source == 'real' else source}, {name} {before:.3f} and {after:.3f}" for (source, name), (before, after) in verdict.items()) + ".")
 
 # %% [markdown]
-# In the sample the Transformer falls from 0.972 to 0.729: it had read the order. Four of ten reviews there can be judged by single words; with the others guessed it would have 0.4 + 0.6/2 = 0.70. On IMDB 0.8721 stays 0.8721, and 77 of 24,996 answers change, one in 325. ([Lecture 6b](06b_judging_a_classifier.ipynb#mcnemar) repeats it with three networks: 15, 6 and 12 of 4,596 change.)
+# In the sample the Transformer falls from 0.972 to 0.729: it had read the order. Four of ten reviews there can be judged by single words; with the others guessed it would have 0.4 + 0.6/2 = 0.70. On IMDB 0.8721 stays 0.8721, and 77 of 24,996 answers change, one in 325. ([Lecture 6b](06b_judging_a_classifier.ipynb#order) repeats it with three networks: 15, 6 and 12 of 4,596 change.)
 #
 # The architecture is the same, with its positions and its attention. So it *can* read order, and of film reviews it hardly does. And there is something to read: pairs lose 2.7 points when the words are shuffled (their order is worth less than that: single words are 1.6 points behind in [lecture 6b](06b_judging_a_classifier.ipynb#order)).
 #
@@ -647,7 +647,7 @@ print("mean of an empty review:", float(mean(np.ones((1, 4, 1), "float32"), mask
 #
 # <details><summary>4. Shuffling the words leaves the accuracy of a model as it is. Does the model ignore their order?</summary>
 #
-# You cannot tell from the accuracy: as many answers may have become correct as became wrong. Count the answers that change; [lecture 6b](06b_judging_a_classifier.ipynb#mcnemar) begins there.
+# You cannot tell from the accuracy: as many answers may have become correct as became wrong. Count the answers that change, as [lecture 6b](06b_judging_a_classifier.ipynb#order) does.
 #
 # </details>
 #

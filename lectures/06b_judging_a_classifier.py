@@ -70,9 +70,7 @@ np.set_printoptions(precision=4, suppress=True)
 #
 # ## 1 · Only the disagreements count
 #
-# Lecture 6 shuffled the words of each review, and its Transformer hardly noticed. How do you show *that*? Here are three encoders of the same recipe with other seeds, and
-# 4,596 reviews of 685 films, held back so that training has seen no other review of these films. Each reads every review twice: in order, and with all words shuffled. All answers are
-# recorded (`python experiments/imdb_controls.py`); `correct` says which reviews a model classifies correctly:
+# The 4,596 reviews of 685 films were held back so that training has seen no other review of these films. All answers are recorded (`python experiments/imdb_controls.py`); `correct` says which reviews a model classifies correctly:
 
 # %%
 record = recorded.load("imdb_controls")["results"]
@@ -90,19 +88,14 @@ def correct(name, reading="in order"):
     return (probabilities(name, reading) > 0.5) == labels  # (runs, N)
 
 
-for seed, (before, after) in enumerate(zip(correct("last 200 words"), correct("last 200 words", "shuffled"), strict=True)):
-    print(f"encoder, seed {seed}: in order {before.mean():.4f}, shuffled {after.mean():.4f}; {np.sum(before != after):2} answers change")
 pairs, words = correct("words and pairs"), correct("words")
 print(f"words and pairs {pairs.mean():.4f}, words {words.mean():.4f}; chance ±{1.96 * np.sqrt(0.9 * 0.1 / len(labels)):.3f}")
 
 # %% [markdown]
-# Look at seed 1: 0.8745 in order, 0.8745 shuffled. The two accuracies alone prove nothing: 400 answers could have become correct, and 400 others wrong. The last column tells. **15, 6 and 12** of 4,596 answers change; the order of
-# all its words decides one answer in three hundred, or fewer. You learn this only because each network read *the same reviews* twice.
-#
-# Compare two different models in the same way. The margin of ±0.009 answers the question "what if there had been other reviews?" for *one* model. But both models read the same reviews, and a review that
+# The margin of ±0.009 answers the question "what if there had been other reviews?" for *one* model. But both models read the same reviews, and a review that
 # both classify correctly, or neither, does not tell which is better. Count the others: **b** reviews that only the first model classifies correctly, **c** reviews that only the second does. If the models are equally good, each of these b + c reviews is like the toss of a coin. A comparison on the same reviews is a **paired test**; this one is **McNemar's test** (McNemar, 1947):
 #
-# $$\chi^2 = \frac{(b-c)^2}{b+c},\qquad\text{and a value of 3.84 or more occurs by chance in one case of 20.}$$
+# $$\chi^2 = \frac{(b-c)^2}{b+c},\qquad\text{and a value of 3.84 or more occurs by chance in one case of 20, if the models are equally good.}$$
 #
 # How often equally good models differ at least this much is called **p**; a $\chi^2$ of 3.84 is p = 0.05.
 
@@ -122,24 +115,23 @@ print(f"b = {b}, c = {c}: chi square {(b - c) ** 2 / (b + c):.1f}, exact p = {bi
 print(f"1,036 to 964: p = {binomtest(1036, 2000).pvalue:.2f}")
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
-figure, ax = plt.subplots(figsize=(8.2, 1.9))
-encoder, mixed = correct("last 200 words")[0], correct("last 200 words", "shuffled")[0]
-bars = {"words and pairs | words": (pairs[0], words[0]), "encoder, seed 0: in order | shuffled": (encoder, mixed)}
-parts = {"both correct": ("mask", ""), "only the first": ("query", ""), "only the second": ("accent", "//"), "both wrong": ("neutral", "")}
-counted = []
-for line, (one, other) in enumerate(bars.values()):
-    sizes, start = [np.sum(one & other), np.sum(one & ~other), np.sum(~one & other), np.sum(~one & ~other)], 0
-    for (label, (role, hatch)), size in zip(parts.items(), sizes, strict=True):
-        ax.barh(line, size, left=start, height=0.55, color=diagrams.PALETTE[role], hatch=hatch, edgecolor=diagrams.PALETTE["ink"], linewidth=0.4, label=None if line else label)
+both, neither = int(np.sum(pairs & words)), int(np.sum(~pairs & ~words))
+figure, axes = plt.subplots(2, 1, figsize=(8.2, 2.8))
+parts = {"both correct": (both, "mask", ""), "only pairs": (b, "query", ""), "only words": (c, "accent", "//"), "both wrong": (neither, "neutral", "")}
+for ax, kinds in zip(axes, (parts, ("only pairs", "only words")), strict=True):
+    start = 0
+    for label in kinds:
+        size, role, hatch = parts[label]
+        ax.barh(0, size, left=start, height=0.6, color=diagrams.PALETTE[role], hatch=hatch, edgecolor=diagrams.PALETTE["ink"], linewidth=0.4, label=f"{label}: {size:,}")
         start += size
-    counted.append(sizes)
-    ax.text(start + 60, line, f"{sizes[1]} : {sizes[2]}", va="center")
-ax.set_yticks(range(2), list(bars))
-ax.set(xlabel="reviews", xlim=(0, 5100), ylim=(1.5, -0.5))
-ax.grid(visible=False)
-ax.legend(loc="lower center", bbox_to_anchor=(0.45, 1), ncols=4)
-plots.show(figure, alt="Accuracy looks at the whole bar, McNemar's test only at the narrow coloured part. For two comparisons, how many of 4,596 reviews are classified correctly by both, by one alone, by neither: "
-    + "; ".join(f"{name}, {', '.join(map(str, sizes))}" for name, sizes in zip(bars, counted, strict=True)) + ".")
+    ax.set(yticks=[], xlim=(0, start), ylim=(-0.4, 0.4))
+    ax.grid(visible=False)
+axes[0].set_title("all reviews", loc="left")
+axes[1].set_title("the disagreements, enlarged", loc="left")
+axes[1].set_xlabel("reviews")
+figure.legend(*axes[0].get_legend_handles_labels(), loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4)
+plots.show(figure, alt=f"{both + neither:,} reviews say nothing about which is better; {b + c} do. Above, of all {len(labels):,} reviews, those that both models classify correctly, only pairs, only words, "
+    f"neither: {both:,}, {b}, {c}, {neither}. Below, the {b} and {c} alone.")
 
 # %% [markdown]
 # So the answer is yes: the margins overlap, and the test decides without one new review.
@@ -159,7 +151,7 @@ plots.show(figure, alt="Accuracy looks at the whole bar, McNemar's test only at 
 #
 # <details><summary>Answer</summary>
 #
-# These runs do not show it: with the other two seeds the encoder *without* positions is ahead. Each test is correct about its two networks. But the question is about the *recipe* (model and settings), and each was trained only three times.
+# These runs do not show it: with the other two seeds the encoder *without* positions is ahead, and the three together have 2,022 to 1,948, a difference of 0.1 points. Each test is correct about its two networks. But the question is about the *recipe* (model and settings), and each was trained only three times.
 #
 # </details>
 
@@ -236,7 +228,7 @@ averaged = [run.mean(axis=0, keepdims=True) for run in (last, first)]
 print("last minus first, seeds averaged: {:+.4f}, {:+.4f} to {:+.4f}".format(*difference_interval(*averaged, films)))
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
-against = {"words and pairs − words": (pairs, words), "last 200 − first 200 words": (last, first), "words − encoder": (words, last), "words and pairs − encoder": (pairs, last)}
+against = {"words and pairs − words": (pairs, words), "last 200 − first 200 words": (last, first), "words (whole review) − encoder (200 words)": (words, last), "pairs (whole review) − encoder (200 words)": (pairs, last)}
 found = {name: difference_interval(*both, films) for name, both in against.items()}
 figure, ax = plt.subplots(figsize=(7.2, 2.5))
 for line, (mean, low, high) in enumerate(found.values()):
@@ -249,11 +241,11 @@ ax.set(xlabel="difference of the accuracies, films and seeds drawn again", ylim=
 plots.show(figure, alt="Three differences are far from zero; which end of a review to keep is not certain. Differences with 95 % intervals: " + "; ".join(f"{name} {mean:+.4f} ({low:+.4f} to {high:+.4f})" for name, (mean, low, high) in found.items()) + ".")
 
 # %% [markdown]
-# Three of the four intervals are far from zero: pairs beat words, and both beat the encoder. In the last two rows counting read whole reviews and the encoder 200 words. Where all of them read the last 200, the accuracies have the same order (0.8985, 0.8825 and 0.8768 on the test split, lecture 6); without a paired interval that is a hint and no test.
+# Three of the four intervals are far from zero: pairs beat words, and both beat the encoder, which reads less of each review. Where all of them read the last 200, the accuracies have the same order (0.8985, 0.8825 and 0.8768 on the test split, lecture 6); without a paired interval that is a hint and no test.
 #
-# The interval for the last against the first 200 words reaches from −0.0005 to +0.0181. The last 200 words are probably better, but this is not certain. With one kind of chance at a time the difference looked certain: Welch's test had p = 0.024, and with averaged seeds the interval began at +0.0010. With both kinds it is not.
+# The interval for the last against the first 200 words reaches from −0.0005 to +0.0181. With averaged seeds it began at +0.0010, and Welch's test had p = 0.024. Both chances together put the lower end at about zero, and three seeds a recipe do not fix that end to a tenth of a point: five more would decide more than any test.
 #
-# In a report you write: *pairs are ahead of single words by 1.6 points (95 % interval 0.9 to 2.2; 4,596 reviews, films drawn again)*.
+# In a report you write: *pairs are ahead of single words by 1.6 points (95 % interval 0.9 to 2.2; 4,596 reviews, films drawn again; penalties chosen on these reviews)*.
 #
 # **Pair the reviews, repeat the seeds, report one interval.**
 
@@ -270,7 +262,7 @@ plots.show(figure, alt="Three differences are far from zero; which end of a revi
 #
 # <details><summary>Answer</summary>
 #
-# Nearly all: 93 % of the negative and 99 % of the positive ones. The accuracy on them is higher, by 1.2 points.
+# Nearly all: 93 % of the negative and 99 % of the positive ones. In this one draw the accuracy on them is higher, by 1.2 points.
 #
 # </details>
 
@@ -283,8 +275,8 @@ for split in ("at random", "by title"):
     print(f"{split:10} {', '.join(share):28} {alone['validation']:12.3f} {alone['test']:10.3f}")
 
 # %% [markdown]
-# Both rows are the same kind of model, trained on all reviews that are not held back; only the split differs. At random it promises 1.2 points too much: nearly every film is known, and the name of an actor may give the verdict away.
-# By title no film is shared, and promise and test agree within chance.
+# Both rows are the same kind of model, trained on all reviews that are not held back; only the split differs. At random nearly every film is known, and the name of an actor may give the verdict away; by title no film is shared.
+# One draw of each split promises 1.2 points too much and 0.1. Chance moves each of these by about one point, so the accuracies do not tell leakage from luck. The shares of known films do not depend on luck.
 #
 # **Count, in each class, what the held-back reviews share with training.**
 
@@ -293,7 +285,7 @@ for split in ("at random", "by title"):
 #
 # ## 5 · Does it use the order?
 #
-# Section 1 shuffled the words for the encoder. Would the experiment show it if a model *did* use their order? Counted pairs are the control.
+# Lecture 6 shuffled the words that its Transformer reads, and it hardly noticed. How do you show *that*? And would the experiment show it if a model *did* use their order? Counted pairs are the control; the encoder has three seeds of one recipe.
 
 # %% [markdown]
 # **Calculate.** A model is correct on 4,010 of 4,596 reviews in order, and on 4,010 shuffled. Its answer changes on 230 reviews. How many became correct? Does the model use the order?
@@ -315,7 +307,7 @@ for name in ("words and pairs", "last 200 words"):
 # %% [markdown]
 # Pairs lose 2.8 points, so this model uses the order, and the experiment shows it. The order is worth less than that: a model trained on single words is only 1.6 points behind.
 #
-# The encoder has positions and attention, and could use the order; in lecture 6 the same network does, on the sample. In these reviews it hardly does, although pairs show that the order is worth something.
+# The encoder has positions and attention, and could use the order; in lecture 6 the same network does, on the sample. In these reviews 15, 6 and 12 of its 4,596 answers change: the order of all its words decides one answer in three hundred, or fewer.
 #
 # **Count the changed answers and not only the accuracy: shuffled words change hardly any answer of this encoder.**
 
@@ -331,7 +323,7 @@ for name in ("words and pairs", "last 200 words"):
 # The linear model is shown with two penalties on its weights, C = 30 (weak) and C = 1 (strong); nothing else differs.
 
 # %%
-def reliability(p, groups=5):
+def reliability(p, labels=labels, groups=5):
     """Of probabilities (N,): confidence and share correct in each group, (groups,) each, and the ECE."""
     sure, hit = np.maximum(p, 1 - p), (p > 0.5) == labels  # (N,) each
     group = np.minimum((sure - 0.5) * 2 * groups, groups - 1).astype(int)
@@ -343,6 +335,12 @@ def reliability(p, groups=5):
 for name in ("last 200 words", "words and pairs", "words and pairs, C = 1"):
     each = [reliability(p) for p in probabilities(name)]
     print(f"{name:23} accuracy {correct(name).mean():.3f}, mean confidence {np.mean(np.maximum(probabilities(name), 1 - probabilities(name))):.3f}, ECE", np.array([ece for *_, ece in each]))
+again = np.random.default_rng(0).integers(len(labels), size=(400, len(labels)))  # reviews drawn again
+for name in ("words and pairs", "words and pairs, C = 1"):
+    (p,) = probabilities(name)
+    print(f"{name:23} ECE, 95 % between", np.quantile([reliability(p[draw], labels[draw])[-1] for draw in again], [0.025, 0.975]))
+weak, strong = correct("words and pairs"), correct("words and pairs, C = 1")
+print(f"C = 30 minus C = 1: {np.sum(weak & ~strong)} to {np.sum(~weak & strong)},", "{:+.4f}, {:+.4f} to {:+.4f}".format(*difference_interval(weak, strong, films)))
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 figure, ax = plt.subplots(figsize=(5.4, 3.8))
@@ -354,8 +352,19 @@ ax.set(xlabel="mean confidence", ylabel="share correct")
 plots.show(figure, alt="A strong penalty makes the linear model far too cautious; the encoder lies close to the diagonal. Share of correct answers against mean confidence, in five groups, for the encoder with three seeds (median and range) and for words and pairs with C = 30 and C = 1.")
 
 # %% [markdown]
-# The encoder is slightly overconfident: its mean confidence is 0.887, its accuracy 0.872. Words and pairs with C = 30 are a little underconfident, 0.887 against 0.904. With C = 1, where only the penalty differs, the accuracy is 0.893 and the ECE rises from 0.017 to 0.142: a strong penalty keeps all weights small, and moves the probabilities towards one half (mean confidence: 0.751).
+# The encoder is slightly overconfident: its mean confidence is 0.887, its accuracy 0.872. Words and pairs with C = 30 are a little underconfident, 0.887 against 0.904. With C = 1, where only the penalty differs, the accuracy is 0.893, 1.1 points lower (0.5 to 1.7), and the ECE rises from 0.017 (0.011 to 0.024) to 0.142 (0.134 to 0.150): a strong penalty keeps all weights small, and moves the probabilities towards one half (mean confidence: 0.751).
 #
+# One number repairs it (Guo et al.): divide the logits by a temperature τ, chosen on the reviews of half of the films. No answer changes, and on the other half the ECE falls from 0.139 to 0.003:
+
+# %%
+(p,) = probabilities("words and pairs, C = 1").clip(0.002, 0.998)  # recorded in steps of 1/255
+fitting, logits = films % 2 == 0, np.log(p / (1 - p))
+log_loss = {tau: np.log1p(np.exp(-(2 * labels - 1) * logits / tau))[fitting].mean() for tau in np.arange(0.1, 1.5, 0.02)}
+tau = min(log_loss, key=log_loss.get)
+ece = [reliability(1 / (1 + np.exp(-logits / divisor))[~fitting], labels[~fitting])[-1] for divisor in (1, tau)]
+print(f"tau = {tau:.2f}; ECE on the other half: {ece[0]:.3f} before, {ece[1]:.3f} after")
+
+# %% [markdown]
 # Numbers say how often a model fails; only reading says how. Here are the errors of which all three encoders are surest: the label, the probabilities of *positive* (the encoder's averaged over seeds), and the last ten words.
 
 # %%
@@ -363,7 +372,7 @@ for error in record["surest errors"]:
     print(f"label {'+' if error['label'] else '-'}, encoder {error['encoder']:.2f}, words and pairs {error['words and pairs']:.2f}: … {error['end']}")
 
 # %% [markdown]
-# Words and pairs misclassify all eight as well. “… i give it no stars out of” is labelled positive, “it surely defines the word masterpiece” negative. Irony, or a wrong label? Only the whole review can tell: read it before you blame the model.
+# Words and pairs misclassify all eight as well. “… i give it no stars out of” is labelled positive, “it surely defines the word masterpiece” negative. Ten words do not tell irony from a wrong label.
 #
 # **Accuracy and calibration are two questions: the strong penalty costs one point of accuracy, and makes the calibration error eight times as large.**
 
@@ -384,9 +393,9 @@ for looks in (1, 5, 20):
 # **One seed.** A search with one seed for each setting sees one number of each line below. In the second line even the sign depends on the seed:
 
 # %%
-for name in ("no hidden words", "maximum for the mean"):
+for name, said in (("no hidden words", "no words dropped in training"), ("maximum for the mean", "the maximum over the tokens, not the mean")):
     gain = [by_film["ladder"][f"encoder with positions; seed {s}"]["held back"] - by_film["search"][f"{name}; seed {s}"]["held back"] for s in range(3)]
-    print(f"the recipe minus “{name}”: " + ", ".join(f"{100 * g:+.1f}" for g in gain) + " points with seeds 0, 1, 2")
+    print(f"the recipe minus “{said}”: " + ", ".join(f"{100 * g:+.1f}" for g in gain) + " points with seeds 0, 1, 2")
 
 # %% [markdown]
 # ## Four questions
@@ -421,8 +430,6 @@ for name in ("no hidden words", "maximum for the mean"):
 # * Three networks of each recipe are few: intervals over seeds are probably too narrow. The training reviews are never drawn again, so what another training set would change is in no interval here.
 # * A shuffled review is unlike all that a model has learned from, so pairs may lose more than their order is worth.
 # * Section 3 compares counting of whole reviews with an encoder of 200 words; on equal input no answers were kept, so there is no paired interval.
-# * Section 4 has one draw of each split. Chance moves a difference of held back and test by about one point, so 1.2 is only just beyond it.
-# * Why the errors of section 6 are errors: nobody has read the whole reviews.
 #
 # </details>
 #
@@ -432,7 +439,7 @@ for name in ("no hidden words", "maximum for the mean"):
 # |---|---|---|
 # | is one model better? | same reviews, disagreements | 153 to 81: pairs beat words |
 # | is one recipe better? | several seeds, one interval over films and seeds | last minus first 200 words: −0.0005 to +0.0181 |
-# | does validation predict the test? | count what the two sides share, by class | yes with the split by title |
+# | does validation predict the test? | count what the two sides share, by class | at random nearly every film is known, by title none |
 # | what does it use? | change the input, count the changed answers | the encoder: hardly the order |
 # | can its probabilities be trusted? | reliability diagram, ECE | those of the encoder nearly, those with the strong penalty not |
 #
