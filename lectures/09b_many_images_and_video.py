@@ -80,7 +80,7 @@ rows = (
     (0.55, "video", "(B, f, h, w, C)", "tubelets", "(B, Nf/2, D)", "positions, moments", "(f/2 + N, D)", "key"),
 )  # fmt: skip
 encoder = diagrams.box(ax, 7.2, 1.65, "encoder", detail="lecture 9's blocks", role="query", width=1.5, height=2.8)
-diagrams.note(ax, 7.2, 0.45, "video: may also attend\nover time", fontsize=8)
+diagrams.note(ax, 8.85, 0.5, "video: the blocks may\nalso attend over time", fontsize=9)
 head = diagrams.box(ax, 8.9, 1.65, "head", detail="(B, K)", role="output", width=1.1)
 diagrams.arrow(ax, encoder, head)
 for y, name, shape, cut, tokens, table, size, role in rows:

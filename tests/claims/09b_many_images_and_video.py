@@ -232,8 +232,8 @@ def given(page: Page) -> None:
         "has 77.9 % (table 5)",
         "between 9 and 90 million images a ViT-B/32 overtakes a ResNet-50 (published)",
         "After pre-training on 9 million images of JFT (Google's own unpublished set) a ViT-B/32 was far below",
-        "a TimeSformer that reads each frame alone loses 0.5 points on Kinetics-400, where one frame often shows the class, and "
-        "21.9 on Something-Something-V2",
+        "a TimeSformer that reads each frame alone loses 0.5 points on Kinetics-400, where one frame often shows "
+        "the class, and 21.9 on Something-Something-V2",
         because="cited",
     )
     page.given(
