@@ -263,7 +263,10 @@ def more_labels(page: Page) -> None:
     page.says(
         "It has {:.0f} of {} test texts right (give or take {:.0f}), and at best {:.0f}, with labelled texts in its "
         "prompt and a constant for each class",
-        asked["tests"] * asked["no text shown"], asked["tests"], error, asked["tests"] * asked["texts shown, evened out"],
+        asked["tests"] * asked["no text shown"],
+        asked["tests"],
+        error,
+        asked["tests"] * asked["texts shown, evened out"],
         holds=asked["texts shown, evened out"] > max(asked["no text shown"], asked["texts shown"]),
     )  # fmt: skip
     mixed, wrong = page.numbers("b7-errors", r"(\d+) of (\d+) errors: Business")
