@@ -15,7 +15,7 @@
 # %% [markdown]
 # # 3b · Reading heads of a real model
 #
-# **Ten lines find the heads of a published model that copy; only switching them off shows that they do the copying.**
+# **Ten lines find heads that look where copying has to look; switching them off shows that the copying depends on them.**
 #
 # [← 3 · Multi-head attention](03_multi_head_attention.ipynb) · [Lab 3](../labs/03_multi_head_attention/03_multi_head_attention.ipynb) · [4 · The encoder block →](04_encoder_block.ipynb)
 #
@@ -30,7 +30,7 @@
 # * read off what a head writes, and tell looking from writing;
 # * say how a model of 30 blocks copies a token that it has never seen in this context.
 #
-# **You need** [lecture 3](03_multi_head_attention.ipynb), above all its last section. A *block* is one attention layer with what follows it (lecture 4); there are 30. **Time:** about 57 minutes to read and predict (estimated, not measured); the code
+# **You need** [lecture 3](03_multi_head_attention.ipynb), above all its last section. A *block* is one attention layer with what follows it (lecture 4); there are 30. **Time:** about 54 minutes to read and predict (estimated, not measured); the code
 # runs in about two minutes on two CPU cores. Letters: **B** rows, **T** tokens, **H** heads, **V** size of the vocabulary. Blocks, heads and tokens are counted from 0.
 #
 # **This page needs a model that does not come with the course:** SmolLM2 (93 MB: `data.published("smollm2")` in a cell fetches it once; 0.6 GB of memory). Without it the live cells are left out: read their outputs before you run the page.
@@ -58,7 +58,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.special import log_softmax, softmax
 
-from coursekit import diagrams, plots, recorded, scenes
+from coursekit import diagrams, plots, scenes
 from coursekit.data.published_models import PUBLISHED, is_here, published
 from coursekit.data.tensor_files import open_tensors
 from coursekit.published import ChatTokens
@@ -72,7 +72,7 @@ np.set_printoptions(precision=2, suppress=True)
 #
 # ## 1 · Noise, said twice
 #
-# **SmolLM2** (Hugging Face; Ben Allal et al., 2025) guesses the next token of a text, and it chats if you let it. It has 134.5 million numbers in 30 blocks of nine heads; three heads in a row share their keys and values. A token sees itself and what stands before it. The whole model is four short functions and a class in NumPy, in the three folded cells. The class keeps the weights of every head, and it can switch heads off.
+# **SmolLM2** (Hugging Face; Ben Allal et al., 2025) guesses the next token of a text, and it chats if you let it. It has 134.5 million numbers: a table of tokens and 30 blocks of nine heads; three heads in a row share their keys and values. A token sees itself and what stands before it. The whole model is four short functions and a class in NumPy, in the three folded cells. The class keeps the weights of every head, and it can switch heads off.
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 def numbers_and_tokens():
@@ -279,7 +279,7 @@ if model:
     nats(ids)  # back to the 64 tokens
 
 # %% [markdown]
-# It does not count. That is the second half of the answer, or half of it: you know who *looks*. Who told B that an A stood before it?
+# It does not count. So you know who *looks*. One half is missing: who told B that an A stood before it?
 #
 # **Induction heads look at what followed the same token last time, and ten lines find them.**
 
@@ -387,7 +387,7 @@ if model:
         )
 
 # %% [markdown]
-# Look at the line of block 16, head 0. The heads of blocks 17 and 18 are on. Yet one of these two looks 63 back with almost nothing, 0.01, and the other with a fifth of its weight, 0.22. *This fits a head that has written into B what stood before it*; it would take a patch on the key path to prove it. (The last line is a warning. Block 0, head 2 looks neither one nor 63 back, and without it the second row goes wrong, 10.2 nats, while the first costs 2.2: a search by maps finds what you search for, and two rows are few.)
+# (The last columns show where a head looks, even when what it hands over is off.) Look at the line of block 16, head 0. The heads of blocks 17 and 18 are on. Yet one of these two looks 63 back with almost nothing, 0.01, and the other with a fifth of its weight, 0.22. *This fits a head that has written into B what stood before it*; it would take a patch on the key path to prove it. (The last line is a warning. Block 0, head 2 looks neither one nor 63 back, and without it the second row goes wrong, 10.2 nats, while the first costs 2.2: a search by maps finds what you search for, and two rows are few.)
 #
 # Now the controls: ten single heads and ten sets of four, drawn at random, and beside the noise an English text of as many tokens:
 
@@ -450,7 +450,7 @@ Block 16, head 0 lies alone far to the right and hardly higher; block 18, head 6
     )
 
 # %% [markdown]
-# Single heads at random leave the second copy between 1.8 and 3.2, sets of four between 1.8 and 3.3. Without block 16, head 0 it costs 8.9, more than with any of these draws. But only ten single heads of 270 were drawn, and block 0, head 2 above costs 6.2 in the mean. Without block 16, head 0 English costs 3.78 in place of 3.74: this text hardly needs the head, and the copy does.
+# Single heads at random leave the second copy between 1.8 and 3.2, sets of four between 1.8 and 3.3. Without block 16, head 0 it costs 8.9, more than with any of these draws; but only ten single heads of 270 were drawn, and block 0, head 2 (6.2, not in the figure) was not among them. English costs 3.78 in place of 3.74 without it: this text hardly needs the head, and the copy does.
 #
 # Two controls more. Does it matter *which* head looks one token back? And does English need the four strongest induction heads?
 
@@ -463,32 +463,13 @@ if model:
     nats(ids)  # back to the whole model
     print(f"whole model: {(copying > 0.2).sum()} heads look 63 back with more than 0.2")
 
-# %% [markdown]
-# Without the other three heads that look one token back the second copy costs 2.0, 2.3 and 2.5: it needs block 16, head 0 and not just any of them. Without the four strongest induction heads English costs 3.74, as with all heads.
 
 # %% [markdown]
-# **Predict.** What should stand in for a head that is off? Zero is no neutral number: a head rarely adds zero. In lecture 3's models of two heads remove the one that looks above, by zero or by its mean over all tables and rows. Without it, its answer should have 1.00 of its variance unexplained. Is the mean milder than zero?
+# Block 11, head 1 looks one back, too, and stands below the finders: without it the copy costs 2.0. (Block 22, head 1 and block 19, head 3 stand above the finders and could not feed them: 2.3 and 2.5.) Without the four strongest induction heads English costs 3.74, as with all heads.
 #
-# - (a) yes: with the mean the error is smaller
-# - (b) no: both are about the same, and above 1
+# Zero is no neutral number, for a head rarely adds zero. How much a mean in its place can change is measured in the [evidence](evidence/03.ipynb#ablation), on small models; here it was not tried.
 #
-# <details><summary>Answer</summary>
-#
-# **(b)** Part of what this head adds depends on the row and not on the number. Only with a mean *of each row* does this part stay, and the error is 1.00. (The other head, which looks at the wanted row, gains nothing by that: the last row shows 1.00 to 1.24.)
-#
-# </details>
-
-# %% jupyter={"source_hidden": true} tags=["setup"]
-runs = recorded.load("two_questions")["results"]["two heads"]  # five seeds
-for job, name in enumerate(("above", "wanted")):
-    removed = [int(np.argmax(np.array(run["jobs"])[:, job])) for run in runs]  # the head with this job
-    for kind in ("zero", "mean", "row mean"):
-        left = [run["without"][kind][head][job] for run, head in zip(runs, removed, strict=True)]
-        print(f"without the head for {name:6}, {kind:8} in its place: unexplained", *(f"{share:.2f}" for share in left))
-
-
-# %% [markdown]
-# **A head matters where the loss rises without it, and more than without heads drawn at random; in lecture 3's small models, by how much depends on what takes its place.**
+# **A head matters where the loss rises without it, and more than without heads drawn at random.**
 
 # %% [markdown]
 # <a id="what-it-writes"></a>
@@ -502,7 +483,7 @@ for job, name in enumerate(("above", "wanted")):
 #
 # <details><summary>Answer</summary>
 #
-# Hardly: the right token has rank 9,070 in the median. Block 23, head 2, which looks with 0.5, writes it: rank 6 of 49,152.
+# Hardly, as this lens reads it: the right token has rank 9,070 in the median. Block 23, head 2, which looks with 0.5, writes it: rank 6. It is the only head of 270 with a rank below 10 that also looks back.
 #
 # </details>
 
@@ -523,6 +504,9 @@ if model:
         print(
             f"block {block}, head {head}: looks 63 back {copying[block, head]:.2f}, at itself {itself:.2f}; writes the next token at rank {rank:6,.0f}"
         )
+    ranks = np.array([[rank_of_the_next(ids, block, head, kept) for head in range(9)] for block in range(30)])
+    writers = [(int(block), int(head)) for block, head in np.argwhere(ranks < 10)]
+    print("of 270 heads, those with a median rank below 10:", ", ".join(f"({block}, {head}) looks {copying[block, head]:.2f}" for block, head in writers))
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 if model:
@@ -545,7 +529,11 @@ after = diagrams.box(ax, 2.9, 1.55, "after A", role="key", width=1.3, height=0.5
 found = diagrams.box(ax, 5.9, 2.6, "B comes next", role="value", width=1.6, height=0.5)
 said = diagrams.box(ax, 5.9, 3.65, "can write B", role="output", width=1.3, height=0.5)
 diagrams.arrow(ax, (1.2, 0.75), (1.2, 1.55), after)
+diagrams.arrow(ax, (2.9, 0.75), after)
+diagrams.arrow(ax, (5.9, 0.75), found)
 diagrams.arrow(ax, (2.9, 1.8), (2.9, 2.6), found)
+diagrams.note(ax, 4.1, 2.8, "the match")
+diagrams.note(ax, 5.15, 1.25, "asks:\nafter A?")
 diagrams.arrow(ax, found, said)
 for y, text in (
     (1.55, "block 16, head 0: what stands before me?"),
@@ -555,13 +543,13 @@ for y, text in (
     diagrams.note(ax, 9.0, y, text)
 plots.show(
     ax,
-    alt="""Copying looks like a relay over three floors. Tokens A, B, dots, A stand at the bottom. From the first A an arrow leads into B's column: block 16, head 0 looks there from B. From B's column an arrow leads to the second A: the heads of blocks 17 and 18 find the token that came after an A. Above it block 23, head 2 can write B.""",
+    alt="""Copying looks like a relay over three floors. Tokens A, B, dots, A stand at the bottom. From the first A an arrow leads into B's column: block 16, head 0 looks there from B. Over the second A an arrow rises, the query "after A?"; it meets the key "after A" in B's column, an arrow called the match: heads of blocks 17 and 18. Above it block 23, head 2 can write B.""",
 )
 
 # %% [markdown]
 # So copying looks like a relay. Block 16, head 0 looks at what stood before each token, and the next heads need it. Heads of blocks 17 and 18 find the token that came after the present one last time. Block 23, head 2 can write B. It looks 63 back itself; without the four heads before it, it looks at B with 0.07 instead of 0.52, so the four may steer its query. But others cover for it: without block 23, head 2 the second copy costs 2.2 nats, within the range of single heads at random. (Block 29, head 1 writes it, too, without looking back: it looks at its own token, with 0.85; by then the word can be read there.)
 #
-# **To look is not to write: the strongest finder hardly writes the token; a later head can write it, and others cover for that one.**
+# **To look is not to write, as far as this lens can read: the strongest finder hardly writes the token; a later head can, and others cover for that one.**
 
 # %% [markdown]
 # ## Two mistakes
@@ -620,7 +608,6 @@ if model:
 #
 # * Two rows of noise, one model, one length. Induction in other models, and when it appears in training: Olsson et al. (2022).
 # * That the loss rises without a head shows that the model needs it as it is, not that it is the only path: later layers were trained with it in place.
-# * Zero is one choice for what takes a head's place; nobody tried a mean for each position here.
 # * The lens reads a block's writing as if nothing came after it. Later blocks may read what it cannot.
 # * Noise is where copying can be seen. What these heads do in texts of people, who repeat names and phrases, was not measured.
 # * The numbers are those of a file with 4 bits each; the original has 16.
@@ -639,7 +626,7 @@ if model:
 #
 # Ablate and read heads yourself in [lab 3](../labs/03_multi_head_attention/03_multi_head_attention.ipynb). [Lecture 10](10_language_model.ipynb) shows how copying comes about in a small model.
 #
-# **Ten lines find the heads of a published model that copy; only switching them off shows that they do the copying.**
+# **Ten lines find heads that look where copying has to look; switching them off shows that the copying depends on them.**
 #
 # ## References
 #
