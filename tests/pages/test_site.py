@@ -409,7 +409,7 @@ def test_every_lecture_and_lab_is_a_page_that_the_start_page_leads_to(site):
         assert (site / f"{page}.html").is_file()
         assert (site / f"{page}.ipynb").read_bytes() == (ROOT / f"{page}.ipynb").read_bytes()
     assert {f"lectures/{name}.html" for name in LECTURES} <= set(start)
-    assert {"CHANGELOG.html", "docs/instructors.html", "docs/index.html", "reference/index.html"} <= set(start)
+    assert {"docs/instructors.html", "docs/index.html", "reference/index.html"} <= set(start)
     for name in (*DOCS, *TEACHING, *MORE):
         assert (site / name).with_suffix(".html").is_file()
     lectures = [site / "lectures" / f"{name}.html" for name in LECTURES]
