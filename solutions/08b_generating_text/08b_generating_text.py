@@ -327,7 +327,7 @@ print("yours:  ", np.round(top_p(tied, 0.8), 3))
 # Before you run the cell: which p gives back the greedy sentence each time?
 # <details><summary>Answer</summary>p = 0: only the most probable word is left.</details>
 
-# %% nbgrader={"grade": false, "grade_id": "drawing", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+# %% nbgrader={"grade": false, "grade_id": "drawn", "locked": true, "schema_version": 3, "solution": false, "task": false}
 def text_of(tokens):
     return " ".join(vocabulary[token] for token in tokens[1:])
 
@@ -339,6 +339,7 @@ def drawn(p, rng):
     return tokens
 
 
+# %% nbgrader={"grade": false, "grade_id": "drawing", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 for p in (0.0, 0.5, 0.9, 1.0):
     print(f"p = {p}")
     for seed in range(3):
