@@ -128,4 +128,13 @@ def attend(scores, values, mask=None):
     w = ops.softmax(scores, axis=-1)
     return ops.matmul(w, values), w
 """),
+    ("normalised_with_epsilon", """
+def attend(scores, values, mask=None):
+    scores, values = np.asarray(scores), np.asarray(values)
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    if mask is not None:
+        powers = powers * np.asarray(mask)
+    weights = powers / np.maximum(powers.sum(axis=-1, keepdims=True), 1e-30)
+    return weights @ values, weights
+"""),
 ]  # fmt: skip

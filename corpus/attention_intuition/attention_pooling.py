@@ -78,4 +78,35 @@ def attention_pooling(query, keys, values, bandwidth=1.0):
     w = ops.softmax(-d2 / (2 * bandwidth**2))
     return ops.mean(w[:, None] * values, axis=0), w
 """),
+    ("squared_after_sum", """
+def attention_pooling(query, keys, values, bandwidth=1.0):
+    query, keys, values = (ops.convert_to_tensor(each) for each in (query, keys, values))
+    squared = ops.sum(ops.abs(keys - query), axis=-1) ** 2
+    weights = ops.softmax(-squared / (2 * bandwidth**2))
+    return ops.matmul(weights, values), weights
+"""),
+    ("equal_where_all_are_0", """
+def attention_pooling(query, keys, values, bandwidth=1.0):
+    query, keys, values = (np.asarray(each) for each in (query, keys, values))
+    kernel = np.exp(-np.sum((keys - query) ** 2, axis=1) / (2 * bandwidth**2))
+    total = kernel.sum()
+    weights = kernel / total if total > 0 else np.full(len(keys), 1 / len(keys))
+    return weights @ values, weights
+"""),
+    ("smallest_exponent_subtracted", """
+def attention_pooling(query, keys, values, bandwidth=1.0):
+    query, keys, values = map(np.asarray, (query, keys, values))
+    u = (keys - query) / bandwidth
+    energy = np.einsum("sd,sd->s", u, u)
+    weights = np.exp(-0.5 * (energy - energy.max()))
+    weights = weights / weights.sum()
+    return np.einsum("s,sv->v", weights, values), weights
+"""),
+    ("nothing_where_all_are_0", """
+def attention_pooling(query, keys, values, bandwidth=1.0):
+    query, keys, values = (np.asarray(each) for each in (query, keys, values))
+    kernels = np.exp(-((keys - query) ** 2).sum(axis=1) / (2 * bandwidth**2))
+    weights = np.nan_to_num(kernels / kernels.sum())
+    return weights @ values, weights
+"""),
 ]  # fmt: skip

@@ -2,4 +2,6 @@
 
 CORRECT = ["predict = 18", "predict = 17.7", "predict = 35 / 2", "predict = np.float32(17)", "predict = 20"]
 
-WRONG = [("thought_quartered", "predict = 9"), ("thought_doubled", "predict = 70"), ("thought_unchanged", "predict = 35"), ("", "predict = 1")]  # fmt: skip
+WRONG = [("thought_quartered", "predict = 9"), ("thought_doubled", "predict = 70"), ("thought_unchanged", "predict = 35"), ("", "predict = 1"),
+    ("thought_quartered", "predict = 11"),
+]  # fmt: skip

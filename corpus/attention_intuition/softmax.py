@@ -82,4 +82,10 @@ def softmax(x, axis=-1):
     e = np.exp(x - x.max(axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)
 """),
+    ("", """
+def softmax(x, axis=-1):
+    x = np.asarray(x)
+    powers = np.exp(x - np.abs(x).max(axis=axis, keepdims=True))
+    return powers / powers.sum(axis=axis, keepdims=True)
+"""),
 ]  # fmt: skip

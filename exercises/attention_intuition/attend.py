@@ -92,11 +92,11 @@ def types(rng):
 
 exercise.mistakes(
     normalised_after=instead(normalised_after)
-    | "The mask comes after the softmax, and the weights that are left are divided by their sum. That is 0/0 where a "
-    "blocked score is far above the others, or where nothing is left. Block the scores, before the softmax.",
+    | "The mask comes after the exponentials, and what is left is divided by its sum. That is 0/0 where a blocked "
+    "score is far above the others, or where nothing is left. Block the scores, before the softmax.",
     normalised_with_epsilon=instead(normalised_with_epsilon)
-    | "The mask comes after the softmax, and the weights that are left are divided by their sum plus a small number. "
-    "Where a blocked score is far above the others all weights round to 0. Block the scores, before the softmax.",
+    | "The mask comes after the exponentials. Where a blocked score is far above the others, everything that is left "
+    "rounds to 0, and the weights no longer sum to 1. Block the scores, before the softmax.",
     softmax_over_queries=shared.OVER_QUERIES,
     softmax_over_axis_1=self_attention.AXIS_ONE,
     softmax_over_everything=edit("softmax(x, axis=-1)", "softmax(x, axis=(-2, -1))")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declare import Case, Exercise, edit
+from autograder.declare import Case, Exercise, edit, instead
 from exercises.attention_intuition.shared import SWAPPED_RESULTS, TYPES, TYPES_ADVICE
 from exercises.drawing import normal
 from exercises.formulas.attention import softmax
@@ -14,6 +14,14 @@ def _pool(rng, d: int = 3, m: int = 5, e: int = 2, dtype: str = "float32") -> di
         "keys": normal(rng, m, d, dtype=dtype),
         "values": normal(rng, m, e, dtype=dtype),
     }
+
+
+def equal_where_all_are_0(query, keys, values, bandwidth=1.0):
+    """The kernels over their sum; where that is 0, the same weight for every key."""
+    kernels = np.exp(-((query - keys) ** 2).sum(axis=-1) / (2 * bandwidth**2))
+    total = kernels.sum()
+    weights = kernels / total if total > 0 else np.full(len(keys), 1 / len(keys))
+    return weights @ values, weights
 
 
 exercise = Exercise("attention_pooling", returns=("output", "weights"), uses=("softmax",))
@@ -83,6 +91,9 @@ exercise.mistakes(
     | "The squares are averaged over d; they should be summed.",
     manhattan_distance=edit(SQUARES, "np.abs(query - keys).sum(axis=-1)")
     | "Absolute differences are summed, not squares.",
+    squared_after_sum=edit(SQUARES, "np.abs(query - keys).sum(axis=-1) ** 2")
+    | "Absolute differences are summed, and the sum is squared. Square each difference first, and then sum."
+    | "What is the squared length of (1, 1): 2 or 4?",
     sign_reversed=edit("-((query - keys) ** 2).sum(axis=-1)", "((query - keys) ** 2).sum(axis=-1)")
     | "The farther a key, the larger its weight: the minus is missing.",
     not_normalised=edit("softmax(exponents)", "np.exp(exponents)")
@@ -93,11 +104,23 @@ exercise.mistakes(
     | "The kernels are divided by their number, not by their sum.",
     unstable_kernel=edit("softmax(exponents)", "np.exp(exponents) / np.exp(exponents).sum()")
     | "Far from all keys every kernel rounds to 0, and 0/0 is NaN. Which softmax avoids this?",
+    equal_where_all_are_0=instead(equal_where_all_are_0)
+    | "Far from all keys every kernel rounds to 0, and there you give all keys the same weight. The nearest key should "
+    "get the most. Which number can you subtract from all exponents, so that its kernel is 1?",
+    nothing_where_all_are_0=edit("softmax(exponents)", "np.exp(exponents) / np.maximum(np.exp(exponents).sum(), 1e-30)")
+    | "Far from all keys every kernel rounds to 0, and there all your weights are 0. They should sum to 1. Which "
+    "number can you subtract from all exponents, so that the kernel of the nearest key is 1?",
+    smallest_exponent_subtracted=edit(
+        "np.exp(x - x.max(axis=axis, keepdims=True))", "np.exp((x - x.min(axis=axis, keepdims=True)).astype('float32'))"
+    )
+    | "The smallest exponent is subtracted, that of the farthest key, so that exp overflows and ∞/∞ is NaN. Subtract "
+    "the largest exponent, that of the nearest key.",
     results_swapped=SWAPPED_RESULTS,
 )
 
 exercise.advice(
-    far="Far from every key all kernels round to 0, and 0/0 is NaN. The weights are the softmax of the exponents.",
+    far="Far from every key all kernels exp(−d²/(2σ²)) round to 0. The weights are the softmax of the exponents: "
+    "subtract the largest exponent from all, and the nearest key has exp(0) = 1.",
     types=TYPES_ADVICE,
 )
 exercise.hints(
@@ -110,6 +133,7 @@ exercise.hints(
         "Put bandwidth 2 into the formula by hand and compare.",
         "A wide kernel should let far keys count more.",
     ),
-    far="exp(−800) is 0 in a computer. Which of your steps divides by a sum of such zeros?",
+    far="exp(−800) is 0 in a computer, and exp(800) is infinite. Which exponents reach `exp` in your code when the "
+    "query is far from all keys?",
     types="The numbers are right for one kind of argument. What does your code call that the other kind does not have?",
 )

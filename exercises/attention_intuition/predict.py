@@ -15,7 +15,8 @@ exercise.question(ONE, "how many keys count at half the bandwidth", right=float(
 
 exercise.mistakes(
     thought_quartered=seen(8.86)
-    | "Both the bandwidth and the distance are squared. How far does a kernel of half the width reach?",
+    | "That is too few. If you divided by 4: bandwidth and distance are both squared, so how far does a kernel of half "
+    "the width reach? If you counted the keys within one bandwidth: keys beyond it have weight, too.",
     thought_doubled=seen(70.9) | "That goes the wrong way: a narrow kernel lets fewer keys count.",
     thought_unchanged=seen(35.4) | "The weights still sum to 1, but fewer keys share the 1.",
     thought_rooted=seen(25.1)

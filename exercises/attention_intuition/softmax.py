@@ -39,7 +39,9 @@ def large(rng):
     row = np.array([1e4, -1e4, 9000, 0, 5000], "float32")
     levels = np.array([[1e4], [0], [-1e4]], "float32") + apart(rng, 3, 5, step=150)
     yield Case({"x": row[rng.permutation(5)]}, "entries of ±1e4")
-    yield Case({"x": levels[rng.permutation(3)]}, "rows around 1e4, around 0 and around −1e4")
+    order = rng.permutation(3)
+    around = ", ".join(f"around {('1e4', '0', '−1e4')[row]}" for row in order)
+    yield Case({"x": levels[order]}, f"three rows, in this order: {around}")
 
 
 @exercise.group("arrays and tensors, float type kept")
