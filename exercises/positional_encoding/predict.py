@@ -19,7 +19,8 @@ exercise.mistakes(
     | "Half of the pairs have a speed below 1/100. But at that speed a pair turns by more than five radians in 511 "
     "positions.",
     fast_pairs_counted=seen(21.0)
-    | "These are the pairs that turn farther than a quarter; the question asks for the others.",
+    | "That is too many: most of the 32 pairs turn by more than a quarter from position 0 to 511. Did you count those, "
+    "or take fewer positions?",
     thought_none=seen(0.0) | "The slowest pair has a speed of about 1/7500. How far does it turn in 511 positions?",
     thought_all_slow=seen(31.5) | "The first pair turns by 511 radians, 81 full turns.",
 )
