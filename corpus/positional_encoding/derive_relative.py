@@ -182,4 +182,13 @@ def derive_relative(q, k, offset):
 """),
     # angles kept for all offsets of this number
     ("", derived(theta="kept.setdefault((len(offset), D), offset[:, None] / 10000 ** (2 * np.arange(D // 2) / D))").replace("offset):", "offset, kept={}):")),
+    ("angles_cut", """
+def derive_relative(q, k, offset):
+    width = q.shape[-1]
+    a, b, c, d = q[..., 0::2], q[..., 1::2], k[..., 0::2], k[..., 1::2]
+    speeds = 10_000.0 ** (-np.arange(0, width, 2) / width)
+    angles = (np.asarray(offset)[:, None] * speeds).astype(np.asarray(offset).dtype)
+    along, across = a * c + b * d, a * d - b * c
+    return along @ np.cos(angles).T + across @ np.sin(angles).T
+"""),
 ]  # fmt: skip

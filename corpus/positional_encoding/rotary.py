@@ -137,4 +137,24 @@ def rotary(x, positions):
     ("added_instead", "def rotary(x, positions):\n    x = np.asarray(x)\n    D = x.shape[-1]\n    t = np.asarray(positions)[:, None] * 10000.0 ** (-np.arange(0, D, 2) / D)\n    return (x + np.stack([np.sin(t), np.cos(t)], -1).reshape(len(t), D)).astype(x.dtype)"),
     ("overwritten_pair", "def rotary(x, positions):\n    x = np.array(x)\n    D = x.shape[-1]\n    t = (np.asarray(positions)[:, None] * 10000.0 ** (-np.arange(0, D, 2) / D)).astype(x.dtype)\n    x[..., 0::2] = x[..., 0::2] * np.cos(t) - x[..., 1::2] * np.sin(t)\n    x[..., 1::2] = x[..., 0::2] * np.sin(t) + x[..., 1::2] * np.cos(t)\n    return x"),
     (None, "def rotary(x, positions):\n    x = np.asarray(x)\n    D = x.shape[-1]\n    t = np.asarray(positions)[:, None] * 10000.0 ** (-np.arange(0, D, 2) / D)\n    out = np.empty_like(x, dtype='float64')\n    out[:, 0::2] = x[:, 0::2] * np.cos(t) - x[:, 1::2] * np.sin(t)\n    out[:, 1::2] = x[:, 0::2] * np.sin(t) + x[:, 1::2] * np.cos(t)\n    return out"),
+    ("", """
+def rotary(x, positions):
+    x = np.asarray(x)
+    angles = np.asarray(positions)[:, None] / 10_000 ** (np.arange(0, x.shape[-1], 2) / x.shape[-1])
+    result = np.zeros(x.shape)
+    result[..., 0::2] = x[..., 0::2] * np.cos(angles) - x[..., 1::2] * np.sin(angles)
+    result[..., 1::2] = x[..., 0::2] * np.sin(angles) + x[..., 1::2] * np.cos(angles)
+    return result
+"""),
+    ("exponent_floored", """
+def rotary(x, positions):
+    x = ops.convert_to_tensor(x)
+    width = x.shape[-1]
+    speeds = 10_000.0 ** (-np.arange(0, width, 2) // width)
+    angles = np.asarray(positions, "float64")[:, None] * speeds
+    cos, sin = ops.cast(np.cos(angles), x.dtype), ops.cast(np.sin(angles), x.dtype)
+    a, b = x[..., 0::2], x[..., 1::2]
+    turned = ops.stack([a * cos - b * sin, a * sin + b * cos], axis=-1)
+    return ops.reshape(turned, x.shape)
+"""),
 ]  # fmt: skip

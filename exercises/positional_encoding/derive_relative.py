@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.declare import Advice, Case, Exercise, edit
 from exercises.drawing import by_hand, normal
-from exercises.positional_encoding.shared import ANGLE_TOLERANCE, HALF_EXPONENT, OTHER_BASE, angular_speeds
+from exercises.positional_encoding.shared import ANGLE_TOLERANCE, FLOORED, HALF_EXPONENT, OTHER_BASE, angular_speeds
 
 exercise = Exercise("derive_relative", tolerance=ANGLE_TOLERANCE, forbidden=("rotary", "find_the_bug"))
 
@@ -66,6 +66,7 @@ def batched(rng):
 ALIGNED = "q[..., 0::2] * k[..., 0::2] + q[..., 1::2] * k[..., 1::2]"
 CROSSED = "q[..., 0::2] * k[..., 1::2] - q[..., 1::2] * k[..., 0::2]"
 OFFSET = "np.asarray(offset, 'float64')"
+ANGLES = f"{OFFSET}[:, None] * angular_speeds(q.shape[-1])"
 SCORES = "terms.sum(axis=-1)"
 
 exercise.mistakes(
@@ -109,6 +110,10 @@ exercise.mistakes(
     "10000^(2i/D).",
     pairs_averaged=edit(SCORES, "terms.mean(axis=-1)")
     | "You take the mean over the pairs. A dot product is the sum over them.",
+    angles_cut=edit(ANGLES, f"np.trunc({ANGLES})")
+    | "Your angles are whole numbers: the fractions were cut off. Offsets come as integers, and the angles are floats."
+    | "Of which type is offset · θ in your code, if the offset is 3 and θ is 0.01?",
+    exponent_floored=FLOORED,
     exponent_halved=HALF_EXPONENT,
     base_1000=OTHER_BASE,
 )

@@ -104,7 +104,8 @@ exercise.advice(
     batched="The angles have the shape (T, D/2) and broadcast over all leading axes. Write x[..., 0::2].",
     positions="Use the positions given, not a count of the rows.",
     types="Positions come as integers. In TensorFlow, a product of integers and fractions cuts the fractions to whole "
-    "numbers, so the values are wrong as well: cast the positions to the float type of x first.",
+    "numbers: cast the positions to a float type first. NumPy makes float64 of them: cast the cosines and sines to the "
+    "float type of x.",
 )
 exercise.hints(
     values=(

@@ -50,6 +50,10 @@ FLOOR = (
     edit(PAIR_EXPONENT, "-(2 * np.arange(d_model // 2) // d_model)")
     | "All pairs turn at the same speed 1. Is the frequency left out, or its exponent divided with // instead of /?"
 )
+FLOORED = (
+    edit(PAIR_EXPONENT, "-2 * np.arange(d_model // 2) // d_model")
+    | "The first pair has the frequency 1 and all others 1/10000: `-2i // D` is 0 or −1. Divide with /."
+)
 INVERSE = (
     edit(PAIR_EXPONENT, "2 * np.arange(d_model // 2) / d_model")
     | "The angle is multiplied by 10000^(2i/D) instead of divided by it."
@@ -65,6 +69,7 @@ PAIR_EXPONENTS = dict(
     exponent_doubled=DOUBLED_EXPONENT,
     exponent_ends_at_one=LAST_IS_ONE,
     floor_division=FLOOR,
+    exponent_floored=FLOORED,
     exponent_sign=INVERSE,
     base_1000=OTHER_BASE,
     exponent_without_brackets=NO_BRACKETS,
