@@ -318,4 +318,50 @@ def measure_reach(model, ids, answers, distances, windows):
     ("", measured(("if at.any() else np.nan", "if at.any() else 0.0"), ("                continue", "                break"))),
     ("one_reach_for_all", measured(('"reach": reach}', '"reach": dict.fromkeys(windows, last)}'))),
     ("zero_in_place_of_none", measured(("last = -1", "last = 0"))),
+    ("distances_counted", """
+def measure_reach(model, ids, answers, distances, windows):
+    at = distances == np.arange(distances.max() + 1)[:, None]  # (M + 1, n): row d says which questions have distance d
+    counts = at.sum(axis=1)  # (M + 1,)
+    base_rate = np.bincount(answers).max() / len(answers)
+    limit = base_rate + 2 * np.sqrt(base_rate * (1 - base_rate) / np.maximum(counts, 1))  # (M + 1,): clear is above
+    accuracy, reach = {}, {}
+    for window in windows:
+        correct = model(ids, window) == answers
+        accuracy[window] = np.full(len(counts), np.nan)
+        reach[window] = -1
+        going = True
+        for distance in range(len(counts)):
+            if counts[distance] == 0:
+                continue
+            share = correct[at[distance]].mean()
+            accuracy[window][distance] = share
+            if share <= limit[distance]:
+                going = False
+            if going:
+                reach[window] += 1
+    return {"counts": counts, "base_rate": base_rate, "accuracy": accuracy, "reach": reach}
+"""),
+    ("hidden_left_out", """
+def measure_reach(model, ids, answers, distances, windows):
+    at = distances == np.arange(distances.max() + 1)[:, None]  # (M + 1, n): row d says which questions have distance d
+    counts = at.sum(axis=1)  # (M + 1,)
+    base_rate = np.bincount(answers).max() / len(answers)
+    limit = base_rate + 2 * np.sqrt(base_rate * (1 - base_rate) / np.maximum(counts, 1))  # (M + 1,): clear is above
+    accuracy, reach = {}, {}
+    for window in windows:
+        correct = model(ids, window) == answers
+        accuracy[window] = np.full(len(counts), np.nan)
+        reach[window] = -1
+        going = True
+        for distance in range(len(counts)):
+            if counts[distance] == 0 or distance >= window:
+                continue
+            share = correct[at[distance]].mean()
+            accuracy[window][distance] = share
+            if share <= limit[distance]:
+                going = False
+            if going:
+                reach[window] = distance
+    return {"counts": counts, "base_rate": base_rate, "accuracy": accuracy, "reach": reach}
+"""),
 ]  # fmt: skip

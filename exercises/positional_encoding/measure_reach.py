@@ -64,7 +64,7 @@ def by_distance_seen(guesses, answers, distances, windows):
     """`by_distance` where there is no accuracy at the distances that a window hides."""
     accuracy, empty, counts = by_distance(guesses, answers, distances)
     seen = np.arange(len(counts)) < np.array(windows)[:, None]
-    return np.where(seen, accuracy, 0.0), np.where(seen, empty, 1), counts
+    return np.where(seen | (counts == 0), accuracy, np.nan), np.where(seen, empty, 1), counts
 
 
 def most_frequent_share(answers: np.ndarray) -> float:
@@ -287,6 +287,10 @@ exercise.mistakes(
     single_left_out=edit(CLEAR, CLEAR.replace("counts", "np.where(counts < 2, 0, counts)"))
     | FEW_LEFT_OUT
     | ONE_QUESTION,
+    distances_counted=edit(REACH, "(holds & (counts > 0)).sum(axis=1) - 1")
+    | "Your reach is the number of clear distances, less 1. That is too small behind a distance without questions: the "
+    "reach is the last clear distance itself."
+    | "No question has distance 2, and 0, 1 and 3 are clear: what is the reach?",
     one_reach_for_all=edit(REACH, f"np.full(len(is_clear), {REACH}[-1])")
     | "Every window has the reach of the last one.",
     zero_in_place_of_none=edit(REACH, REACH.replace("-1", "0"))
@@ -333,8 +337,8 @@ exercise.hints(
     ),
     reach=(
         "`np.unique(answers, return_counts=True)` counts the answers.",
-        "b + 2·√(b(1 − b)/n) with the n of this distance. Start with a reach of −1, and raise it as long as the "
-        "distances are clear.",
+        "b + 2·√(b(1 − b)/n) with the n of this distance. Start with a reach of −1. At each clear distance the "
+        "reach becomes this distance; at the first one that is not clear you stop.",
     ),
     calls="Nothing is left out before the model is asked; what a window hides shows in the answers.",
 )
