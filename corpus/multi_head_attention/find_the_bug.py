@@ -69,4 +69,13 @@ def find_the_bug(q, k, v):
     return ops.einsum("bhst,bshk->bthk", weights, v)  # (B, T, H, K)
 """,
     ),
+    (
+        "scaled_by_heads",
+        """
+def find_the_bug(q, k, v):
+    scores = ops.einsum("bthk,bshk->bhts", q, k) / q.shape[-2] ** 0.5  # (B, H, T, S)
+    weights = ops.softmax(scores, axis=-1)  # (B, H, T, S)
+    return ops.einsum("bhts,bshk->bthk", weights, v)  # (B, T, H, K)
+""",
+    ),
 ]

@@ -195,4 +195,16 @@ def measure_head(loss, heads):
             res[name].append(loss(changed) - base)
     return {k: np.array(v) for k, v in res.items()}
 """),
+    ("first_text_only", """
+def measure_head(loss, heads):
+    intact = loss(heads)
+    result = {"zero": [], "mean": [], "row_mean": []}
+    for head in range(heads.shape[1]):
+        output = heads[:, head]  # (B, T, K)
+        for name, new in (("zero", 0.0), ("mean", output.mean(axis=(0, 1))), ("row_mean", output.mean(axis=0))):
+            changed = heads.copy()
+            changed[0, head] = new
+            result[name].append(loss(changed) - intact)
+    return {name: np.array(values) for name, values in result.items()}
+"""),
 ]  # fmt: skip

@@ -6,7 +6,7 @@ from autograder.declare import Case, Exercise, edit
 from exercises.drawing import normal
 from exercises.formulas.attention import scaled_dot_product_attention
 from exercises.multi_head_attention.shared import OVER_HEADS
-from exercises.self_attention.shared import BUILT_IN_ATTENTION, OVER_QUERIES, UNSCALED
+from exercises.self_attention.shared import BUILT_IN_ATTENTION, OVER_QUERIES, ROOT, SCALED_BY_D, UNSCALED
 
 exercise = Exercise("find_the_bug", forbidden=BUILT_IN_ATTENTION)
 
@@ -45,6 +45,10 @@ exercise.mistakes(
     softmax_over_queries=OVER_QUERIES,
     softmax_over_heads=OVER_HEADS,
     unscaled=UNSCALED,
+    scaled_by_heads=edit(ROOT, "math.sqrt(q.shape[1])")
+    | "The scores are divided by the root of the number of heads. Divide by the root of the width of a head, the axis "
+    "over which a score sums." | "The heads stand behind the tokens here. Which axis of q is K?",
+    scaled_by_d=SCALED_BY_D,
     heads_before_tokens=edit('["output"].swapaxes(1, 2)', '["output"]')
     | "The heads are before the tokens, (B, H, T, K); they should come after the tokens, (B, T, H, K).",
 )

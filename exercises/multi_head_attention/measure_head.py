@@ -87,6 +87,7 @@ def calls(rng):
 
 
 IS_REPLACED = "number == head"
+REPLACED = "is_replaced[:, None, None]"
 INCREASE = "loss_of(replaced(instead, head), w_o, targets) - intact"
 MEAN = "heads.mean(axis=(0, 2), keepdims=True)"
 ROW_MEAN = "heads.mean(axis=0, keepdims=True)"
@@ -141,6 +142,9 @@ exercise.mistakes(
     never_negative=edit(INCREASE, f"max({INCREASE}, 0)")
     | "A head without which the loss shrinks gets 0. It should get a negative number."
     | "May a model be better without one of its heads?",
+    first_text_only=edit(REPLACED, f"{REPLACED} & (np.arange(len(heads)) == 0)[:, None, None, None]")
+    | "The head is replaced in the first text alone. It should be replaced in all texts of the batch."
+    | "What is `heads[0, h]`, and what is `heads[:, h]`?",
     ratio=edit(INCREASE, "loss_of(replaced(instead, head), w_o, targets) / intact")
     | "These are losses divided by the intact loss. Asked for is the difference of the two losses.",
     relative=edit(INCREASE, "loss_of(replaced(instead, head), w_o, targets) / intact - 1")
