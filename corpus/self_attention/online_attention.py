@@ -278,4 +278,20 @@ def online_attention(q, k, v, block_size):
 def online_attention(q, k, v, block_size):
     return ops.stack([scaled_dot_product_attention(row[None], k, v)[0][0] for row in q])
 """),
+    ("", """
+def online_attention(q, k, v, block_size):
+    q, k, v = (np.asarray(each) for each in (q, k, v))
+    m = np.full((q.shape[0], 1), -1e4)
+    total = np.zeros((q.shape[0], 1))
+    mixed = np.zeros((q.shape[0], v.shape[1]))
+    for start in range(0, k.shape[0], block_size):
+        scores = q @ k[start : start + block_size].T / k.shape[1] ** 0.5
+        new = np.maximum(m, scores.max(axis=1, keepdims=True))
+        powers = np.exp(scores - new)
+        old = np.exp(new - m)
+        total = total * old + powers.sum(axis=1, keepdims=True)
+        mixed = mixed * old + powers @ v[start : start + block_size]
+        m = new
+    return mixed / total
+"""),
 ]  # fmt: skip

@@ -30,4 +30,5 @@ WRONG = [
     ("", "report = {'flat': 0.081}"),
     ("", "report = {'first': 512, 'flat': float('nan')}"),
     ("", "report = [512, 0.081]"),
+    ("", 'report = {"first": None, "flat": 0.080}'),
 ]

@@ -180,13 +180,13 @@ def entries(found: Any, names: Sequence[Any], shown: str, expected: str = "") ->
 
 
 def answers(name: str = "answers") -> Probe:
-    """Probe that reads one entry, ``inputs["entry"]``, of a dictionary of answers. None means: not answered yet."""
+    """Probe that reads one entry, ``inputs["entry"]``, of a dictionary of answers. None is no answer."""
 
     def probe(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
         entry = inputs["entry"]
         value = _fields(find(namespace, name), (entry,), f"`{name}`")[entry]
         if value is None or (isinstance(value, str) and not value.strip()):
-            raise NotFound(f'{name}["{entry}"] is not answered yet.')
+            raise NotFound(f'{name}["{entry}"] is {"None" if value is None else "empty"}; expected an answer.')
         value = as_numbers(value)
         if isinstance(value, str):
             return {"answer": value.strip(" \t\n.()\"'").lower()}
