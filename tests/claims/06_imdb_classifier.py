@@ -175,8 +175,10 @@ def shuffled(page: Page, found: dict) -> None:
         *(before, after, changed, tested, tested / changed),
         holds=before == after,
     )
-    repeated = Page("06b_judging_a_classifier").numbers("answers", r"(\d+) answers change")
-    page.says("with three networks: {:.0f}, {:.0f} and {:.0f} of 4,596 change.", *repeated)
+    repeated = Page("06b_judging_a_classifier").numbers("order", r"last 200 .* in order +(\d+), only shuffled +(\d+)")
+    page.says(
+        "with three networks: {:.0f}, {:.0f} and {:.0f} of 4,596 change.", *np.reshape(repeated, (3, 2)).sum(axis=1)
+    )
     before, after = found["real", "words and pairs"][:2]
     ahead = Page("06b_judging_a_classifier").numbers("answers", r"words and pairs ([\d.]+), words ([\d.]+);")
     page.says(
