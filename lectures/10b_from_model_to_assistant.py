@@ -15,11 +15,11 @@
 # %% [markdown]
 # # 10b · From a model to an assistant
 #
-# **Here a reward made likely what it counted, out of what the model could already write: so read the answers, not the reward.**
+# **A reward makes likely what it counts, and says nothing of the rest: so read the answers, not the reward.**
 #
 # [← 10 · A language model of your own](10_language_model.ipynb) · [Lab 10b](../labs/10b_from_model_to_assistant/10b_from_model_to_assistant.ipynb)
 #
-# You give your model one point for each function that Python accepts, and nothing for any other. It practises for a minute. **What will it write then?** Write down one function body. You will see it in fifteen minutes.
+# An assistant is made in three stages: a model reads, is shown answers, and is pushed towards those that are preferred. This page does it in small, and section 8 has the sizes of a real one. You give your model one point for each function that Python accepts, and nothing for any other. It practises for a minute. **What will it write then?** Write down one function body. You will see it in fifteen minutes.
 #
 # **Afterwards you can**
 #
@@ -122,7 +122,7 @@ for token, counts in zip(rows[0, 1:], mask[0], strict=True):
     print(repr(pairs.decode([token])) if token != pairs.end_id else "END", "·" if counts else "(read only)", end="  ")
 
 # %% [markdown]
-# **Predict.** Of the first model's answers 42 % end in time and parse. After one pass over the pairs (96 steps of 32) it is 86 %. What has the model learned?
+# **Predict.** Of the first model's answers 42 % end in time and parse (first recorded seed). After one pass over the pairs (96 steps of 32) it is 86 %. What has the model learned?
 #
 # - (a) Python's grammar
 # - (b) to write short bodies that end
@@ -171,7 +171,7 @@ for way, name in (("start", "before"), ("answers", "fine-tuned"), ("anywhere", "
 
 
 # %% [markdown]
-# The control had as many steps on rows as long, cut *anywhere* in the same library, so few of them hold an end. It got worse in each seed: 25 to 31 % parse, where it was 38 to 42 %. So more training alone does not help; the rows that help are whole functions. (The end in the loss is not needed: without it 95 % end as well, see the first mistake below.) Of the answers that end, five to ten points more parse than before. But they have shrunk from 37 or 38 tokens to 22 or 23, so this need not be better Python. A real held-out body costs the tuned models 2.01 to 2.03 nats a token, the first one 2.08 ([evidence](evidence/10b.ipynb#fine-tuning)).
+# The control had as many steps on rows as long, cut *anywhere* in the same library, so few of them hold an end. It got worse in each seed: 25 to 31 % parse, where it was 38 to 42 %. So more training alone does not help. The rows that help are short *and* whole; which of the two it is, this control does not say. Of the answers that end, five to ten points more parse than before. But they have shrunk from 37 or 38 tokens to 22 or 23, so this need not be better Python. A real held-out body costs the tuned models 2.01 to 2.03 nats a token, the first one 2.08 ([evidence](evidence/10b.ipynb#fine-tuning)).
 #
 # **One pass over a few thousand short functions taught this model above all to write short whole bodies, and so to end.**
 
@@ -233,7 +233,7 @@ def policy_loss(model, reference, rows, mask, advantage, beta):  # …, (B,), a 
 #
 # <details><summary>Answer</summary>
 #
-# **(c)** In each of three recorded seeds `return self`: 99.7, 99.0 and 80.0 % of the answers to held-out first lines (with the third, 19 % say nothing at all, such as `return None`). `pass` is more than three times as frequent in the training functions (41 bodies against 12). That the other one wins is seen here, not explained.
+# **(c)** In each of three recorded seeds most are `return self`: 99.7, 99.0 and 80.0 % of the answers to held-out first lines (with the third, 19 % say nothing at all, such as `return None`). `pass` is more than three times as frequent in the training functions (41 bodies against 12). Which short text wins we do not explain; that a few short ones win is so in all our runs.
 #
 # </details>
 
@@ -253,7 +253,7 @@ live.answers({"parse": history.parse, "the commonest answer": [some[0][1] / 64 f
 
 
 # %% [markdown]
-# Move the step back. 95 of 100 answers parse in steps 19, 13 and 20 of the recorded seeds, and one answer fills half of the batch in steps 21, 17 and 29: the stretch in which nearly all parses and is still worth reading has two, four and nine steps. Watch the lengths: in the recorded seeds 26 to 29 tokens, 13 to 16 in step 10, 6 to 8 in step 20, 5 at the end. What does not end earns nothing. Short answers win first, and then one of them takes over (`return` alone would be shorter). In 9 to 13 of the 50 batches no group has a difference, and the gradient is 0 ([evidence](evidence/10b.ipynb#curves)). (The page's own run parts from the recorded one by rounding.)
+# Move the step back. 95 of 100 answers parse in steps 19, 13 and 20 of the recorded seeds, and one answer fills half of the batch in steps 21, 17 and 29: the stretch in which nearly all parses and is still worth reading has two, four and nine steps. Watch the lengths: in the recorded seeds 26 to 29 tokens, 13 to 16 in step 10, 6 to 8 in step 20, 5 at the end. What does not end earns nothing. Short answers win. In three recorded seeds `return self` took over; in the run above `return` and `return self` share the batch. In 9 to 13 of the 50 batches no group has a difference, and the gradient is 0 ([evidence](evidence/10b.ipynb#curves)).
 #
 # **The reward was met to the last point, and the text is gone: it never said that an answer should say something.**
 
@@ -306,7 +306,7 @@ held, history_held = practise(half_and_half, beta=0.05, shared=True)
 #
 # <details><summary>Answer</summary>
 #
-# Names that nobody has ever used, such as `self._randbr()`: a new spelling is a new answer, and `self` is read. Nearly all answers of the last step differ, but by letters. With one letter for every name, 29 % of those to held-out first lines are `x.x = None` in the first recorded seed, and 49 % are `return x.x` in the second.
+# Other names in the same few shapes: a new spelling is a new answer, and `self` is read. Nearly all answers of the last step differ, but by letters. With one letter for every name, 29 % of those to held-out first lines are `x.x = None` in the first recorded seed, and 49 % are `return x.x` in the second.
 #
 # </details>
 
@@ -323,7 +323,7 @@ for name, model in (("fine-tuned", tuned), ("points for parsing", collapsed), ("
         print(answer.prompt + answer.body.rstrip())
 
 # %% [markdown]
-# In two recorded seeds 99 and 100 % of the answers to held-out first lines parse, and 82 and 79 % of them are different. But *different* is counted by letters. With one letter for every name, the 200 answers above have 18 shapes, where the fine-tuned model's have 128. The next reward would have to count those, and may have a hole of its own.
+# With one letter for every name, the 200 answers above have 18 shapes, where the fine-tuned model's have 128. Counted by letters they are different: in two recorded seeds 99 and 100 % of the answers to held-out first lines parse, and 82 and 79 % of them are different. The next reward would have to count those, and may have a hole of its own.
 #
 # **With a penalty for repeats and a price for leaving, the answers do not collapse to one text, but to few shapes.**
 
@@ -340,9 +340,9 @@ for way in ("parses", "half and half", "half and half, shared, KL .05"):
         print(f"{way:31} seed {run['seed']}: KL {run['history']['KL'][-1]:.2f} nats a token of its own answers; a real held-out body costs {run['nats an answer token']:.2f} nats a token")
 
 # %% [markdown]
-# After the points for parsing it is 0.9 to 1.1 nats a token, after half and half 1.1 to 1.2, and after the shared points with their price 0.2. Of what a real body costs, only the third differs clearly. But two things differ between the last two, so this does not say which of them held the model back.
+# After the points for parsing it is 0.9 to 1.1 nats a token, after half and half 1.1 to 1.2, and after the shared points with their price 0.2. A real body costs the fine-tuned models 2.01 to 2.03, after the first two rewards 2.5 to 2.6, after the third 2.2. Neither brake was run alone, so this does not say which of them held the model back.
 #
-# **The KL is a price, not an aim: it says what leaving costs, not where to go.**
+# **The KL measures how far a model has gone; with both brakes on, this one stayed nearer to where it began.**
 
 # %% [markdown]
 # <a id="sharpened"></a>
@@ -369,16 +369,16 @@ for name, model in (("first", first), ("fine-tuned", tuned), ("shared points", h
 
 
 # %% [markdown]
-# So the reward made usual what was possible. (And with sixteen draws at 100 % before, nothing new could have shown.) Reading a parameter other than `self` did not become more frequent: 13 to 14 % of the fine-tuned models' answers do, and 10 and 4 % after the shared points, of 97 that could. `self` was enough. Yue et al. (2025) ask the same of large models that were rewarded for right solutions: one try gets better, many tries do not.
+# So the reward made usual what was possible. With sixteen draws at 100 % before, nothing new could have shown; a rarer skill could. Reading a parameter other than `self` did not become more frequent: 13 to 14 % of the fine-tuned models' answers do, and 10 and 4 % after the shared points, of 97 that could. `self` was enough. Yue et al. (2025) ask the same of large models that were rewarded for right solutions: one try gets better, many tries do not.
 #
-# **Here the reward made frequent what the model could do before; nothing new was needed for full points.**
+# **Full points needed nothing new here: before the reward, one of sixteen answers parsed for every first line, and reading a real parameter did not become more frequent.**
 
 # %% [markdown]
 # <a id="preferences"></a>
 #
 # ## 7 · When no program can judge: preferences
 #
-# Nobody can write `parses` for “helpful”. People can say which of two answers they like better. The first assistants learned a *reward model* from such pairs, and then practised on it (Ouyang et al. 2022). **DPO** (Rafailov et al. 2023) shows that one loss on the pairs does both:
+# Nobody can write `parses` for “helpful”. People can say which of two answers they like better. The first assistants learned a *reward model* $r$ from such pairs, by the loss $-\ln\sigma(r_\text{chosen}-r_\text{rejected})$, and then practised on it with PPO, whose clipped step is in the fold of section 3 (Ouyang et al. 2022). **DPO** (Rafailov et al. 2023) shows that one loss on the pairs does both. With $g=\ln p_\text{new}-\ln p_\text{old}$ of an answer, its gain since the start, it is $-\ln\sigma\big(\beta\,(g_\text{chosen}-g_\text{rejected})\big)$:
 
 # %%
 def preference_loss(model, reference, chosen, rejected, beta):  # two pairs of rows and mask
@@ -392,7 +392,7 @@ def preference_loss(model, reference, chosen, rejected, beta):  # two pairs of r
 
 
 # %% [markdown]
-# The bracket is how much the chosen answer has gained on the rejected one since the start. At the start it is 0, and the loss is ln 2 = 0.69. We made pairs of the fine-tuned model's own answers to one prompt, one that parses and one that does not, and trained for eighty steps (β = 0.1).
+# At the start both gains are 0, and the loss is ln 2 = 0.69. We made pairs of the fine-tuned model's own answers to one prompt, one that parses and one that does not, and trained for eighty steps (β = 0.1).
 
 # %% [markdown]
 # **Predict.** The loss falls. What happens to the probability of the *chosen* answers?
@@ -428,38 +428,16 @@ plots.show(
 the loss falls from ln 2; of the log probabilities that are gained since the start, that of the rejected answers falls far below zero, and that of the chosen ones is above it at no point after the start; the share of new answers that parse.""",
 )
 
-# %% [markdown]
-# Only the distance grows. In this one run new answers parse with 99 % after 40 steps and with 93 % after 80, while the loss goes on falling, from 0.21 to 0.07. And one answer spreads: `return` alone, 26 % of all ([evidence](evidence/10b.ipynb#preferences)).
-#
-# **DPO's loss counts a difference; so watch the answers, and the probability of the chosen ones.**
 
 # %% [markdown]
-# <a id="lora"></a>
+# Of the probabilities, only the distance grows. The share of new answers that parse rises in this one run from 82.5 to 98.8 % in 40 steps, and falls to 93.1 % after 80, while the loss goes on falling, from 0.21 to 0.07: the loss does not know where to stop. And one answer spreads: `return` alone, 26 % of all ([evidence](evidence/10b.ipynb#preferences)).
 #
-# ## 8 · Learn less: LoRA
-#
-# Fine-tuning moved all 857,216 numbers. LoRA (lecture 10) trains thin products beside frozen matrices: here beside attention's four and the gated network's three.
-
-# %%
-thin = assistant.copied(first)
-dense = [each for block in thin.blocks for each in (block.attention.w_q, block.attention.w_k, block.attention.w_v, block.attention.w_o, block.w_gate, block.w_up, block.w_down)]
-for layer in dense:
-    layer.enable_lora(4)  # Keras freezes the matrix and adds A (in, 4) and B (4, out), B = 0
-thin_parts = [weight for layer in dense for weight in (layer.lora_kernel_a, layer.lora_kernel_b)]
-assistant.fine_tune(thin, assistant.batches_of(functions, pairs, steps=32, seed=1), variables=thin_parts, rate=3e-3)
-new_rows, new_mask = assistant.rows_of(asked, pairs)
-print(f"{sum(int(np.prod(weight.shape)) for weight in thin_parts):,} numbers trained; nats an answer token, held out:")
-for name, model in (("not fine-tuned", first), ("LoRA, 32 steps", thin), ("all numbers, 96 steps", tuned)):
-    print(f"{name}: {answer_loss(model, new_rows, new_mask):.3f}")
-
-
-# %% [markdown]
-# **Thin products, with a small part of the numbers and a third of the steps, get part of the way (one run).**
+# **DPO raised the share that parses, and then went on past the best of it: its loss counts a difference, so watch the answers.**
 
 # %% [markdown]
 # <a id="makers"></a>
 #
-# ## 9 · What SmolLM2's makers did
+# ## 8 · What SmolLM2's makers did
 #
 # The model that answered you in lecture 10 went the same way, without the reward:
 #
@@ -476,7 +454,7 @@ for name, model in (("not fine-tuned", first), ("LoRA, 32 steps", thin), ("all n
 # %% [markdown]
 # <a id="two-more"></a>
 #
-# ## 10 · Two words of every model card
+# ## 9 · Two words of model cards
 #
 # **Quantisation** stores a matrix in whole numbers of few bits, with a scale and a least value for each row, or for each 32 numbers (which costs one to two bits a number more):
 
@@ -512,15 +490,15 @@ axes[1].legend()
 print(", ".join(f"{bits} bits: {cost[0, bits]:.2f} a row, {cost[32, bits]:.2f} in 32s" for bits in (8, 5, 4, 3, 2)), f"; as stored: {cost['as stored']:.2f}")
 plots.show(
     figure,
-    alt="""Fewer bits cost more, and a scale for every 32 numbers costs less than a scale for a row. Left, held-out bits a byte of our model over the bits of a number, two curves that lie
+    alt="""Fewer bits cost more; at the same bits a scale for every 32 numbers costs less than one for a row, but it is stored as well. Left, held-out bits a byte of our model over the bits of a number, two curves that lie
 on the line of the stored model at eight bits and rise towards two bits, the one with a scale for a row sooner and higher. Right, bars of two published mixtures of experts: of the stored parameters a token uses less than a third.""",
 )
 
 
 # %% [markdown]
-# At four bits the model loses 0.01 bits a byte; at two 0.63 with a scale a row, and 0.33 with one for 32 numbers. A **mixture of experts** sends each token to a few of many gated networks in a block (Shazeer et al. 2017; the bars: Jiang et al. 2024, DeepSeek-AI 2024).
+# At four bits the model loses 0.01 bits a byte; at two 0.63 with a scale a row, and 0.33 with one for 32 numbers. But count what is stored: for a row of 128 numbers the scale and the least value take a quarter to half a bit a number. So three bits with one scale a row need no more space than two bits in 32s, and cost 1.39 against 1.65. A **mixture of experts** sends each token to a few of many gated networks in a block (Shazeer et al. 2017; the bars: Jiang et al. 2024, DeepSeek-AI 2024).
 #
-# **Four bits, and scales beside them, keep nearly all of this model; experts make a model larger than what a token uses.**
+# **Four bits, and scales beside them, keep nearly all of this model; for the same storage one scale a row is better here than one for 32 numbers.**
 
 # %% [markdown]
 # ## Two mistakes
@@ -579,7 +557,7 @@ print("with:   ", advantages(equal))
 #
 # * That the code works: nothing that the model writes is run. That it follows instructions: a first line is no instruction, and bodies here are at most 47 tokens long.
 # * Which of the three methods is better: each has one setting, chosen beforehand, for a model of 857,216 numbers.
-# * What the answer mask is worth: the loss on whole rows was not compared. Nor a rarer skill, which sixteen draws do not always show, nor each of the two brakes alone.
+# * What the answer mask is worth: the loss on whole rows was not compared. Nor a rarer skill, which sixteen draws do not always show.
 # * Fine-tuning, its control and the points for parsing have three recorded seeds, half and half and the shared points two, all else one. That the answers collapse, and that they shrink, is the result; which body wins may change.
 # * Recorded shares are over 300 held-out first lines (standard error at most 2.9 points), the page's own over the first 200 of them (3.5). So the page's may lie outside the recorded ranges.
 # * A reward model learned from people, and models large enough to find new ways: there rewards do more than sharpen, some say; that is open.
@@ -591,15 +569,14 @@ print("with:   ", advantages(equal))
 # - Fine-tuning on short whole answers turns a model that continues into one that ends.
 # - A reward needs no answers, only a judge: draw a group, take its mean off, make the better answers likelier.
 # - What the reward did not count went away: length first, then difference. Each mended reward had a hole of its own.
-# - One draw beside sixteen shows what was possible before; DPO's loss counts a difference and nothing else.
+# - One draw beside sixteen shows what was possible before; DPO's loss counts a difference and does not know where to stop.
 #
-# **Here a reward made likely what it counted, out of what the model could already write: so read the answers, not the reward.**
+# **A reward makes likely what it counts, and says nothing of the rest: so read the answers, not the reward.**
 #
 # ## References
 #
 # - L. Ben Allal et al. 2025, *SmolLM2: when Smol goes big*, arXiv 2502.02737
 # - DeepSeek-AI 2024, *DeepSeek-V3 technical report*, arXiv 2412.19437; D. Guo et al. 2025, *DeepSeek-R1*, arXiv 2501.12948
-# - E. Hu et al. 2022, *LoRA: low-rank adaptation of large language models*, arXiv 2106.09685
 # - A. Jiang et al. 2024, *Mixtral of experts*, arXiv 2401.04088
 # - Z. Liu et al. 2025, *Understanding R1-Zero-like training*, arXiv 2503.20783
 # - L. Ouyang et al. 2022, *Training language models to follow instructions with human feedback*, arXiv 2203.02155
