@@ -28,7 +28,7 @@
 #
 # * prove that attention is blind to order, and say exactly what that means;
 # * build the sinusoidal table by hand, and find a shift in it;
-# * derive rotary positions from one demand, and write them in eight lines;
+# * derive rotary positions from one demand, and write them in seven lines;
 # * predict what a model does beyond the length that it was trained on.
 #
 # **You need** [self-attention](02_self_attention.ipynb), the [encoder block](04_encoder_block.ipynb), sine and
@@ -147,6 +147,7 @@ print(
     f"no positions: P(brown first) = {sentence:.3f} for a sentence, {other:.3f} for its twin; accuracy {accuracy[-1]}"
 )
 
+
 # %% [markdown]
 # **Without positions (and without a causal mask) caption and twin get the same probability: however
 # long you train, exactly half of the answers are correct.**
@@ -185,6 +186,7 @@ class PlainPositions(keras.Layer):
 
 def sinusoids(length, width):
     return np.asarray(PlainPositions()(np.zeros((1, length, width), "float32")))[0]  # (T, D): the positions alone
+
 
 # %% [markdown]
 # **By hand.** D = 4. What are ω₀ and ω₁, and what are rows 0, 1 and 2? (sin 1 = 0.841, cos 1 = 0.540, sin 2 = 0.909,
@@ -226,14 +228,14 @@ positions.""",
 )
 
 # %% [markdown]
-# The table is *added* to the tokens; the paper multiplies the words' vectors by $\sqrt D$ first, so that the words are not drowned ([evidence](evidence/05.ipynb#adding)). Is it enough? Train on twins again, with sinusoidal positions:
+# The table is *added* to the tokens; the paper multiplies the words' vectors by $\sqrt D$ first ([evidence](evidence/05.ipynb#adding)). Is it enough? Train on twins again, with sinusoidal positions:
 
 # %%
 _, accuracy = twins.trained(PlainPositions(), seed=0)
 print("sinusoidal: accuracy on new twins after 1, 3 and 6 epochs:", *(f"{accuracy[epoch]:.2f}" for epoch in (0, 2, 5)))
 
 # %% [markdown]
-# Within six epochs it reads all new twins correctly; without a table it stays at 0.50.
+# After three epochs it reads all new twins correctly; without a table it stays at 0.50.
 #
 # **A row of numbers for each position, added to the token, is enough to tell a sentence from its twin.**
 
@@ -260,7 +262,7 @@ print("sinusoidal: accuracy on new twins after 1, 3 and 6 epochs:", *(f"{accurac
 # <details><summary>Answer</summary>
 #
 # **(b)** It is 15.4 ([evidence](evidence/05.ipynb#waves)). Half of the pairs are so slow that their cosine is still near
-# 1; the cosines of the fast half have both signs and nearly cancel. Move the first position p: the curve stays as it is.
+# 1; the cosines of the fast half have both signs and nearly cancel. In the figure below, move the first position p: the curve stays as it is.
 #
 # </details>
 
@@ -320,7 +322,7 @@ signs.""",
 )
 
 # %% [markdown]
-# Nobody told the table that 4 lies between 3 and 5. After training, a thin band along the diagonal shows that neighbours are alike (the table before training is not shown). But
+# Nobody told the table that 4 lies between 3 and 5. A thin band along the diagonal shows that neighbours are alike. But
 # the limit is hard: a table of 128 rows has no row for position 128, and a row that no training text reaches learns nothing.
 #
 # **In this trained table neighbouring positions are alike, and a learned table has no row beyond its length.**
@@ -350,7 +352,7 @@ signs.""",
 # So rotary positions *turn* the query and the key by an angle that is proportional to their positions. With the pair
 # written as a complex number, $f(q, m) = q\,e^{i m\theta}$, and the score is
 # $\operatorname{Re}\big(q\,\bar k\; e^{i(m - n)\theta}\big)$. A longer vector is cut into pairs, and each pair has its own
-# $\theta$: the $\omega_i$ of section 2, with D the width of a head.
+# $\theta$: the $\omega_i$ of section 2, with D the width of a head. (Every rotation turns some set of planes. RoPE takes the pairs of coordinates, and $W_q$ and $W_k$ can learn any other basis.)
 
 # %% [markdown]
 # **Calculate.** One pair, θ = 1. The query (1, 0) stands at position 3, the key (1, 0) at position 1. What is the
@@ -369,8 +371,9 @@ for m, n in ((3, 1), (53, 51), (1, 3)):
     scores = [(np.exp(1j * m) * np.conj(key * np.exp(1j * n))).real for key in (1, 1j)]
     print(f"query at {m:2}, key at {n:2}: score with the key (1, 0) {scores[0]:6.3f}, with (0, 1) {scores[1]:6.3f}")
 
+
 # %% [markdown]
-# Now the real thing: eight lines for queries or keys of all heads, (B, H, T, K). A complex number holds a pair, and one product turns it:
+# Now the real thing: seven lines for queries or keys of all heads, (B, H, T, K). A complex number holds a pair, and one product turns it:
 
 # %%
 def rotary(x, base=10_000.0):
@@ -400,7 +403,7 @@ print("the two layouts agree:", np.allclose(rotary(q), rotary_of_halves(q)))
 # %% [markdown]
 # Both layouts are in use: neighbours $(2i, 2i+1)$ in the paper and in this course, halves $(i, i + K/2)$ in many libraries. Both keep the demand, and they are not the same: with weights that were trained for the other one, a model raises no error and writes nonsense.
 #
-# Three facts to keep: the length of a vector does not change; *values* are not turned, because what is handed over should not depend on where it stood; and the rotation happens in every layer, after the projections.
+# *Values* are not turned, because what is handed over should not depend on where it stood; and the rotation happens in every layer, after the projections.
 #
 # **How large a base?** The slowest pair turns once in $2\pi\cdot\text{base}^{(K-2)/K}$ positions. A pair that turns several times within the text says where a token is only up to whole turns: good for *one to the left*, useless for *far or near*. Longer texts want slower pairs, and so a larger base:
 
@@ -411,19 +414,21 @@ for base in (10_000, 100_000, 500_000):
     print(f"base {base:7,}: the slowest of 32 pairs turns once in {turns_in[-1]:11,.0f} positions; pairs that turn within 8,192: {(turns_in < 8192).sum()}")
 
 # %% [markdown]
-# The paper takes 10,000; SmolLM2, for texts of 8,192 tokens, 100,000; Llama 3, for longer ones, 500,000 (Grattafiori et al., 2024). And a model that is already trained? *Interpolation* (Chen et al., 2023) divides all positions, so that none is new, and blurs the fast pairs with which the model counts single tokens. *NTK-aware* scaling raises the base instead: the slow pairs are stretched, the fast ones hardly change. YaRN (Peng et al., 2024) chooses for each pair by the number of its turns. All three work best with a little training afterwards.
+# The paper takes 10,000, SmolLM2-135M 100,000 (it stands in its file), Llama 3 500,000 (Grattafiori et al., 2024). And a model that is already trained? *Interpolation* (Chen et al., 2023) divides all positions, so that none is new, and blurs the fast pairs with which the model counts single tokens. *NTK-aware* scaling raises the base instead: the slow pairs are stretched, the fast ones hardly change. YaRN (Peng et al., 2024) chooses for each pair by the number of its turns. All three work best with a little training afterwards.
 #
-# **ALiBi** (Press et al., 2022) is simpler: subtract $s_h\,(m - n)$ from the score of an earlier key, with a slope $s_h = 2^{-8h/H}$ for head $h = 1 \dots H$. Far keys fade. Below, one query and one key meet at all pairs of 48 positions. The first two maps show their scores, the third shows what ALiBi adds to a score.
+# **ALiBi** (Press et al., 2022) is simpler: subtract $s_h\,(m - n)$ from the score of an earlier key, with a slope $s_h = 2^{-8h/H}$ for head $h = 1 \dots H$. Far keys fade. Below, one query and one key meet at all pairs of 48 positions, in the first two maps through the same two matrices. Follow the framed diagonal: on the left its colour changes, in the middle it does not. The third map shows what ALiBi adds to a score.
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 rng = np.random.default_rng(4)
 q, k = rng.normal(size=(2, 32))  # (D,) each
 turn = np.exp(1j * np.outer(np.arange(48), 10_000.0 ** (-np.arange(0, 32, 2) / 32)))  # (T, D/2)
 distance = np.subtract.outer(np.arange(48), np.arange(48))  # (T, T) query − key
-w = rng.normal(size=(2, 32, 32)) / 6
+w_q, w_k = rng.normal(size=(2, 32, 32)) / 6
+own, other = ((x @ w)[0::2] + 1j * (x @ w)[1::2] for x, w in ((q, w_q), (k, w_k)))  # (D/2,) complex
+added = [(x * 32**0.5 + sinusoids(48, 32)) @ w for x, w in ((q, w_q), (k, w_k))]  # (T, D), √D as in section 2
 maps = {
-    "words + sinusoidal positions": (q + sinusoids(48, 32)) @ w[0] @ w[1].T @ (k + sinusoids(48, 32)).T,
-    "rotary": (((q[0::2] + 1j * q[1::2]) * turn) @ ((k[0::2] + 1j * k[1::2]) * turn).conj().T).real,
+    "words + sinusoidal positions": added[0] @ added[1].T,
+    "rotary": ((own * turn) @ (other * turn).conj().T).real,
     "ALiBi, slope 1/16, causal": -distance / 16,
 }
 
@@ -432,11 +437,13 @@ figure, panels = plt.subplots(1, 3, figsize=(11, 3.4))
 for ax, (name, values) in zip(panels, maps.items(), strict=True):
     seen = distance >= (0 if "causal" in name else -48)
     look = (
-        {"cmap": "PuOr", "limits": (-abs(values).max(), abs(values).max())}
+        {"cmap": "PuOr", "limits": (values.min(), values.max())}
         if "ALiBi" not in name
         else {"cmap": "Blues_r", "limits": (-3, 0)}
     )
     plots.matrix_map(values, mask=seen, values=False, title=name, colorbar=True, ax=ax, **look)
+    for side in (-0.7, 0.7):  # a frame around the keys 12 before their query
+        ax.plot([-0.5, 34.8], [11.5 + side, 46.8 + side], color=diagrams.PALETTE["accent"], linewidth=1.5, scalex=False, scaley=False)
     ax.set(
         xticks=range(0, 48, 16),
         yticks=range(0, 48, 16),
@@ -446,13 +453,13 @@ for ax, (name, values) in zip(panels, maps.items(), strict=True):
 plots.show(
     figure,
     alt="""Rotary scores and ALiBi are constant along every diagonal: they depend on the distance alone. Three
-maps for one query and one key at 48 positions each. Words plus sinusoidal positions: an irregular
-pattern. Rotary: stripes along the diagonals. ALiBi's part alone: zero on the diagonal, falling to −3 at distance 47, hatched where
+maps for one query and one key at 48 positions each. Words plus sinusoidal positions: crossing
+bands, which change along the framed diagonal. Rotary: stripes along the diagonals. ALiBi's part alone: zero on the diagonal, falling to −3 at distance 47, hatched where
 the key comes after the query.""",
 )
 
 # %% [markdown]
-# **Let a matrix put the position into query and key, and demand that the score depends on the offset $m - n$ alone: a rotation follows.**
+# **Let one matrix for each position act on queries and keys, and demand that scores depend on the offset $m - n$ alone and that positions differ: in two dimensions it is a rotation.**
 
 # %% [markdown]
 # <a id="beyond"></a>
@@ -463,7 +470,7 @@ the key comes after the query.""",
 # memory. Most tokens are blank, some are one of eight letters, and at each position a causal model predicts *the last
 # letter seen*. In "· B · · A · ·" the answers at the end are A.
 # Five models of one block differ in their positions only (the sinusoidal one also multiplies its tokens by
-# $\sqrt D$). One model has no positions at all (**NoPE**), only the causal mask. They train on 32 tokens and are tested on 160, with
+# $\sqrt D$). One model has no positions at all (**NoPE**), only the causal mask. With one block it cannot win: its query sees the earlier tokens as a set (section 1), and a set has no last letter. It shows what counting letters is worth; deeper models without positions can recover the order (Haviv et al., 2022). They train on 32 tokens and are tested on 160, with
 # three seeds ([evidence](evidence/05.ipynb#beyond)).
 
 # %% [markdown]
@@ -504,7 +511,7 @@ others, falls fast at first, then slowly. A line at 0.39 marks a model without m
 )
 
 # %% [markdown]
-# Letters stand at 30 % of the positions. Copying these and guessing elsewhere gives 0.3 + 0.7/8 = 0.39, and three of the five end there or below. The learned table has rows beyond 32, but random ones. The sinusoidal rows exist, but training never used them. The rotary model fails although its scores depend on the distance alone. For this model two things are new beyond 32: distances are longer than in training, and there are more keys. Which of the two spoils it? Test the *same* model again with a different view of the keys:
+# The task is made for recency; where far tokens are needed, others find the opposite (Kazemnejad et al., 2023). Letters stand at 30 % of the positions. Copying these and guessing elsewhere gives 0.3 + 0.7/8 = 0.39, and three of the five end there or below. The learned table has rows beyond 32, but random ones; training never used the sinusoidal ones. The rotary model fails although its scores depend on the distance alone. For it two things are new: distances are longer than in training, and there are more keys. Which of the two spoils it? Test the *same* model again with a different view of the keys:
 #
 # * *last 32*: each query sees its last 32 keys only, a **window** (as in Mistral 7B, Jiang et al., 2023);
 # * *last 28, first 4*: as many keys, but four of them are far away;
@@ -515,6 +522,9 @@ VIEWS = ("all keys", "last 28, first 4", "all keys, positions / 5", "last 32")
 shares = {view: np.array([run["views"][view] for run in results["rotary"]]) for view in VIEWS}  # each (3 seeds, 3 parts)
 for view, values in shares.items():
     print(f"rotary, {view:24} positions 32-63:", *(f"{share:.2f}" for share in values[:, 1]), "  64-159:", *(f"{share:.2f}" for share in values[:, 2]))
+for method in ("sinusoidal", "none"):
+    cut = np.array([run["views"]["last 32"] for run in results[method]])
+    print(f"{method + ', last 32':32} positions 32-63:", *(f"{share:.2f}" for share in cut[:, 1]), "  64-159:", *(f"{share:.2f}" for share in cut[:, 2]))
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 figure, panels = plt.subplots(1, 2, figsize=(9.6, 2.7), sharey=True)
@@ -530,13 +540,11 @@ All keys: about 0.63, then about 0.35. Last 28 and first 4 keys: the same as all
 )
 
 # %% [markdown]
-# Through the window the *unchanged* weights go from 0.35 to 1.00. With as many keys, but four of them far away, they do not. Between 32 and 63 these four cost as much as *all* far keys: 0.59, 0.67 and 0.64 of the letters are correct in both views. With all keys, but no distance above 32, the share is 0.91 to 0.92. So between 32 and 63 the long distances spoil it, and not the number of keys. From 64 on, the number of *far* keys matters, too: with four of them the share is 0.82 to 0.90, with all of them 0.33 to 0.38.
+# Through the window the *unchanged* weights go from 0.35 to 1.00. Between 32 and 63 the number of keys is not to blame: 32 keys, four of them far, do as badly as all. But "far" is not the whole answer: from 64 on the same four keys are *further* away and cost less. Why, these numbers do not say. Interpolation costs 0.08 to 0.09: neighbours are now a fifth of a step apart. The window does not save the sinusoidal model, nor the one without positions.
 #
-# This is the rotary model. With its last 32 keys only, the sinusoidal one has 0.39 to 0.50 from 64 on, and the model without positions 0.51.
+# Large language models show one more effect: weight that they do not need goes to the first tokens, the **attention sinks**, and a window that loses these tokens fails (Xiao et al., 2024).
 #
-# Large language models that are trained on long texts show one more effect: weight that they do not need goes to the first tokens, the **attention sinks**, and a window that loses these tokens fails (Xiao et al., 2024).
-#
-# **Here the rotary model holds beyond its length only if far keys are cut or brought nearer; ALiBi, which weakens them, holds by itself.**
+# **In a task that asks only for the most recent letter, ALiBi, which weakens far keys, holds beyond its length by itself; the rotary model holds only if far keys are cut or brought nearer.**
 
 # %% [markdown]
 # <a id="real-encoder"></a>
@@ -572,9 +580,9 @@ else:
     print('MiniLM is not here, so this cell is left out. To fetch 84 MB, once: data.published("minilm")')
 
 # %% [markdown]
-# It does read the order. Make all rows of its position table equal, and caption, twin and the words backwards get one and the same vector: section 1, in a published model. With its positions the words backwards fall to 0.73. And yet, who chases whom is worth 0.02, less than another choice of words for the same event, which costs 0.40.
+# It does read the order. Make all rows of its position table equal, and caption, twin and the words backwards get one and the same vector: section 1, in a published model. With its positions the words backwards fall to 0.73. And yet, to swap who chases whom costs 0.02. A loose sentence that drops the colours and lets both chase costs more: *Two canines chase each other* costs 0.40.
 #
-# Does that hurt? It depends on the question. Lectures 6b and 7 shuffle real texts and count the answers that change.
+# Does that hurt? Lectures 6b and 7 shuffle real texts and count the answers that change.
 #
 # **A published encoder reads the order, and still caption and twin are nearly one vector to it.**
 
@@ -643,7 +651,7 @@ for name, rows in tables.items():
 #
 # <details><summary><b>What this page does not show</b></summary>
 #
-# * Section 6 is one small task and one block, three seeds. It rewards recent keys, which favours ALiBi. On reasoning and mathematical tasks Kazemnejad et al. (2023) find ALiBi, rotary and absolute positions *not* well suited to longer inputs; models without positions do better.
+# * Section 6 is one small task and one block, three seeds. On reasoning and mathematical tasks Kazemnejad et al. (2023) find ALiBi, rotary and absolute positions *not* well suited to longer inputs; models without positions do better.
 # * The window does not help the sinusoidal model between 32 and 63: its rows are new as well, and these alone were not tested.
 # * No base other than the given one was trained here; what a larger base is for is arithmetic and citation.
 # * Section 7 is four sentences. How often word order changes an answer is counted in lectures 6b and 7.
@@ -654,7 +662,7 @@ for name, rows in tables.items():
 #
 # | method | where | parameters | the score depends on distance alone | beyond the training length |
 # |---|---|---|---|---|
-# | none | – | 0 | – | lowest at the start, 0.44 here: only the causal mask shows the order |
+# | none | – | 0 | – | 0.44 here, low from the start: one block sees the earlier tokens as a set |
 # | sinusoidal | added to √D times the tokens | 0 | its own products do; a shift is a rotation | rows exist, the model never saw them |
 # | learned | added to the tokens | length · D | no | no rows, or random ones |
 # | rotary | turns q and k in every layer | 0 | yes | fails here, unless far keys are cut or brought nearer |
