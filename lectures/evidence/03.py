@@ -65,6 +65,16 @@ for seed, run in enumerate(runs["four heads"]):
     print(f"seed {seed}:", "  ".join(f"({above:.2f}, {wanted:.2f})" for above, wanted in run["without"]["zero"]))
 
 # %% [markdown]
+# **What takes its place?** In the models of two heads the head with one job is replaced by zero, by its mean over all tables and rows, or by its mean in each row. Without it, its answer should have 1.00 of its variance unexplained. The overall mean is hardly milder than zero. With the mean of each row the error of the head that looks above is 1.00: part of what it adds depends on the row and not on the number.
+
+# %%
+for job, name in enumerate(("above", "wanted")):
+    removed = [int(np.argmax(np.array(run["jobs"])[:, job])) for run in runs["two heads"]]  # the head with this job
+    for kind in ("zero", "mean", "row mean"):
+        left = [run["without"][kind][head][job] for run, head in zip(runs["two heads"], removed, strict=True)]
+        print(f"without the head for {name:6}, {kind:8} in its place: unexplained", *(f"{share:.2f}" for share in left))
+
+# %% [markdown]
 # Michel et al. (2019) reduced one layer of trained models at a time to a single head, often with little loss; over
 # all layers about 20 % of the heads of a translation model and 40 % of BERT's could go before the quality fell
 # clearly. Voita et al. (2019) found that a few specialised
