@@ -290,7 +290,7 @@ for dog, colour in ((2, 1), (8, 7)):
     )
 
 # %% [markdown]
-# Positions 2 and 8, where the dogs stand, look one to the left, where in the caption their colours stand. The tokens here hold no dog and no colour, and the scores are multiplied by 50. The matrix is calculated; [lecture 2](02_self_attention.ipynb#real-head) has a trained head that looks one token back.
+# Positions 2 and 8, where the dogs stand, look one to the left, where their colours stand. The tokens hold no dog and no colour, and the scores are multiplied by 50. The matrix is calculated; [lecture 2](02_self_attention.ipynb#real-head) has a trained head that looks one token back.
 #
 # **With positions alone, one fixed matrix looks one to the left, wherever the query stands.**
 
@@ -401,7 +401,7 @@ for turned in (rotary, rotary_of_halves):
 print("the two layouts agree:", np.allclose(rotary(q), rotary_of_halves(q)))
 
 # %% [markdown]
-# Both layouts are in use: neighbours $(2i, 2i+1)$ in the paper and in this course, halves $(i, i + K/2)$ in many libraries. Both keep the demand, and they are not the same: with weights that were trained for the other one, a model raises no error and writes nonsense.
+# Both layouts are in use: neighbours $(2i, 2i+1)$ in the paper and in this course, halves $(i, i + K/2)$ in many libraries. Both keep the demand, and they are not the same: with weights for the other one a model writes nonsense, without an error.
 #
 # *Values* are not turned, because what is handed over should not depend on where it stood; and the rotation happens in every layer, after the projections.
 #
@@ -414,7 +414,7 @@ for base in (10_000, 100_000, 500_000):
     print(f"base {base:7,}: the slowest of 32 pairs turns once in {turns_in[-1]:11,.0f} positions; pairs that turn within 8,192: {(turns_in < 8192).sum()}")
 
 # %% [markdown]
-# The paper takes 10,000, SmolLM2-135M 100,000 (it stands in its file), Llama 3 500,000 (Grattafiori et al., 2024). And a model that is already trained? *Interpolation* (Chen et al., 2023) divides all positions, so that none is new, and blurs the fast pairs with which the model counts single tokens. *NTK-aware* scaling raises the base instead: the slow pairs are stretched, the fast ones hardly change. YaRN (Peng et al., 2024) chooses for each pair by the number of its turns. All three work best with a little training afterwards.
+# The paper takes 10,000, SmolLM2-135M 100,000 (it stands in its file), Llama 3 500,000 (Grattafiori et al., 2024). And a model that is already trained? *Interpolation* (Chen et al., 2023) divides all positions, so that none is new, and blurs the fast pairs with which the model counts single tokens. *NTK-aware* scaling raises the base instead: the slow pairs are stretched, the fast ones hardly change. YaRN (Peng et al., 2024) chooses for each pair by the number of its turns.
 #
 # **ALiBi** (Press et al., 2022) is simpler: subtract $s_h\,(m - n)$ from the score of an earlier key, with a slope $s_h = 2^{-8h/H}$ for head $h = 1 \dots H$. Far keys fade. Below, one query and one key meet at all pairs of 48 positions, in the first two maps through the same two matrices. Follow the framed diagonal: on the left its colour changes, in the middle it does not. The third map shows what ALiBi adds to a score.
 
@@ -619,8 +619,7 @@ for name, rows in tables.items():
     print(f"{name:37} shift by one matrix: {np.abs(rows[:-3] @ matrix - rows[3:]).max() < 1e-3}")
 
 # %% [markdown]
-# The last one is only another order of the columns: harmless in a model of your own, fatal with weights that expect
-# the other order. Two more tables are in the [evidence](evidence/05.ipynb#tables).
+# The last one is only another order of the columns: harmless in a model of your own. Two more tables are in the [evidence](evidence/05.ipynb#tables).
 #
 # ## Four questions
 #
