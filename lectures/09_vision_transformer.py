@@ -20,7 +20,7 @@
 # [← 8b · Generating text](08b_generating_text.ipynb) · a branch after [7](07_bert_ag_news.ipynb) · [Lab
 # 9](../labs/09_vision_transformer/09_vision_transformer.ipynb) · [9b · More images, larger images, video →](09b_many_images_and_video.ipynb), or back to the path: [8 · Decoder and masking](08_decoder_and_masking.ipynb)
 #
-# Cut a photograph into squares, and swap two of them. **Which part of the model notices?** Write down your guess; you have the answer in a quarter of an hour. Later a digit moves by two pixels, and the same part costs the model more than half of its answers.
+# Cut a photograph into squares, and swap two of them. **Which part of the model notices?** Write down your guess; you have the answer in a quarter of an hour.
 #
 # **Afterwards you can**
 #
@@ -481,7 +481,7 @@ picked = [int(np.flatnonzero((digits.y_test == digit) & right["vit"])[0]) for di
 live.rollout(digits.x_test[picked, ..., 0], [weights[picked] for weights in maps], ["zero", "three", "five", "eight"])
 
 # %% [markdown]
-# Never less than ½ · ½ = ¼: that comes from the rule, not from the model. Does the rest of the map mark what matters? We deleted patches of about equal ink, once those with a larger share of the rollout, once those with a smaller one. 34.7 % and 30.0 % of the digits were still read: the difference is within chance, so on this model the map does not mark what matters ([evidence](evidence/09.ipynb#deleted)). Test your own maps as [lecture 1b](01b_visual_attention.ipynb) does.
+# Never less than ½ · ½ = ¼: that comes from the rule, not from the model. Does the rest of the map mark what matters? We deleted patches of about equal ink, once those with a larger share of the rollout, once those with a smaller one. 34.7 % and 30.0 % of the digits were still read: the difference is within chance, so on this model the map does not mark what matters ([evidence](evidence/09.ipynb#deleted)).
 #
 # **Rollout assumes its mixture: after two blocks the class token keeps at least a quarter of itself, whatever it has read.**
 
@@ -522,7 +522,7 @@ Vision Transformers, each with a softmax over 65,536 outputs. A cross-entropy co
 
 
 # %% [markdown]
-# The student learns by gradients; the teacher is a slow average of it. And if both say the same of every photograph? The loss would be small, and nothing learned. So the mean over photographs is taken off the teacher's logits, which forbids one answer for all, and a low temperature forbids the answer "all alike".
+# And if both say the same of every photograph? The loss would be small, and nothing learned. So the mean over photographs is taken off the teacher's logits, which forbids one answer for all, and a low temperature forbids the answer "all alike".
 #
 # Nobody told it what a palace is. Yet photographs with near vectors show the same kind of thing: the labels of the nearest training images name 78.3 % of ImageNet's validation images correctly (Caron et al., 2021, abstract). And the class token's attention in the last block outlines the object, more clearly than in a ViT trained with labels: look at figure 1 [of the paper](https://arxiv.org/abs/2104.14294).
 #
@@ -553,7 +553,7 @@ def clip_loss(texts, images):  # (B, D) each; row i of one belongs to row i of t
 
 
 # %% [markdown]
-# Make a small one. The image tower is your ViT, anew from noise, with 384 outputs. The text tower is published and stays fixed: MiniLM. The captions are *a handwritten zero* to *a handwritten nine*; a batch holds one digit of each kind (the folded cells train it).
+# Make a small one. The image tower is your ViT, anew from noise, with 384 outputs; the text tower is MiniLM, and stays fixed. The captions are *a handwritten zero* to *a handwritten nine*; a batch holds one digit of each kind (the folded cells train it).
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 NAMES = "zero one two three four five six seven eight nine".split()
@@ -753,9 +753,9 @@ for name, scale in {"0 to 1": 1, "0 to 255": 255}.items():
 #
 # * 8 × 8 digits, one ConvNet and one ViT of its size. Which is better on photographs, and with how many of them, is [lecture 9b](09b_many_images_and_video.ipynb).
 # * Both models have the same rates, not each its own best one. The moves are by two pixels; training with such moves would change the result.
-# * The test of the rollout deletes patches from one model's digits; in training it has seen none with holes.
+# * The test of the rollout is one model's; in training it has seen no digit with holes.
 # * Section 11 is one run with ten captions. The texts that made MiniLM had numbers in them, as words and as figures.
-# * Sections 10 and 12 cite. The lines for KerasHub were read in the source of 0.29.1, not run with weights: there was no connection.
+# * Sections 10 and 12 cite. The lines for KerasHub were read in the source of 0.29.1, not run with weights.
 #
 # </details>
 #

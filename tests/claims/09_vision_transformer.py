@@ -152,7 +152,6 @@ def moved(page: Page) -> None:
     still = page.number("v9-bytes", r"0 to 1: ([\d.]+)% correct")
     back = (along - vit) / (still - vit)  # the share of each loss that the rows bring back
     page.says("there most of the loss is the ink's", holds=(back[2:] < 0.5).all())
-    page.says("the same part costs the model more than half of its answers", holds=still - vit[0] > still / 2)
     page.says(
         "to the right it loses {:.1f} points, more than the {:.1f} that the ink costs the ViT",
         still - convnet[0], still - cut[0], holds=page.output("v9-train").count("356 of 360") == 2,
@@ -208,7 +207,7 @@ def sentences_as_labels(page: Page) -> None:
     page.says("the sevens are taken for other digits, and none for a seven", holds=sevens == 0)
     page.given(
         "(Radford et al., 2021) reads 400 million such pairs",
-        "The image tower is your ViT, anew from noise, with 384 outputs.",
+        "The image tower is your ViT, anew from noise, with 384 outputs",
         "Two maps of ten by ten",
         "each row sums to 1.",
         "among 400 million pairs little is quite new",
