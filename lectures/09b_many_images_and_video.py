@@ -312,7 +312,7 @@ dots of the table enlarged in two dimensions lie far to the right of all others.
 #
 # Does the ViT overtake with still more images? After pre-training on 9 million images of JFT (Google's own unpublished set) a ViT-B/32 was far below a ResNet-50, and from 90 million on it was above it (Dosovitskiy et al., 2021, section 4.3, a linear classifier on a few labelled images).
 #
-# A recipe can stand in for images: with strong augmentation ImageNet alone takes a Base model at 384 pixels to 83.1 % (DeiT; Touvron et al., 2021), where the first paper has 77.9 % (table 5). So can training without labels ([lecture 9](09_vision_transformer.ipynb#pre-trained)), or by guessing masked patches, as BERT guesses words (MAE; He et al., 2022). And a newer ConvNet draws level again: with equal computing NFNets match ViTs (Smith et al., 2023; [tables](evidence/09.ipynb#published)).
+# A recipe can stand in for images: with strong augmentation ImageNet alone takes a Base model at 384 pixels to 83.1 % (DeiT; Touvron et al., 2021), where the first paper has 77.9 % (table 5). So can training without labels ([lecture 9](09_vision_transformer.ipynb#pre-trained)), or by guessing masked patches, as BERT guesses words (MAE; He et al., 2022). And with equal computing NFNets, newer ConvNets, match ViTs (Smith et al., 2023; [tables](evidence/09.ipynb#published)).
 #
 # **Published: a ViT-B/32 is behind a ResNet-50 after 9 million images, and ahead of it after 90 million.**
 
@@ -386,7 +386,7 @@ for name, steps in {"joint": [(1, 2)], "own moment only": [(2,)], "own moment, t
 
 
 # %% [markdown]
-# Two cheap steps reach every tubelet, as the expensive one does. But a tubelet at another position *and* another moment is read only through a third one, which has its moment and my position. That, too, is built in.
+# Two cheap steps reach every tubelet, as the expensive one does; but one at another position *and* another moment is read only through a third, which has its moment and my position.
 
 # %% [markdown]
 # The whole model has lecture 9's blocks; in a factorised model each has a second attention, over time. Before the first block each token gets a learned vector of its moment and one of its position (in the fold).
@@ -431,7 +431,7 @@ def plain_video_reader(frames, kind, width=48, hidden=96, blocks=2):
 #
 # <details><summary>Answer</summary>
 #
-# With two frames both models learn them, even the one without attention over time: at least 99.9 %, and as much when the moments are shuffled.
+# With two frames both do, even the one without attention over time: at least 99.9 %, and as much when the moments are shuffled.
 #
 # With tubelets of one frame only the factorised model learns them: 99.6, 54.0 and 99.1 % with three seeds (with the second, little more than the axis), and 49 to 51 % when the moments are shuffled. Without attention over time it is 25.1 to 26.5 %.
 #
@@ -550,7 +550,7 @@ print("correct:", cut.reshape(-1, 8)[0], " two frames of 2 × 2")
 # * Section 1 is for one ViT and one ConvNet, one rate, and a last epoch set in advance; with 32,000 images six epochs are too few for either. With a rate of its own and trained until it stops improving, the ViT with 2,000 images still stays below the ConvNet with 500.
 # * Scrambled images leave a ConvNet its colours and its mean over the image. The control has 500 and 2,000 images of one set.
 # * Section 2: digits of 8 × 8 pixels, four seeds. In the ViT paper the head may read the mean of the patches as well as the class token, with a rate of its own; on these digits no difference was found ([evidence](evidence/09.ipynb#head-reads)).
-# * Section 4: made-up clips in which nothing but the motion differs. One of three seeds did not learn the direction in six epochs. The factorised models have about half as many parameters again.
+# * Section 4: made-up clips in which nothing but the motion differs. The factorised models have about half as many parameters again.
 #
 # </details>
 #

@@ -97,7 +97,7 @@ def video(page: Page) -> None:
     pair = np.concatenate([models[2, "own moment only"], models[2, "factorised"]], axis=1)
     blind, over_time = models[1, "own moment only"], models[1, "factorised"]
     page.says(
-        "With two frames both models learn them, even the one without attention over time: at least "
+        "With two frames both do, even the one without attention over time: at least "
         "{:.1f} %, and as much when the moments are shuffled.",
         pair[0].min(),
         holds=pair[1].min() == pair[0].min(),
@@ -151,7 +151,7 @@ def video(page: Page) -> None:
     )
     page.says("what no single moment shows was learned only with attention over time")
     reached = page.numbers("b9-reads-along", r" (\d+) of 48 tubelets")
-    page.says("Two cheap steps reach every tubelet, as the expensive one does.", holds=reached == [48, 16, 48])
+    page.says("Two cheap steps reach every tubelet, as the expensive one does", holds=reached == [48, 16, 48])
     page.given("Which of the 48 tubelets above can one output token read?", because="3 · 4 · 4, printed above")
     page.says(
         "({} frames of {} × {} pixels)",
