@@ -22,11 +22,11 @@
 #
 # > *A brown dog is running after the black dog.*
 #
-# You hand this sentence to a published language model and ask for more. For each next token it gives you 49,152 probabilities. **You always take the most probable one. What does it write?** And a second question: of all sentences that it could write, is the most probable one typical? Write down both guesses. The first answer comes in three minutes.
+# You hand this sentence to a published language model and ask for more. For each next token it gives you 49,152 probabilities. **You always take the most probable one. What does it write?** And a second question: of all sentences that a model could write, is the most probable one typical? Write down both guesses. The first answer comes in three minutes.
 #
 # **Afterwards you can**
 #
-# * choose the next token greedily or by chance, with a temperature, top-k or top-p, and say what each costs;
+# * choose the next token greedily or by chance, with a temperature, top-k or top-p, and say what some of these cost;
 # * search with a beam, and say what a search can and cannot promise;
 # * estimate how many tokens a second a model writes, from its bytes and the machine's;
 # * let a cheap draft go ahead, and get the same text in fewer calls.
@@ -128,7 +128,7 @@ if model:
     print("mean probability of what it wrote, by 16 tokens:", chances.reshape(5, 16).mean(axis=1))
 
 # %% [markdown]
-# Each token is the most probable choice, and the text repeats one sentence. It loops, and in the loop the model is much surer of its tokens than at first: 0.86 to 0.87 instead of 0.43. The end token is forbidden here; a model that may write it can stop instead of looping on.
+# Each token is the most probable choice, and the text repeats one sentence. It loops, and in the loop the model is much surer of its tokens than at first: 0.86 to 0.87 instead of 0.43. Two things are against it here: it is a chat model outside its template, and it may not stop. (In the template, section 5, forty tokens on the blue sky give a draft that looks for repeats nothing to find.)
 #
 # It is no accident of this sentence. The record begins ten film reviews with their reviewers' first 32 tokens and lets the model write 128 more, beside what the people wrote:
 
@@ -153,9 +153,9 @@ plots.show(
 
 
 # %% [markdown]
-# Nine of the ten texts loop: their last 16 tokens stand in them a second time. 70 % of their 4-grams, strings of four tokens, have been there before; in what people wrote it is 0.5 %. The words of people cost the model 3.9 nats a token on average, 3.9 at first and 3.5 in the end. The tokens of its greedy texts cost 1.3 at first and 0.1 in the end. (Holtzman et al., 2020, found the same with a larger model.)
+# Nine of the ten texts loop: their last 16 tokens have occurred before. 70 % of their 4-grams, strings of four tokens, have been there before; in what people wrote it is 0.5 %. The words of people cost the model 3.9 nats a token on average, 3.9 at first and 3.5 in the end. The tokens of its greedy texts cost 1.3 at first and 0.1 in the end. (Holtzman et al., 2020, found the same with a larger model.)
 #
-# **The most probable token, every time, makes this model loop: people keep surprising it, and it soon stops surprising itself.**
+# **Outside its template, and forbidden to stop, this model loops when it takes the most probable token every time: people keep surprising it, and it soon stops surprising itself.**
 
 # %% [markdown]
 # <a id="choosing"></a>
@@ -208,7 +208,7 @@ if model:
         print(settings or "temperature 1, all tokens", "\n    …" + text.replace("\n", " "))
 
 # %% [markdown]
-# Each text is one draw with one seed. At temperature 1.5 it is word salad. At temperature 1 you draw from the model's own probabilities, and this draw reads well; the one with top-p wanders off. So one draw does not tell the ways apart. But the tail holds tens of thousands of tokens, each nearly impossible, together not: in a longer text at temperature 1 you will draw some of them, and the model must go on from there. Top-p cuts the tail.
+# Each text is one draw with one seed. At temperature 1.5 it is word salad; one draw does not tell the other two apart. What must differ is the tail: tens of thousands of tokens, each nearly impossible, together not. Top-p cuts it.
 
 # %% [markdown]
 # **Predict.** How many tokens does top-p with p = 0.9 leave to draw from? Compare two places: in a sentence that we made up, and in the loop of section 1.
@@ -242,11 +242,11 @@ if model:
     panels[1].set(xlabel="place in the loop")
     plots.show(
         figure,
-        alt="""In a sentence the nucleus breathes, in a loop it closes. Bars say how many tokens top-p keeps with p = 0.9, on a logarithmic axis, at each true next token. Above, a sentence: more than a thousand before museum, five before the comma. Below, the caption and nine times the same sentence: the bars sink with each round, and in the end nearly all are at one.""",
+        alt="""In a sentence the nucleus breathes, in a loop it closes. Bars say how many tokens top-p keeps with p = 0.9, on a logarithmic axis, at each true next token. Above, a sentence: more than a thousand to choose museum or guard from, five for the comma. Below, the caption and nine times the same sentence: the bars sink with each round, and in the end nearly all are at one.""",
     )
 
 # %% [markdown]
-# Top-k keeps k everywhere; top-p keeps what the model thinks possible *here*. What each way costs, over the ten reviews of the record:
+# Top-k keeps k everywhere; top-p keeps what the model thinks possible *here*. What some ways cost, over the ten reviews of the record (top-k, and the temperatures below 1 that many systems use, are not in it):
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 print("                  nats a token   strings of four seen before         loop   words in no other review")
@@ -257,7 +257,7 @@ for name in ("people", "greedy", "top-p, p = 0.9", "temperature 1", "temperature
     )
 
 # %% [markdown]
-# At temperature 1 the text surprises the model about as much as that of people, 3.7 nats against 3.9. Yet one word in twenty is in none of the 25,000 other reviews; with people it is one in two hundred. Top-p 0.9 more than halves that, and does not loop; with 2.7 nats it is further from people than temperature 1. At temperature 1.5 it is one word in three. (Nats say how surprising a text is, not how good: an impossible word here and there changes the mean little and the text much.)
+# At temperature 1 the model pays on average its own uncertainty, 3.7 nats a token; that people cost it nearly the same, 3.9, says that its uncertainty is about right, not that its text is good. One word in twenty is in none of the 25,000 other reviews; with people it is one in two hundred. Top-p 0.9 more than halves that, and does not loop; with 2.7 nats it is further from people than temperature 1. At temperature 1.5 it is one word in three.
 #
 # **Greedy repeats, and temperature 1.5 is word salad; in nats temperature 1 is nearest to people, and top-p writes fewer unknown words.**
 
@@ -292,7 +292,7 @@ live.beam(TREE)
 # A wider beam is no guarantee either: it can drop the beginning of the best sentence. But there is an exact search. A beginning never *gains* probability by a further word. So always continue the most probable beginning of all: once it is a
 # finished sentence, none is more probable (Dijkstra, 1959).
 #
-# For SmolLM2 this would take far too long. So take a model that knows 3,276 words: it has read 29,000 captions of photographs (Multi30k; Elliott et al., 2016) and writes its own. Its class, in the fold, reads one word of n captions at once.
+# SmolLM2 is too large for this search here. So take a model that knows 3,276 words: it has read 29,000 captions of photographs (Multi30k; Elliott et al., 2016) and writes its own. Its class, in the fold, reads one word of n captions at once.
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 class PlainCaptionModel:
@@ -401,12 +401,12 @@ ax.set(xlabel="log p of the whole caption", ylabel="share")
 ax.legend(loc="upper left")
 plots.show(
     figure,
-    alt=f"""The most probable caption lies far from all typical ones. Two histograms of log p of whole captions, those of people and those that the model draws, both broad with means of {people.mean():.0f} and {drawn_log_p.mean():.0f}; a vertical line at {best_log_p:.1f}, to the right of every one of them, marks the most probable caption.""",
+    alt=f"""The most probable caption lies far from all typical ones. Two histograms of log p of whole captions, those of people and those that the model draws, both broad with means of {people.mean():.0f} and {drawn_log_p.mean():.0f}; a vertical line at {best_log_p:.1f} marks the most probable caption.""",
 )
 
 
 # %% [markdown]
-# That is the answer to the second question. The most probable caption is “a man .”: more probable than each of 300 drawn captions and each of 693 captions of people. The drawn captions are the control: they come from the model itself, so the distance is not just the model misjudging people. (Why does it win? *Per token* it has −2.2, which is more than the −3.2 of a drawn caption. The captions that a search finds have more still, greedy −1.2 and the beam of 64 −1.0, so against these it wins by its length alone.)
+# That is the answer to the second question, for this model. Nothing can be more probable than “a man .”; the finding is the gap: 4.6 nats to the best of 300 drawn captions, 32 to their mean. The drawn captions are the control: they come from the model itself, so the gap is not just the model misjudging people. (Why does it win? *Per token* it has −2.2, which is more than the −3.2 of a drawn caption. The captions that a search finds have more still, greedy −1.2 and the beam of 64 −1.0, so against these it wins by its length alone.)
 #
 # How can the most probable caption be so rare? Its probability is $e^{-8.77}$: it is drawn once in 6,400 captions. A typical caption has about $e^{-40}$, but there are so many of them that together they get nearly all of the probability. Translation models show the same: the exact best translation is the *empty* one for more than half of a test set (Stahlberg and Byrne, 2019). A wider search writes a shorter caption: a beam of 4 writes 13 tokens, one of 64 writes 10, and the exact search 4; translation systems therefore divide log p by a length penalty ([evidence](evidence/08.ipynb#length-penalty)).
 #
@@ -416,6 +416,8 @@ plots.show(
 # <a id="cache"></a>
 #
 # ## 4 · What a token costs
+#
+# How fast a model writes follows a law of accelerators: what counts is how many bytes move. This core shows only half of it.
 #
 # With the look-ahead mask of lecture 8 no later token changes the keys and values of an earlier one. So a model keeps them, in the **key–value cache**. Each step makes one query, one new key and one new value in every block, and
 # attends to what is stored. Queries are not kept, because each is used only once.
@@ -463,7 +465,7 @@ if model:
     )
 
 # %% [markdown]
-# It reads 190 tokens a second and writes 17; without the cache it would write 0.7. (Our class also computes the 49,152 log-probabilities after all 256 tokens, of which only the last row is needed. So the 23 times as long and the 0.7 are partly its doing.) To fetch all numbers once and only add them up takes 28 ms, so about half of a token's 59 ms goes into moving numbers. On an accelerator, whose arithmetic is much faster still than its memory, it is nearly all. Decoding is **bound by memory**: what counts is how many bytes move ([lecture 2b](02b_what_attention_costs.ipynb) has the roofline).
+# It reads 190 tokens a second and writes 17; without the cache it would write 0.7. (Our class also computes the 49,152 log-probabilities after all 256 tokens, of which only the last row is needed. So the 23 times as long and the 0.7 are partly its doing.) To fetch all numbers once and only add them up takes 28 ms, so about half of a token's 59 ms goes into moving numbers. On an accelerator, whose arithmetic is much faster still than its memory, it should be nearly all (not measured here): decoding is **bound by memory** ([lecture 2b](02b_what_attention_costs.ipynb) has the roofline).
 
 # %% [markdown]
 # **By hand.** A model has 70 billion parameters of two bytes. It runs on accelerators that together fetch 6.7 terabytes a second. How many tokens a second can it write for one reader, at most? And what if 16 readers ask at the same time?
@@ -483,7 +485,7 @@ if model:
     print(f"nine tokens of one text in one call: {1000 * seconds(model, [[28] * 9], cache, times=5):.0f} ms")
 
 # %% [markdown]
-# That is **batching**: servers collect the texts of many readers, and add a new one whenever another has ended. Eight texts in one call write 43 tokens a second, one writes 17. Sixteen write no more on this machine. At least part of the reason is how NumPy works here: it multiplies an array (16, 1, D) as 16 separate products, one for each text, and so goes through a matrix 16 times. The arithmetic alone is not the limit, for the prefill reads 190 tokens a second. An accelerator can do about 300 operations for each byte that it fetches, so with two bytes a number its knee lies at about 300 texts. What then limits it is the cache, which every text has for itself. For one text of t tokens it holds this many numbers:
+# That is **batching**: servers collect the texts of many readers, and add a new one whenever another has ended. Eight texts in one call write 43 tokens a second, one writes 17. Sixteen write no more, but that is no law: NumPy multiplies an array (16, 1, D) as 16 separate products, and so goes through a matrix 16 times. An accelerator can do about 300 operations for each byte that it fetches; a text needs two operations a number, and a number has two bytes: so its knee lies at about 300 texts. What then limits it is the cache, which every text has for itself. For one text of t tokens it holds this many numbers:
 #
 # $$2 \cdot L \cdot G \cdot K \cdot t$$
 #
@@ -506,14 +508,14 @@ for groups in (64, 8, 1):  # G
 # %% [markdown]
 # Ainslie et al. report a quality near that of G = H, at a speed near that of G = 1.
 #
-# **A cache trades memory for time and changes nothing but rounding; on this machine eight texts in one call write more tokens a second than one, and sixteen no more than eight.**
+# **A cache trades memory for time; texts that are read together share the fetching of the numbers.**
 
 # %% [markdown]
 # <a id="draft"></a>
 #
 # ## 5 · Let a draft go ahead
 #
-# A call that is bound by memory can read nine tokens in about the time of one. So let something cheap guess the next eight. The model reads them all in one call, and in the same call says what *it* would have written after each. Keep the guesses up to the first that differs, and the model's own token there. The text is the model's, token by token; only the calls are fewer. This is **speculative decoding** (Leviathan et al., 2023; Chen et al., 2023).
+# Where memory is the limit, a call reads nine tokens in about the time of one. So let something cheap guess the next eight. The model reads them all in one call, and in the same call says what *it* would have written after each. Keep the guesses up to the first that differs, and the model's own token there. The text is the model's, token by token; only the calls are fewer. This is **speculative decoding** (Leviathan et al., 2023; Chen et al., 2023).
 #
 # The draft is usually a smaller model with the same tokens. This SmolLM2 is the smallest of its family, so take the cheapest draft there is: look up what followed the last two tokens the last time they stood in the text (*prompt lookup*; Saxena, 2023).
 
@@ -572,7 +574,7 @@ if model:
         )
 
 # %% [markdown]
-# The text is the same each time. In the record the greedy texts after ten reviews, 128 tokens each, need 21 to 112 calls. Whether fewer calls are less *time* depends on the machine: on this core nine tokens in a call cost 162 ms and one 59, so only the caption gains, 1.4 s instead of 2.4. Where memory is the limit, a call costs the same with nine.
+# The text is the same each time. In the record the greedy texts after ten reviews, 128 tokens each, need 21 to 112 calls. Whether fewer calls are less *time* depends on the machine: on this core nine tokens in a call cost 162 ms and one 59, so only the caption gains, 1.4 s instead of 2.4.
 #
 # And if the text is drawn, not greedy? Then a guess is accepted by chance, in a way that leaves the distribution of the text exactly the model's. How often it is accepted, and why that suffices, you derive in lab 8b.
 #
@@ -627,7 +629,6 @@ print("always position 0:", text_of(write(wrong, 1, greedy)[0][0]))
 #
 # * One small model with 4 bits a number, one beginning live and ten in the record, one draw of each. What larger models do was not measured.
 # * Nats, strings and unknown words say how familiar a text is, not how good. No person judged a text.
-# * SmolLM2 was trained to chat; here it goes on with plain text.
 # * The speeds are processor seconds of one core in NumPy, with 4 bytes a number. The exact search is exact for the rounded weights of one caption model (one seed, two epochs).
 # * A draft that is a network was not measured: no smaller model with these tokens is at hand.
 #
@@ -637,10 +638,10 @@ print("always position 0:", text_of(write(wrong, 1, greedy)[0][0]))
 #
 # | piece | remember |
 # |---|---|
-# | greedy | loops |
+# | greedy | one text; it loops here, outside the template and with no right to stop |
 # | temperature, top-k, top-p | 1.5 gives word salad; top-p keeps as many tokens as the model thinks possible |
 # | beam, exact search | only the exact search is sure to find the most probable sentence, which is “a man .” |
-# | prefill, decode | many tokens in a call, or one; decoding is bound by memory |
+# | prefill, decode | many tokens in a call, or one; decoding moves all numbers for each token |
 # | cache | 2 · L · G · K numbers a token; GQA makes G smaller than H |
 # | draft | the same greedy text in fewer calls |
 #
