@@ -87,8 +87,8 @@ def first_steps(runs: list[dict], curve: str, least: float) -> list[int]:
 def reward(page: Page) -> None:
     runs = runs_of(page, "rewarded", way="parses")
     page.says(
-        "In each of three recorded seeds most are `return self`: {:.1f}, {:.1f} and {:.1f} % of the answers to held-out "
-        "first lines (with the third, {:.0f} % say nothing at all, such as `return None`).",
+        "In each of three recorded seeds most are `return self`: {:.1f}, {:.1f} and {:.1f} % of the answers to "
+        "held-out first lines (with the third, {:.0f} % say nothing at all, such as `return None`).",
         *(100 * run["commonest"][1] for run in runs), 100 * runs[2]["trivial"],
         holds=[run["commonest"][0] == "return self" and run["parse"] == 1 for run in runs],
     )  # fmt: skip
@@ -216,8 +216,8 @@ def preferred(page: Page) -> None:
     page.says("the chosen answers have lost {:.1f} nats each, the rejected ones {:.1f}.", -chosen, -rejected)
     page.says(
         "rises in this one run from {:.1f} to {:.1f} % in {} steps, and falls to {:.1f} % after {}, while the loss "
-        "goes on falling, from {:.2f} to {:.2f}: the loss does not know where to stop. And one answer spreads: `return` "
-        "alone, {:.0f} % of all",
+        "goes on falling, from {:.2f} to {:.2f}: the loss does not know where to stop. And one answer spreads: "
+        "`return` alone, {:.0f} % of all",
         100 * points[0]["parse"], 100 * points[2]["parse"], points[2]["step"], 100 * last["parse"], last["step"],
         points[2]["loss"], last["loss"], 100 * run["commonest"][1],
         holds=[
