@@ -329,4 +329,14 @@ def measure_difference(correct_a, correct_b, reviews, seeds_a, seeds_b):
     ("alone_of_one_model", measured((ALONE, "(correct_a[0][reviews] * 1.0 - correct_b[0][reviews]).mean(axis=1)"))),
     ("", measured((ENDS, "differences.min(), differences.max()"))),
     ("", measured(("    return difference, ends(again), ends(alone)", "    pass"))),
+    ("models_vote", """
+def measure_difference(correct_a, correct_b, reviews, seeds_a, seeds_b):
+    difference = correct_a.mean() - correct_b.mean()
+    both, alone = [], []
+    for drawn, models_a, models_b in zip(reviews, seeds_a, seeds_b):
+        a, b = correct_a[:, drawn], correct_b[:, drawn]
+        both.append((a[models_a].mean(axis=0) > 0.5).mean() - (b[models_b].mean(axis=0) > 0.5).mean())
+        alone.append(a.mean() - b.mean())
+    return difference, np.percentile(both, [2.5, 97.5]), np.percentile(alone, [2.5, 97.5])
+"""),
 ]  # fmt: skip

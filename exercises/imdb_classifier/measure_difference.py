@@ -26,6 +26,12 @@ def redrawn(correct: np.ndarray, reviews: np.ndarray, seeds: np.ndarray) -> np.n
     return np.array([correct[chosen][:, read].mean() for chosen, read in zip(seeds, reviews, strict=True)])
 
 
+def voted(correct: np.ndarray, reviews: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+    """The share of the drawn reviews that most of the drawn models classify correctly, (R,)."""
+    most = [correct[chosen].mean(axis=0) > 0.5 for chosen in seeds]
+    return np.array([right[read].mean() for right, read in zip(most, reviews, strict=True)])
+
+
 def every(seeds: np.ndarray) -> np.ndarray:
     """Each model once, in all repeats."""
     return np.zeros_like(seeds) + np.arange(seeds.shape[1])
@@ -156,6 +162,14 @@ exercise.mistakes(
     still_in_interval=edit(AGAIN, AGAIN.replace("redrawn(b, reviews, seeds_b)", "redrawn(b, every(reviews), seeds_b)"))
     | "In `interval` the reviews are drawn for A alone, and B has its accuracy on all of them."
     | "In one repeat, which reviews does B read, and which does A?",
+    models_vote=edit(AGAIN, AGAIN.replace("redrawn", "voted"))
+    | "In `interval` the drawn models of a recipe vote: a review counts as correct if most of them are. Take the mean "
+    "of their accuracies."
+    | "Of three models, one is correct on a review. How much does the review add to their accuracy?",
+    models_always_vote=edit(AGAIN, AGAIN.replace("redrawn", "voted"))
+    | edit(ALONE, ALONE.replace("redrawn", "voted"))
+    | "The models of a recipe vote: a review counts as correct if most of them are. Take the mean of their accuracies."
+    | "Of three models, one is correct on a review. How much does the review add to their accuracy?",
     seeds_of_a=edit(AGAIN, AGAIN.replace("redrawn(b, reviews, seeds_b)", "redrawn(b, reviews, seeds_a % len(b))"))
     | "B's models are drawn with A's seeds. Each recipe has seeds of its own, `seeds_b` for B."
     | "Which argument says how many models of B there are?",
