@@ -214,4 +214,12 @@ def masked_mean(x, ids):
     return ((x * mask).sum(axis=1) / np.maximum(mask.sum(axis=1), 1)).astype(x.dtype)
 """,
     ),
+    (
+        "empty_row_nan",
+        """
+def masked_mean(x, ids):
+    words = tf.ragged.boolean_mask(x, tf.not_equal(ids, 0))
+    return tf.reduce_mean(words, axis=1)
+""",
+    ),
 ]
