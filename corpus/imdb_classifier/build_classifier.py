@@ -368,4 +368,56 @@ def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2,
     ),
     # says the same of every review, with all the right parameters
     ("same_result_for_all", model(output='keras.layers.Dense(1, activation="sigmoid")(x * 0.0)')),
+    (
+        "",
+        """
+def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2, d_ff=32):
+    ids = keras.Input((max_length,), dtype="int32")  # (B, T)
+    places = ops.cumsum(ops.ones_like(ids), axis=1) - 1  # (B, T): 0, 1, 2, … in every row
+    x = keras.layers.Embedding(vocab_size, d_model)(ids) * keras.layers.Embedding(max_length, d_model)(places)
+    mask = ops.expand_dims(ops.not_equal(ids, 0), axis=1)  # (B, 1, T)
+    attended = keras.layers.MultiHeadAttention(num_heads, key_dim=d_model)(x, x, attention_mask=mask)
+    x = keras.layers.LayerNormalization()(x + attended)
+    hidden = keras.layers.Dense(d_ff, activation="relu")(x)
+    x = keras.layers.LayerNormalization()(x + keras.layers.Dense(d_model)(hidden))
+    mean = masked_mean(x, ids)
+    hidden = keras.layers.Dense(20, activation="relu")(mean)
+    return keras.Model(ids, keras.layers.Dense(1, activation="sigmoid")(hidden))
+""",
+    ),
+    (
+        "attention_unmasked",
+        """
+def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2, d_ff=32):
+    ids = keras.Input((max_length,), dtype="int32")  # (B, T)
+    places = ops.cumsum(ops.ones_like(ids), axis=1) - 1  # (B, T): 0, 1, 2, … in every row
+    x = keras.layers.Embedding(vocab_size, d_model)(ids) + keras.layers.Embedding(max_length, d_model)(places)
+    mask = ops.expand_dims(ops.not_equal(ids, 0), axis=2)  # (B, 1, T)
+    attended = keras.layers.MultiHeadAttention(num_heads, key_dim=d_model)(x, x, attention_mask=mask)
+    x = keras.layers.LayerNormalization()(x + attended)
+    hidden = keras.layers.Dense(d_ff, activation="relu")(x)
+    x = keras.layers.LayerNormalization()(x + keras.layers.Dense(d_model)(hidden))
+    mean = masked_mean(x, ids)
+    hidden = keras.layers.Dense(20, activation="relu")(mean)
+    return keras.Model(ids, keras.layers.Dense(1, activation="sigmoid")(hidden))
+""",
+    ),
+    (
+        "",
+        """
+def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2, d_ff=32):
+    ids = keras.Input((max_length,), dtype="int32")  # (B, T)
+    places = ops.cumsum(ops.ones_like(ids), axis=1) - 1  # (B, T): 0, 1, 2, … in every row
+    x = keras.layers.Embedding(vocab_size, d_model)(ids) + keras.layers.Embedding(max_length, d_model)(places)
+    mask = ops.expand_dims(ops.not_equal(ids, 0), axis=1)  # (B, 1, T)
+    attended = keras.layers.MultiHeadAttention(num_heads, key_dim=d_model)(x, x, attention_mask=mask)
+    x = keras.layers.LayerNormalization()(x + attended)
+    hidden = keras.layers.Dense(d_ff, activation="relu")(x)
+    kept = x
+    x = keras.layers.LayerNormalization()(x + keras.layers.Dense(d_model)(hidden))
+    mean = masked_mean(kept, ids)
+    hidden = keras.layers.Dense(20, activation="relu")(mean)
+    return keras.Model(ids, keras.layers.Dense(1, activation="sigmoid")(hidden))
+""",
+    ),
 ]

@@ -29,7 +29,11 @@ def probabilities(model: Any, inputs: Mapping[str, Any]) -> dict[str, np.ndarray
     if first.shape != second.shape or np.abs(first - second).max() > APART:
         raise ContractError("called twice as `model(ids)`, the model gives the same reviews another result each time.")
     if np.ptp(first) <= APART:
-        raise ContractError("with the check's weights every review gets the same result.")
+        raise ContractError(
+            "with the check's weights every review gets the same result. There the table of positions and the "
+            "attention's kernels are 0, and the words get through by sums: words plus positions, and the attention's "
+            "input plus its output."
+        )
     return {"probabilities": first}
 
 

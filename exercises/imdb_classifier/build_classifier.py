@@ -178,7 +178,7 @@ def order(rng):
     return Case({**case.inputs, "reordered": reordered}, case.description, mode=case.mode)
 
 
-@exercise.group("two hidden layers with ReLU, and a sum around the feed-forward network")
+@exercise.group("a ReLU in each hidden layer, and a sum around any feed-forward network")
 def inside(rng):
     return _reviews_case(rng, "inside", f"nine reviews, some of them twice, {TINY_SHOWN}", batch=9, twins=True)
 
@@ -247,8 +247,8 @@ LEFT_TO_CHANCE = (  # what padding, order and graphs change cannot be told from 
 exercise.mistakes(
     attention_unmasked=edit(ALL_CHANGED)
     | seen({"what the attention reads": "the words and the padding"})
-    | "The words attend to padding: the attention layer needs `attention_mask=`, by name. It says for every key "
-    "whether the key is a word.",
+    | "The words attend to padding. The argument `attention_mask=` of the attention layer, given by name, says for "
+    "every key whether it is a word: (B, 1, T), with the keys on the last axis.",
     attention_mask_inverted=edit(ALL_CHANGED)
     | seen({"what the attention reads": "the padding"})
     | "The words attend to the padding and to nothing else: True means may attend, here and in Keras.",
