@@ -48,11 +48,11 @@ def values(rng):
 
 
 exercise.mistakes(
-    b_random=seen({"b": "random", "start": "another result"}, see="10#lora")
+    b_random=seen({"b": "random", "start": "another result"}, see="07#three-ways")
     | "b is random, so the layer does not start as the frozen one. It starts at zeros.",
-    both_zero=seen({"a": "zeros"}, see="10#lora")
+    both_zero=seen({"a": "zeros"}, see="07#three-ways")
     | "a and b are both zeros. Then neither has a gradient: a has to be random.",
-    not_frozen=edit("[-1] + kernel.shape[-1])", "[-1] + kernel.shape[-1]) + kernel.size + bias.size", see="10#lora")
+    not_frozen=edit("[-1] + kernel.shape[-1])", "[-1] + kernel.shape[-1]) + kernel.size + bias.size", see="07#three-ways")
     | "The given layer is trained as well. `dense.trainable = False` freezes it.",
     a_untracked=edit("rank * (x.shape[-1] + kernel.shape[-1])", "rank * kernel.shape[-1]")
     | "`a` is not trained: it is not among the layer's trainable weights. Keras tracks what `self.add_weight` makes, "

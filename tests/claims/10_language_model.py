@@ -30,8 +30,6 @@ def claims(page: Page) -> None:
         "and the second 1.2.",
         "A step takes eight random windows of 257 tokens",
         "The first 256 are the inputs, the last 256 the targets:",
-        "inputs and logits start with a standard deviation near 1",
-        "starts at random and $B$ at 0, so training starts from the frozen model",
         "(1 nat = 1.44 bits)",
         "new tokens count from 256",
         "The number of `l` is 108 and that of `se` is 256",
@@ -62,11 +60,13 @@ def trained(page: Page) -> None:
         ],
     )
     page.says("It counts all {:.1f} million tokens; the Transformer will read {:.1f} million.", text / 1e6, read / 1e6)
+    covered = page.evidence("10").number("e10-equal-text-runs", r"cover (\d+)% of the text")
     also(
         page,
         "with seed 1 those of 1.3 million tokens cover {:.0f} % of the text, and as many tokens are counted from half",
-        page.evidence("10").number("e10-equal-text-runs", r"cover (\d+)% of the text"),
+        covered,
     )
+    page.says("the windows overlap, and cover {:.0f} % of the text.", covered)
     by_order = page.recorded("library_language_model")["results"]["counted"]["held-out bits a byte"]
     page.says(
         "four tokens (Witten–Bell) and six (Kneser–Ney) are the best of one to six on this held-out text",
@@ -87,7 +87,9 @@ def trained(page: Page) -> None:
     )  # (one table, two, and one with a small start; seeds; loss and share)
     page.says(
         "Before training the model costs more than guessing, mostly because one table both reads and predicts, and "
-        "starts large: the vector resembles the row of the token just read, and the same row predicts it",
+        "starts large: the vector resembles the row of the token just read, and the same row predicts it. With a small "
+        "start, as in GPT-2, it costs {:.1f}, as guessing does",
+        repeats[2, :, 0].mean(),
         holds=[
             fresh > guessing + 1,
             page.number("c10-loss", r"just read: (\d+)%") > 95,
@@ -211,13 +213,14 @@ def real(page: Page) -> None:
         page.numbers("c10-twice", r"first time ([\d.]+), second time ([\d.]+)"), (2, 2)
     )
     page.says(
-        "Random tokens cost SmolLM2 {:.1f} nats each, and {:.1f} when they come again.", once, twice,
-        holds=twice < once / 2,
+        "Random tokens cost SmolLM2 {:.1f} nats each, more than guessing ({:.1f}), and {:.1f} when they come again.",
+        once, np.log(49_152), twice,
+        holds=[twice < once / 2, once > np.log(49_152)],
     )  # fmt: skip
     page.says(
-        "Knowing only which 40 tokens come would cost $\\ln 40 = 3.7$: the set is worth {:.1f} of the {:.1f} nats "
-        "saved, the order {:.1f}. Yours pays {:.1f} and then {:.1f}",
-        once - np.log(40), once - twice, np.log(40) - twice, first, again,
+        "Knowing only which 40 tokens come would cost $\\ln 40 = 3.7$, copying nothing. So it copies in part: of the "
+        "{:.1f} nats that only the order can save, it saves {:.1f}. Yours pays {:.1f} and then {:.1f}",
+        np.log(40), np.log(40) - twice, first, again,
         holds=[abs(first - again) < 0.3, round(np.log(40), 1) == 3.7, round(np.log(211), 1) == 5.4 < first],
     )  # fmt: skip
     less, more = (
@@ -225,7 +228,7 @@ def real(page: Page) -> None:
         for steps in ("640", "1,960")
     )
     page.says(
-        "Of the bodies that ended, {1:.0f} of {0:.0f} parse after 640 steps, and {3:.0f} of {2:.0f} after 1,960;",
+        "Of the bodies that ended, {1:.0f} of {0:.0f} parse after 640 steps, and {3:.0f} of {2:.0f} after 1,960:",
         *less, *more,
     )  # fmt: skip
     start = page.recorded("assistant")["results"]["start"]
@@ -245,6 +248,7 @@ def real(page: Page) -> None:
         "Feed it 40 random tokens, then the same 40 again:",
         "concluded that both should grow equally, at about 20 tokens a parameter",
         "Twelve functions, 16 docstrings",
+        "90 tokens in the page's run, 256 in the record, 48 for the longer training",
         because="as published, or a setting",
     )
 
@@ -265,9 +269,8 @@ def order(page: Page) -> None:
         holds=[abs(none - other) < 0.1, low > 0],
     )  # fmt: skip
     page.says(
-        "Shuffled they save {:.2f} nats, their order {:.2f} more; {:.2f} lies inside the interval",
-        none - shuffled, cost, none - shuffled,
-        holds=low < none - shuffled < high,
+        "Shuffled they save {:.2f} nats, their order {:.2f} more; which of the two is worth more, this does not show.",
+        none - shuffled, cost,
     )  # fmt: skip
     page.says(
         "the cost falls from {:.2f} to {:.2f}; with all in order it is {:.2f} (no intervals here).",
@@ -451,9 +454,9 @@ def longer_runs(page: Page, results: dict, worth: dict) -> None:
     once = np.mean([name["third"] for name in short])
     page.says(
         "After our {} steps the known name costs {:.0f} nats, half a nat less than the new one. After {:.0f} million "
-        "tokens they cost {:.0f} and {:.0f}: mostly the new one has become dearer. Guessing costs {:.0f}, knowing how "
-        "such names are made {:.1f}. The known name is cheaper than the new one, so the model uses what stood before, "
-        "but it hardly copies",
+        "tokens they cost {:.0f} and {:.0f}: the new one has become dearer, the known one a little cheaper. Guessing "
+        "costs {:.0f}, knowing how such names are made {:.1f}, and copying would cost nearly nothing. So the model "
+        "uses what stood before, and is far from copying",
         results["table"]["steps"],
         once,
         longest[0][-1]["tokens"] / 1e6,
@@ -464,7 +467,7 @@ def longer_runs(page: Page, results: dict, worth: dict) -> None:
         holds=[
             len(short) == 3,
             *(0.4 < name["third, new"] - name["third"] < 0.6 for name in short),
-            np.mean(new) - np.mean([name["third, new"] for name in short]) > 2 * (once - np.mean(known)),
+            np.mean(new) - np.mean([name["third, new"] for name in short]) > once - np.mean(known) > 0,
         ],
     )
     rows = [points[-1]["nats a token of random rows"] for points in longest]
@@ -520,13 +523,4 @@ def low_rank(page: Page, results: dict) -> None:
             len(low) == len(full) == 2,
             *(max(run[way]["bits"] for way in full) < min(run[way]["bits"] for way in low) for run in runs),
         ],
-    )
-    sizes = re.search(r"SIZE.*? = \((\d+), (\d+)", page.cells["c10-24"].source)
-    thin = 2 * int(sizes[1]) * results["lora"]["rank"] * 4 * int(sizes[2])
-    page.says(
-        "With r = {} beside the {} matrices of attention that is {:.0f} % of our model's parameters.",
-        results["lora"]["rank"],
-        4 * int(sizes[2]),
-        100 * thin / page.number("c10-24", r"([\d,]+) parameters"),
-        holds=[thin == run[low[0]]["trained"] for run in runs],
     )

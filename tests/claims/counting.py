@@ -126,8 +126,7 @@ def equal_text(page: Page, results: dict, counting: dict) -> None:
         *(side(step for pair in passed[steps] for step in pair) for steps in (1960, 7840) for side in (min, max)),
     )
     page.says(
-        "The Transformer's windows are random, and it can go on re-reading; counting has nothing more to count after "
-        "{:.1f} million tokens.",
+        "The Transformer can go on re-reading; counting has nothing more to count after {:.1f} million tokens.",
         counting["all text"]["tokens"] / 1e6,
     )
     page.given(
@@ -142,9 +141,8 @@ def neighbours(page: Page, counting: dict) -> None:
     runs = counting["neighbours"]
     bits = [np.mean([run[name]["bits a byte"] for run in runs]) for name in ("with neighbours", "without")]
     page.says(
-        "Counting pays {1:.2f} bits a byte (all bits paid for a text, divided by its bytes; less is better) for "
-        "functions from modules that it has never met, and {0:.2f} for the same functions "
-        "when it has counted the other half of their modules",
+        "Counting pays {1:.2f} bits a byte for functions from modules that it has never met, and {0:.2f} for "
+        "the same functions when it has counted the other half of their modules",
         *bits,
         holds=[
             len(runs) == 3,

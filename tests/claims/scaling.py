@@ -76,24 +76,27 @@ def equal_operations(page: Page, runs: list[dict]) -> None:
         place = int(np.argmin(means))
         if steps == 5120:
             circled, larger = (_seeds_at_the_best_rate(run) for run in near[place : place + 2])
-            page.says(
-                "at 70.4 trillion operations the best size has {:.2f} to {:.2f} bits, the next {:.2f} to {:.2f}, one "
-                "seed reversed",
-                min(circled), max(circled), min(larger), max(larger),
-                holds=[round(ours["operations"] / 1e12, 1) == 70.4, sum(np.greater(circled, larger)) == 1],
-            )  # fmt: skip
+            also(
+                page,
+                "In seed 3 of the third budget the larger model is ahead; there the seeds of one size differ by "
+                "{:.2f} bits",
+                max(circled) - min(circled),
+                holds=list(np.greater(circled, larger)) == [False, False, True],
+            )
         assert 0 < place < len(near) - 1, "the best size has smaller and larger ones beside it"
         best.append(near[place])
         equal = [run for run, mean in zip(near, means, strict=True) if mean < min(means) + 0.001]
         a_parameter.append([run["tokens"] / run["parameters"] for run in equal])
         plain.append(near[int(np.argmin([_at_the_best_rate(run, (0.003,)) for run in near]))])
     first, last = best[0], best[-1]
-    page.says(
-        "from first to last budget, {:.0f} times the operations, about {:.0f} times the parameters and {:.0f} times "
-        "the tokens are best. (Together 80:",
-        *(last[what] / first[what] for what in ("operations", "parameters", "tokens")),
+    grown = [round(last[what] / first[what]) for what in ("operations", "parameters", "tokens")]
+    also(
+        page,
+        "with {} times the operations the best size has ten times the parameters and reads eight times as many tokens.",
+        grown[0],
+        holds=grown[1:] == [10, 8],
     )
-    page.given("other ways to read these trainings give 5 to 16 times the parameters", because="in the evidence")
+    page.says("With more operations, make the model larger and let it read more.", holds=min(grown) > 1)
     more = [plain[-1][what] / plain[0][what] for what in ("parameters", "tokens")]
     also(page, "has {:.0f} times the parameters of the best of the first and has read {:.0f} times the tokens", *more)
     assert [len(amounts) for amounts in a_parameter] == [1, 2, 1, 1]
