@@ -52,7 +52,9 @@ exercise.mistakes(
     | "b is random, so the layer does not start as the frozen one. It starts at zeros.",
     both_zero=seen({"a": "zeros"}, see="07#three-ways")
     | "a and b are both zeros. Then neither has a gradient: a has to be random.",
-    not_frozen=edit("[-1] + kernel.shape[-1])", "[-1] + kernel.shape[-1]) + kernel.size + bias.size", see="07#three-ways")
+    not_frozen=edit(
+        "[-1] + kernel.shape[-1])", "[-1] + kernel.shape[-1]) + kernel.size + bias.size", see="07#three-ways"
+    )
     | "The given layer is trained as well. `dense.trainable = False` freezes it.",
     a_untracked=edit("rank * (x.shape[-1] + kernel.shape[-1])", "rank * kernel.shape[-1]")
     | "`a` is not trained: it is not among the layer's trainable weights. Keras tracks what `self.add_weight` makes, "
