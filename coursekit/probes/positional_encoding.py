@@ -167,11 +167,10 @@ def _questions_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[
 
 
 def _accuracy_seen(inputs: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
-    """A flag tells where the accuracy is NaN, which is equal to nothing; it stays NaN where there are questions."""
+    """A flag tells where the accuracy is NaN, which is equal to nothing."""
     accuracy = taken(made, "accuracy", kinds="f")
     is_nan = np.isnan(accuracy)
-    is_right = is_nan & ~np.isin(np.arange(accuracy.shape[-1]), inputs["distances"])
-    flags = {"accuracy": np.where(is_right, 0.0, accuracy), "accuracy_is_nan": is_nan.astype("int64")}
+    flags = {"accuracy": np.where(is_nan, 0.0, accuracy), "accuracy_is_nan": is_nan.astype("int64")}
     return {**flags, "counts": taken(made, "counts"), **_questions_seen(inputs, made)}
 
 

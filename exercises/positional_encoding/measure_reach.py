@@ -26,9 +26,10 @@ def reach_by_window(guesses, answers, distances, windows):
 
 @exercise.formula_for("accuracy")
 def accuracy_alone(guesses, answers, distances, windows):
-    """Accuracy and number of questions at each distance; ``accuracy_is_nan`` is 1 where there is no question."""
+    """Accuracy and number of questions at each distance; ``accuracy_is_nan``, which is compared first, is 1 where there
+    is no question."""
     accuracy, empty, counts = by_distance(guesses, answers, distances)
-    return {"accuracy": accuracy, "accuracy_is_nan": empty, "counts": counts, "calls": every_question(windows)}
+    return {"accuracy_is_nan": empty, "accuracy": accuracy, "counts": counts, "calls": every_question(windows)}
 
 
 @exercise.formula_for("calls")
@@ -64,7 +65,7 @@ def by_distance_seen(guesses, answers, distances, windows):
     """`by_distance` where there is no accuracy at the distances that a window hides."""
     accuracy, empty, counts = by_distance(guesses, answers, distances)
     seen = np.arange(len(counts)) < np.array(windows)[:, None]
-    return np.where(seen | (counts == 0), accuracy, np.nan), np.where(seen, empty, 1), counts
+    return np.where(seen, accuracy, 0.0), np.where(seen, empty, 1), counts
 
 
 def most_frequent_share(answers: np.ndarray) -> float:
