@@ -95,7 +95,7 @@ WRONG = [
         """
 def merge_patches(patches, height, width, channels):
     p = round((patches.shape[-1] // channels) ** 0.5)
-    side = round(patches.shape[1] ** 0.5)
+    side = int(patches.shape[1] ** 0.5)
     x = ops.transpose(ops.reshape(patches, (-1, side, side, p, p, channels)), (0, 1, 3, 2, 4, 5))
     return ops.reshape(x, (-1, height, width, channels))
 """,
