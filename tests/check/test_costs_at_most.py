@@ -113,7 +113,10 @@ ABOUT = {  # the mistakes with a default that is what the exercise asks about
     "value_dim_defaults_to_head": "which numbers Keras's layer has by default",
     "value_dim_defaults_to_d_model": "which numbers Keras's layer has by default",
     "pad_sequences_defaults": "at which end texts are filled and cut",
-    **dict.fromkeys(("lecture_settings", "sublinear", "other_penalty"), "which settings stay as scikit-learn has them"),
+    **dict.fromkeys(
+        ("lecture_settings", "stop_words_left_out", "sublinear", "other_penalty"),
+        "which settings stay as scikit-learn has them",
+    ),
 }
 
 
