@@ -226,7 +226,8 @@ exercise.mistakes(
     prompt_before_shape=edit(TOLD, '"one shape" if is_one_shape and is_its_own else by_prompt')
     | "A model of one shape is called `any prompt`. The rows of the table are tried from top to bottom.",
     other_prompt_ignored=edit("is_its_own = " + ITS_OWN, "is_its_own = True", see="10b#sharpened")
-    | "What the bodies earn behind another prompt is not looked at. A body that reads `self` earns everywhere.",
+    | "What the bodies earn behind another prompt is not looked at, or not beside its noise. A body that reads `self` "
+    "earns everywhere.",
     prompts_exchanged=edit(
         '"own prompt" if is_its_own else "any prompt"', '"any prompt" if is_its_own else "own prompt"'
     )

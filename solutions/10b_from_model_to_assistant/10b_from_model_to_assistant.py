@@ -17,7 +17,7 @@
 #
 # Answers to learn from, a program that gives points, and people who choose: each needs a loss, and you write the three. A small model learns by them in front of you: first to end, then to please a program. You measure what that program has made of it.
 #
-# **Before you start:** read [lecture 10b](../../lectures/10b_from_model_to_assistant.ipynb): this lab begins where its `log_probabilities` ends. You need nothing of lab 10. **Time:** about 85 minutes.
+# **Before you start:** read [lecture 10b](../../lectures/10b_from_model_to_assistant.ipynb): the lab uses its `log_probabilities`, and you write again what follows there. You need nothing of lab 10. **Time:** about 85 minutes.
 #
 # **How a lab works.** Replace the line `raise NotImplementedError`, run your cell, then run the check below it. After the second failed attempt it adds hints. Your mark comes from the same tests on inputs that you have not seen.
 #
@@ -348,7 +348,7 @@ for number in range(BATCHES if guess else 0):
 # as large as possible? Derive it. Test it before you check it: where all rewards are equal, p has to be q, and where β is very large, too.
 #
 # - `reference` and `rewards` are (…, V), float32 or float64, and each row of the reference is a law. β is above 0.
-# - Entries of the reference may be 0, and r/β may be in the thousands.
+# - Entries of the reference may be 0; in other rows r/β may be in the thousands.
 #
 # **By hand:** q = (¾, ¼), r = (0, 1), and β = 1/ln 3 (so that $e^{1/\beta}=3$).
 # <details><summary>Answer</summary>Both answers are equally probable then: p = (½, ½).</details>
@@ -460,7 +460,7 @@ for name, law in (("reference", q), ("your derivation", derive_best_policy(q, r,
 # **You decide** which difference of two shares is one. The pairs in the check are drawn from models, and your conclusion has to be true of the models: two samples of one model differ as well. A share a of n answers has the standard error √(a(1 − a)/n). None of these models is a borderline case.
 #
 # **By hand:** a model earns 0.92, after 0.88 before, of 60 answers. Has it learned?
-# <details><summary>Answer</summary>The standard error of the difference is √(0.92 · 0.08/60 + 0.88 · 0.12/60) = 0.055, more than the rise of 0.04. So this shows no change, however high 0.92 looks.</details>
+# <details><summary>Answer</summary>The standard error of the difference is √(0.92 · 0.08/60 + 0.88 · 0.12/60) = 0.055. The rise of 0.04 is less than one of them; by chance alone it is often more than one, seldom more than two. So this shows no change, however high 0.92 looks.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "measure_reward-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def measure_reward(reward, before, after):
@@ -497,7 +497,7 @@ check("measure_reward")
 # ### Measure your own model
 #
 # The fine-tuned model, and the one that has practised, on 150 held-out prompts. Before you run the cell: what will stand in `before` and in `elsewhere`?
-# <details><summary>In our run</summary>`before` is 0.61 already: many bodies read `self`. `after` is 0.67, and the standard error of the difference is 0.055: so `unchanged`. `elsewhere` is 0.62, because `self` is there, too. Yet 57 % of the bodies have one shape now: variety is lost, and on new prompts the reward has hardly risen.</details>
+# <details><summary>In our run</summary>`before` is 0.61 already: many bodies read `self`. `after` is 0.67, and the standard error of the difference is 0.055: the rise is about one of them, so `unchanged`. `elsewhere` is 0.62, because `self` is there, too. Yet 57 % of the bodies have one shape now: variety is lost, and on new prompts the reward has hardly risen.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "own", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 prompts = list(dict.fromkeys(asked.prompts))[:150]
