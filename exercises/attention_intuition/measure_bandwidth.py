@@ -89,8 +89,6 @@ def errors(rng):
     yield _case(_points(rng, 23, 1, [0.06, 0.15, 0.3, 0.7, 2.0]), mode="errors")
     yield _case(twice, mode="errors")
     yield _case(twin, mode="errors", text="17 points, two of them at the same x")
-    whole = {**_points(rng, 19, 1, [1.0, 2.0, 4.0]), "bandwidths": np.array([4, 1, 2])}
-    yield _case(whole, mode="errors", text="19 points (S, 1), bandwidths that are whole numbers")
 
 
 def _twins(rng, points: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -268,7 +268,7 @@ def measure_bandwidth(x, y, bandwidths):
     Args:
         x: where it was measured, (S, d), a NumPy array.
         y: what was measured, (S,), a NumPy array.
-        bandwidths: (N,), a NumPy array.
+        bandwidths: (N,), a NumPy array of floats.
 
     Returns:
         A dictionary: `errors` (N,), `best` and `base_rate`, a number each.
