@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FILE_NAME = "course.toml"
 ROOT_VARIABLE = "COURSE_ROOT"
 _DUE_DATE = "needs a date, a time and a time zone, as in 2026-12-04T23:59:00+01:00"
-_DUE = re.compile(r"\s*due\s*=\s*([^\s#][^#]*?)\s*(?:#.*)?$")
+_DUE = re.compile(r"\s*due\s*=\s*([^\s#][^#]*)")
 LEAST_MEMORY_MB = 3072  # of address space
 
 
@@ -290,7 +290,7 @@ def _explain_no_toml(path: Path, error: tomllib.TOMLDecodeError) -> str:
         try:
             tomllib.loads(line)
         except tomllib.TOMLDecodeError:
-            return f"line {number}: due {_DUE_DATE}, and is {match[1]}"
+            return f"line {number}: due {_DUE_DATE}, and is {match[1].rstrip()}"
     return f"this is not TOML: {error}"
 
 

@@ -68,7 +68,6 @@ _NAMES = (
     ("blackboard", re.compile(rf"(?P<prefix>.*_)?(?P<who>[^_]+){_ATTEMPT}_?(?P<file>.*)", re.DOTALL)),
     ("exchange", INBOUND),
 )
-LONGEST_READ = 1_000  # characters; no system makes longer ones, and the patterns take the square of a length
 # Strangers choose names. Each is asked for several times, for each lab, and by `course watch` in each round.
 _asked_often = lru_cache(maxsize=2**15)
 
@@ -91,7 +90,7 @@ class SystemName(NamedTuple):
 @_asked_often
 def read_name(name: str) -> SystemName | None:
     """Return what a system wrote into a name; None where none made it, or it can be read as that of two students."""
-    for layout, pattern in _NAMES if len(name) <= LONGEST_READ and not is_of_two(name) else ():
+    for layout, pattern in _NAMES if not is_of_two(name) else ():
         if (match := pattern.fullmatch(name)) is not None:
             part = {key: text or "" for key, text in match.groupdict().items()}
             who = part.get("who") or part["anonymous"] or f"{part['name']}_{part['user']}"

@@ -120,7 +120,8 @@ def uses(pattern: re.Pattern, module) -> set[str]:
             isinstance(value, tuple) and pattern in in_collections({"": value})
         ):
             for code in CODE:
-                names = [name, *re.findall(rf"for (\w+)(?:, \w+)* in {name}\b", code)]
+                loops = re.findall(rf"for ([\w, ]+) in {name}\b", code)
+                names = [name, *(word for loop in loops for word in loop.split(", "))]
                 found.update(re.findall(rf"\b(?:{'|'.join(names)})\.({'|'.join(FUNCTIONS)})\b", code))
     return found or {"search"}
 
