@@ -457,6 +457,13 @@ class EncoderBlock(keras.Layer):
         "heads_and_key_dim_exchanged",
         block(key_dim="num_heads").replace("tion(num_heads,", "tion(d_model // num_heads,"),
     ),
+    (
+        "first_dropout_missing",
+        block().replace(
+            "self.dropout1(self.attention({attended}), training=training)".format(**GOOD),
+            "self.attention({attended})".format(**GOOD),
+        ),
+    ),
     ("one_norm_under_two_names", block().replace("self.norm2 = ", "self.norm2 = self.norm1  # ")),
     (
         "first_residual_from_normed",

@@ -49,6 +49,10 @@ def rms_norm(x, gamma, eps=1e-6):
     ),
     ("layer_norm", "def rms_norm(x, gamma, eps=1e-6):\n    return layer_norm(x, gamma, 0 * gamma, eps)"),
     (
+        "squares_the_mean",
+        "def rms_norm(x, gamma, eps=1e-6):\n    return gamma * x / ops.sqrt(ops.mean(x, axis=-1, keepdims=True)**2 + eps)",
+    ),
+    (
         "sum_not_mean",
         "def rms_norm(x, gamma, eps=1e-6):\n    return gamma * x / ops.sqrt(ops.sum(x**2, axis=-1, keepdims=True) + eps)",
     ),

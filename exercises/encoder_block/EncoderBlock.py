@@ -267,6 +267,9 @@ exercise.mistakes(
     | edit(shared.PRE_2, "h + transform(dropout(norm2(h), 1))", see="04#dropout")
     | "Dropout is applied to the sub-layer's input, not to its output."
     | "Which of the two summands may lose features?",
+    first_dropout_missing=edit("dropout(attention(x), 0)", "attention(x)")
+    | edit("dropout(attention(norm1(x)), 0)", "attention(norm1(x))")
+    | "The attention's output is not dropped in training: is dropout1 called, with `training=training`?",
     second_dropout_missing=edit("dropout(transform(h), 1)", "transform(h)")
     | edit("dropout(transform(norm2(h)), 1)", "transform(norm2(h))")
     | "The feed-forward network's output is not dropped in training: is dropout2 called, with `training=training`?",

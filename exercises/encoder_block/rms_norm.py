@@ -64,6 +64,9 @@ exercise.mistakes(
     mean_of_sizes=edit(DIVISOR, "(np.abs(x).mean(axis=-1, keepdims=True) + eps)")
     | "The tokens are divided by the mean of |x|. Square and root do not cancel around a mean."
     | "For the token (0, 6, 6, 8): what is the mean of |x|, and what the root of the mean of x²?",
+    squares_the_mean=edit(SQUARE, "np.square(x.mean(axis=-1, keepdims=True))")
+    | "The mean is taken first and squared then: large features of both signs cancel. Square each feature, then take "
+    "the mean." | "For the token (−1, 1): what is the square of the mean, and what the mean of the squares?",
     sum_not_mean=edit(SQUARE, "np.square(x).sum(axis=-1, keepdims=True)")
     | "The squares are added up, not averaged: the tokens are divided by their length."
     | "Should tokens with twice as many features become smaller?",

@@ -431,9 +431,9 @@ check("measure_saturation")
 #
 # Fifty queries with seven keys, from two kinds of draws: independent normal numbers, and what your untrained layer
 # makes of random tokens of width 64. The last column is the size of your Jacobian, without the division. Before you run
-# the cell: at which width will the independent numbers pass 0.9 without the division, and will the layer do the same?
+# the second cell: at which width will the independent numbers pass 0.9 without the division, and will the layer do the same?
 
-# %% nbgrader={"grade": false, "grade_id": "saturation", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+# %% nbgrader={"grade": false, "grade_id": "draws", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from functools import cache
 
 
@@ -450,6 +450,8 @@ def untrained(seed, d):
 
 
 widths, seeds = [2**n for n in range(1, 11)], list(range(6))
+
+# %% nbgrader={"grade": false, "grade_id": "saturation", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 for draw in (independent, untrained):
     found = measure_saturation(draw, widths, seeds)
     lines = [f"{draw.__name__}: first above 0.9: {found['first_unscaled']}, divided: {found['first_scaled']}; equal weights {found['base']:.2f}"]

@@ -45,6 +45,16 @@ def test_boxes_for_those_who_are_new_to_keras(lab, box):
     assert box in text and text.index(box) < text.index("class ")
 
 
+@pytest.mark.parametrize("lab", [lab for lab in LABS if "report" in exercises_of(lab)])
+def test_a_report_may_be_measured_with_what_stands_above_it(lab):
+    """The grader does not run cells that only show something: a function that a report calls has a cell of its own."""
+    cells = nbformat.read(ROOT / "solutions" / lab / f"{lab}.ipynb", as_version=4).cells
+    (end,) = [index for index, cell in enumerate(cells) if cell.metadata.get("nbgrader", {}).get("grade_id") == "report"]
+    shown = [cell.source for cell in cells[:end] if "demonstration" in cell.metadata.get("tags", ())]
+    assert shown
+    assert [source for source in shown if "\ndef " in f"\n{source}" or "\nseeds" in f"\n{source}"] == []
+
+
 @pytest.mark.parametrize("lab", LABS)
 def test_at_most_one_exercise_of_a_lab_asks_for_a_float_type(lab):
     asking = [
