@@ -148,6 +148,7 @@ def setup(app: Sphinx) -> None:
     def add_editors(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object) -> None:
         if 'class="course-mistake"' in context.get("body", ""):
             app.add_css_file("mistake.css", priority=900)
+        if 'class="course-mistake" data-exercise' in context.get("body", ""):  # not on pages with a recorded check
             for name in ("array_lines.js", "judge_lines.js", "mistake.js"):
                 app.add_js_file(name, loading_method="defer")
         if 'class="start-writer"' in context.get("body", ""):

@@ -243,5 +243,5 @@
     }
   }
 
-  document.querySelectorAll(".course-mistake").forEach((each) => new Editor(each));
+  document.querySelectorAll(".course-mistake[data-exercise]").forEach((each) => new Editor(each));
 })();

@@ -122,3 +122,16 @@ def test_every_state_is_accessible_and_fits(window, home, size, theme):
         assert window.driver.execute_script(root), label
         wrong += [f"{label}: {found}" for found in violations(window, ".course-mistake")]
     assert not wrong
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("size", SCREENS)
+def test_a_recorded_check_is_accessible_and_fits(window, home, size, theme):
+    lab = "08_decoder_and_masking"
+    open_page = f"{home}/labs/{lab}/{lab}.html"
+    show(window, open_page, size, theme)
+    box = window.find(".course-mistake")
+    assert "The mask is True on and above the diagonal." in box.text
+    assert not window.all(".mistake-code"), "nothing can be changed there"
+    assert window.driver.execute_script("return arguments[0].scrollWidth <= arguments[0].clientWidth", box)
+    assert not violations(window, ".course-mistake")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from printed_numbers import Printed
+from programs import program
 from scipy.special import softmax
 from site_building import ROOT
 from tiny_course import with_secrets
@@ -50,6 +51,18 @@ def test_the_recorded_box_is_what_the_check_of_the_lab_says_of_the_lines(choice)
     assert report.judgement.passed == (not choice.id)
     assert Printed(mistakes_here.render_box(ATTENTION, choice)) == report._repr_html_()
     assert bool(report.sections) == bool(choice.id), "a section explains each mistake"
+
+
+def test_the_page_of_each_other_lab_shows_what_its_check_says_of_a_wrong_answer_today(here):
+    shown = json.loads((ROOT / "site" / "checks.json").read_text("utf-8"))
+    assert shown.keys() | {editor.lab for editor in EDITORS} == {lab.name for lab in load_course(ROOT).labs}
+    for lab, now in program("site/record_checks.py").record_all().items():
+        assert (shown[lab]["exercise"], shown[lab]["lines"]) == (now["exercise"], now["lines"])
+        assert Printed(shown[lab]["box"]) == now["box"], f"{lab}: run site/record_checks.py"
+        notebook = nbformat.read(ROOT / "labs" / lab / f"{lab}.ipynb", as_version=4)
+        here.add(notebook, f"labs/{lab}/{lab}")
+        (place,) = [number for number, cell in enumerate(notebook.cells) if "Recorded: a wrong answer" in cell.source]
+        assert notebook.cells[place - 1].source == f'check("{now["exercise"]}")'
 
 
 @pytest.mark.parametrize("editor", EDITORS, ids=lambda editor: editor.exercise)

@@ -2,7 +2,8 @@
 
 The page computes and judges them itself, with what is exported here: the lab's visible cases as `coursekit` brings
 them, with right results and fingerprints of wrong ones, and the sentence of each mistake. Where no script runs, the
-page shows one mistake with what the check says of it, recorded while the site is built.
+page shows one mistake with what the check says of it, recorded while the site is built. The pages of labs without such
+lines show a wrong answer and what their check said of it (`site/checks.json`, written by `site/record_checks.py`).
 """
 
 from __future__ import annotations
@@ -187,11 +188,16 @@ class MistakesHere:
         for editor in EDITORS:
             if editor.lab in there and editor.exercise in load_reference(editor.lab).specs:
                 self._editors[editor.lab] = editor
-        folder = course.root / "site" / "_templates"
-        if self._editors:
-            self._template = Environment(
-                loader=FileSystemLoader(folder), undefined=StrictUndefined, autoescape=True, trim_blocks=True
-            ).get_template("make-the-mistake.html")
+        folder = course.root / "site"
+        recorded = folder / "checks.json"
+        checks = json.loads(recorded.read_text("utf-8")) if recorded.is_file() else {}
+        self._recorded = {lab: check for lab, check in checks.items() if lab in there and lab not in self._editors}
+        self._templates = Environment(
+            loader=FileSystemLoader(folder / "_templates"),
+            undefined=StrictUndefined,
+            autoescape=True,
+            trim_blocks=True,
+        )
 
     def html(self, page: str, lab: str = ATTENTION.lab, first: str | None = None) -> str:
         """For the page of this name, such as ``lectures/02_self_attention``; it begins with the choice `first`."""
@@ -200,7 +206,7 @@ class MistakesHere:
         editor = self._editors[lab]
         begun = next(each for each in editor.choices if each.id == (editor.first if first is None else first))
         here = PurePosixPath(page).parent.as_posix()
-        return self._template.render(
+        return self._templates.get_template("make-the-mistake.html").render(
             exercise=editor.exercise,
             view=Markup(
                 json.dumps(describe(editor), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
@@ -214,17 +220,22 @@ class MistakesHere:
 
     def add(self, notebook: nbformat.NotebookNode, page: str) -> None:
         """Put it below a lecture's cell that has the tag, with the right lines to begin with; on the page of an
-        editor's lab, below the check of its exercise."""
-        lab = PurePosixPath(page).name
-        checked = self._editors[lab].exercise if page.startswith("labs/") and lab in self._editors else None
+        editor's lab, below the check of its exercise; on another lab's page, there what was recorded of a check."""
+        lab = PurePosixPath(page).name if page.startswith("labs/") else ""
+        recorded = self._recorded.get(lab, {})
+        checked = self._editors[lab].exercise if lab in self._editors else recorded.get("exercise")
         for number, cell in reversed(list(enumerate(notebook.cells))):
             fragment = ""
             if TAG in cell.metadata.get("tags", ()):
                 fragment = self.html(page, first="")
             elif checked and cell.metadata.get("nbgrader", {}).get("grade_id") == checked:
-                fragment = self.html(page, lab)
+                fragment = self._show_recorded(page, **recorded) if recorded else self.html(page, lab)
             if fragment:
                 notebook.cells.insert(number + 1, nbformat.v4.new_markdown_cell(f"```{{raw}} html\n{fragment}\n```"))
+
+    def _show_recorded(self, page: str, exercise: str, lines: str, box: str) -> str:
+        template = self._templates.get_template("recorded-check.html")
+        return template.render(exercise=exercise, lines=lines, box=_link(box, page))
 
     def scripts(self) -> dict[str, str]:
         """For each exercise the script that holds its data, by file name."""
