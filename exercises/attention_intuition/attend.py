@@ -65,7 +65,7 @@ def fully_masked(rng):
     return Case(inputs, "two queries may attend to nothing", property="rows are distributions")
 
 
-@exercise.group("finite for large scores")
+@exercise.group("right and finite for large scores")
 def large_scores(rng):
     values = normal(rng, 3, 7)
     low = (normal(rng, 5, 3) - 1e4).astype("float32")

@@ -49,7 +49,7 @@ def bandwidth(rng):
     return [Case({**_pool(rng), "bandwidth": width}) for width in (0.6, 2.5)]
 
 
-@exercise.group("finite far from all keys", must_fail_for=("dot_product",))
+@exercise.group("right and finite far from all keys", must_fail_for=("dot_product",))
 def far(rng):
     """Whole numbers, so that the squared distances are exact in float32 whichever way they are calculated."""
     far, narrow = _pool(rng), _pool(rng)

@@ -71,7 +71,7 @@ def several(rng):
     )
 
 
-@exercise.group("finite far from all keys", must_fail_for=("unstable_kernel",))
+@exercise.group("right and finite far from all keys", must_fail_for=("unstable_kernel",))
 def far(rng):
     """Whole numbers over a power of two, so that float32 holds the exponents exactly however they are made."""
     inputs = _inputs(rng, 2, 7, 3)

@@ -33,7 +33,7 @@ def values(rng):
     yield Case(by_default)
 
 
-@exercise.group("finite far from all keys")
+@exercise.group("right and finite far from all keys")
 def far(rng):
     """Whole numbers, so that the squared distances are exact in float32 whichever way they are calculated."""
     inputs = _inputs(rng, 21.0)

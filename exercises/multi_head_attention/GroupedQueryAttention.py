@@ -312,8 +312,7 @@ exercise.advice(
 )
 exercise.hints(
     values=(
-        "Begin with a copy of your `MultiHeadAttention`. Only w_k and w_v become narrower; they are split into G "
-        "heads.",
+        "w_k and w_v make G heads of width K, so their results are split into G heads; those of w_q into H.",
         "After the split k is (B, G, S, K) and q is (B, H, T, K). Repeat each key head H/G times, side by side, "
         "before q and k meet.",
         "`ops.repeat(k, n, axis=…)` writes every entry n times in a row. Which axis holds the heads, and what is n?",

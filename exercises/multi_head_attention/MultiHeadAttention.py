@@ -150,7 +150,7 @@ def batch_of_heads(rng):
     return Case({**_layer_inputs(rng, batch=3), "mask": mask}, "as many sentences as heads (3), mask (3, 7, 11)")
 
 
-@exercise.group("a query that may attend to nothing gives no NaN, and weights that sum to 1 or are all 0")
+@exercise.group("right, and weights that sum to 1 or are all 0, where a query may attend to nothing")
 def fully_masked(rng):
     mask = partial_mask(rng, 2, 7, 11)
     mask[0, 1] = mask[1, 4] = False
@@ -161,7 +161,7 @@ def fully_masked(rng):
     )
 
 
-@exercise.group("finite for large scores")
+@exercise.group("right and finite for large scores")
 def large_scores(rng):
     def draw(**sizes: int) -> dict:
         inputs = _layer_inputs(rng, **sizes)

@@ -169,7 +169,7 @@ exercise.advice(
 exercise.hints(
     one_head=(
         "(y W_K)ᵀ = W_Kᵀ yᵀ. What stands between x and yᵀ in x W_Q (y W_K)ᵀ / √K?",
-        "A head adds A (x W_V) W_O to the output, and the brackets can be put elsewhere: A x (…).",
+        "A head adds A (y W_V) W_O to the output, and the brackets can be put elsewhere: A y (…).",
     ),
     several_heads=(
         "Cut w_q, w_k and w_v into blocks of columns, and w_o into blocks of rows.",

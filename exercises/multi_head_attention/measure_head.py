@@ -104,13 +104,13 @@ exercise.mistakes(
     | seen({"calls": SEVERAL}, see="03b#ablation")
     | "You keep one head and replace all others. It is the one head that should be replaced."
     | "`keep` of `ablate_heads` lists the heads that stay. Which are these when head h goes?",
-    own_mean=edit(MEAN, "heads.mean(axis=2, keepdims=True)", see="03b#ablation")
+    own_mean=edit(MEAN, "heads.mean(axis=2, keepdims=True)")
     | "For `mean`, each item gets the mean of its own positions. One mean, over batch and positions, goes into all."
     | "How many numbers may still be in the place of one head? K of them.",
-    along_positions=edit(ROW_MEAN, "heads.mean(axis=2, keepdims=True)", see="03b#ablation")
+    along_positions=edit(ROW_MEAN, "heads.mean(axis=2, keepdims=True)")
     | "For `row_mean`, the mean runs over the positions of each item. It should run over the batch, so that each "
     "position keeps a mean of its own." | "What is the same in all items, and what differs, when the mean is (T, K)?",
-    mean_of_all_heads=edit(MEAN, "heads.mean(axis=(0, 1, 2), keepdims=True)", see="03b#ablation")
+    mean_of_all_heads=edit(MEAN, "heads.mean(axis=(0, 1, 2), keepdims=True)")
     | "For `mean`, you take the mean of all heads. A head is replaced by its own mean."
     | "Which slice of `heads` does the mean run over, and is the axis of the heads gone by then?",
     exchanged=edit((MEAN, ROW_MEAN), (ROW_MEAN, MEAN))
@@ -126,7 +126,7 @@ exercise.mistakes(
     | "For `row_mean`, one number at each position replaces all K features. Each feature has a mean of its own."
     | "Over which axes of (B, T, K) does the mean run?",
     means_of_all_heads=edit(MEAN, "heads.mean(axis=(0, 1, 2), keepdims=True)")
-    | edit(ROW_MEAN, "heads.mean(axis=(0, 1), keepdims=True)", see="03b#ablation")
+    | edit(ROW_MEAN, "heads.mean(axis=(0, 1), keepdims=True)")
     | "Both means run over all heads. A head is replaced by means of its own outputs."
     | "Which slice of `heads` does the mean run over, and is the axis of the heads gone by then?",
     positions_replaced=edit("heads.shape[1]), range(heads.shape[1])", "heads.shape[2]), range(heads.shape[2])")

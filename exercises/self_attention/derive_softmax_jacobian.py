@@ -36,7 +36,7 @@ def rows(rng):
     yield Case({"scores": normal(rng, 3, 5)}, "a TensorFlow tensor, scores (3, 5)", mode="tensor")
 
 
-@exercise.group("finite for large scores", must_fail_for=("unstable_softmax", "one_maximum_for_all"))
+@exercise.group("right and finite for large scores", must_fail_for=("unstable_softmax", "one_maximum_for_all"))
 def large_scores(rng):
     """Rows at ±1,000 whose entries lie close together, so that no row of weights is one 1 and zeros.
 

@@ -196,7 +196,7 @@ def base(rng):
     inputs = _inputs(rng, [11, 13], 1, 0.0)
     count = int(rng.integers(2, KEYS))
     inputs["keys"] = inputs["keys"][:, :, :count]
-    return Case(inputs, "equal weights", mode="base")
+    return Case(inputs, f"{inputs['queries'].shape[-2]} queries, {count} keys, equal weights", mode="base")
 
 
 exercise.group(

@@ -73,7 +73,7 @@ exercise.group(
 )
 
 
-@exercise.group("finite for large scores", must_fail_for=("last_keys_dropped",))
+@exercise.group("right and finite for large scores", must_fail_for=("last_keys_dropped",))
 def large_scores(rng):
     """Scores of some thousands; in the second case all of them are negative, and the first query's are the lowest."""
 

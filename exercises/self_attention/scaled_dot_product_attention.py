@@ -43,7 +43,7 @@ def masked(rng):
     yield case(partial_mask(rng, 2, 1, 3).astype("float32"))
 
 
-@exercise.group("a query that may attend to nothing gives no NaN")
+@exercise.group("right and without NaN where a query may attend to nothing")
 def fully_masked(rng):
     mask = partial_mask(rng, 2, 5, 3)
     mask[0, 1] = mask[1, 4] = False
@@ -51,7 +51,7 @@ def fully_masked(rng):
     return Case(inputs, "two queries may attend to nothing", property="rows are distributions")
 
 
-@exercise.group("finite for large scores")
+@exercise.group("right and finite for large scores")
 def large_scores(rng):
     def is_clear(drawn: tuple[np.ndarray, np.ndarray, np.ndarray]) -> bool:
         q, k, mask = drawn

@@ -9,11 +9,12 @@ exercise = Exercise("self_attention_loops", forbidden=shared.READY_SELF_ATTENTIO
 exercise.formula(plain_self_attention)
 
 exercise.group("right values", points=2, values=cases(x=[(5, 7), (3, 2)]))
-exercise.group("finite for large scores", large_scores=plain_large)
+exercise.group("right and finite for large scores", large_scores=plain_large)
 exercise.types(lambda rng, dtype: {"x": normal(rng, 5, 7, dtype=dtype)})
 
 exercise.mistakes(**shared.PLAIN_MISTAKES)
 
+exercise.advice(types="x may be an array or a tensor. `np.asarray(x)` gives you an array of either.")
 exercise.hints(
     values=(
         "Write the three steps for one token first: its scores with every token, their softmax, the weighted sum.",

@@ -19,7 +19,7 @@ exercise.formula(plain_self_attention)
 
 exercise.group("right values", points=2, values=cases(x=[(5, 7), (3, 2)]))
 exercise.group("leading dimensions", batched=cases(x=[(2, 5, 7), (2, 3, 5, 7)]))
-exercise.group("finite for large scores", large_scores=plain_large)
+exercise.group("right and finite for large scores", large_scores=plain_large)
 exercise.types(lambda rng, dtype: {"x": normal(rng, 5, 7, dtype=dtype)})
 
 exercise.mistakes(

@@ -51,6 +51,8 @@
 # | 9 | `answers` (optional) | 0 | ●●●○○ | 15 |
 # | 10 | `SpatialAttention` (optional) | 0 | ●●●○○ | 15 |
 #
+# Optional exercises earn no points, and their minutes are not in the total, which counts reading and given cells as well.
+#
 # Times and difficulties are estimates, not measurements.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]

@@ -48,6 +48,8 @@
 # | 6 | `measure_head` | 7 | ●●●○○ | 15 |
 # | 7 | `derive_circuits` | 6 | ●●○○○ | 10 |
 #
+# Optional exercises earn no points, and their minutes are not in the total, which counts reading and given cells as well.
+#
 # Times and difficulties are estimates, not measurements.
 #
 # <details><summary>If you come from PyTorch</summary>
@@ -98,7 +100,7 @@ check = start_lab("03_multi_head_attention")
 #
 # - `split_heads` turns (B, T, D) into (B, H, T, D/H). Head 0 holds the first D/H features of **every** token, head 1 the next
 #   ones, and so on. The float type of `x` stays. You may assume that H divides D.
-# - `merge_heads` undoes it: (B, H, T, K) becomes (B, T, H·K), in float32 or float64.
+# - `merge_heads` undoes it: (B, H, T, K) becomes (B, T, H·K). Float types stay as they are.
 #
 # Both take an array or a tensor. Your layer will call them inside `tf.function`, where batch size and T are not known in
 # advance, and so does the check. There `x.shape` contains `None`, `ops.shape(x)` gives the sizes to put into a reshape, and
@@ -565,7 +567,8 @@ check("ablate_heads")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-measure", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### Measure: how much does the loss grow without a head?
 #
-# The lecture puts three things into the place of a head. Here you write this measurement for any model. `heads` holds the outputs
+# Lecture 3b puts zeros into the place of a head. Zeros may be far from anything the model has seen, so here two means may stand there
+# as well. You write this measurement for any model. `heads` holds the outputs
 # of all heads on a batch, (B, H, T, K). `loss(heads)` is the model's loss, a number, when these outputs go on to $W_O$. For each
 # head, measure by how much the loss **grows** when this head alone is replaced
 #
@@ -752,7 +755,11 @@ if TALK:
     print(f"first copy {nats[:, :63].mean():.1f} nats a token, second copy {nats[:, 64:].mean():.1f}")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "smollm2-seen", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>In our run</summary>
+#
 # Seven heads put more than half of their weight 63 tokens back, all in blocks 17 to 23: **induction heads**. Just below them, in block 16, stands the strongest head for the token before: what it finds is what an induction head needs to look for. The second copy costs 1.9 nats a token, the first one 14.2. [Lecture 03b](../../lectures/03b_reading_heads.ipynb) switches these heads off. (`MultiHeadAttention(576, 9)` reads as well: its heads get copies.)
+#
+# </details>
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-keep", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## A picture to keep

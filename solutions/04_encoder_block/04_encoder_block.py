@@ -44,6 +44,8 @@
 # | 6 | `predict` | 2 | ●○○○○ | 5 |
 # | 7 | `measure_rate` | 6 | ●●○○○ | 10 |
 #
+# Optional exercises earn no points, and their minutes are not in the total, which counts reading and given cells as well.
+#
 # Times and difficulties are estimates, not measurements.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]

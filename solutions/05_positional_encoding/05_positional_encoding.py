@@ -45,6 +45,8 @@
 # | 6 | `measure_reach` | 7 | ●●●○○ | 15 |
 # | 7 | `shift_matrix` (optional) | 0 | ●●●○○ | 15 |
 #
+# Optional exercises earn no points, and their minutes are not in the total, which counts reading and given cells as well.
+#
 # Times and difficulties are estimates, not measurements.
 #
 # `SinusoidalEmbedding` uses the table of exercise 1. All others stand on their own: if you are stuck, go on.

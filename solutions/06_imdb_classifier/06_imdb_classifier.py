@@ -44,7 +44,7 @@
 # | 8 | `evaluate_predictions` (optional) | 0 | ●●●○○ | 15 |
 # | 8 | `linear_baseline` (optional) | 0 | ●○○○○ | 5 |
 #
-# Optional exercises earn no points, and their minutes are not in the total.
+# Optional exercises earn no points, and their minutes are not in the total, which counts reading and given cells as well.
 #
 # Times and difficulties are estimates, not measurements.
 

@@ -52,7 +52,7 @@
 # | | 9 | `js_divergence` (optional) | 0 | ●●○○○ | 10 |
 # | | 9 | `transformer_schedule` (optional) | 0 | ●○○○○ | 5 |
 #
-# Optional exercises earn no points, and their minutes are not in the total.
+# Optional exercises earn no points, and their minutes are not in the total, which counts reading and given cells as well.
 #
 # Times and difficulties are estimates, not measurements.
 #

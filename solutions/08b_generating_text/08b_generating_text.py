@@ -45,7 +45,7 @@
 # | 6 | `design` (optional) | 0 | ●○○○○ | 5 |
 # | 7 | `perplexity` (optional) | 0 | ●●○○○ | 10 |
 #
-# Optional exercises earn no points, and their minutes are not in the total.
+# Optional exercises earn no points, and their minutes are not in the total, which counts reading and given cells as well.
 #
 # Times and difficulties are estimates, not measurements.
 
