@@ -20,14 +20,14 @@
 # [← 2 · Self-attention](02_self_attention.ipynb) · [Lab 2](../labs/02_self_attention/02_self_attention.ipynb) · [3 · Multi-head
 # attention →](03_multi_head_attention.ipynb)
 #
-# This lecture is optional. A recurrent network reads tokens one after another; attention compares all pairs at once. By the count, the products of attention overtake the recurrence in work at $T = D$, here at 64 tokens. **Does the clock agree?** Write down your guess. Section 2 measures it.
+# This lecture is optional. A recurrent network reads tokens one after another; attention compares all pairs at once. At 2,048 tokens of width 64 that takes 33 times as many multiplications. **Which of the two is faster there?** Write down your guess. Section 2 counts and measures it.
 #
 # **Afterwards you can**
 #
 # * count the operations and the bytes of attention;
 # * compare attention, convolution and recurrence by cost, sequential steps and path;
 # * compute a softmax in blocks, exactly, without the square in memory;
-# * read a timing: what belongs to the method, and what to the machine;
+# * read a timing: what belongs to the method, and what to the program that runs it;
 # * say why a model reads its prompt fast and writes slowly.
 #
 # **You need** [lecture 2](02_self_attention.ipynb). **Time:** about 47 minutes to read and predict (estimated, not measured); the code runs in
@@ -56,8 +56,6 @@ from coursekit import diagrams, plots, quiet
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
 plots.use_course_style()
-
-import timeit
 
 import keras
 import matplotlib.pyplot as plt
@@ -167,50 +165,67 @@ plots.show(
 falling lines, the simple RNN steeper than the LSTM, and one flat line for attention.""",
 )
 
+
 # %% [markdown]
 # Attention's curve is flat because the tokens are random: none has a reason to get more weight than another. (This attention has no matrices and leaves its own token out.) Trained attention may look at few tokens, and then its gradient is not flat: what always holds is the path of one step. Bengio et al. (1994) described the fading. The LSTM has a forget gate, which decides how much of its state it keeps; Keras starts the bias of this gate at 1, so that it keeps more (Gers et al. 2000; Jozefowicz et al. 2015).
 #
-# Now the price. We time the layers in turns, one forward pass on one sequence, $D = 64$; for attention we leave the projections out, which by the count are the larger part at 64 tokens. We take the fastest of thirty calls, because other programs can only make a call slower.
+# Now the price. Both layers are whole here: attention with its three projections, the recurrence with its input matrix. At $D = 64$ and 2,048 tokens attention takes 33 times as many multiply–adds: $(2T + 3D)/2D = 33.5$. One recurrence is timed in two programs: in the loop that Keras makes, one turn a token, and compiled as a whole by XLA (`jit_compile=True`). Both do the same arithmetic with the same parameters.
+
+# %% [markdown]
+# **Predict.** Which is the fastest on one sequence of 2,048 tokens?
+#
+# - (a) attention: nothing in it waits
+# - (b) the recurrence in Keras's loop: it multiplies least
+# - (c) the recurrence as one compiled program
+#
+# <details><summary>Answer</summary>
+#
+# **(c)**, in our run. In Keras's loop the same recurrence is slower than attention.
+#
+# </details>
 
 # %%
-attend = layers.Attention()  # dot products, softmax, average: no parameters
-timed_layers = {
-    "attention": lambda x: attend([x, x]),
-    "recurrence": layers.SimpleRNN(64, return_sequences=True),
-    "convolution": layers.Conv1D(64, kernel_size=3, padding="causal"),
-}
-lengths = [64, 128, 256, 512, 1024, 2048, 4096, 8192]
-milliseconds = speed.fastest(timed_layers, lengths, width=64)  # name -> (lengths,)
+class ProjectedAttention(keras.Layer):  # 2T²D + 3TD² multiply-adds
+    def __init__(self, width):
+        super().__init__()
+        self.query, self.key, self.value = (layers.Dense(width, use_bias=False) for _ in range(3))
+        self.attend = layers.Attention()  # dot products, softmax, average
+
+    def call(self, x):  # (B, T, D)
+        return self.attend([self.query(x), self.value(x), self.key(x)])
+
+
+attention, recurrence = ProjectedAttention(64), layers.SimpleRNN(64, return_sequences=True)  # the second: 2TD²
+x = tf.ones((1, 2, 64))
+attention(x), recurrence(x)  # they make their parameters
+timed = {"attention": attention, "recurrence, Keras's loop": recurrence, "recurrence, compiled": tf.function(recurrence, jit_compile=True)}
+lengths = [64, 128, 256, 512, 1024, 2048]
+milliseconds = speed.fastest(timed, lengths, width=64)  # name -> (lengths,): the fastest of thirty calls
+print(f"{'T':24}", " ".join(f"{T:7,}" for T in lengths))
 for name, row in milliseconds.items():
-    print(f"{name:11}", " ".join(f"{value:7.1f}" for value in row), "ms")
-crossing = speed.crossing(lengths, milliseconds["attention"], milliseconds["recurrence"])  # None: not in this range
-where = f"about T = {crossing:,.0f}" if crossing else "a length outside this range"
-print("attention and recurrence take equally long at", where)
+    T, work = 2048, 2 * 2048**2 * 64 + 3 * 2048 * 64**2 if name == "attention" else 2 * 2048 * 64**2
+    print(f"{name:24}", " ".join(f"{value:7.2f}" for value in row), f"ms;  at 2,048: {1000 * row[-1] / T:5.1f} µs a token, {work / row[-1] / 1e6:5.2f} billion multiply-adds a second")
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 ax = plt.subplots(figsize=(6.6, 3.4))[1]
 for line, (name, times) in enumerate(milliseconds.items()):
     plots.measured_curve(lengths, times, label=name, line=line, ax=ax, xscale="log", yscale="log")
-if crossing:
-    ax.axvline(crossing, color=diagrams.PALETTE["residual"], linestyle=":", zorder=0)
-    label = f"equal at T ≈ {crossing:,.0f}"
-    ax.annotate(label, (crossing, 0.6), ha="right", xytext=(-5, 0), textcoords="offset points")
 ax.set(xlabel="T", ylabel="milliseconds per call")
 ax.set_xticks(lengths, lengths)
 ax.minorticks_off()
 plots.show(
     ax,
-    alt="""In this run attention is faster than the recurrence for sentences and pages, and slower only for texts of thousands of tokens. The fastest
-of thirty calls against length; the two curves cross where the dotted line stands, and the convolution lies below both at the end.""",
+    alt="""One recurrence, two programs: the loop of the framework makes it slower than attention, compiled it is faster at the end. The fastest of thirty calls against length, both axes logarithmic:
+the curve of the recurrence in Keras's loop lies highest, its compiled twin far below it; attention starts low and rises most steeply at the end.""",
 )
 
 
 # %% [markdown]
-# The clock does not agree. At short lengths the square does not show: from 64 to 256 tokens attention takes about the same time. At 2,048, with 32 times the recurrence's multiply–adds in its products, it is still 3.7 times as fast. (The convolution is faster than both from 512 tokens on; it loses only the path.)
+# At 2,048 tokens Keras's loop takes 158.3 µs a token, the compiled program 3.0, with the same parameters and the same multiply–adds. So what the loop's time measures here is mostly the loop. Attention lies between the two. Which of attention and recurrence is “faster” therefore depends on the program, and so does the length at which their curves meet.
 #
-# From 2,048 to 4,096 tokens attention took 13 times as long, not four, and so the curves cross at about 3,275. The formula had not changed. How the C library hands out memory can do part of it: on another machine attention at 8,192 tokens took 92 ms, and 48 ms where the library was told to keep freed memory, and then the curves did not cross. So this crossing is not one of attention and recurrence alone: the count belongs to the method, the clock to the machine as well.
+# Two things do belong to the methods. Attention has 33 times the work at this length, and all of it can be done at the same time; a recurrence's step waits for the step before, in any program.
 #
-# **Attention joins any two tokens in one step and waits for nothing; it pays with a square that only long inputs notice.**
+# **The count belongs to the method, the clock to the program as well: time one method in two programs before you compare two methods.**
 
 # %% [markdown]
 # <a id="blocks"></a>
@@ -258,17 +273,17 @@ print("by hand:", round(sum_in_blocks(np.array([1.0, 2.0, 3.0]), size=2)[1], 3))
 #
 # ## 4 · Count the bytes that move
 #
-# FlashAttention computes the scores twice and still takes less time on a GPU. Dao et al. (2022, figure 2) give the numbers of one forward and backward pass on an A100 (64 sequences of 1,024 tokens, 16 heads of width 64). The operations are ours, by the count of section 1: a multiply–add is two, and forward and backward pass are six products of this size, or seven with the scores computed again.
+# FlashAttention computes the scores twice and still takes less time on a GPU. Dao et al. (2022, figure 2) give the numbers of one forward and backward pass on an A100 (64 sequences of 1,024 tokens, 16 heads of width 64). The operations are ours, by the count of section 1: a multiply–add is two, and there are six products of this size (two forward, four backward), or seven with the scores computed again. (The figure prints 66.6 and 75.2 billion, about a twelfth of our count; how it counted we do not know.)
 #
 # | | operations, counted | moved to and from the main memory | time |
 # |---|---|---|---|
 # | standard attention | 825 billion | 40.3 GB | 41.7 ms |
 # | FlashAttention | 962 billion | 4.4 GB | 7.3 ms |
 #
-# An A100 can do 312 trillion operations a second, and move 1.555 trillion bytes (NVIDIA 2021, data sheet). So while one byte arrives it could do 200 operations. The ratio of a program, operations per byte that it moves, is its **arithmetic intensity**: in the table about 20 and 220. Below 200 the memory sets the pace: the program is **memory-bound**. The first row's bytes alone take 40.3/1.555 = 26 ms, most of its time. Of the second row's 7.3 ms, bytes (4.4/1.555 = 2.8) and arithmetic (962/312 = 3.1) take about three each: this program reached neither limit.
+# An A100 can do 312 trillion operations a second, and move 1.555 trillion bytes (NVIDIA 2021, data sheet). So while one byte arrives it could do 200 operations. The ratio of a program, operations per byte that it moves, is its **arithmetic intensity**: in the table about 20 and 220. Below 200 the memory sets the pace: the program is **memory-bound**. The first row's bytes alone take 40.3/1.555 = 26 ms, most of its time. In the second row the bytes alone would take 4.4/1.555 = 2.8 ms and the arithmetic alone 962/312 = 3.1. Both can go on at the same time, so 3.1 ms would be possible; it took 7.3.
 #
 # * *Standard attention* writes $T^2$ scores, reads them for the softmax, writes $T^2$ weights and reads them again: $4T^2$ numbers of 2 bytes each, for $2T^2D$ multiply–adds, which are $4T^2D$ operations. The intensity is $D/2$, for a head of width 64 thus 32, whatever $T$ is.
-# * *In blocks*, only $Q$, $K$, $V$ and $Z$ pass: at best, each of them once, which makes $4TD$ numbers of 2 bytes. The intensity is then $T/2$. A real program reads keys and values again for each block of queries, so it stays below this: about 220 in the table, where $T/2$ is 512.
+# * *In blocks*, only $Q$, $K$, $V$ and $Z$ pass: at best, each of them once, which makes $4TD$ numbers of 2 bytes. The intensity is then $T/2$. A real program reads keys and values again for each block of queries, so it stays below this. (The table's 20 and 220 are for forward and backward pass together, $D/2$ and $T/2$ for the forward pass.)
 
 # %% [markdown]
 # **Predict.** A language model with $P$ parameters of 2 bytes each reads a prompt of 1,000 tokens in one pass, then writes 1,000 tokens, one pass each. A pass multiplies each parameter by each token once. What are the two intensities?
@@ -280,47 +295,36 @@ print("by hand:", round(sum_in_blocks(np.array([1.0, 2.0, 3.0]), size=2)[1], 3))
 # </details>
 
 # %% [markdown]
-# | on an A100 | operations per byte | who sets the pace |
-# |---|---|---|
-# | writing, one token a pass | 1 | the memory |
-# | standard attention, $D = 64$ | 32 | the memory |
-# | the ridge point: 312/1.555 | 201 | |
-# | attention in blocks, $T = 1{,}024$ | about 220, at best 512 | about at the ridge |
-# | reading 1,000 tokens | 1,000 | the arithmetic |
-#
-# Drawn as speed over intensity, this is called a **roofline** (Williams et al. 2009): it climbs while the memory sets the pace, and turns flat at the ridge point. Your machine has one, too. In the next cell 16.8 million numbers are read once, go through 1 to 128 multiply–adds each, and are written once.
-
-# %%
-numbers, roof = tf.ones(2**24), []  # 64 MiB to read, 64 MiB to write
-for steps in (1, 2, 4, 8, 16, 32, 64, 128):
-
-    @tf.function(jit_compile=True)  # one pass over the numbers: what stands between two steps never goes to memory
-    def polynomial(x, steps=steps):
-        y = x
-        for _ in range(steps):
-            y = y * x + 0.5
-        return y
-
-    polynomial(numbers)  # the first call builds the program
-    seconds = min(timeit.repeat(lambda run=polynomial: run(numbers)[0].numpy(), number=1, repeat=12))
-    roof.append((2 * steps / 8, 2 * steps * 2**24 / seconds / 1e9))  # operations per byte, billions of them a second
-    print(f"{steps:3} multiply-adds: {roof[-1][0]:5.2f} operations per byte, {1e3 * seconds:6.1f} ms, {roof[-1][1]:5.1f} billion operations a second")
+# Drawn as speed over intensity this is a **roofline** (Williams et al. 2009): the roof climbs while the memory sets the pace, and is flat from the **ridge point** on, where arithmetic does.
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
-intensity, speeds = np.array(roof).T
-ax = plt.subplots(figsize=(6.4, 3.2))[1]
-plots.measured_curve(intensity, speeds, label="measured", line=0, ax=ax, xscale="log", yscale="log")
-ax.plot(intensity, np.minimum(intensity * (speeds / intensity).max(), speeds.max()), color=diagrams.PALETTE["residual"], linestyle=":", label="roof: the fastest memory and arithmetic seen")
-ax.set(xlabel="operations per byte that moves", ylabel="billion operations a second")
-ax.legend()
+figure, ax = plt.subplots(figsize=(7.2, 3.5))
+roof = np.array([0.5, 312 / 1.555, 3000])
+ax.plot(roof, np.minimum(1.555 * roof, 312), color=diagrams.PALETTE["ink"])
+ax.text(3, 9, "1.555 trillion bytes a second", rotation=31, ha="center", fontsize=9)
+ax.text(2500, 345, "312 trillion operations a second", ha="right", fontsize=9)
+for line, (name, operations, moved, took) in enumerate((("standard attention", 825, 40.3, 41.7), ("FlashAttention", 962, 4.4, 7.3))):
+    style = {**plots.LINES[line], "linestyle": "none", "markersize": 9}
+    ax.plot(operations / moved, operations / took, **style, label=f"{name}, measured")
+    print(f"{name}: {operations / moved:.0f} operations per byte, {operations / took:.0f} trillion a second; the roof there: {min(1.555 * operations / moved, 312):.0f}")
+for intensity, name in ((1, "writing"), (1000, "reading 1,000 tokens")):
+    ax.axvline(intensity, color=diagrams.PALETTE["residual"], linestyle=":", zorder=0)
+    ax.text(intensity * 0.9, 0.75, name, rotation=90, ha="right", va="bottom", fontsize=9, zorder=1)
+ax.set(xlabel="operations per byte that moves", ylabel="trillion operations a second", xscale="log", yscale="log", ylim=(0.6, 600))
+ax.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"])
+ax.set_yticks([1, 10, 100], ["1", "10", "100"])
+ax.minorticks_off()
+ax.legend(loc=(0.3, 0.05), fontsize=9)
 plots.show(
-    ax,
-    alt="""More arithmetic on each number costs little at first, and then it sets the pace. Both axes are logarithmic: billions of operations a second over operations per byte. The measured points first climb
-along the slanted part of a dotted roof, where the memory sets the pace, and then stay below its flat part.""",
+    figure,
+    alt="""Writing stands at the left end of the roof, where the memory sets the pace; reading stands where arithmetic does. The roof of an A100 from its data sheet, both axes logarithmic: trillions of operations a second
+over operations per byte, climbing up to about 200 and then flat. Two points from Dao et al. lie below it: standard attention under the slope, FlashAttention near the ridge. Dotted lines mark writing, at 1, and reading 1,000 tokens, at 1,000.""",
 )
 
 # %% [markdown]
-# Sixteen multiply–adds a number take 27 ms here and one takes 32: the processor waits for its memory, and arithmetic is free. From 16 to 64 the time doubles with the work: now the arithmetic sets the pace. (128 took 3.4 times as long as 64; why, this page does not know.) The dotted roof goes through the best points: it shows the shape, not the limits of the machine. The roofline explains three habits of language models. Reading the prompt (**prefill**) is fast, writing (**decode**) is slow. Many conversations are written at the same time, because a batch of 50 uses each parameter 50 times while it is there. And what has been read once is kept: the **cache** of keys and values (lecture 8b). For each token it holds a key and a value of every layer, and it is read at every step. Long conversations then move more bytes of cache than of parameters; hence heads that share keys and values (lecture 3), and *latent attention*, which stores one short vector in place of both and computes keys and values from it (DeepSeek-AI 2024).
+# Two habits of language models follow. A **prefill**, which reads the prompt, is fast for each token; a **decode**, which writes, is slow. And many conversations are written at the same time, because a batch of 50 uses each parameter 50 times while it is there.
+#
+# A third habit has another reason. The keys and values of what has been read are kept (the **cache**, lecture 8b): that saves computing the whole prefix again. But the cache is read at every step, and no other conversation shares it, so it *lowers* the intensity. SmolLM2 (lecture 10) has 134.5 million parameters, and keeps $2 \cdot 30 \cdot 3 \cdot 64 = 11{,}520$ numbers for each token (a key and a value, 30 layers, three heads of 64). So the cache of 11,700 tokens is as large as the model: in a batch of 50, at 234 tokens each. Hence heads that share keys and values (lecture 3), and *latent attention*, which stores one short vector in place of both (DeepSeek-AI 2024).
 #
 # **Count the bytes that move, not only the multiplications.**
 
@@ -329,7 +333,7 @@ along the slanted part of a dotted roof, where the memory sets the pace, and the
 #
 # ## 5 · Without the square
 #
-# Can the square go? Put $\phi(q)\cdot\phi(k)$, with positive features $\phi$, in place of the exponential, and the brackets may move: $(\phi(Q)\phi(K)^\top)V = \phi(Q)(\phi(K)^\top V)$. On the right stands a matrix of $D \times D$ in place of one of $T \times T$. With a causal mask it grows token by token, $S_t = S_{t-1} + \phi(k_t) v_t^\top$, and the sum that normalises, $\phi(k_1) + \dots + \phi(k_t)$, is carried along: **linear attention** (Katharopoulos et al. 2020) is a recurrence whose state has one size at every length. By count it takes $2TD^2$ multiply–adds in place of $2T^2D$: fewer for $T > D$, more for $T < D$.
+# Can the square go? Put $\phi(q)\cdot\phi(k)$, with positive features $\phi$, in place of the exponential, and the brackets may move: $(\phi(Q)\phi(K)^\top)V = \phi(Q)(\phi(K)^\top V)$. On the right stands a matrix of $D \times D$ in place of one of $T \times T$. With a causal mask it grows token by token, $S_t = S_{t-1} + \phi(k_t) v_t^\top$, and the sum that normalises, $\phi(k_1) + \dots + \phi(k_t)$, is carried along: **linear attention** (Katharopoulos et al. 2020) is a recurrence whose state has one size at every length. It is *not* softmax attention computed in another order: the weights are others. By count it takes $2TD^2$ multiply–adds in place of $2T^2D$: fewer for $T > D$, more for $T < D$.
 
 # %%
 # NBVAL_CHECK_OUTPUT
@@ -348,7 +352,7 @@ print("the recurrence gives the same six outputs")
 # %% [markdown]
 # The price is what the state can hold: $D \times D$ numbers for any past. **State-space models** such as Mamba (Gu and Dao 2023) let the state forget, by a gate that the token itself sets; Dao and Gu (2024) show how close they are to linear attention. They write long texts at a constant cost for each token. Where something must be copied word by word from far back, a state of fixed size falls behind attention (Jelassi et al. 2024). So some large models mix both: most layers with a state, a few with attention.
 #
-# **With features in place of the exponential, attention is a recurrence: its cost grows with $T$, not with $T^2$, and its memory has a fixed size.**
+# **With features in place of the exponential, this other attention is a recurrence: its cost grows with $T$, not with $T^2$, and its memory has a fixed size.**
 
 # %% [markdown]
 # ## Two mistakes
@@ -372,21 +376,21 @@ print(f"the first call takes {first / later:.0f} times as long as a later one")
 # **1.** $D = 512$. From which $T$ on do the two products of attention take more multiply–adds than a recurrence's $2TD^2$?
 # <details><summary>Answer</summary>$2T^2D = 2TD^2$ at $T = D = 512$. With its projections attention takes more at every length: $3TD^2$ alone exceeds $2TD^2$.</details>
 #
-# **2.** In section 2 attention is faster at $T = 512$, although it multiplies more. Why?
-# <details><summary>Answer</summary>Its products do not wait for each other, so the machine can do many at the same time. The recurrence takes 512 small steps, one after another.</details>
+# **2.** In section 2 attention is faster at $T = 512$ than the recurrence in Keras's loop, although it multiplies more. Why?
+# <details><summary>Answer</summary>Mostly for the program's sake: a turn of this loop takes far longer than its arithmetic, and there are 512 turns. Compiled, the same recurrence is faster than attention there.</details>
 #
 # **3.** Does FlashAttention change the number of multiplications from $T^2$ to $T$?
 # <details><summary>Answer</summary>No, they still grow with $T^2$. What grows with $T$ is the extra memory.</details>
 #
 # **4.** Two programs take 5 ms and 50 ms at $T = 64$, and 20 ms and 60 ms at $T = 256$. Which one grows faster, and which one would you use?
-# <details><summary>Answer</summary>The first grows faster (20/5 = 4 against 60/50 = 1.2), and it is faster at both lengths. Growth decides only beyond the crossing.</details>
+# <details><summary>Answer</summary>The first grows faster (20/5 = 4 against 60/50 = 1.2), and it is faster at both lengths. Growth decides only at lengths that were not timed.</details>
 #
 # <details><summary><b>What this page does not show</b></summary>
 #
-# * Its timings are those of one machine, one sequence at a time, $D = 64$, while other programs ran. Your numbers will differ.
+# * Its timings are those of one machine with two cores, one sequence at a time, $D = 64$, while other programs ran. Yours will differ, and so will the length at which two curves meet.
 # * Nothing here ran on a GPU: its numbers in section 4 are cited or counted.
 # * Linear attention is computed, not trained or timed.
-# * The 92 and 48 ms were timed once; what else stretched the step to 13, the processor's cache for one, was not measured.
+# * How long a recurrence takes on a GPU, where thousands of units could work on independent products, was not measured.
 #
 # </details>
 #
@@ -416,7 +420,7 @@ print(f"the first call takes {first / later:.0f} times as long as a later one")
 #
 # **Symptoms.** Timings that jump: other programs run beside yours; compare the fastest calls, in turns. NaN in blocks: the first block has only blocked keys, and −∞ − (−∞) is not a number.
 #
-# **Slow machine, GPU.** Stop `lengths` at 2048. On a GPU go to 16,384; one matrix of weights then takes 1 GiB.
+# **Slow machine, GPU.** Stop `lengths` at 1024. On a GPU go to 16,384; one matrix of weights then takes 1 GiB.
 #
 # **Further reading.** D2L, [section 11.6](https://d2l.ai/chapter_attention-mechanisms-and-transformers/self-attention-and-positional-encoding.html), compares the same three layers, without timings.
 #
