@@ -139,6 +139,7 @@ for position in (2, 8):
     print(f"{words[position]} at position {position}: brown {z[position, 0]:.2f}, black {z[position, 1]:.2f}")
 print("scores are symmetric:", np.array_equal(scores, scores.T))
 
+
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 def grid(ax, left, bottom, values, role, name, shape, cell=0.155):
     """A matrix as a grid of cells, the larger the fuller; returns it as a box for arrows."""
@@ -204,6 +205,7 @@ again = softmax(q[shuffled] @ k[shuffled].T, axis=-1) @ v[shuffled]
 print("the two dogs are equal:", np.allclose(z[2], z[8]))
 print("shuffled words give the rows of Z, shuffled:", np.allclose(again, z[shuffled]))
 
+
 # %% [markdown]
 # So the answer to the opening question is *no*, for this formula and these rows. What is missing is the position: [lecture 5](05_positional_encoding.ipynb) adds it, and section 8 shows two dogs that have it.
 #
@@ -234,6 +236,7 @@ class PlainSelfAttention:
     def __call__(self, x):
         self.weights = softmax(self.scores(x), axis=-1)  # (T, T), every row sums to 1
         return self.weights @ (x @ self.w_v)  # (T, d_v)
+
 
 # %% [markdown]
 # **Predict.** The sentence has nine tokens and $D = 4$. With $d_k = 3$ and $d_v = 2$, which shapes do the weights and the result have?
@@ -361,7 +364,7 @@ print("without the division", softmax(2 * by_hand.scores(X)[2]).round(3))
 #
 # $$ \frac{\partial \alpha_j}{\partial s_i}=\alpha_j\,\big([i=j]-\alpha_i\big), $$
 #
-# and every entry of this matrix, the **Jacobian**, is close to 0 if each weight is close to 0 or to 1. The gradient that would change the scores, and with them $W_q$ and $W_k$, has to pass through it. This is the reason that Vaswani et al. give (2017, section 3.2.1): without the division the softmax is pushed "into regions where it has extremely small gradients".
+# and every entry of this matrix, the **Jacobian**, is close to 0 if each weight is close to 0 or to 1. The gradient that would change the scores, and with them $W_q$ and $W_k$, has to pass through it. Vaswani et al. suspect (2017, section 3.2.1) that without the division the softmax is pushed "into regions where it has extremely small gradients". Is that so?
 
 # %% [markdown]
 # **Predict.** The figure below has random queries and keys of width 64, and at first its scores are not divided. How large is the largest weight in
@@ -382,12 +385,13 @@ q, k = np.random.default_rng(5).normal(size=(2, 9, 64))
 live.sharpness(q @ k.T, words)
 
 # %% [markdown]
-# Nine rows are few, and 64 is one width. Here are 400 queries with 32 keys each, at five widths; equal weights would be 0.03. The last numbers are the mean size (the Frobenius norm) of the Jacobian.
+# Nine rows are few, and 64 is one width. Here are 400 queries with 32 keys each, at five widths; equal weights would be 0.03. The chain is complete only with one more factor: what reaches $q\cdot k$ is the Jacobian divided by the divisor itself, here 1 or $\sqrt{d_k}$. The last numbers are its size (the Frobenius norm), as the mean and the median of the 400 queries.
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 rng = np.random.default_rng(0)
 widths = [4, 16, 64, 256, 1024]
-variance, largest, passes = np.zeros((3, 2, len(widths)))  # (without or with the division, width)
+variance, largest, mean, median = np.zeros((4, 2, len(widths)))  # (without or with the division, width)
+print("each without the division, and with it\n d_k         variance   largest weight      mean gradient    median gradient")
 for column, d in enumerate(widths):
     q, k = rng.normal(size=(400, 1, d)), rng.normal(size=(400, 32, d))  # 400 queries, 32 keys each
     raw = (q @ k.swapaxes(-1, -2))[:, 0]  # (400, 32)
@@ -396,30 +400,32 @@ for column, d in enumerate(widths):
         jacobian = w[:, :, None] * (np.eye(32) - w[:, None, :])  # (400, 32, 32)
         variance[row, column] = (raw / divisor).var()
         largest[row, column] = w.max(axis=-1).mean()
-        passes[row, column] = np.linalg.norm(jacobian, axis=(1, 2)).mean()
-    told = {"variance": variance, "largest weight": largest, "Jacobian": passes}
-    print(f"d_k {d:4}: " + "; ".join(f"{name} {of[0, column]:.2f}, divided {of[1, column]:.2f}" for name, of in told.items()))
+        passes = np.linalg.norm(jacobian, axis=(1, 2)) / divisor  # (400,): the chain rule divides once more
+        mean[row, column], median[row, column] = passes.mean(), np.median(passes)
+    print(f"{d:4}", *(f"{of[0, column]:10.2f} {of[1, column]:5.2f}" for of in (variance, largest)), *(f"{of[0, column]:11.4f} {of[1, column]:.4f}" for of in (mean, median)))
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 figure, panels = plt.subplots(1, 2, figsize=(8.4, 3.1))
-for ax, curves, title in zip(panels, (largest, passes), ("mean largest weight", "mean size of the Jacobian"), strict=True):
-    for line, label in enumerate(("$q\cdot k$", r"$q\cdot k/\sqrt{d_k}$")):
+for ax, curves, title in zip(panels, (largest, median), ("mean largest weight", "median gradient of a row"), strict=True):
+    for line, label in enumerate((r"$q\cdot k$", r"$q\cdot k/\sqrt{d_k}$")):
         plots.measured_curve(widths, curves[line], label=label, line=1 - line, ax=ax, xscale="log", title=title)
     ax.set(xlabel="$d_k$")
     ax.set_xticks(widths, widths)
     ax.minorticks_off()
 panels[0].set(ylim=(0, 1.05))
-panels[1].set(ylim=(0, 0.36))
+panels[1].set(yscale="log", ylim=(1e-4, 1))
 plots.show(
     figure,
-    alt="""As the width grows, an undivided softmax saturates, and passes less and less gradient; with the division nothing changes. Left: the mean largest of 32 weights rises towards 1, or
-stays below 0.2. Right: the mean size of the Jacobian without the division is above that with the division up to width 16, and then falls to less than a third of it; with the division it stays level.""",
+    alt="""As the width grows, an undivided softmax saturates, and its typical row passes hardly any gradient. Left: the mean largest of 32 weights rises towards 1, or
+stays below 0.2 with the division. Right, on a logarithmic scale, the median gradient of a row: with the division it falls slowly, as one over the root of the width; without it, it is larger up to width 64, and then falls far below.""",
 )
 
 # %% [markdown]
-# At $d_k = 1024$ the size of the Jacobian is 0.07 without the division, and 0.24 with it. At 64, the width of a head in many models, the loss is still small: 0.19 against 0.24. Up to 16 nothing is lost: 0.29 without the division, 0.23 and 0.24 with it. What the division does for the training of a small model, at four learning rates, is in the [evidence](evidence/02.ipynb#start-and-steps).
+# The suspicion is half right. *On average* the softmax passes more gradient without the division, at every width. But at $d_k = 1024$ this mean of 0.0671 comes from fewer than half of the rows: the median row passes 0.0002. With the division mean and median are 0.0075 and 0.0074: the typical row passes as much as the mean. (A factor that all rows share, such as $1/\sqrt{d_k}$, an optimizer such as Adam takes out of its steps. It cannot revive single rows.)
 #
-# **Wide scores have a large variance, a large variance saturates the softmax, and a saturated softmax passes less and less gradient; the division by $\sqrt{d_k}$ keeps the variance at 1.**
+# At 64, the width of a head in many models, the median row still passes more without the division, 0.1445 against 0.0299. So gradients do not explain why the division helps to train the small model of section 6 ($d_k = 64$, four learning rates: [evidence](evidence/02.ipynb#start-and-steps)).
+#
+# **Wide scores have a large variance, a large variance saturates the softmax, and a saturated row passes hardly any gradient; the division by $\sqrt{d_k}$ keeps the variance at 1.**
 
 # %% [markdown]
 # <a id="let-it-learn"></a>
@@ -427,8 +433,8 @@ stays below 0.2. Right: the mean size of the Jacobian without the division is ab
 # ## 6 · Let it learn
 #
 # If *the old station by the river* lost its **tickets**, it is a railway station; if it lost its **songs**, a radio station. *The dog stayed away from the road. It was
-# **tired***: the dog. *It was **wide***: the road. In the last pair, the pronoun and its noun stand in different sentences. The word that decides is the *clue*. A small model has to tell such meanings apart,
-# in artificial sentences of two clauses. It is one attention layer and a linear read-out of $Z$, which gives each meaning (six in all) a number, its **logit**. The embeddings are random and frozen, so only $W_q$, $W_k$, $W_v$ and the read-out learn.
+# **tired***: the dog. *It was **wide***: the road. The word that decides is the *clue*. A small model has to tell such meanings apart,
+# in artificial sentences of two clauses. It is section 3's formula with $D = d_k = d_v = 64$, without positions, and a linear read-out of $Z$, which gives each meaning (six in all) a number, its **logit**. The embeddings are random and frozen, so only $W_q$, $W_k$, $W_v$ and the read-out learn. In the call below, "soft" and "small" name the formula with its division.
 
 # %%
 from coursekit import readers
@@ -456,7 +462,7 @@ queries and as keys; the word “it” sends one thick line to a clue word. Its 
 # %% [markdown]
 # Other seeds give an accuracy of 0.86 and 0.88; the page shows the best of three. The floor is about one half: each ambiguous word has two meanings, so the word alone leaves a guess between two.
 #
-# The model learned where to look from the answers alone. But we chose a map in which the word puts most of its weight on its clue. Of all correct answers, 29 % come with less than 0.1 on the clue ([evidence](evidence/02.ipynb#maps)). So here a map alone does not explain an answer; [lecture 1b](01b_visual_attention.ipynb) tests maps by deletion.
+# The model learned where to look from the answers alone. But we chose a map in which the word puts most of its weight on its clue. Of all correct answers, 29 % come with less than 0.1 on the clue, and with the two other seeds 48 and 32 % ([evidence](evidence/02.ipynb#maps)). So here a map alone does not explain an answer; [lecture 1b](01b_visual_attention.ipynb) tests maps by deletion.
 #
 # **Training finds the matrices: nobody marks where to look, and the clue gets several times its equal share.**
 
@@ -486,7 +492,7 @@ for position in (2, 8):
 #
 # ## 8 · The two dogs in a chat model
 #
-# SmolLM2 (Hugging Face, 2024) writes text: 134.5 million numbers in 30 blocks, and in each block nine attentions side by side, its **heads** (lecture 3). Each head is the formula of this page, with its own $W_q$, $d_k = 64$ and a causal mask; three heads share one $W_k$ and one $W_v$ (lecture 10). Blocks below hand their $Z$ to the blocks above. Positions are worked into queries and keys (lecture 5), and the causal mask and the sixteen blocks below this one tell them, too. Feed in the caption and read off one head's queries and keys. The rest are lines that you know.
+# SmolLM2 (Hugging Face, 2024) writes text: 134.5 million numbers in 30 blocks, and in each block nine attentions side by side, its **heads** (lecture 3). Each head is the formula of this page, with its own $W_q$, $d_k = 64$ and a causal mask; three heads share one $W_k$ and one $W_v$ (lecture 10). Blocks below hand their $Z$ to the blocks above. Positions are worked into queries and keys (lecture 5), and the causal mask and the sixteen blocks below this one tell them, too. Feed in the caption and read off one head's queries and keys (from a file with 4 bits a number). The rest are lines that you know.
 
 # %% [markdown]
 # **Predict.** Block 16, head 0. Where does the second "dog" look? It sees all nine tokens, so equal weights would be 0.11.
@@ -518,7 +524,7 @@ ax = plots.attention_map(weights, head.pieces, head.pieces, ax=plt.subplots(figs
 ax.set(xlabel="looked at", ylabel="query")
 plots.show(
     ax,
-    alt="""This head looks one token back: every token from the third on looks at the one before it, the two dogs at their colours. A map of weights of block 16, head 0 of SmolLM2, nine queries by nine keys of the caption,
+    alt="""This head looks one token back: nearly every token looks at the one before it, the two dogs at their colours. A map of weights of block 16, head 0 of SmolLM2, nine queries by nine keys of the caption,
 nothing above the diagonal. The largest weights of the rows stand one step left of the diagonal, those of the two dogs among them.""",
 )
 
@@ -533,7 +539,7 @@ for dog in (3, 10):
     print(f"dog at position {dog}: {weights[dog, one]:.2f} on {apart.pieces[one]}, {weights[dog, two]:.2f} on {apart.pieces[two]}")
 
 # %% [markdown]
-# Now the two dogs put 0.88 and 0.89 on *young* and *old*, and hardly anything on their colours. This head knows no colours. It looks *one token back*, and in the caption that is where a colour stands. On the caption, five of the model's 270 heads put more than half of their weight on the token before (equal weights: 0.19); lecture 3 looks for such heads by counting.
+# Now the two dogs put 0.88 and 0.89 on *young* and *old*, and hardly anything on their colours. This head knows no colours. It looks *one token back*, and in the caption that is where a colour stands. [Lecture 3b](03b_reading_heads.ipynb) finds such heads by counting.
 #
 # **This head looks one token back, and in the caption a colour stands there; a control sentence tells what the head really looks for.**
 
@@ -569,9 +575,9 @@ print("mask after the softmax, row sums:           ", late.sum(axis=-1).round(2)
 # <details><summary><b>What this page does not show</b></summary>
 #
 # * The dogs' table and matrices are written by hand. Learned ones have no features with names.
-# * Section 5 measures random queries and keys. After training they are neither independent nor of variance 1. That the division helps the small model of section 6 ($d_k = 64$) is not explained by it: there the Jacobian is not smaller at the start ([evidence](evidence/02.ipynb#start-and-steps)).
-# * The reader of section 6 reads artificial sentences; with two other seeds even more of the correct answers come with less than 0.1 on the clue.
-# * Section 8 is one head of 270 on two sentences. Sixteen blocks lie below it, so the dogs differ there by more than their position. Heads that look at the token before are found by counting in lecture 3.
+# * Section 5 measures random queries and keys. After training they are neither independent nor of variance 1.
+# * The reader of section 6 reads artificial sentences.
+# * Section 8 is one head of 270 on two sentences. Sixteen blocks lie below it, so the dogs differ there by more than their position.
 #
 # </details>
 #
@@ -579,7 +585,7 @@ print("mask after the softmax, row sums:           ", late.sum(axis=-1).round(2)
 #
 # * Without matrices a token finds what resembles it. With them each "dog" finds colours, but both dogs find the same two.
 # * $Z=\operatorname{softmax}(QK^\top/\sqrt{d_k})\,V$: project, score, scale, softmax, average.
-# * The division keeps the variance of the scores at 1; without it a wide softmax saturates, and passes less and less gradient.
+# * The division keeps the variance of the scores at 1; without it a wide softmax saturates, and a saturated row passes hardly any gradient.
 # * A mask acts on the scores. The causal one is one line.
 # * One head of SmolLM2 looks one token back; in the caption a colour stands there.
 #

@@ -80,7 +80,7 @@ for name, by_rate in record["results"]["by rate"].items():
 # %% [markdown]
 # *Largest weight* and *Jacobian* (the Frobenius norm of the softmax's Jacobian) are means over the queries of the ambiguous words, before and after training.
 #
-# **Not shown.** Why a sharp start hurts: at the start its mean Jacobian is not smaller than that of a soft one, so "no gradient passes" does not explain it. Nor that the training fails without the division: one seed of three then reaches 0.88, which
+# **Not shown.** Why a sharp start hurts: at the start its mean Jacobian is not smaller than that of a soft one (and by $q\cdot k$ the soft one is eight times smaller still), so "no gradient passes" does not explain it. Nor that the training fails without the division: one seed of three then reaches 0.88, which
 # lies within the range of the formula with it. The steps are matched to first order only: when $W_q$ and $W_k$ move together, the product of their two changes moves the scores 64 times as far in *soft, large* as in *soft, small*,
 # 8 times as far in *sharp, large*, and 1/8 as far in *sharp, small*. Other tasks, other optimizers and longer training are not tested.
 
@@ -89,7 +89,7 @@ for name, by_rate in record["results"]["by rate"].items():
 #
 # ## Wide vectors saturate the softmax
 #
-# **Claim.** Without the division the mean norm of the softmax's Jacobian falls as $d_k$ grows beyond 16; with it, the norm stays.
+# **Claim.** Without the division the mean norm of the softmax's own Jacobian falls as $d_k$ grows beyond 16; with it, the norm stays. This is the derivative by the score that the softmax sees. The derivative by $q\cdot k$ has a factor $1/\sqrt{d_k}$ more with the division; section 5 of the page has it.
 #
 # **Changed.** $d_k$, and the division. **Runs.** One draw for each width: 200 queries, each with 32 keys.
 
