@@ -117,7 +117,7 @@ for p in (0.5, 0.8, 1.0):
 # $p_a^2/\sum p^2$ and $p_b^2/\sum p^2$, so together they are at most 1. A wider head? No: both answers are in the
 # same feature, so each of the head's K columns gets a multiple of the same sum.
 #
-# That answers the opening question: **it depends on the columns.** Two answers in *different* columns do not mix, and one row fetches both, each with its share of the weight (section 2 shows it). Two answers in the *same* column become one number.
+# That answers the opening question: **it depends on the columns.** Two answers in *different* columns do not mix, and one row fetches both. Then sharing only dilutes: each arrives with its share of the weight, and not with nearly all of a row of its own (section 2 has the numbers). Two answers in the *same* column become one number.
 #
 # **One softmax gives one average: of two answers in the same feature, the shares that it explains sum to at most one.**
 
@@ -229,7 +229,7 @@ print("one head of width 6  ", one(x)[2])
 # %% [markdown]
 # Each head spends nearly all its weight on its own question; the single head shares one row among three tokens, and so
 # does head 0 when you turn it half way: its weights must sum to 1, whatever it asks.
-# So here one row *does* fetch both, 0.31 of each: colours and verbs have columns of their own. In section 4
+# So here one row *does* fetch both, 0.31 of each: colours and verbs have columns of their own. (A softmax that divides by √6, not √3, is flatter, too, but the sharing costs more.) In section 4
 # both answers are numbers in the same column. (Both dogs still get the same: positions come in lecture 5.)
 
 # %% [markdown]
@@ -296,7 +296,7 @@ print("our class equals Keras:", np.allclose(PlainHeads(*matrices, heads=2)(x), 
 # %% [markdown]
 # With K = D/H the number of heads does not change the number of parameters: H only divides the width. The paper varied
 # H (table 3, rows A): one head was 0.9 points of BLEU, a score of translations ([what it is](evidence/08.ipynb#bleu)), worse than the best setting, and 32 heads of width 16 were worse than 8
-# or 16 heads.
+# or 16 heads. Many heads of a trained translator can be taken out one at a time without much loss (Michel et al., 2019).
 #
 # **Heads divide the width: Keras's `key_dim` is the width of one head, in the paper D/H.**
 
@@ -307,18 +307,19 @@ print("our class equals Keras:", np.allclose(PlainHeads(*matrices, heads=2)(x), 
 #
 # Does training find heads with jobs? Take a table of six rows. Each row has a name, a number, and the
 # name of another row that it *wants*. For each row the model predicts two numbers: the one that the row *above* holds (a question of position; the last is above the first), and the one that the *wanted* row holds (a look-up by name).
+# If row 2 is *name D, number 0.7, wants A*, its answers are the number of row 1 and the number of the row named A.
 # The two rows are never the same, and all numbers stand in the same column, as in section 1.
 # The model is an embedding, one attention layer whose output is added to its input, and a linear read-out. So numbers
 # pass from row to row only through attention.
 
 # %% [markdown]
-# **Predict.** Five versions, five seeds each. We measure the mean share of the variance that is left unexplained: 0
-# is perfect, ½ means one answer of two, or half of each. What do one head of width 16, one head of width 64, and two heads of width 8
+# **Predict.** Five versions, five seeds each. For both answers we measure the share of the variance that is left unexplained: 0
+# is perfect, 1 is no answer. What do one head of width 16, one head of width 64, and two heads of width 8
 # reach? (The other two: four heads; and two layers of one head each, "one head, twice".)
 #
 # <details><summary>Answer</summary>
 #
-# One head reaches ½ at both widths. Two heads reach 0, with exactly as many parameters as one head of width 16.
+# One head, narrow or wide, answers one question (0) and leaves the other (1). Two heads answer both, with exactly as many parameters as one head of width 16.
 #
 # </details>
 
@@ -327,8 +328,8 @@ runs = recorded.load("two_questions")["results"]
 for version, seeds in runs.items():
     left = np.array([run["unexplained"] for run in seeds])  # (5 seeds, 2 answers)
     print(
-        f"{version:16} {seeds[0]['parameters']:5,} parameters   mean unexplained:",
-        *(f"{share:.2f}" for share in left.mean(axis=1)),
+        f"{version:16} {seeds[0]['parameters']:5,} parameters   unexplained, above and wanted:",
+        *(f"{above:.2f} {wanted:.2f} |" for above, wanted in left),
     )
 
 # %% tags=["drawing"]
@@ -416,10 +417,10 @@ diagonal.""",
 # %% [markdown]
 # Each *token* has exactly one position, one name and one want. So a constant added to a row of a block shifts all
 # scores of a query alike: the softmax ignores it. A constant added to a column favours one key, whatever the query
-# is. The figure removes both constants, so what is left depends on query *and* key.
+# is. The figure removes both constants, so what is left depends on query *and* key: purple raises a score, orange lowers it.
 
 # %% [markdown]
-# **Predict.** Of each QK circuit, centred as in the figure and without its biases, keep only the 6 × 6 block of the head's job, and set the other 325 entries to zero. The OV circuits stay. How much of an answer's variance is unexplained when the model answers with these?
+# **Predict.** Each QK circuit has 19 × 19 = 361 numbers. Keep the 36 of its head's job, one block of the figure, and set all others to zero. How much of an answer's variance is now unexplained?
 #
 # - (a) about a half
 # - (b) about a tenth
@@ -427,7 +428,7 @@ diagonal.""",
 #
 # <details><summary>Answer</summary>
 #
-# **(c)** It is at most 0.004, with each of five seeds.
+# **(c)** It is at most 0.004, with each of five seeds. (The blocks are centred, as in the figure, and biases are left out; the OV circuits stay.)
 #
 # </details>
 
@@ -528,7 +529,7 @@ for name, shaped in {"mask[:, None]": mask[:, None], "mask": mask}.items():
 # ## References
 #
 # * A. Vaswani et al., *Attention is all you need*, NeurIPS 2017: section 3.2.2 and table 3, rows A.
-# * N. Elhage et al., *A mathematical framework for Transformer circuits*, 2021.
+# * N. Elhage et al., *A mathematical framework for Transformer circuits*, 2021. P. Michel, O. Levy, G. Neubig, *Are sixteen heads really better than one?*, NeurIPS 2019.
 # * D. Elliott et al., *Multi30K: multilingual English-German image descriptions*, 2016: the caption (validation, line
 #   7, without its capital and its full stop).
 #

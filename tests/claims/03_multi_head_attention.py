@@ -69,6 +69,7 @@ def heads(page) -> None:
         "whatever it asks.",
         holds=[two[3] > 0.9, one[3] < 0.4],
     )
+    page.given("A softmax that divides by √6, not √3, is flatter", because="the widths of the two layers")
     page.says("So here one row does fetch both, {:.2f} of each", one[0], holds=one[0] == one[1] == one[3])
     page.given(
         "Here is an array of T = 3 tokens with D = 6 numbers",
@@ -111,9 +112,10 @@ def two_jobs(page, runs) -> None:
         "heads.",
         holds=max(means["two heads"]) < 0.01 < 0.4 < min(*means["one head"], *means["one wide head"]),
     )
-    page.says("One head reaches ½ at both widths. Two heads reach 0", holds=[
-        np.allclose(means["one head"], 0.5, atol=0.02),
-        np.allclose(means["one wide head"], 0.5, atol=0.02),
+    both = {version: np.sort([run["unexplained"] for run in seeds], axis=1) for version, seeds in runs.items()}
+    page.says("One head, narrow or wide, answers one question (0) and leaves the other (1).", holds=[
+        np.allclose(both["one head"], [0, 1], atol=0.02),
+        np.allclose(both["one wide head"], [0, 1], atol=0.02),
         max(means["two heads"]) < 0.01,
         runs["one head"][0]["parameters"] == runs["two heads"][0]["parameters"],
     ])  # fmt: skip
@@ -130,7 +132,8 @@ def two_jobs(page, runs) -> None:
     page.says("Four heads solve both too", holds=max(means["four heads"]) < 0.01)
     page.given("Equal weights on all six rows would give 0.17", because="1/6")
     page.given(
-        "0 is perfect",
+        "0 is perfect, 1 is no answer.",
+        "If row 2 is name D, number 0.7, wants A , its answers are the number of row 1",
         "of width 16, one head of width 64, and two heads of width 8",
         "one head of width 16",
         because=SHAPE,
@@ -158,8 +161,7 @@ def circuits(page, runs) -> None:
     page.given(
         "the 19 columns of a token",
         "(six each)",
-        "keep only the 6 × 6 block",
-        "the other 325 entries",
+        "Each QK circuit has 19 × 19 = 361 numbers. Keep the 36 of its head's job",
         "Of each head's 361 numbers 36 do the work",
         "a matrix of 19 by 19",
         "a published model of 30 blocks",
