@@ -58,7 +58,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.special import log_softmax, softmax
 
-from coursekit import diagrams, plots, scenes
+from coursekit import diagrams, plots
 from coursekit.data.published_models import PUBLISHED, is_here, published
 from coursekit.data.tensor_files import open_tensors
 from coursekit.published import ChatTokens
@@ -114,16 +114,18 @@ def attend(x, block, before=None):
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 class PlainSmolLM2:
-    """SmolLM2: ids (B, T) to log p (B, T, V) and a cache; it keeps each block's weights, and heads can be `off`."""
+    """SmolLM2: ids (B, T) to log p (B, T, V) and a cache; it keeps streams and weights, and heads can be `off`."""
 
     def __init__(self, numbers):
         self.table, self.last_norm, self.blocks = numbers["table"], numbers["last_norm"], numbers["blocks"]
 
-    def __call__(self, ids, cache=None, off=()):
-        x, kept, self.weights = self.table[np.asarray(ids)], [], []  # (B, T, D)
+    def __call__(self, ids, cache=None, off=(), instead=np.zeros_like):
+        x, kept, self.streams, self.weights = self.table[np.asarray(ids)], [], [], []  # (B, T, D)
         for number, block in enumerate(self.blocks):
             handed, weights, pair = attend(normed(x, block["attn_norm"]), block, cache and cache[number])
-            handed[:, [head for where, head in off if where == number]] = 0  # a head that is off hands over nothing
+            heads = [head for where, head in off if where == number]
+            handed[:, heads] = instead(handed[:, heads])  # a head that is off hands over zeros
+            self.streams.append(x)  # what the block reads
             x = x + handed.swapaxes(1, 2).reshape(x.shape) @ block["attn_output"].T
             gate, up = (normed(x, block["ffn_norm"]) @ block[name].T for name in ("ffn_gate", "ffn_up"))
             x = x + (gate / (1 + np.exp(-gate)) * up) @ block["ffn_down"].T  # SwiGLU
@@ -172,9 +174,9 @@ def said_twice(rows=2, length=64):
     return np.hstack([once, once])
 
 
-def nats(ids, off=()):
+def nats(ids, off=(), instead=np.zeros_like):
     """The loss of each token but the first, (B, T − 1); the heads in `off`, pairs (block, head), are switched off."""
-    log_p, _ = model(ids[:, :-1], off=off)
+    log_p, _ = model(ids[:, :-1], off=off, instead=instead)
     return -np.take_along_axis(log_p, ids[:, 1:, None], axis=-1)[..., 0]
 
 
@@ -288,7 +290,7 @@ if model:
 #
 # ## 3 · One token back
 #
-# The same ten lines with another number: who looks *one* token back? And because noise is not what a model is for, give the best of them the caption:
+# The same ten lines with another number: who looks *one* token back?
 
 # %%
 if model:
@@ -297,64 +299,54 @@ if model:
         print("block {}, head {}: {:.2f} one token back".format(*divmod(int(place), 9), previous.flat[place]))
 
 
-def who_the_dogs_look_at(sentence, block=16, head=0):
-    """For each dog of a sentence: the token that gets most of one head's weight, and how much."""
-    row = tokens.encode(sentence)
-    pieces = [tokens.decode([number]).strip() for number in row]
-    model([row])
-    weights = model.weights[block][0, head]
-    dogs = [place for place, piece in enumerate(pieces) if piece == "dog"]
-    return pieces, weights, [(pieces[weights[dog].argmax()], weights[dog].max()) for dog in dogs]
-
-
-if model:
-    for sentence in (scenes.CAPTION, scenes.TWIN):
-        *_, found = who_the_dogs_look_at(sentence)
-        print(f"{sentence}: the dogs look at", ", ".join(f"{piece} {weight:.2f}" for piece, weight in found))
-
 # %% [markdown]
-# In a published model each dog looks at its own colour, in the caption and in the twin. What lecture 2 made by hand, a training on two trillion tokens has found. Or has it?
-
-# %% [markdown]
-# **Predict.** Does block 16, head 0 look for *colours*? Put another word between: "a brown and **wet** dog is running after the black and **old** dog". Where does each dog look?
+# Block 16, head 0 is the head of [lecture 2](02_self_attention.ipynb#real-head), which was no colour head: a **previous-token head**. It could be the missing half of section 2, and write into B's row that an A stood before it. (The course's small BERT has one, too: [evidence](evidence/03.ipynb#real-heads).)
 #
-# - (a) at its colour
-# - (b) at *wet* and at *old*
-# - (c) half and half
+# Does it? Take what it adds to the stream out of the *keys* of a finder, and of nothing else: a **patch** on the path from one head to another. Two controls: the same taken out of the finder's *queries*, and what its neighbour, head 1, adds taken out of the keys.
+
+# %% [markdown]
+# **Predict.** Block 18, head 6 puts 0.91 of its weight 63 back. How much is left when its keys lack what block 16, head 0 adds?
+#
+# - (a) nearly all
+# - (b) about a half
+# - (c) hardly any
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** With 0.9 of the weight each. The head looks one token back, whatever stands there.
+# **(c)** 0.01. Without the same in its queries it keeps 0.74, and without head 1 in its keys 0.92.
 #
 # </details>
 
 # %%
-if model:
-    *_, found = who_the_dogs_look_at("a brown and wet dog is running after the black and old dog")
-    print("the dogs look at", ", ".join(f"{piece} {weight:.2f}" for piece, weight in found))
+def looks_without(block, head, side, taken):
+    """A head's mean weight 63 back, when its queries or keys (side "q", "k") lack what a head of block 16 adds."""
+    first, own, stream = model.blocks[16], model.blocks[block], model.streams[block]
+    handed, *_ = attend(normed(model.streams[16], first["attn_norm"]), first)  # (B, 9, T, 64)
+    adds = handed[:, taken] @ first["attn_output"][:, 64 * taken : 64 * taken + 64].T  # (B, T, D)
+    q, k = (normed(stream - adds * (side == each), own["attn_norm"]) @ own[f"attn_{each}"].T for each in "qk")
+    q, k = (turned(x[..., 64 * at : 64 * at + 64], 0) for x, at in ((q, head), (k, head // 3)))  # (B, T, 64)
+    causal = np.tri(q.shape[1], dtype=bool)
+    return looks_back(softmax(np.where(causal, q @ k.swapaxes(1, 2) / 8, -1e9), axis=-1)[:, None], 63)[0]
 
-# %% jupyter={"source_hidden": true} tags=["drawing"]
+
 if model:
-    figure, panels = plt.subplots(1, 2, figsize=(10, 4.4))
-    for ax, sentence in zip(panels, (scenes.CAPTION, scenes.TWIN), strict=True):
-        pieces, weights, _ = who_the_dogs_look_at(sentence)
-        plots.attention_map(weights, pieces, pieces, values=False, title=sentence, ax=ax)
-    plots.show(
-        figure,
-        alt="""This head looks one back from nearly every token, and in the caption that is where a dog's colour stands. Two maps of the weights of block 16, head 0, on the nine tokens of the caption and of its twin, in which the colours are swapped. Both have a dark line just below the diagonal; the cells above the diagonal are empty.""",
-    )
+    nats(ids)
+    four = [(18, 6), (17, 3), (17, 4), (18, 7)]  # the strongest finders
+    for side, taken in (("no", 0), ("k", 0), ("q", 0), ("k", 1)):
+        looks = ", ".join(f"({block}, {head}) {looks_without(block, head, side, taken):.2f}" for block, head in four)
+        print(f"{side:2} side without block 16, head {taken}: 63 back {looks}")
 
 # %% [markdown]
-# A map shows what a head does on this sentence. A name such as "colour head" is a guess about all others, and one sentence more has refuted it. This is a **previous-token head**. It is the missing half of section 2: it can write into B's row that an A stood before it. (The course's small BERT has one, too: [evidence](evidence/03.ipynb#real-heads).)
+# (The first row is the whole model; "k" are the keys, "q" the queries.) So the four strongest finders recognise B by what block 16, head 0 has put into its keys. (The patch cuts the direct path only, not what blocks 16 and 17 make of it on the way.)
 #
-# **A head's job is what it does on sentences that were made to tell two jobs apart: this one looks one token back, and so each dog finds its colour.**
+# **The finders find B by its key, and one earlier head has written that key: without its part they hardly look there.**
 
 # %% [markdown]
 # <a id="ablation"></a>
 #
 # ## 4 · Switch heads off
 #
-# So far you have seen where heads look. Does anything depend on it? Take away what a head hands over and read the loss again: **head ablation**. Each figure needs a control: other heads, drawn at random, and ordinary text.
+# So far you have seen where heads look. Does anything depend on it? Take away what a head hands over and read the loss again: **head ablation**. Zeros stand in its place, or its *mean* over all tokens, since a head rarely adds zero. Each figure needs a control: other heads, drawn at random, and ordinary text.
 
 # %% [markdown]
 # **Predict.** The second copy costs 1.9 nats a token. Now switch off one head of 270: block 16, head 0, which looks one token back. What does the second copy cost?
@@ -371,7 +363,7 @@ if model:
 
 # %%
 if model:
-    one_back, four = [(16, 0)], [(18, 6), (17, 3), (17, 4), (18, 7)]
+    one_back = [(16, 0)]
     sets = {
         "nothing": [],
         "block 18, head 6": four[:1],
@@ -380,14 +372,18 @@ if model:
         "block 0, head 2": [(0, 2)],
     }
     for name, off in sets.items():
+        mean = nats(ids, off, instead=lambda handed: handed.mean(axis=(0, 2), keepdims=True))[:, 64:].mean()
         rows = nats(ids, off)[:, 64:].mean(axis=1)
         seen = [looks_back(model.weights[block], 63)[head] for block, head in ((17, 3), (18, 6))]
         print(
-            f"off: {name:18} second copy {rows.mean():4.1f} nats ({rows[0]:.1f}, {rows[1]:.1f}); 63 back: block 17, head 3 {seen[0]:.2f}, block 18, head 6 {seen[1]:.2f}"
+            f"off: {name:18} second copy {rows.mean():4.1f} nats ({rows[0]:.1f}, {rows[1]:.1f}), with the mean {mean:4.1f}; 63 back: block 17, head 3 {seen[0]:.2f}, block 18, head 6 {seen[1]:.2f}"
         )
+    print(f"block 0, head 2 looks one back with {previous[0, 2]:.2f} and 63 back with {copying[0, 2]:.2f}")
 
 # %% [markdown]
-# (The last columns show where a head looks, even when what it hands over is off.) Look at the line of block 16, head 0. The heads of blocks 17 and 18 are on. Yet one of these two looks 63 back with almost nothing, 0.01, and the other with a fifth of its weight, 0.22. *This fits a head that has written into B what stood before it*; it would take a patch on the key path to prove it. (The last line is a warning. Block 0, head 2 looks neither one nor 63 back, and without it the second row goes wrong, 10.2 nats, while the first costs 2.2: a search by maps finds what you search for, and two rows are few.)
+# (The last columns show where a head looks, even when what it hands over is off.) Look at the line of block 16, head 0. The heads of blocks 17 and 18 are on. Yet one of these two looks 63 back with almost nothing, 0.01, and the other with a fifth of its weight, 0.22.
+#
+# Block 0, head 2 is a warning. It looks neither one nor 63 back (0.01 each), and yet with zeros in its place the second row goes wrong, 10.2 nats, while the first costs 2.2. With its mean in its place the copy costs 2.2: the zeros did the damage. The other three sets cost about the same with their means: 3.9, 9.7 and 8.7.
 #
 # Now the controls: ten single heads and ten sets of four, drawn at random, and beside the noise an English text of as many tokens:
 
@@ -450,7 +446,7 @@ Block 16, head 0 lies alone far to the right and hardly higher; block 18, head 6
     )
 
 # %% [markdown]
-# Single heads at random leave the second copy between 1.8 and 3.2, sets of four between 1.8 and 3.3. Without block 16, head 0 it costs 8.9, more than with any of these draws; but only ten single heads of 270 were drawn, and block 0, head 2 (6.2, not in the figure) was not among them. English costs 3.78 in place of 3.74 without it: this text hardly needs the head, and the copy does.
+# Single heads at random leave the second copy between 1.8 and 3.2, sets of four between 1.8 and 3.3. Without block 16, head 0 it costs 8.9, more than with any of these draws; but only ten single heads of 270 were drawn. English costs 3.78 in place of 3.74 without it: this text hardly needs the head, and the copy does.
 #
 # Two controls more. Does it matter *which* head looks one token back? And does English need the four strongest induction heads?
 
@@ -465,9 +461,7 @@ if model:
 
 
 # %% [markdown]
-# Block 11, head 1 looks one back, too, and stands below the finders: without it the copy costs 2.0. (Block 22, head 1 and block 19, head 3 stand above the finders and could not feed them: 2.3 and 2.5.) Without the four strongest induction heads English costs 3.74, as with all heads.
-#
-# Zero is no neutral number, for a head rarely adds zero. How much a mean in its place can change is measured in the [evidence](evidence/03.ipynb#ablation), on small models; here it was not tried.
+# Block 11, head 1 looks one back, too, and stands below the finders: without it the copy costs 2.0. (Block 22, head 1 and block 19, head 3 stand above the strongest finders, those of blocks 17 and 18, and could not feed these: 2.3 and 2.5.) Without the four strongest induction heads English costs 3.74, as with all heads.
 #
 # **A head matters where the loss rises without it, and more than without heads drawn at random.**
 
@@ -476,7 +470,7 @@ if model:
 #
 # ## 5 · Who looks, and who writes
 #
-# In lecture 3 a head was two circuits: QK looks, OV writes. You have read off who looks at B. Who writes it? Take what one head adds to the stream, $\sum_s w_{ts}\,v_s W_O$, and read it as the model reads its last state: times the gain of the last norm, times the table (a *logit lens*; nostalgebraist, 2020). Each of 49,152 tokens gets a number. Which rank does the right next token have? A head that writes at random would put it about in the middle, at 24,576.
+# In lecture 3 a head was two circuits: QK looks, OV writes. You have read off who looks at B. Who writes it? Take what one head adds to the stream, $\sum_s w_{ts}\,v_s W_O$, and read it as the model reads its last state: times the gain of the last norm, times the table (a *logit lens*; nostalgebraist, 2020). Each of 49,152 tokens gets a number. Which rank does the right next token have? A head that writes at random would put it about in the middle.
 
 # %% [markdown]
 # **Predict.** The strongest induction head, block 18, head 6, puts 0.91 of its weight on the token that comes next. Does it write this token?
@@ -526,7 +520,7 @@ figure, ax = diagrams.canvas(11, 4.1)
 for name, x in {"A": 1.2, "B": 2.9, "…": 4.3, "A ": 5.9}.items():
     diagrams.box(ax, x, 0.5, name.strip(), width=1.0, height=0.5)
 after = diagrams.box(ax, 2.9, 1.55, "after A", role="key", width=1.3, height=0.5)
-found = diagrams.box(ax, 5.9, 2.6, "B comes next", role="value", width=1.6, height=0.5)
+found = diagrams.box(ax, 5.9, 2.6, "looks at B", role="value", width=1.6, height=0.5)
 said = diagrams.box(ax, 5.9, 3.65, "can write B", role="output", width=1.3, height=0.5)
 diagrams.arrow(ax, (1.2, 0.75), (1.2, 1.55), after)
 diagrams.arrow(ax, (2.9, 0.75), after)
@@ -534,7 +528,7 @@ diagrams.arrow(ax, (5.9, 0.75), found)
 diagrams.arrow(ax, (2.9, 1.8), (2.9, 2.6), found)
 diagrams.note(ax, 4.1, 2.8, "the match")
 diagrams.note(ax, 5.15, 1.25, "asks:\nafter A?")
-diagrams.arrow(ax, found, said)
+diagrams.arrow(ax, found, said, dashed=True, label="not shown")
 for y, text in (
     (1.55, "block 16, head 0: what stands before me?"),
     (2.6, "blocks 17, 18: what came after an A?"),
@@ -543,11 +537,11 @@ for y, text in (
     diagrams.note(ax, 9.0, y, text)
 plots.show(
     ax,
-    alt="""Copying looks like a relay over three floors. Tokens A, B, dots, A stand at the bottom. From the first A an arrow leads into B's column: block 16, head 0 looks there from B. Over the second A an arrow rises, the query "after A?"; it meets the key "after A" in B's column, an arrow called the match: heads of blocks 17 and 18. Above it block 23, head 2 can write B.""",
+    alt="""Copying looks like a relay over three floors. Tokens A, B, dots, A stand at the bottom. From the first A an arrow leads into B's column: block 16, head 0 looks there from B. Over the second A an arrow rises, the query "after A?"; it meets the key "after A" in B's column, an arrow called the match: heads of blocks 17 and 18 look at B. A dashed arrow, not shown to be used, leads on to block 23, head 2, which can write B.""",
 )
 
 # %% [markdown]
-# So copying looks like a relay. Block 16, head 0 looks at what stood before each token, and the next heads need it. Heads of blocks 17 and 18 find the token that came after the present one last time. Block 23, head 2 can write B. It looks 63 back itself; without the four heads before it, it looks at B with 0.07 instead of 0.52, so the four may steer its query. But others cover for it: without block 23, head 2 the second copy costs 2.2 nats, within the range of single heads at random. (Block 29, head 1 writes it, too, without looking back: it looks at its own token, with 0.85; by then the word can be read there.)
+# So copying looks like a relay, and two of its floors are shown. Block 16, head 0 writes into each key what stood before it; heads of blocks 17 and 18 find B by that. The third is a candidate: block 23, head 2 can write B, but without it the second copy costs 2.2 nats, within the range of single heads at random. Others cover for it. (It looks 63 back itself, with 0.52, and without the four heads before it with 0.07.)
 #
 # **To look is not to write, as far as this lens can read: the strongest finder hardly writes the token; a later head can, and others cover for that one.**
 

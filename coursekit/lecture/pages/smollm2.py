@@ -45,16 +45,18 @@ def attend(x, block, before=None):
 
 
 class PlainSmolLM2:
-    """SmolLM2: ids (B, T) to log p (B, T, V) and a cache; it keeps each block's weights, and heads can be `off`."""
+    """SmolLM2: ids (B, T) to log p (B, T, V) and a cache; it keeps streams and weights, and heads can be `off`."""
 
     def __init__(self, numbers):
         self.table, self.last_norm, self.blocks = numbers["table"], numbers["last_norm"], numbers["blocks"]
 
-    def __call__(self, ids, cache=None, off=()):
-        x, kept, self.weights = self.table[np.asarray(ids)], [], []  # (B, T, D)
+    def __call__(self, ids, cache=None, off=(), instead=np.zeros_like):
+        x, kept, self.streams, self.weights = self.table[np.asarray(ids)], [], [], []  # (B, T, D)
         for number, block in enumerate(self.blocks):
             handed, weights, pair = attend(normed(x, block["attn_norm"]), block, cache and cache[number])
-            handed[:, [head for where, head in off if where == number]] = 0  # a head that is off hands over nothing
+            heads = [head for where, head in off if where == number]
+            handed[:, heads] = instead(handed[:, heads])  # a head that is off hands over zeros
+            self.streams.append(x)  # what the block reads
             x = x + handed.swapaxes(1, 2).reshape(x.shape) @ block["attn_output"].T
             gate, up = (normed(x, block["ffn_norm"]) @ block[name].T for name in ("ffn_gate", "ffn_up"))
             x = x + (gate / (1 + np.exp(-gate)) * up) @ block["ffn_down"].T  # SwiGLU
