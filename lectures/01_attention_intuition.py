@@ -117,6 +117,7 @@ colours = translated["colours"]
 print(f"{colours['sentences']} test sentences; mean weight on the French colour when the English one is due,")
 print("three seeds:", colours["weight"]["Luong, additive"], "| equal weights:", colours["equal weights"])
 
+
 # %% [markdown]
 # **A translator needs a vector that has read the matching word, wherever it is, and can learn to find it.**
 
@@ -142,6 +143,7 @@ class PlainAttention:
         exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))  # the largest becomes 1: no overflow
         self.weights = exponentials / exponentials.sum(axis=-1, keepdims=True)  # (T, S), every row sums to 1
         return self.weights @ values  # (T, D_v)
+
 
 # %% [markdown]
 # The score is left open: section 3 uses a distance, section 4 compares six scores. First a case that you can check.
@@ -173,7 +175,7 @@ print("weights", attention.weights.round(4), "context", context.round(3))
 #
 # ## 3 · How sharp?
 #
-# The words *query*, *key* and *value* come from databases: you bring a query, and get the value whose key matches. Attention differs in one point: it answers even if no key matches exactly. **Hard** attention then takes the value of the nearest key, and ignores all others. **Soft** attention averages all values; with the kernel of this section their weights fall with the distance, with other scores they need not.
+# The words *query*, *key* and *value* come from databases: you bring a query, and get the value whose key matches. Attention differs in one point: it answers even if no key matches exactly. **Hard** attention then takes the value of the nearest key, and ignores all others. **Soft** attention averages all values. With the kernel of this section the weights fall with the distance.
 #
 # In 1964 Nadaraya and Watson, independently, predicted a value in this way, as a weighted average of measurements. With a Gaussian kernel, their estimate is attention with the score
 #
@@ -270,7 +272,7 @@ Two tables of six scores by three tasks; guessing is 0.20. In the same language 
 )
 
 # %% [markdown]
-# Only the location-based score solves the third task, because the keys here carry no position. Cosine lies between −1 and 1, so its weights differ little; Graves et al. (2014) multiply it by a learned sharpness. Dot, scaled dot and cosine have nothing to learn. So a Transformer first multiplies queries and keys
+# Only the location-based score solves the third task, because the keys here carry no position. The division by $\sqrt d$ leaves the same item on top and lowers its weight. Cosine lies between −1 and 1, so its weights differ little; Graves et al. (2014) multiply it by a learned sharpness. Dot, scaled dot and cosine have nothing to learn. So a Transformer first multiplies queries and keys
 # by learned matrices: $(W_q x)\cdot(W_k y) = x^\top (W_q^\top W_k)\,y$ is the general score, with $W$ in two factors.
 #
 # **A score without parameters can only compare; to connect what does not look alike, something must be learned.**
@@ -283,7 +285,7 @@ Two tables of six scores by three tasks; guessing is 0.20. In the same language 
 # A translator has two parts: an **encoder** reads, and a **decoder** writes (Sutskever et al. 2014; Cho et al. 2014). Without attention the decoder starts from the encoder's last state, and this state is all that it knows of the source. Bahdanau, Cho and Bengio (2015) keep what the encoder left at *every* position:
 #
 # 1. **Annotations** $h_j$: a recurrent network in both directions leaves a vector at each source position $j$.
-# 2. **Alignment model**, a small network: $e_{ij} = v^\top\tanh(W s_{i-1} + U h_j)$, with the decoder's state $s_{i-1}$ as the query.
+# 2. **Alignment model**, a small network: $e_{ij} = v^\top\tanh(W s_{i-1} + U h_j)$, with the decoder's last state $s_{i-1}$ as the query. (The figure and our network take the current state $s_i$, as Luong et al., 2015.)
 # 3. **Weights** $\alpha_{ij} = \operatorname{softmax}_j(e_{ij})$: over source positions.
 # 4. **Context** $c_i = \sum_j \alpha_{ij} h_j$: a new one for each written word. The decoder computes the next word from this context and its state.
 
@@ -318,8 +320,9 @@ plots.show(
 the annotations are joined in both directions. To the right the decoder's states s1 to s3, above them the English words a, brown, dog. The second state is a query; the weights, thick at brun, mix the annotations to a context, which goes to the written word brown.""",
 )
 
+
 # %% [markdown]
-# Here it is for dates: as people write them they become *YYYYMMDD*. (The task comes from Coursera's *Sequence Models*, week 3; what is new is that a line holds one, two or three dates.) In our network the current state is the query, as in Luong et al. (2015). In training the decoder reads the correct tokens as its own past (lecture 8 says how).
+# Here it is for dates: as people write them they become *YYYYMMDD*. (The task comes from Coursera's *Sequence Models*, week 3; what is new is that a line holds one, two or three dates.) In training the decoder reads the correct tokens as its own past (**teacher forcing**; lecture 8 says how). In the test it reads what it has written itself.
 
 # %%
 def attentive_translator(units=32, tokens=translators.VOCABULARY_SIZE):
@@ -351,7 +354,7 @@ for count, row in shares.items():
 # Nobody tells this network which tokens belong together. The softmax has a gradient, so the error of a predicted token also changes the query's and the key's matrix, until the weights help to predict it.
 
 # %% [markdown]
-# **Predict.** Without attention the same network trains 16 epochs, not 5. Its decoder begins with one state of 128 numbers. Which dates of a line does it translate correctly?
+# **Predict.** Four seeds with attention train for 5 epochs. Without attention the same network trains for 16, with three seeds. Its decoder begins with one state of 128 numbers. Which dates of a line does it translate correctly?
 #
 # - (a) all, a little worse
 # - (b) each with the same smaller share
@@ -399,7 +402,9 @@ eighteen source tokens; year, month and day of each date form blocks off the dia
 #
 # Back to the opening question. To write "brown", a translator needs a vector that has read *brun*, and it finds the vector by training on whole sentences alone. Each annotation also holds neighbouring words: for our caption, one translator wrote "black" while looking mostly at *chien* ([evidence](evidence/01.ipynb#caption)). So a large weight says where a vector was taken from, not what it is about.
 #
-# **Without attention, training finds one date of a line; with it, all of one to three.**
+# The network without attention also has fewer parameters (48,930, with attention 57,154). Whether longer training or a larger state would bring it further was not tried, nor whether it must *look*: equal weights on all positions would be the control for that.
+#
+# **Trained for 16 epochs without attention, the translator writes one date of a line; trained for 5 with it, all of one to three.**
 
 # %% [markdown]
 # <a id="kinds"></a>
@@ -445,10 +450,8 @@ print("softmax over the queries, row sums", softmax(scores, axis=0).sum(axis=-1)
 #
 # <details><summary><b>What this page does not show</b></summary>
 #
-# * Whether the network must look, or whether access is enough: equal weights over all positions are the control for that, and it was not run. The two networks of section 5 also differ in parameters (57,154 with attention, 48,930 without), and there are four seeds against three.
-# * That the single state is too small. Without attention training finds one date of a line; whether a larger state, or longer training, would find more is not shown here.
 # * A learned alignment has its limits: lines of *four* dates were never trained, and their third date is nearly always wrong ([evidence](evidence/01.ipynb#four-dates)).
-# * The six scores are compared on three toy tasks. Dividing by $\sqrt d$ makes no difference there; lecture 2 shows where it is needed.
+# * The six scores are compared on three toy tasks only. Lecture 2 shows what the division by $\sqrt d$ is for.
 # * A trained network may hide a missing mask ([evidence](evidence/01.ipynb#padding)).
 #
 # </details>
