@@ -88,7 +88,7 @@ figure, ax = diagrams.canvas(9.6, 4.9)
 image = diagrams.box(ax, 0.85, 0.6, "image", detail="(B, 224, 224, 3)", width=1.55)
 cut = diagrams.box(ax, 2.75, 0.6, "16×16 convolution", detail="stride 16", role="key", width=1.7)
 xs = [4.45 + 0.62 * i for i in range(6)]
-patches = [diagrams.box(ax, x, 0.6, name, width=0.5, height=0.5) for x, name in zip(xs, ("1", "2", "3", "…", "195", "196"), strict=True)]
+patches = [diagrams.box(ax, x, 0.6, name, width=0.5, height=0.5) for x, name in zip(xs, ("0", "1", "2", "…", "194", "195"), strict=True)]
 front = diagrams.box(ax, 3.65, 1.6, "class", role="accent", width=0.75, height=0.45)
 sums = [diagrams.operator(ax, x, 2.4) for x in [3.65, *xs]]
 table = diagrams.box(ax, 8.75, 2.4, "positions", detail="(197, 768)", role="value", width=1.4, height=0.55)
@@ -128,7 +128,7 @@ for name, patch in {"pixels": 1, "patches of 4 × 4": 4, "patches of 16 × 16": 
 # %% [markdown]
 # So take a larger token: a **patch** of P × P pixels (Dosovitskiy et al., 2021: *An image is worth 16 × 16 words*). You get fewer tokens by P², and fewer weights by P⁴; with P = 16 that is 65,536.
 #
-# **One token for each pixel costs the fourth power of the image's side; patches divide that by P⁴.**
+# **With one token for each pixel the attention weights grow with the fourth power of the image's side; patches divide them by P⁴.**
 
 # %% [markdown]
 # <a id="patch-tokens"></a>
@@ -148,8 +148,8 @@ panels = figure.subplot_mosaic([["photo", "grid"], ["row", "row"]], height_ratio
 titles = {"photo": "224 × 224 × 3 = 150,528 numbers", "grid": "14 × 14 patches of 16 × 16"}
 pictures = {"photo": photo, "grid": spread(grid[0], 16), "row": spread(row[:, 70:91], 16, gap=5)}
 for name, picture in pictures.items():
-    panels[name].imshow(picture)
-    panels[name].set_title(titles.get(name, "… tokens 70 to 90 of 196: the sixth row and half of the seventh …"))
+    panels[name].imshow(picture, interpolation="nearest")
+    panels[name].set_title(titles.get(name, "… patches 70 to 90, counted from 0: the sixth row and half of the seventh …"))
     panels[name].axis("off")
 plots.show(
     figure,
@@ -206,7 +206,7 @@ print("equal up to rounding:", np.allclose(by_patches, by_convolution, atol=1e-4
 #
 # ## 4 · A class token, and positions
 #
-# Which of the 196 outputs should the head read? No patch is special. So one more token stands in front, the **class token**: one learned vector, the same for every image. In each block it attends to
+# Which of the 196 outputs should the head read? Their mean would do (lecture 9b reads it in a video). The paper takes BERT's way: one more token stands in front, the **class token**: one learned vector, the same for every image. In each block it attends to
 # the patches, and after the last block the head reads it alone. Before the blocks a learned table of **positions** is added, one row for each token.
 
 # %%
@@ -300,12 +300,12 @@ for name, (patch, width, heads, hidden, blocks) in variants.items():
     one, two = (plain_vit((224, 224, 3), patch, width, heads, hidden, k, 1000)[0].count_params() for k in (1, 2))
     count, tokens = one + (blocks - 1) * (two - one) - (width + 1) * 1000, (224 // patch) ** 2 + 1
     work = blocks * tokens * (4 * width**2 + 2 * width * hidden + 2 * tokens * width)
-    print(f"{name} {tokens:8} {count:25,} {work / 1e9:22.0f} billion")
+    print(f"{name} {tokens:8} {count:25,} {work / 1e9:22.1f} billion")
 
 # %% [markdown]
-# B/32 has *more* parameters than B/16: its projection is larger, 32 · 32 · 3 · 768 numbers against 16 · 16 · 3 · 768. But B/16 costs about four times as much, because 197 tokens pass every block instead of 50. L/16 has as many tokens as B/16, 3.5 times its parameters and 3.6 times its cost. (Why you read 86, 307 and 632 million elsewhere: [evidence](evidence/09.ipynb#names).)
+# B/32 has *more* parameters than B/16: its projection is larger, 32 · 32 · 3 · 768 numbers against 16 · 16 · 3 · 768. But B/16 costs about four times as much, because 197 tokens pass every block instead of 50. L/16 has as many tokens as B/16, 3.5 times its parameters and 3.5 times its cost. (Why you read 86, 307 and 632 million elsewhere: [evidence](evidence/09.ipynb#names).)
 #
-# **A ViT's cost is close to parameters times tokens: each token passes nearly every matrix once.**
+# **At these sizes a ViT's cost is close to parameters times tokens: each token passes nearly every matrix once.**
 
 # %% [markdown]
 # <a id="trained"></a>
@@ -337,9 +337,9 @@ for name in ("vit", "convnet"):
     print(f"{name:37} {' '.join(f'{epoch:4}' for epoch in first):47} {' '.join(f'{share:.1%}' for share in tested)}")
 
 # %% [markdown]
-# At the end they are equal: each reads 98.8 % of the test digits, averaged over five runs. But the ConvNet is first above 97 % after 5 to 10 of the 80 epochs, the ViT after 22 to 39; it looks the same at two smaller learning rates ([evidence](evidence/09.ipynb#rates)).
+# At the end they are equal: each reads 98.8 % of the test digits, averaged over five runs. But the ConvNet is first above 97 % after 5 to 10 of the 80 epochs, the ViT after 22 to 39; it looks the same at two smaller learning rates ([evidence](evidence/09.ipynb#rates)). Why, these runs do not say; [lecture 9b](09b_many_images_and_video.ipynb) counts images instead of passes, on photographs, and has a control.
 #
-# **Both learn to read digits; here the ViT takes several times as many passes. Whether that is because of what a ConvNet has built in, [lecture 9b](09b_many_images_and_video.ipynb) tests.**
+# **Both learn to read these digits; the ViT takes several times as many passes.**
 
 # %% [markdown]
 # <a id="position-map"></a>
@@ -449,7 +449,7 @@ for model in (vit, convnet):
 
 
 # %% [markdown]
-# **Sideways, the position table explains nearly all that the ViT loses.**
+# **Here, sideways, the position table explains nearly all that the ViT loses.**
 
 # %% [markdown]
 # <a id="rollout"></a>
@@ -481,7 +481,7 @@ picked = [int(np.flatnonzero((digits.y_test == digit) & right["vit"])[0]) for di
 live.rollout(digits.x_test[picked, ..., 0], [weights[picked] for weights in maps], ["zero", "three", "five", "eight"])
 
 # %% [markdown]
-# Never less than ½ · ½ = ¼: that comes from the rule, not from the model. Does the rest of the map mark what matters? We deleted patches of about equal ink, once those with a larger share of the rollout, once those with a smaller one. 34.7 % and 30.0 % of the digits were still read: the difference is within chance, so on this model the map does not mark what matters ([evidence](evidence/09.ipynb#deleted)).
+# Never less than ½ · ½ = ¼: that comes from the rule, not from the model. Does the rest of the map mark what matters? We deleted patches of about equal ink, once those with a larger share of the rollout, once those with a smaller one. 34.7 % and 30.0 % of the digits were still read. The difference is within chance: this test could not show that the map marks what matters ([evidence](evidence/09.ipynb#deleted)).
 #
 # **Rollout assumes its mixture: after two blocks the class token keeps at least a quarter of itself, whatever it has read.**
 
@@ -532,7 +532,7 @@ Vision Transformers, each with a softmax over 65,536 outputs. A cross-entropy co
 # import keras_hub  # 0.29.1 for Keras 3.13, as in Colab; 0.32.0 for Keras 3.15
 #
 # classifier = keras_hub.models.ImageClassifier.from_preset("vit_base_patch16_224_imagenet")
-# shares = classifier.predict(255 * photo[None])  # (1, 1000): ImageNet's classes
+# logits = classifier.predict(255 * photo[None])  # (1, 1000): ImageNet's classes
 # backbone = keras_hub.models.DINOV2Backbone.from_preset("dinov2_small")  # vectors, trained without labels
 # ```
 #
@@ -547,13 +547,13 @@ Vision Transformers, each with a softmax over 65,536 outputs. A cross-entropy co
 
 # %%
 def clip_loss(texts, images):  # (B, D) each; row i of one belongs to row i of the other
-    scores = 30 * ops.normalize(images, axis=-1) @ ops.transpose(texts)  # (B, B); the texts have length 1; CLIP learns the 30
+    scores = 30 * ops.normalize(images, axis=-1) @ ops.transpose(texts)  # (B, B); the texts have length 1
     own, entropy = ops.arange(ops.shape(scores)[0]), keras.losses.sparse_categorical_crossentropy
     return (entropy(own, scores, from_logits=True) + entropy(own, ops.transpose(scores), from_logits=True)) / 2
 
 
 # %% [markdown]
-# Make a small one. The image tower is your ViT, anew from noise, with 384 outputs; the text tower is MiniLM, and stays fixed. The captions are *a handwritten zero* to *a handwritten nine*; a batch holds one digit of each kind (the folded cells train it).
+# The factor 30 is ours; CLIP learns its own, from 14 on and capped at 100 (section 2.5 of the paper). Make a small one. The image tower is your ViT, anew from noise, with 384 outputs; the text tower is MiniLM, and stays fixed. The captions are *a handwritten zero* to *a handwritten nine*; a batch holds one digit of each kind (the folded cells train it).
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 NAMES = "zero one two three four five six seven eight nine".split()
@@ -641,11 +641,11 @@ if minilm:
     print("the nearest other   ", *(f"{cosine:.3f}" for cosine in other))
 
 # %% [markdown]
-# Each old caption has its own new one nearest: MiniLM knows that *3* and *three* go together. But *a handwritten one* is ahead by 0.006 only, the others by 0.041 or more. (Why eights, these numbers do not say.) What a seven looks like MiniLM has not read, and nine other digits do not tell.
+# Each old caption has its own new one nearest: MiniLM knows that *3* and *three* go together. But *a handwritten one* is ahead by 0.006 only, the others by 0.041 or more. (Why eights, these numbers do not say.) And nine captions whose only varying word is a number hold nothing from which the look of a seven could be put together.
 #
-# CLIP itself, with no label of ImageNet, is as accurate there as a ResNet-50 trained on its 1.28 million labels (Radford et al., 2021, abstract): among 400 million pairs little is quite new. In KerasHub it is `keras_hub.models.CLIPBackbone.from_preset("clip_vit_base_patch32")`; its `vision_logits` are these cosines, scaled.
+# CLIP itself, with no label of ImageNet, is as accurate there as a ResNet-50 trained on its 1.28 million labels (Radford et al., 2021, abstract). In KerasHub it is `keras_hub.models.CLIPBackbone.from_preset("clip_vit_base_patch32")`; its `vision_logits` are these cosines, scaled.
 #
-# **A new wording needs no training; a new thing needs pairs.**
+# **In this toy most digits were found by words that the training never had; the digit that it never had was not found.**
 
 # %% [markdown]
 # <a id="patches-in-a-language-model"></a>
@@ -695,7 +695,7 @@ plots.show(
 # model.generate({"images": 255 * photo, "prompts": "answer en what is on the hill?\n"})
 # ```
 #
-# **For a language model an image is more tokens; whether it uses them, only a blind control tells.**
+# **For a language model an image is more tokens; whether it uses them, a blind control tells.**
 
 # %% [markdown]
 # ## Two mistakes

@@ -23,7 +23,10 @@ def tokens(page: Page) -> None:
         holds=[pixels > 100, "50,176 tokens" in page.output("v9-pixels")],
     )
     page.says("You get fewer tokens by P², and fewer weights by P⁴; with P = 16 that is 65,536.")
-    page.says("One token for each pixel costs the fourth power of the image's side; patches divide that by P⁴.")
+    page.says(
+        "With one token for each pixel the attention weights grow with the fourth power of the image's side; patches "
+        "divide them by P⁴."
+    )
     rows = page.number("v9-grid", r"row of tokens \(1, (\d+), 768\)")
     page.says("The encoder gets the photograph as a row of {:.0f} squares.", rows)
     page.says("Which of the {:.0f} outputs should the head read?", rows)
@@ -40,7 +43,7 @@ def tokens(page: Page) -> None:
 
 def counted(page: Page) -> None:
     table = {
-        line.split()[0]: [int(number.replace(",", "")) for number in line.split()[1:4]]
+        line.split()[0]: [float(number.replace(",", "")) for number in line.split()[1:4]]
         for line in page.output("v9-counted").splitlines()
         if line.startswith("ViT")
     }  # tokens, parameters without head, billions of multiplications
@@ -58,7 +61,7 @@ def counted(page: Page) -> None:
         large[1] / base[1], large[2] / base[2], holds=large[0] == base[0],
     )  # fmt: skip
     page.says(
-        "A ViT's cost is close to parameters times tokens: each token passes nearly every matrix once.",
+        "At these sizes a ViT's cost is close to parameters times tokens: each token passes nearly every matrix once.",
         holds=[abs(tokens * count / 1e9 / work - 1) < 0.15 for tokens, count, work in table.values()],
     )
     page.given(
@@ -96,7 +99,7 @@ def trained(page: Page) -> None:
         holds=(slower[..., 0] > 2 * slower[..., 1]).all(),
     )
     page.says(
-        "Both learn to read digits; here the ViT takes several times as many passes.",
+        "Both learn to read these digits; the ViT takes several times as many passes.",
         holds=[(first["vit"] > 2 * first["convnet"]).all(), np.median(first["vit"] / first["convnet"]) > 3],
     )
     page.says(
@@ -157,7 +160,9 @@ def moved(page: Page) -> None:
         still - convnet[0], still - cut[0], holds=page.output("v9-train").count("356 of 360") == 2,
     )  # fmt: skip
     page.given("three convolutions of 3 × 3 padded with zeros, two halvings", because="digit_images.convnet")
-    page.says("Sideways, the position table explains nearly all that the ViT loses.", holds=(back[:2] > 0.9).all())
+    page.says(
+        "Here, sideways, the position table explains nearly all that the ViT loses.", holds=(back[:2] > 0.9).all()
+    )
 
 
 def rollout(page: Page) -> None:
@@ -170,7 +175,7 @@ def rollout(page: Page) -> None:
     )
     beside = page.evidence("09")
     page.says(
-        "{:.1f} % and {:.1f} % of the digits were still read: the difference is within chance",
+        "{:.1f} % and {:.1f} % of the digits were still read. The difference is within chance:",
         *beside.numbers("e09-deleted", r"([\d.]+)% still correct"),
         holds=beside.number("e09-deleted", r"p = ([\d.]+)") > 0.05,
     )
@@ -190,7 +195,11 @@ def sentences_as_labels(page: Page) -> None:
         *(new, old),
         holds=[sevens == 0, others > 85],
     )
-    page.says("A new wording needs no training; a new thing needs pairs.", holds=[new > 80, sevens == 0])
+    page.says(
+        "In this toy most digits were found by words that the training never had; the digit that it never had was not "
+        "found.",
+        holds=[new > 80, sevens == 0],
+    )
     own, other = (
         np.array(page.numbers("v9-words", rf"{name} +" + r" (\S+)" * 10))
         for name in ("its own new caption", "the nearest other")
@@ -210,7 +219,7 @@ def sentences_as_labels(page: Page) -> None:
         "The image tower is your ViT, anew from noise, with 384 outputs",
         "Two maps of ten by ten",
         "each row sums to 1.",
-        "among 400 million pairs little is quite new",
+        "The factor 30 is ours; CLIP learns its own, from 14 on and capped at 100 (section 2.5 of the paper).",
         because="cited, or the design of the page",
     )
 
