@@ -196,7 +196,8 @@ def built_in(page: Page) -> None:
         holds=(abs((whole - scrambled) / (whole - vit) - 0.5) < 0.1).all(),
     )
     page.says(
-        "By the means the scrambling takes {:.0f} and {:.0f} % of the lead over the ViT, with 500 and with 2,000 images;",
+        "By the means the scrambling takes {:.0f} and {:.0f} % of the lead over the ViT, with 500 and with 2,000 "
+        "images;",
         *page.numbers("b9-built-in", r"scrambling takes (\d+)% (\d+)%"),
     )
     page.says(
