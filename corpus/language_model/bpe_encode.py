@@ -102,7 +102,7 @@ WRONG = [
     ("longest_piece", LONGEST),
     ("first_from_the_left", LEFT),
     ("characters", edited(IN_ORDER, ("[byte for byte in chunk.encode()]", "[ord(letter) for letter in chunk]"))),
-    ("", edited(IN_ORDER, ("[256 + k]", "[k]"))),
+    ("ids_from_0", edited(IN_ORDER, ("[256 + k]", "[k]"))),
     ("last_merge_first", edited(IN_ORDER, ("range(len(merges))", "reversed(range(len(merges)))"))),
     ("ids_from_257", edited(IN_ORDER, ("[256 + k]", "[257 + k]"))),
     ("first_occurrence", edited(IN_ORDER, ("[256 + k]\n", "[256 + k]\n                break\n"))),

@@ -97,7 +97,7 @@ def parts(rng):
     yield Case(_inputs(rng, batch=1, cuts=(1, 2, 3, 4)), "one id a call, two blocks")
 
 
-@exercise.group("as many parameters as the table says")
+@exercise.group("the right number of parameters")
 def parameters(rng):
     inputs = _inputs(rng) | {"vocab_size": int(rng.integers(18, 40)), "d_ff": int(rng.integers(13, 30))}
     return Case(

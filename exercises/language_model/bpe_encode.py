@@ -117,13 +117,16 @@ exercise.mistakes(
     | "Which merge has to come before (256, 99)?",
     first_occurrence=instead(replaced_once)
     | "Each merge replaces its pair only once. It replaces every occurrence in the chunk.",
+    ids_from_0=edit("256 + rank", "rank")
+    | "The new ids begin at 0, and those are bytes already. Merge number 0 makes the id 256.",
     ids_from_257=edit("256 + rank", "257 + rank") | "The new ids begin at 257. Merge number 0 makes the id 256.",
     end_added=edit('"ids": str(ids)', '"ids": str([*ids, 256 + len(merges)])')
     | "An end stands behind the ids. A chunk is only a piece of a document.",
 )
 
 exercise.advice(
-    order="Of all pairs in the chunk, merge the one that was learned first. Then look again.",
+    order="Take the merges in the order in which they were learned. Merge k replaces its pair by the id 256 + k, "
+    "wherever the pair stands.",
     edges="A letter outside ASCII is several bytes. The new token of merge k is 256 + k. A chunk without any pair "
     "keeps its bytes.",
 )

@@ -126,7 +126,7 @@ exercise.mistakes(
     | "Which loop is the outer one?",
     unended_counted=edit("outcomes == PARSES", "outcomes >= 1", see="10#sample")
     | "A body that did not end counts as Python."
-    | "`write` returns two things; `python_share` takes both.",
+    | "`write` returns two things. When does a body count that has not ended?",
     not_divided=edit("by_prompt.std(axis=0, ddof=1) / np.sqrt(len(by_prompt))", "by_prompt.std(axis=0, ddof=1)")
     | "The interval is made from the standard deviation of one prompt. That of a mean of n prompts is √n times "
     "smaller.",
@@ -184,8 +184,8 @@ exercise.advice(
 )
 exercise.hints(
     values=(
-        "For one temperature: a table (prompts, seeds) of zeros and ones, from `python_share`. Then one mean for each "
-        "row.",
+        "For one temperature: a table (prompts, seeds) of ones where a body ended and parses, else zeros. Then a mean "
+        "for each row.",
         "`rows.std(ddof=1) / len(rows) ** 0.5` is the standard error of the mean of the rows.",
     ),
     grid="Same prompts, same seeds: three loops, and nothing is drawn inside.",

@@ -87,8 +87,8 @@ exercise.mistakes(
 
 exercise.advice(
     values="Make one row of all tokens first, with the end after each document. x and y are two slices of it.",
-    ends="The last window has its last target at the end of the stream: start + length is the last position. A start "
-    "beyond it is a ValueError.",
+    ends="Does your row end with end_id, behind the last document, too? The last window has its last target there: "
+    "start + length is the last position. A start beyond it is a ValueError.",
 )
 exercise.hints(
     values="`starts[:, None] + np.arange(length)` is a table of positions, (n, length). An array takes a table as its "
