@@ -13,26 +13,32 @@
 # ---
 
 # %% [markdown]
-# # 7 · A published BERT on AG News
+# # 7 · A pre-trained encoder on AG News
 #
-# **On AG News with 240 labels a published encoder, frozen, has 85 of 100 right, the mean of its own table's rows 82, and counted words 74.**
+# **Before you say which part of a trained model does the work, take that part away and measure again.**
 #
 # [← 6b · Judging a classifier](06b_judging_a_classifier.ipynb) · [Lab 7](../labs/07_bert_ag_news/07_bert_ag_news.ipynb) ·
 # [8 · Decoder and masking →](08_decoder_and_masking.ipynb)
 #
-# Somebody has sorted 240 news items into four classes for you. A BERT that others trained on more than a billion pairs of sentences fits into your memory. **How far do 240 labels go with it, and how much of its lead over counted words is left without its six blocks?** Write down an accuracy and a share. In fifteen minutes you will have both.
+# Somebody has sorted 240 news items into four classes for you. A network that others trained on more than a billion pairs of sentences fits into your memory. **How far do 240 labels go with it, and how much of its lead over counted words is left without its six blocks?** Write down an accuracy and a share. Sections 1 and 2 show how such a network reads and learns; sections 3 and 4 answer.
+#
+# | model | what it is | in sections |
+# |---|---|---|
+# | **MiniLM** | built like BERT, six blocks, D = 384; others trained it further as a **sentence encoder** (section 3) | 3 to 7 |
+# | **the small BERT** | the course's own, three blocks, D = 128; it learned by guessing hidden words | 1, 2, 5, 8, 9 |
+# | **BERT-base** | the published one, twelve blocks, D = 768; you see how to load it, and it is not run here | 9 |
 #
 # **Afterwards you can**
 #
-# * put a published encoder into your own classes, frozen or fine-tuned, and find by a control what its blocks add;
-# * write the loss of masked language modelling, and LoRA;
 # * cut words into pieces, and pack texts into the three rows that BERT reads;
+# * write the loss of masked language modelling, and LoRA;
+# * put a published encoder into your own classes, frozen or fine-tuned, and find by a control what its blocks add;
 # * load BERT-base from TensorFlow Hub or KerasHub.
 #
-# **You need** [the encoder block](04_encoder_block.ipynb) and lectures [6](06_imdb_classifier.ipynb) and [6b](06b_judging_a_classifier.ipynb). **Time:** about 65 minutes to read and predict (estimated, not measured); the code
+# **You need** [the encoder block](04_encoder_block.ipynb) and lectures [6](06_imdb_classifier.ipynb) and [6b](06b_judging_a_classifier.ipynb). **Time:** about 67 minutes to read and predict (estimated, not measured); the code
 # runs in about two minutes on two CPU cores. Letters: **B** batch, **T** tokens of a row, **D** width, **V** size of the vocabulary.
 #
-# **This page needs two things that do not come with the course:** the published BERT (84 MB: `data.published("minilm")` in a cell fetches it once) and AG News (set `COURSE_SOURCE=real`). Without the first, the live cells of sections 1, 2 and 5 are left out. Read the stored outputs first: running overwrites them. Without the second you get a synthetic sample; the text speaks of the real news, and section 2 has the numbers of both.
+# **This page needs two things that do not come with the course:** MiniLM (84 MB: `data.published("minilm")` in a cell fetches it once) and AG News (set `COURSE_SOURCE=real`). Without the first, the live cells of sections 3, 4 and 7 are left out. Read the stored outputs first: running overwrites them. Without the second you get a synthetic sample; the text speaks of the real news, and section 4 has the numbers of both.
 
 # %% jupyter={"source_hidden": true} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell says how, where it is missing.
@@ -67,7 +73,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_hub as hub
 import tensorflow_text as text  # the preprocessing needs its operations
-import tf_keras  # Keras 2: section 8 says why
+import tf_keras  # Keras 2: section 9 says why
 from keras import ops
 from scipy.special import log_softmax
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -88,13 +94,144 @@ few_texts, y_few = [train_texts[number] for number in few], train_labels[few]
 test_texts, y_test = test_texts[:1_500], test_labels[:1_500]
 
 # %% [markdown]
+# <a id="pieces-and-rows"></a>
+#
+# ## 1 · Pieces, and three rows
+#
+# BERT (Devlin et al., 2019) is a stack of encoder blocks that reads text. Its table has no row for each word. Its vocabulary holds **pieces** (WordPiece; Schuster and Nakajima, 2012): a frequent word is one piece, other words are cut into several, and a piece that continues a word begins with `##`. The list is learned from text: it begins with single letters and grows by joining pieces that often stand together ([lecture 10](10_language_model.ipynb) builds such a list). Cutting is greedy: take the longest piece that fits the beginning, then cut the rest in the same way. If nothing fits, the whole word becomes `[UNK]`.
+
+# %% [markdown]
+# **By hand.** The vocabulary is `play re ##play ##ed ##er ##s ##ers ##in`. Cut *plays*, *players*, *replayed* and *playing*.
+#
+# <details><summary>Answer</summary>
+#
+# *plays* is `play ##s`. *players* is `play ##ers`: the longest piece comes first, so `##ers` and not `##er ##s`. *replayed* is `re ##play ##ed`. *playing* is `[UNK]`: after `play` comes `##in`, then nothing fits, and greedy cutting does not go back.
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+toy = ["[UNK]", "play", "re", "##play", "##ed", "##er", "##s", "##ers", "##in"]
+cutter = text.FastWordpieceTokenizer(toy, token_out_type=tf.string, no_pretokenization=True)
+for word in ["plays", "players", "replayed", "playing"]:
+    print(f"{word:12}", *(piece.decode() for piece in cutter.tokenize([word]).flat_values.numpy()))
+
+preprocess = hub.load(bert.PREPROCESS)
+vocabulary = (Path(hub.resolve(bert.PREPROCESS)) / "assets" / "vocab.txt").read_text(encoding="utf-8").split("\n")[:-1]
+print(f"\nthe small BERT has V = {len(vocabulary):,} pieces, first {vocabulary[:5]}")
+for word in ["government", "transformer", "Karlsruhe", "naïve"]:
+    print(f"{word:12}", *(vocabulary[piece] for piece in preprocess.tokenize([word]).flat_values))
+
+# %% [markdown]
+# MiniLM has 30,522 pieces of its own. Both models are *uncased*: no capitals, no accents.
+#
+# One input may hold two texts, such as a question and an answer. It is packed into three rows:
+#
+# | row | what it holds | read by |
+# |---|---|---|
+# | `input_word_ids` | `[CLS] a [SEP] b [SEP]`, then padding | the table of pieces, (V, D) |
+# | `input_mask` | 1 for tokens, 0 for padding | every attention |
+# | `input_type_ids` | 0 for the first text, 1 for the second, 0 for padding | a table of two rows, (2, D) |
+#
+# Position needs no row of ids: token t is at position t. The vectors of piece, type and position are added; the mask goes to attention.
+
+# %%
+pair = [preprocess.tokenize(["who won ?"]), preprocess.tokenize(["the team won ."])]
+rows = preprocess.bert_pack_inputs(pair, seq_length=12)  # three rows, each (B, T)
+print("pieces          ", *(f"{vocabulary[piece]:5}" for piece in rows["input_word_ids"][0]))
+for name in ("input_mask", "input_type_ids"):
+    print(f"{name:16}", *(f"{number:<5}" for number in rows[name][0].numpy()))
+
+
+# %% [markdown]
+# **With pieces hardly a word is unknown; three rows tell which piece is at each position, whether it is real, and to which text it belongs.**
+
+# %% [markdown]
+# <a id="hidden-word"></a>
+#
+# ## 2 · Guess the hidden word
+#
+# BERT learns from texts without labels, by **masked language modelling** (**MLM**). MLM chooses 15 % of the tokens and lets the encoder guess them. Of the chosen tokens 80 % become `[MASK]`, 10 % become a random piece, 10 % stay as they are. The loss is the cross-entropy at the m chosen positions, and only there; $w_t$ is the true piece at position t, and $p_t(w_t)$ its probability:
+#
+# $$L=-\frac{1}{m}\sum_{t\text{ chosen}}\ln p_t(w_t)$$
+#
+# Why not always `[MASK]`? In fine-tuning there is none. If only masked tokens were predicted, the loss would not depend on the output at any other token. With 80/10/10 any token that looks ordinary may have to be predicted, so the encoder needs a good guess at *every* position. Every epoch chooses anew, as in RoBERTa (Liu et al., 2019).
+#
+# BERT had a second task, **next-sentence prediction**: does text b follow text a, or was it picked at random? `input_type_ids` tells the two texts apart, and the answer is read from the vector at `[CLS]` (`pooled_output` in section 9). RoBERTa left the task out and lost nothing (Liu et al., 2019).
+
+# %% jupyter={"source_hidden": true} tags=["drawing"]
+def one_epoch(pieces, rng):
+    """What happens to each piece, and what the encoder is shown."""
+    chosen = rng.random(len(pieces)) < 0.15
+    fate = np.where(chosen, rng.choice([3, 2, 1], len(pieces), p=[0.8, 0.1, 0.1]), 0)  # 3 mask, 2 random, 1 kept
+    other = rng.choice(vocabulary[5:], len(pieces))
+    return fate, [["", "kept", other[place], "mask"][what] for place, what in enumerate(fate)]
+
+
+sentence = "the team won its third match and leads the league by two points"
+rng = np.random.default_rng(10)
+epochs = [one_epoch(sentence.split(), rng) for _ in range(6)]
+figure, ax = plt.subplots(figsize=(10, 3.0))
+fates = np.array([fate for fate, _ in epochs])
+plots.matrix_map(fates, columns=sentence.split(), rows=[f"epoch {i}" for i in range(1, 7)], values=False, limits=(0, 3.6), ax=ax)
+for row, column in np.argwhere(fates):
+    fill = plt.get_cmap("Blues")(fates[row, column] / 3.6)
+    ax.text(column, row, epochs[row][1][column][:9], ha="center", va="center", fontsize=8, color=diagrams.text_colour(fill))
+plots.show(
+    figure,
+    alt="""Every epoch chooses anew which words of the same sentence it hides. One sentence of thirteen words in six epochs: few words of a row are chosen, or none;
+most of these are masked, some are replaced by a random piece or kept.""",
+)
+
+# %% [markdown]
+# Below are eight sentences with a gap, and what stood there. The small BERT has read news and film reviews only, and has a head that guesses words; MiniLM was published without one.
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+encoder, (CLS, SEP, MASK) = hub.load(bert.ENCODER), map(vocabulary.index, ("[CLS]", "[SEP]", "[MASK]"))
+
+
+def at_gap(sentence):
+    """The small BERT's logits (V,) for the gap of a sentence."""
+    left, right = (preprocess.tokenize([part]).merge_dims(1, 2).to_list()[0] for part in sentence.split("___"))
+    ids = [CLS, *left, MASK, *right, SEP]
+    rows = {name: [[0] * len(ids)] for name in bert.INPUTS} | {"input_word_ids": [ids], "input_mask": [[1] * len(ids)]}
+    rows = {name: tf.constant(row) for name, row in (rows | {"masked_lm_positions": [[1 + len(left)]]}).items()}
+    return encoder.mlm(rows)["mlm_logits"][0, 0].numpy()
+
+
+# %%
+def mlm_loss(logits, true):
+    """The formula above: logits (m, V) at the chosen positions, and the pieces (m,) that stood there."""
+    return -log_softmax(logits, axis=1)[np.arange(len(true)), true].mean()
+
+
+gaps = {
+    "the prime ___ of israel said on tuesday .": "minister", "she won the gold ___ in athens .": "medal",
+    "the bank said interest ___ would rise .": "rates", "the yankees beat the boston red ___ last night .": "sox",
+    "the search ___ google said on thursday .": "engine", "i have never seen such a bad ___ in my life .": "movie",
+    "scientists have found water on ___ .": "mars", "the judge sentenced him to ten years in ___ .": "prison",
+}  # fmt: skip
+logits, true = np.stack([at_gap(sentence) for sentence in gaps]), [vocabulary.index(word) for word in gaps.values()]
+for sentence, row in zip(gaps, logits, strict=True):
+    best = np.argsort(-row)[:3]
+    print(f"{sentence:50}", *(f"{vocabulary[piece]} {share:.2f} " for piece, share in zip(best, np.exp(log_softmax(row))[best], strict=True)))
+print(f"loss {mlm_loss(logits, true):.2f} nats; an even guess over V pieces: {mlm_loss(0 * logits, true):.2f}")
+
+# %% [markdown]
+# Six of the eight are what stood there. The two misses are *earth*, where it was *Mars*, and *months*, where it was *prison*. Its loss on these eight words is 1.34; an even guess over all 7,930 pieces has ln 7,930 = 8.98. We chose these eight. In 600 unseen news items one word each was hidden by a rule (the first whole word of four letters or more from position 10 on): it finds 21 % of them, and always guessing the commonest one finds 2 % ([evidence](evidence/07.ipynb#guesses)).
+#
+# **A hidden word is a label that the text brings along.**
+
+# %% [markdown]
 # <a id="pretrain-finetune"></a>
 #
-# ## 1 · A published BERT, frozen
+# ## 3 · MiniLM, frozen
 #
-# In lecture 6 the encoder began with random numbers, and 22,300 labels had to teach it everything. BERT (Devlin et al., 2019) splits the work: in **pre-training** the encoder guesses hidden words in texts *without* labels ; in **fine-tuning** it gets a small new **head**, and your labels teach both. What the first task taught helps in the second: **transfer**. The least that you can do is to leave the encoder **frozen** and train the head alone. Begin there.
+# In lecture 6 the encoder began with random numbers, and its labels had to teach it everything. BERT splits the work: in **pre-training** it guesses words, without labels; in **fine-tuning** it gets a small new **head**, and your labels teach both. What the first task taught helps in the second: **transfer**. The least that you can do is to leave the encoder **frozen** and train the head alone. Begin there.
 #
-# The encoder is **MiniLM**: a BERT of six blocks with D = 384, V = 30,522 and 22.6 million numbers. (V counts **pieces**: words, or parts of words; section 6.) MiniLM did not learn by hidden words. Microsoft's model of twelve blocks imitated the attention of a larger model that did (**distillation**; Wang et al., 2020); every second block was kept, and trained on pairs of sentences until those that belong together got similar vectors (Reimers and Gurevych, 2019). So the first five sections measure a sentence encoder; section 7 shows the task that started the family, on a small BERT of our own. The texts are AG News (Zhang et al., 2015): *World*, *Sports*, *Business*, *Sci/Tech*.
+# The encoder is **MiniLM**: built like BERT, six blocks, D = 384, V = 30,522, 22.6 million numbers. It learned in two steps, and neither was section 2's. A model of twelve blocks imitated the attention of a larger pre-trained one (**distillation**; Wang et al., 2020). Then [every second block was kept](https://huggingface.co/nreimers/MiniLM-L6-H384-uncased), and these six were trained on pairs of sentences until those that belong together got similar vectors (the method: Reimers and Gurevych, 2019). So the mean of its vectors, which your head reads, was *made* to stand for a sentence.
+#
+# The texts are AG News (Zhang et al., 2015): *World*, *Sports*, *Business*, *Sci/Tech*. **Which numbers:** the live cells show one draw of 240 labelled texts, on 1,500 test texts. The text quotes the record, on 3,000 test texts: ten draws where a fit is cheap, one where MiniLM's whole network trains. A live number may differ by a point.
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 figure, ax = diagrams.canvas(11, 2.5)
@@ -106,18 +243,18 @@ boxes = [diagrams.box(ax, x, 1.0, name, detail=shape or None, role=role, width=w
 for left, right in pairwise(boxes):
     diagrams.arrow(ax, left, right)
 diagrams.arrow(ax, (4.7, 1.38), (4.7, 2.0), (8.8, 2.0), (8.8, 1.38), dashed=True)
-diagrams.note(ax, 6.9, 2.15, "section 2: no block at all")
-diagrams.note(ax, 6.9, 0.35, "frozen in sections 1 and 2")
+diagrams.note(ax, 6.9, 2.15, "section 4: no block at all")
+diagrams.note(ax, 5.8, 0.35, "table and blocks: frozen in sections 3 and 4")
 diagrams.note(ax, 10.3, 0.35, "learns from 240 labels")
 plots.show(
     figure,
     alt="""Only the red box learns from the labels. A text is cut into pieces; the word table turns them into vectors of 384 numbers, six blocks let them look at each other,
-their mean is one vector for the text, and a linear head gives four numbers. A dashed path leads from the table around the blocks to the mean: it is the control of section 2.""",
+their mean is one vector for the text, and a linear head gives four numbers. A dashed path leads from the table around the blocks to the mean: it is the control of section 4.""",
 )
 
 
 # %% [markdown]
-# MiniLM's blocks are lecture 4's post-norm block, with GELU in place of ReLU (`PlainBertBlock`, in the folded cell). The rest is a table of pieces, a table of positions, and a mean:
+# MiniLM's blocks are lecture 4's post-norm block, with GELU in place of ReLU (`PlainBertBlock`, in the folded cell). The rest is a table of pieces, a table of positions, and a mean. The mean has length 1, as its makers compare sentences by cosine; times $\sqrt D$, its numbers have a mean square of 1:
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 class PlainFeedForward(keras.Layer):
@@ -201,7 +338,7 @@ if is_here("minilm"):
     print(f"table of pieces {table.size:,} numbers, six blocks {in_blocks:,} numbers, positions and norm {rest:,} numbers")
 else:
     minilm = None
-    print('MiniLM is not here, so the cells of sections 1, 2 and 5 that need it are left out. To fetch 84 MB, once: data.published("minilm")')
+    print('MiniLM is not here, so the cells of sections 3, 4 and 7 that need it are left out. To fetch 84 MB, once: data.published("minilm")')
 
 
 # %% [markdown]
@@ -213,7 +350,7 @@ else:
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** It is 85.9 % for the texts of this page, and 85.2 % on average over ten draws of 240 texts.
+# **(b)** It is 85.2 % on average over ten draws of 240 texts; counted words have 74.4 %.
 #
 # </details>
 
@@ -233,13 +370,13 @@ if minilm:
     print(f"frozen MiniLM, linear head: {np.mean(answers == y_test):.1%}; the head learned {frozen.best_estimator_.coef_.size + 4:,} numbers")
 
 # %% [markdown]
-# Try texts of your own in the folded cell:
+# Put in texts of your own in the folded cell:
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 for each in (
     "Maker of self-driving cars unveils a humanoid robot that carries boxes in its factory.",
-    "Two forwards change clubs before the window closes; both passed their medical tests on Friday.",
     "The striker said the goal of the strike was a fair wage.",
+    "The miner said the goal of the strike was a fair wage.",
 ):
     if minilm:
         shares = frozen.predict_proba(in_batches(read, cut([each])))[0]
@@ -247,19 +384,19 @@ for each in (
 
 
 # %% [markdown]
-# It takes the third text for *Sports*. Change *striker* to *worker*, and look again.
+# The *striker* makes a dispute about wages *Sports*. With a *miner* the same sentence is *Business*.
 #
-# **On a frozen, published BERT 240 labels go further than on counted words: about 85 of 100 news items are correct, against about 74.**
+# **On a frozen sentence encoder 240 labels go further than on counted words: about 85 of 100 news items are correct, against about 74.**
 
 # %% [markdown]
 # <a id="word-table"></a>
 #
-# ## 2 · The control: no block at all
+# ## 4 · The control: no block at all
 #
 # Is this the work of attention? Take all six blocks away. What is left is the table: each piece has one row of 384 numbers, and the vector of a text is the mean of its rows.
 
 # %% [markdown]
-# **Predict.** Where does this control end up, between counting (74 %) and the frozen BERT (85 %)?
+# **Predict.** Where does this control end up, between counting (74 %) and the frozen MiniLM (85 %)?
 #
 # - (a) at 74 %: without attention it is counting
 # - (b) about a third of the way up
@@ -267,7 +404,7 @@ for each in (
 #
 # <details><summary>Answer</summary>
 #
-# **(c)** Over ten draws: counted words 74.4 %, the table 82.0 %, the frozen BERT 85.2 %.
+# **(c)** Over ten draws: counted words 74.4 %, the table 82.0 %, the frozen MiniLM 85.2 %.
 #
 # </details>
 
@@ -311,11 +448,23 @@ plots.show(
 Counted words lie between 73 and 76, the mean of MiniLM's table rows between 80 and 83, the frozen MiniLM between 84.5 and 86: no dot of the three groups overlaps with another group.""",
 )
 
+# %% [markdown]
+# Of the 10.7 points by which the frozen MiniLM leads, the table brings 7.6, which is 71 % (52 to 84 % in the single draws). The six blocks, attention and feed-forward, bring the rest.
+#
+# What does a table have that counting has not? To counting, *striker* and *midfielder* are unrelated columns, and a word that your 240 texts never use has no weight. In the table similar words have similar rows:
+
+# %%
+if minilm:
+    names, lengths = minilm.pieces.words, np.linalg.norm(table, axis=1)  # (V,)
+    for word in ("striker", "earnings", "iraq"):
+        row = names.index(word)
+        cosines = table @ table[row] / (lengths * lengths[row])  # (V,)
+        nearest = [f"{names[other]} {cosines[other]:.2f}" for other in np.argsort(-cosines)[1:6]]
+        print(f"{word:9}{', '.join(nearest)}; the middle one of all pieces {abs(np.median(cosines)):.2f}")
+
 
 # %% [markdown]
-# Of the 10.7 points by which the frozen BERT leads, the table brings 7.6: 71 %, if you take the table first, and 52 to 84 % in the single draws. The six blocks, attention and feed-forward, bring the rest.
-#
-# Why is a table better than counting? To counting, *striker* and *midfielder* are unrelated columns, and a word that your 240 texts never use has no weight. In the table similar words have similar rows: what a label says of one holds for the other. With 10,000 labels, counted words reach 87.9 %, and the table's means 87.7 % (the frozen BERT was not run there).
+# *Striker* and *midfielder* have the cosine 0.54, so what a label says of one can also count for the other. With 10,000 labels the table's lead is gone: counted words reach 87.9 %, the table's means 87.7 %.
 #
 # The course's sample is another world: the title decides the class, and in one item of five a second sentence speaks of another:
 #
@@ -327,18 +476,18 @@ Counted words lie between 73 and 76, the mean of MiniLM's table rows between 80 
 #
 # There the six blocks add 4.4 points to the table, more than on the news, and the table adds nothing to counting: neither knows which sentence comes first.
 #
-# **Without its blocks, by the mean of its table's rows, this encoder keeps about seven tenths of its lead on the news; that table was trained under these blocks.**
+# **Without its blocks, by the mean of its table's rows, MiniLM keeps about seven tenths of its lead on the news; that table was trained under these blocks.**
 
 # %% [markdown]
 # <a id="three-ways"></a>
 #
-# ## 3 · Let it learn, whole or by LoRA
+# ## 5 · Let it learn, whole or by LoRA
 #
-# Now the labels may change the encoder. Three habits are to protect what it knows: a small rate (1·10⁻⁴), few epochs, and a **warm-up**. Which of them is needed here we did not test. In the first tenth of the $n$ steps the rate climbs from zero to its peak $\eta$; then it falls to zero again, in BERT's own program in a straight line:
+# Now the labels may change the encoder. A small rate, few epochs and a **warm-up** are meant to protect what it knows. In the first w steps, a tenth of all n, the rate climbs from zero to its peak $\eta$; then it falls to zero again along a cosine:
 #
-# $$\eta(s)=\eta\cdot\min\Big(\frac{s}{0.1\,n},\;\frac{n-s}{0.9\,n}\Big)$$
+# $$\eta(s)=\eta\cdot\frac{s}{w}\;\;(s\le w),\qquad \eta(s)=\frac{\eta}{2}\Big(1+\cos\frac{\pi\,(s-w)}{n-w}\Big)\;\;(s>w)$$
 #
-# Ours (`fine_tune`, in the folded cell) falls along a cosine. `AdamW` (Loshchilov and Hutter, 2019) also makes every number a little smaller at each step.
+# (BERT's own program falls in a straight line.) Devlin et al. (2019) took peaks of 2 to 5·10⁻⁵ and 2 to 4 epochs; here it is 1·10⁻⁴ and 8, set beforehand and not searched. `AdamW` (Loshchilov and Hutter, 2019) also makes every number a little smaller at each step.
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 def fine_tune(model, rows, labels, rate=1e-4, epochs=8, size=16, seed=0):
@@ -357,7 +506,7 @@ def fine_tune(model, rows, labels, rate=1e-4, epochs=8, size=16, seed=0):
 
 
 # %% [markdown]
-# **Predict.** All 22.6 million numbers learn from the same 240 texts, eight times over. Beside the frozen BERT, the fine-tuned one is
+# **Predict.** All 22.6 million numbers learn from the same 240 texts, eight times over. Beside the frozen MiniLM, the fine-tuned one is
 #
 # - (a) clearly worse: it learns 240 texts by heart
 # - (b) within three points of it
@@ -365,13 +514,15 @@ def fine_tune(model, rows, labels, rate=1e-4, epochs=8, size=16, seed=0):
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** It is 86.5 %, 1.3 points better than the frozen one with the same texts (0.2 to 2.5).
+# **(b)** It is 86.5 %, 1.3 points better than the frozen one with the same texts (0.2 to 2.5 over the test texts; one draw, one seed).
 #
 # </details>
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
-run, share = study["runs"]["fine-tuned"][0], study["test"]["fine-tuned"][0]
-print(f"fine-tuned {run['learned']:11,} numbers learn, {run['epochs']} epochs: training texts {run['training']:.1%}, test texts {share:.1%}")
+(run,), (share,) = study["runs"]["fine-tuned"], study["test"]["fine-tuned"]
+minutes = run["training seconds"] / 60
+print(f"fine-tuned, draw 0: {run['learned']:,} numbers learn, {run['epochs']} epochs, {minutes:.0f} minutes of one core")
+print(f"training texts {run['training']:.1%}, test texts {share:.1%}")
 (pair,) = [pair for pair in study["pairs"] if (pair["first"], pair["second"]) == ("fine-tuned", "frozen")]
 difference, low, high = (100 * pair[name] for name in ("difference", "low", "high"))
 print(f"fine-tuned minus frozen, the same 240 texts: {difference:+.1f} points ({low:+.1f} to {high:+.1f})")
@@ -380,7 +531,7 @@ print(f"fine-tuned minus frozen, the same 240 texts: {difference:+.1f} points ({
 # %% [markdown]
 # It knows its 240 texts by heart, every one, and is no worse for it on new texts. The price is three minutes of one core.
 #
-# For each task you would now store a whole BERT. With **LoRA** (Hu et al., 2022) a matrix stays as it is and gets a small correction $AB$, $A$ of shape (D, r), $B$ of shape (r, D), for a small **rank** r. (Libraries multiply it by a constant α/r.) Only $A$, $B$ and the head learn. $B$ begins at zero, so training begins with the pre-trained model. In the end $AB$ is added to the matrix, and the model is as fast as before.
+# For each task you would now store a whole encoder. With **LoRA** (Hu et al., 2022) a matrix stays as it is and gets a small correction $AB$, $A$ of shape (D, r), $B$ of shape (r, D), for a small **rank** r. (Libraries multiply it by a constant α/r.) Only $A$, $B$ and the head learn. $B$ begins at zero, so training begins with the pre-trained model. In the end $AB$ is added to the matrix, and the model is as fast as before.
 
 # %%
 class PlainLowRank(keras.Layer):
@@ -415,19 +566,19 @@ for kind in ("fine-tuned", "LoRA", "frozen"):
     print(f"small BERT, {kind:10} {small['learned'][kind]:9,} numbers learn: {np.mean(small['test'][kind]):.1%}")
 
 # %% [markdown]
-# What LoRA costs was measured on the course's own small BERT (section 7), not on MiniLM: 0.6 % of its numbers learn, and the accuracy is 1.9 points lower; with the small BERT frozen it is 16.1 points lower ([evidence](evidence/07.ipynb#few-labels)).
+# What LoRA costs was measured on the small BERT, not on MiniLM: it learns 0.6 % of the numbers and has 80.2 % right, where full fine-tuning has 82.1 % ([evidence](evidence/07.ipynb#few-labels)). Frozen, the small BERT, which has only guessed words, has 66.1 %.
 #
-# **Fine-tuning every number adds little to a frozen MiniLM here; on the small BERT, where it adds much, LoRA gets most of it with few numbers.**
+# **In this one run fine-tuning every number adds little to a frozen MiniLM; on the small BERT, where it adds much, LoRA gets most of it with few numbers.**
 
 # %% [markdown]
 # <a id="scratch"></a>
 #
-# ## 4 · The same network from scratch
+# ## 6 · The same network from scratch
 #
 # Is the architecture good at this by itself? Give all its numbers fresh random values, and train again.
 
 # %% [markdown]
-# **Predict.** From scratch, trained on the same 240 texts, where is it on the test texts?
+# **Predict.** From scratch, trained on 240 texts until it fits them, where is MiniLM's network on the test texts?
 #
 # - (a) near the fine-tuned one: it has the same architecture
 # - (b) between counting and the fine-tuned one
@@ -435,33 +586,38 @@ for kind in ("fine-tuned", "LoRA", "frozen"):
 #
 # <details><summary>Answer</summary>
 #
-# **(c)** It has 100.0 % of its training texts right, and 64.4 % of the test texts; counting has 73.8 %.
+# **(c)** It has 64.4 % of the test texts right: 9.4 points fewer than counting has with the same labels (7.8 to 11.1 over the test texts; one draw, one seed).
 #
 # </details>
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
-for kind in ("scratch", "scratch on the table", "fine-tuned"):
-    for run, share in zip(study["runs"].get(kind, []), study["test"].get(kind, []), strict=True):
-        print(f"{kind:21} {run['learned']:11,} numbers learn, {run['epochs']} epochs: training texts {run['training']:.1%}, test texts {share:.1%}")
+(run,), (share,) = study["runs"]["scratch"], study["test"]["scratch"]
+print(f"MiniLM's network from scratch, draw 0: rate {run['rate']}, {run['epochs']} epochs")
+print(f"training texts {run['training']:.1%}, test texts {share:.1%}")
+(pair,) = [pair for pair in study["pairs"] if (pair["first"], pair["second"]) == ("words", "scratch")]
+difference, low, high = (100 * pair[name] for name in ("difference", "low", "high"))
+print(f"counted words minus scratch, the same texts: {difference:.1f} points ({low:.1f} to {high:.1f})")
+print("the small BERT from scratch, three draws:", *(f"{share:.1%}" for share in small["test"]["scratch"]))
+print(f"counted words and pairs, the same draws: {np.mean(small['test']['linear']):.1%}")
 
 # %% [markdown]
-# It fits its own texts, and that does not carry over to new ones ([evidence](evidence/07.ipynb#minilm)). Fresh blocks on MiniLM's table were not trained.
+# It has all its training texts right, and that does not carry over to new ones. The small BERT's network does no better from scratch in any of three draws ([evidence](evidence/07.ipynb#few-labels)).
 #
-# **An architecture knows no words: from scratch the same network is behind counting.**
+# **An architecture knows no words: from scratch, with 240 labels, both networks are behind counting.**
 
 # %% [markdown]
 # <a id="word-order"></a>
 #
-# ## 5 · Does it read the order?
+# ## 7 · Does it read the order?
 #
-# Our classifier of film reviews hardly notices when you shuffle all words (lecture 6). And a real BERT?
+# Our classifier of film reviews hardly notices when you shuffle all words (lecture 6). And MiniLM?
 
 # %% [markdown]
-# **Predict.** How many of the frozen BERT's answers change? And what does the shuffling cost?
+# **Predict.** How many of the frozen MiniLM's answers change? And what does the shuffling cost?
 #
 # <details><summary>Answer</summary>
 #
-# Few: 6.4 % of its answers change, and the share of correct ones falls from 85.2 to 84.4 % (ten draws, 3,000 test texts).
+# Few: 6.4 % of its answers change, and the share of correct ones falls from 85.2 to 84.4 % (ten draws).
 #
 # </details>
 
@@ -471,225 +627,27 @@ if minilm:
     mixed_up = [" ".join(rng.permutation(each.split())) for each in test_texts[:500]]
     shuffled = frozen.predict(in_batches(read, cut(mixed_up)))
     print(f"{mixed_up[0][:90]} …")
-    print(f"{np.mean(shuffled != answers[:500]):.1%} of {len(mixed_up)} answers change; correct {np.mean(answers[:500] == y_test[:500]):.1%} before, {np.mean(shuffled == y_test[:500]):.1%} after")
+    print(f"live: {np.mean(shuffled != answers[:500]):.1%} of {len(mixed_up)} answers change")
     twins = "a brown dog is running after the black dog", "a black dog is running after the brown dog"
     vectors = minilm([*twins, "Two canines chase each other", "the company said its profit rose"])
-    print("cosines of the caption with its twin, its meaning in other words, and profits:", *(f"{cosine:.2f}" for cosine in vectors[0] @ vectors[1:].T))
+    cosines = [f"{cosine:.2f}" for cosine in vectors[0] @ vectors[1:].T]
+    print("cosines of the caption with its twin, its meaning in other words, and profits:", *cosines)
 moved = study["changed by shuffling"]["frozen"]
-print(f"ten draws, 3,000 test texts: {np.mean(moved):.1%} change, correct {np.mean(study['test']['frozen']):.1%} and {np.mean(study['test']['shuffled']):.1%}")
+print(f"ten draws: {np.mean(moved):.1%} of the answers change")
+for name, source in (("the news", "real"), ("the course's sample", "sample")):
+    test = recorded.load("news_with_minilm")["results"][source]["test"]
+    shares = [f"{kind} {np.mean(test[kind]):.1%}" for kind in ("frozen", "shuffled", "words")]
+    print(f"{name}, correct in ten draws:", ", ".join(shares))
 
 # %% [markdown]
-# The blocks do read the order: on the sample the same shuffling costs 3.5 points, and then the frozen BERT is no better than counting.
+# So the order is worth 0.7 points on the news. On the sample, where the order of two sentences can decide, shuffling costs 3.5 points, and the frozen MiniLM falls to the level of counting: it does read the order, coarsely. How coarsely? *A brown dog is running after the black dog* and its reverse have the cosine 0.98; the same scene in other words has 0.60. To MiniLM, who chases whom is hardly part of the meaning.
 #
-# How finely does MiniLM read? *A brown dog is running after the black dog* and its reverse have the cosine 0.98; the same scene in other words has 0.60.
-#
-# **For the topic of these news items the words are nearly all: a frozen BERT that reads them in random order loses less than one point.**
-
-# %% [markdown]
-# <a id="pieces-and-rows"></a>
-#
-# ## 6 · Pieces, and three rows
-#
-# BERT's table has no row for each word. Its vocabulary holds **pieces** (WordPiece; Schuster and Nakajima, 2012): a frequent word is one piece, other words are cut into several, and a piece that continues a word begins with `##`. Cutting is greedy: take the longest piece that fits the beginning, then cut the rest in the same way. If nothing fits, the whole word becomes `[UNK]`.
-
-# %% [markdown]
-# **By hand.** The vocabulary is `play re ##play ##ed ##er ##s ##ers ##in`. Cut *plays*, *players*, *replayed* and *playing*.
-#
-# <details><summary>Answer</summary>
-#
-# *plays* is `play ##s`. *players* is `play ##ers`: the longest piece comes first, so `##ers` and not `##er ##s`. *replayed* is `re ##play ##ed`. *playing* is `[UNK]`: after `play` comes `##in`, then nothing fits, and greedy cutting does not go back.
-#
-# </details>
-
-# %%
-# NBVAL_CHECK_OUTPUT
-toy = ["[UNK]", "play", "re", "##play", "##ed", "##er", "##s", "##ers", "##in"]
-cutter = text.FastWordpieceTokenizer(toy, token_out_type=tf.string, no_pretokenization=True)
-for word in ["plays", "players", "replayed", "playing"]:
-    print(f"{word:12}", *(piece.decode() for piece in cutter.tokenize([word]).flat_values.numpy()))
-
-preprocess = hub.load(bert.PREPROCESS)
-vocabulary = (Path(hub.resolve(bert.PREPROCESS)) / "assets" / "vocab.txt").read_text(encoding="utf-8").split("\n")[:-1]
-print(f"\nthe small BERT has V = {len(vocabulary):,} pieces, first {vocabulary[:5]}")
-for word in ["government", "transformer", "Karlsruhe", "naïve"]:
-    print(f"{word:12}", *(vocabulary[piece] for piece in preprocess.tokenize([word]).flat_values))
-
-# %% [markdown]
-# The **small BERT** is the course's own: three blocks, D = 128, and a head that guesses words, without which MiniLM was published. MiniLM has 30,522 pieces of its own. Both are *uncased*: no capitals, no accents.
-#
-# One input may hold two texts, such as a question and an answer. It is packed into three rows:
-#
-# | row | what it holds | read by |
-# |---|---|---|
-# | `input_word_ids` | `[CLS] a [SEP] b [SEP]`, then padding | the table of pieces, (V, D) |
-# | `input_mask` | 1 for tokens, 0 for padding | every attention |
-# | `input_type_ids` | 0 for the first text, 1 for the second, 0 for padding | a table of two rows, (2, D) |
-#
-# Positions need no row: token t is at position t. The three vectors of a token are added.
-
-# %%
-pair = [preprocess.tokenize(["who won ?"]), preprocess.tokenize(["the team won ."])]
-rows = preprocess.bert_pack_inputs(pair, seq_length=12)  # three rows, each (B, T)
-print("pieces          ", *(f"{vocabulary[piece]:5}" for piece in rows["input_word_ids"][0]))
-for name in ("input_mask", "input_type_ids"):
-    print(f"{name:16}", *(f"{number:<5}" for number in rows[name][0].numpy()))
-
-
-# %% [markdown]
-# **With pieces hardly a word is unknown; three rows tell which piece is at each position, whether it is real, and to which text it belongs.**
-
-# %% [markdown]
-# <a id="hidden-word"></a>
-#
-# ## 7 · Guess the hidden word
-#
-# How can a table come to know what words mean? BERT's way is **masked language modelling** (**MLM**). (Our small BERT began with counts of which pieces stand near each other: [evidence](evidence/07.ipynb#pre-training).)
-#
-# MLM chooses 15 % of the tokens and lets the encoder guess them. Of the chosen tokens 80 % become `[MASK]`, 10 % become a random piece, 10 % stay as they are. The loss is the cross-entropy at the m chosen positions, and only there; $w_t$ is the true piece at position t, and $p_t(w_t)$ its probability:
-#
-# $$L=-\frac{1}{m}\sum_{t\text{ chosen}}\ln p_t(w_t)$$
-#
-# Why not always `[MASK]`? In fine-tuning there is none. If only masked tokens were predicted, the loss would not depend on the output at any other token. With 80/10/10 any token that looks ordinary may have to be predicted, so the encoder needs a good guess at *every* position. Every epoch chooses anew, as in RoBERTa (Liu et al., 2019).
-
-# %% jupyter={"source_hidden": true} tags=["drawing"]
-def one_epoch(pieces, rng):
-    """What happens to each piece, and what the encoder is shown."""
-    chosen = rng.random(len(pieces)) < 0.15
-    fate = np.where(chosen, rng.choice([3, 2, 1], len(pieces), p=[0.8, 0.1, 0.1]), 0)  # 3 mask, 2 random, 1 kept
-    other = rng.choice(vocabulary[5:], len(pieces))
-    return fate, [["", "kept", other[place], "mask"][what] for place, what in enumerate(fate)]
-
-
-sentence = "the team won its third match and leads the league by two points"
-rng = np.random.default_rng(10)
-epochs = [one_epoch(sentence.split(), rng) for _ in range(6)]
-figure, ax = plt.subplots(figsize=(10, 3.0))
-fates = np.array([fate for fate, _ in epochs])
-plots.matrix_map(fates, columns=sentence.split(), rows=[f"epoch {i}" for i in range(1, 7)], values=False, limits=(0, 3.6), ax=ax)
-for row, column in np.argwhere(fates):
-    fill = plt.get_cmap("Blues")(fates[row, column] / 3.6)
-    ax.text(column, row, epochs[row][1][column][:9], ha="center", va="center", fontsize=8, color=diagrams.text_colour(fill))
-plots.show(
-    figure,
-    alt="""Every epoch chooses anew which words of the same sentence it hides. One sentence of thirteen words in six epochs: few words of a row are chosen, or none;
-most of these are masked, some are replaced by a random piece or kept.""",
-)
-
-# %% [markdown]
-# Below are eight sentences with a gap, and what stood there. The small BERT has read news and film reviews only.
-
-# %% jupyter={"source_hidden": true} tags=["setup"]
-encoder, (CLS, SEP, MASK) = hub.load(bert.ENCODER), map(vocabulary.index, ("[CLS]", "[SEP]", "[MASK]"))
-
-
-def at_gap(sentence):
-    """The small BERT's logits (V,) for the gap of a sentence."""
-    left, right = (preprocess.tokenize([part]).merge_dims(1, 2).to_list()[0] for part in sentence.split("___"))
-    ids = [CLS, *left, MASK, *right, SEP]
-    rows = {name: [[0] * len(ids)] for name in bert.INPUTS} | {"input_word_ids": [ids], "input_mask": [[1] * len(ids)]}
-    rows = {name: tf.constant(row) for name, row in (rows | {"masked_lm_positions": [[1 + len(left)]]}).items()}
-    return encoder.mlm(rows)["mlm_logits"][0, 0].numpy()
-
-
-# %%
-def mlm_loss(logits, true):
-    """The formula above: logits (m, V) at the chosen positions, and the pieces (m,) that stood there."""
-    return -log_softmax(logits, axis=1)[np.arange(len(true)), true].mean()
-
-
-gaps = {
-    "the prime ___ of israel said on tuesday .": "minister", "she won the gold ___ in athens .": "medal",
-    "the bank said interest ___ would rise .": "rates", "the yankees beat the boston red ___ last night .": "sox",
-    "the search ___ google said on thursday .": "engine", "i have never seen such a bad ___ in my life .": "movie",
-    "scientists have found water on ___ .": "mars", "the judge sentenced him to ten years in ___ .": "prison",
-}  # fmt: skip
-logits, true = np.stack([at_gap(sentence) for sentence in gaps]), [vocabulary.index(word) for word in gaps.values()]
-for sentence, row in zip(gaps, logits, strict=True):
-    best = np.argsort(-row)[:3]
-    print(f"{sentence:50}", *(f"{vocabulary[piece]} {share:.2f} " for piece, share in zip(best, np.exp(log_softmax(row))[best], strict=True)))
-print(f"loss {mlm_loss(logits, true):.2f} nats; an even guess over V pieces: {mlm_loss(0 * logits, true):.2f}")
-
-# %% [markdown]
-# Six of the eight are what stood there. The two misses are *earth*, where it was *Mars*, and *months*, where it was *prison*. Its loss on these eight words is 1.34; an even guess over all 7,930 pieces has ln 7,930 = 8.98. We chose these eight. On unseen news it finds 21 % of the words that a rule hides; always guessing the commonest of them would find 2 %. (Where its heads look: [evidence](evidence/07.ipynb#heads); [lecture 3b](03b_reading_heads.ipynb) reads those of a large model.)
-#
-# **A hidden word is a label that the text brings along.**
-
-# %% [markdown]
-# <a id="one-keras"></a>
-#
-# ## 8 · How you would load BERT-base
-#
-# BERT-base has twelve blocks, D = 768 and 110 million numbers (Devlin et al., 2019). It was not run here, for want of a connection; with one, and a GPU, you have two ways to it. **TensorFlow Hub** brings it in two halves, preprocessing and encoder, each loaded by a **handle**: a folder, or an address on the web. The next cell takes the small BERT's folders; its second line takes BERT-base, with its own settings and all labels.
-
-# %%
-PREPROCESS, ENCODER, LENGTH, PEAK, EPOCHS, LABELS = bert.PREPROCESS, bert.ENCODER, 64, 5e-4, 8, 240
-# PREPROCESS, ENCODER, LENGTH, PEAK, EPOCHS, LABELS = bert.PUBLIC_PREPROCESS, bert.PUBLIC_BASE, 128, 3e-5, 3, None
-
-
-def plain_classifier(encoder, classes=4, trainable=True):
-    """A classifier on a pre-trained encoder: three rows of ids, each (B, T), to probabilities (B, classes)."""
-    rows = {name: layers.Input((None,), dtype="int32", name=name) for name in bert.INPUTS}
-    body = hub.KerasLayer(encoder, trainable=trainable)
-    head = tf_keras.Sequential([layers.Dense(16, "relu"), layers.Dropout(0.2), layers.Dense(classes, "softmax")])
-    return tf_keras.Model(rows, head(body(rows)["pooled_output"]))
-
-
-# %% jupyter={"source_hidden": true} tags=["setup"]
-halves = hub.load(PREPROCESS)
-
-
-@tf.function(reduce_retracing=True)
-def pack(texts):
-    """Texts (B,) to the three rows of section 6, each (B, T)."""
-    return halves.bert_pack_inputs([halves.tokenize(texts)], seq_length=LENGTH)
-
-
-def packed(texts):
-    return {name: np.asarray(row) for name, row in pack(tf.constant(texts)).items()}
-
-
-# %%
-chosen = np.random.default_rng(0).permutation(len(train_texts))[:LABELS]
-x_chosen, y_chosen = packed([train_texts[number] for number in chosen]), train_labels[chosen]
-
-tf_keras.utils.set_random_seed(0)
-tuned = plain_classifier(ENCODER)
-rate = tf_keras.optimizers.schedules.PolynomialDecay(PEAK, EPOCHS * -(-len(y_chosen) // 16), end_learning_rate=0.0)
-tuned.compile(tf_keras.optimizers.AdamW(rate, weight_decay=0.01, clipnorm=1.0), "sparse_categorical_crossentropy")
-tuned.fit(x_chosen, y_chosen, batch_size=16, epochs=EPOCHS, verbose=0)
-packed_test = packed(test_texts)
-said = tuned.predict(packed_test, batch_size=100, verbose=0).argmax(1)
-print(f"{len(y_chosen)} labels: {np.mean(said == y_test):.1%} of {len(y_test):,} test texts correct")
-
-# %% [markdown]
-# The small BERT has 81.2 % after ten seconds of training. (MiniLM can be written in the same form: [evidence](evidence/07.ipynb#encoders).) Before you trust BERT-base's pair, check it: *Tech rumors: the tech giant is working on its self-driving car* must become ids that begin with 101 6627 11256 1024 1996 6627 5016 2003 2551 2006.
-#
-# **KerasHub** needs no halves; it takes texts and gives logits:
-#
-# ```python
-# import keras_hub  # 0.32.0 needs Keras 3.15; for Keras 3.13, as in Colab, install keras-hub==0.29.1
-#
-# model = keras_hub.models.BertTextClassifier.from_preset("bert_base_en_uncased", num_classes=4)
-# model.preprocessor.sequence_length = 128  # else 512
-# model.fit(train_texts, train_labels, batch_size=16, epochs=3)  # Adam with a rate of 5·10⁻⁵, unless you compile it
-# ```
-#
-# Sun et al. (2019) report an error of 5.25 % with it and all 120,000 labels.
-#
-# <details><summary>Which Keras?</summary>
-#
-# `hub.KerasLayer` was written for Keras 2. Since TensorFlow 2.16, `keras` and `tf.keras` are Keras 3, with other classes; Keras 2 goes on as the package `tf_keras`. All parts around a `hub.KerasLayer` come from there. Sections 1 to 5 are Keras 3.
-#
-# `pooled_output`, the vector of a row, comes from `[CLS]` in the published models, from the mean of all tokens in the small BERT, which is pre-norm as well (lecture 4). More families: [evidence](evidence/07.ipynb#encoders).
-#
-# </details>
-#
-# **Preprocessing and encoder come as a pair, and every part around them is of one Keras.**
+# **For the topic of these news items the words are nearly all: MiniLM, frozen, reads them in random order and loses less than one point.**
 
 # %% [markdown]
 # <a id="number-of-labels"></a>
 #
-# ## 9 · More labels, and what goes wrong
+# ## 8 · More labels, and what goes wrong
 #
 # Does the lead of pre-training grow with more labels? Here is the small BERT, fine-tuned, beside three others:
 
@@ -716,7 +674,7 @@ With 100 labels fine-tuned leads, LSA follows, then counted words and pairs, and
 for kind in ("linear", "LSA"):
     leads = [100 * (np.mean(one) - np.mean(other)) for one, other in zip(by_size["fine-tuned"], by_size[kind], strict=True)]
     print(f"small BERT, fine-tuned, ahead of {kind:6}", ", ".join(f"{size:,} labels {lead:+.1f}" for size, lead in zip(SIZES, leads, strict=True)))
-judged = answers if minilm else said
+judged = answers if minilm else counted
 wrong = np.flatnonzero(judged != y_test)
 for number in wrong[:5]:
     begin = test_texts[number][:70].rsplit(" ", 1)[0]
@@ -727,15 +685,94 @@ print(f"{both.sum()} of {len(wrong)} errors: Business and Sci/Tech taken for eac
 # %% [markdown]
 # Counting catches up as the labels fill its columns. *LSA* (Deerwester et al., 1990) has no network; it makes 128 numbers of each text from the counts of all 10,000 texts: with 100 labels it is 4.9 points behind the small BERT, counting 16.6 ([evidence](evidence/07.ipynb#by-size)).
 #
-# And if you only *ask*? SmolLM2 (lecture 8b), with 135 million numbers one of the smallest chat models there are, reads a question that names the four classes. It has 33 of 100 test texts right (give or take 9), and at best 49, with labelled texts in its prompt and a constant for each class ([evidence](evidence/07.ipynb#minilm)). That says nothing of large ones: we could not run one.
+# Then read errors: 91 of the 212 errors of MiniLM's live draw take Business and Sci/Tech for each other. Of the five shown above, *Microsoft to hire hundreds in India* could carry either label.
 #
-# Then read errors: 91 of the 212 errors on this page take Business and Sci/Tech for each other. Of the five shown above, *Microsoft to hire hundreds in India* could carry either label.
+# **The small BERT's pre-training is worth most where labels are few; look at the errors before you buy more labels.**
+
+# %% [markdown]
+# <a id="one-keras"></a>
 #
-# **Pre-training is worth most where labels are few; look at the errors before you buy more labels.**
+# ## 9 · How you would load BERT-base
+#
+# BERT-base has 110 million numbers (Devlin et al., 2019). It was not run here, for want of a connection; with one, and a GPU, you have two ways to it. **KerasHub** takes texts and gives logits:
+#
+# ```python
+# import keras_hub  # 0.32.0 needs Keras 3.15; for Keras 3.13, as in Colab, install keras-hub==0.29.1
+#
+# model = keras_hub.models.BertTextClassifier.from_preset("bert_base_en_uncased", num_classes=4)
+# model.preprocessor.sequence_length = 128  # else 512
+# model.fit(train_texts, train_labels, batch_size=16, epochs=3)  # Adam with a rate of 5·10⁻⁵, unless you compile it
+# ```
+#
+# Sun et al. (2019) report an error of 5.25 % with BERT-base and all 120,000 labels. **TensorFlow Hub** brings it in two halves, preprocessing and encoder, each loaded by a **handle**: a folder, or an address on the web. The next cell takes the small BERT's folders; its second line takes BERT-base, with its own settings and all labels.
+
+# %%
+PREPROCESS, ENCODER, LENGTH, PEAK, EPOCHS, LABELS = bert.PREPROCESS, bert.ENCODER, 64, 5e-4, 8, 240
+# PREPROCESS, ENCODER, LENGTH, PEAK, EPOCHS, LABELS = bert.PUBLIC_PREPROCESS, bert.PUBLIC_BASE, 128, 3e-5, 3, None
+
+
+def plain_classifier(encoder, classes=4, trainable=True):
+    """A classifier on a pre-trained encoder: three rows of ids, each (B, T), to probabilities (B, classes)."""
+    rows = {name: layers.Input((None,), dtype="int32", name=name) for name in bert.INPUTS}
+    body = hub.KerasLayer(encoder, trainable=trainable)
+    head = tf_keras.Sequential([layers.Dense(16, "relu"), layers.Dropout(0.2), layers.Dense(classes, "softmax")])
+    return tf_keras.Model(rows, head(body(rows)["pooled_output"]))
+
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+halves = hub.load(PREPROCESS)
+
+
+@tf.function(reduce_retracing=True)
+def pack(texts):
+    """Texts (B,) to the three rows of section 1, each (B, T)."""
+    return halves.bert_pack_inputs([halves.tokenize(texts)], seq_length=LENGTH)
+
+
+def packed(texts):
+    return {name: np.asarray(row) for name, row in pack(tf.constant(texts)).items()}
+
+
+# %%
+chosen = np.random.default_rng(0).permutation(len(train_texts))[:LABELS]
+x_chosen, y_chosen = packed([train_texts[number] for number in chosen]), train_labels[chosen]
+
+tf_keras.utils.set_random_seed(0)
+tuned = plain_classifier(ENCODER)
+rate = tf_keras.optimizers.schedules.PolynomialDecay(PEAK, EPOCHS * -(-len(y_chosen) // 16), end_learning_rate=0.0)
+tuned.compile(tf_keras.optimizers.AdamW(rate, weight_decay=0.01, clipnorm=1.0), "sparse_categorical_crossentropy")
+tuned.fit(x_chosen, y_chosen, batch_size=16, epochs=EPOCHS, verbose=0)
+packed_test = packed(test_texts)
+said = tuned.predict(packed_test, batch_size=100, verbose=0).argmax(1)
+print(f"{len(y_chosen)} labels: {np.mean(said == y_test):.1%} of {len(y_test):,} test texts correct")
+
+# %% [markdown]
+# The small BERT has 81.2 % in this draw, on 1,500 test texts (82.1 % over three draws and all test texts, section 5).
+#
+# <details><summary>Which Keras, and is it the right pair?</summary>
+#
+# `hub.KerasLayer` was written for Keras 2. Since TensorFlow 2.16, `keras` and `tf.keras` are Keras 3, with other classes; Keras 2 goes on as the package `tf_keras`. All parts around a `hub.KerasLayer` come from there. Sections 3 to 7 are Keras 3.
+#
+# Before you trust BERT-base's pair, check it: *Tech rumors: the tech giant is working on its self-driving car* must become ids that begin with 101 6627 11256 1024 1996 6627 5016 2003 2551 2006.
+#
+# `pooled_output`, the vector of a row, comes from `[CLS]` in the published models, from the mean of all tokens in the small BERT, which is pre-norm as well (lecture 4). MiniLM in the same form, and more families: [evidence](evidence/07.ipynb#encoders).
+#
+# </details>
+#
+# **Preprocessing and encoder come as a pair, and every part around them is of one Keras.**
 
 # %% [markdown]
 # ## Two mistakes
 #
+# **The preprocessing of one model, the encoder of another.** The ids of another vocabulary fit into the encoder's table, but there they stand for other pieces. Here the same pieces get other ids:
+
+# %%
+size = packed_test["input_word_ids"].max() + 1
+other = np.concatenate([np.arange(5), np.random.default_rng(0).permutation(np.arange(5, size))])
+mixed = packed_test | {"input_word_ids": other[packed_test["input_word_ids"]].astype("int32")}
+print(f"another vocabulary: {np.mean(tuned.predict(mixed, batch_size=100, verbose=0).argmax(1) == y_test):.1%} correct, no error")
+
+# %% [markdown]
 # **A layer of the other Keras.** A Keras 3 `Dense` on the output of a Keras 2 model raises no error. But the model does not know its weights, so they never learn. `bert.one_keras()` turns this into an error that says what to do.
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
@@ -752,15 +789,6 @@ except bert.KerasMixError as error:
     print(f"{type(error).__name__}: {error}")
 
 # %% [markdown]
-# **The preprocessing of one model, the encoder of another.** The ids of another vocabulary fit into the encoder's table, but there they stand for other pieces. Here the same pieces get other ids:
-
-# %%
-size = packed_test["input_word_ids"].max() + 1
-other = np.concatenate([np.arange(5), np.random.default_rng(0).permutation(np.arange(5, size))])
-mixed = packed_test | {"input_word_ids": other[packed_test["input_word_ids"]].astype("int32")}
-print(f"another vocabulary: {np.mean(tuned.predict(mixed, batch_size=100, verbose=0).argmax(1) == y_test):.1%} correct, no error")
-
-# %% [markdown]
 # ## Four questions
 #
 # <details><summary>1. A text has 200 pieces, and T = 128. How many of them does BERT read?</summary>
@@ -775,7 +803,7 @@ print(f"another vocabulary: {np.mean(tuned.predict(mixed, batch_size=100, verbos
 #
 # </details>
 #
-# <details><summary>3. “Our frozen BERT beats counting, so attention understands the text.” Which run is missing?</summary>
+# <details><summary>3. “Our frozen encoder beats counting, so attention understands the text.” Which run is missing?</summary>
 #
 # The one without attention: the mean of the same table's rows.
 #
@@ -790,10 +818,10 @@ print(f"another vocabulary: {np.mean(tuned.predict(mixed, batch_size=100, verbos
 # <details><summary><b>What this page does not show</b></summary>
 #
 # * One collection of news, one kind of task. Where order or a small word decides, the blocks matter more: the sample is such a case.
-# * Ten draws of 240 texts for what is cheap; one draw for the networks that train, with rates and epochs set beforehand, not searched.
+# * Ten draws of 240 texts for what is cheap; one draw and one seed where MiniLM's network trains, with rates and epochs set beforehand, not searched. No full-size BERT is run.
 # * What a table is worth that was trained without any block (GloVe, word2vec): not measured.
 # * Whether texts of AG News are among MiniLM's pairs of sentences is unchecked; AG News is not in its makers' list.
-# * MiniLM reads at most 128 pieces of a text here, and has no dropout inside its attention (the original has).
+# * MiniLM reads at most 128 pieces of a text here, and has no dropout inside its attention (the original has). Fresh blocks on its table were not trained.
 # * The small BERT is a toy: 1.4 million numbers, half an hour on film reviews and these 10,000 news items without their labels. Its numbers come from all 7,600 test texts, MiniLM's from the first 3,000.
 #
 # </details>
@@ -811,7 +839,7 @@ print(f"another vocabulary: {np.mean(tuned.predict(mixed, batch_size=100, verbos
 #
 # Build the parts in [lab 7](../labs/07_bert_ag_news/07_bert_ag_news.ipynb). Next: [a model that writes](08_decoder_and_masking.ipynb).
 #
-# **On AG News with 240 labels a published encoder, frozen, has 85 of 100 right, the mean of its own table's rows 82, and counted words 74.**
+# **Before you say which part of a trained model does the work, take that part away and measure again.**
 #
 # ## References
 #
@@ -826,7 +854,7 @@ print(f"another vocabulary: {np.mean(tuned.predict(mixed, batch_size=100, verbos
 #
 # **Symptoms.** “A KerasTensor is symbolic …” or “Could not interpret optimizer identifier”: Keras 2 and 3 are mixed. “Op type not registered 'CaseFoldUTF8'”: `import tensorflow_text` is missing. A loss that stays near 1.39: four classes, guessing; the rate is too large, or the encoder is frozen and the head's rate too small.
 #
-# **Slow machine:** 300 test texts in the third code cell. The recorded runs need nothing. **Fine-tune MiniLM yourself**, five minutes on two cores: `fine_tune(reader, cut(few_texts), y_few)`, then `in_batches(reader, cut(test_texts)).argmax(1)`.
+# **Slow machine:** 300 test texts in the fourth code cell. The recorded runs need nothing. **Fine-tune MiniLM yourself**, the three minutes of section 5: `fine_tune(reader, cut(few_texts), y_few)`, then `in_batches(reader, cut(test_texts)).argmax(1)`.
 #
 # **More.** Hugging Face, [*LLM course*](https://huggingface.co/learn/llm-course), chapters 3, 6 and 7: the same steps with a published BERT. TensorFlow, [*Classify text with BERT*](https://www.tensorflow.org/text/tutorials/classify_text_with_bert). A. Rogers et al., [*A primer in BERTology*](https://arxiv.org/abs/2002.12327).
 #

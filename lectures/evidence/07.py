@@ -312,7 +312,7 @@ live.heads(
 #
 # ## More encoders behind handles
 #
-# Each family comes with the preprocessing that belongs to it. To use BERT-base, choose a GPU. In section 8 of the lecture one line takes its handles, and the settings that go with them. In the lab a new cell below the imports takes the handles; for the rate, `plan["peak"] = 3e-5` follows `plan = design()`:
+# Each family comes with the preprocessing that belongs to it. To use BERT-base, choose a GPU. In section 9 of the lecture one line takes its handles, and the settings that go with them. In the lab a new cell below the imports takes the handles; for the rate, `plan["peak"] = 3e-5` follows `plan = design()`:
 #
 # ```python
 # bert.PREPROCESS, bert.ENCODER = bert.PUBLIC_PREPROCESS, bert.PUBLIC_BASE
@@ -330,7 +330,7 @@ live.heads(
 #
 # The paper fine-tunes with batches of 16 or 32, two to four epochs and a largest rate of 5·10⁻⁵, 3·10⁻⁵ or 2·10⁻⁵ (appendix A.3). **Does not show** a run: none of these encoders was loaded here, because they need a download.
 #
-# MiniLM can be written in the same form: `python experiments/minilm_saved_models.py FOLDER` makes `FOLDER/preprocess` and `FOLDER/encoder`, and the cell of section 8 takes these two folders as its handles. A test of this repository loads both by tensorflow-hub and tensorflow-text, compares ids and vectors with MiniLM's own, and trains the lecture's classifier on them.
+# MiniLM can be written in the same form: `python experiments/minilm_saved_models.py FOLDER` makes `FOLDER/preprocess` and `FOLDER/encoder`, and the cell of section 9 takes these two folders as its handles. A test of this repository loads both by tensorflow-hub and tensorflow-text, compares ids and vectors with MiniLM's own, and trains the lecture's classifier on them.
 #
 # | family | what is different from BERT |
 # |---|---|
