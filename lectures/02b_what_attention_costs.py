@@ -223,7 +223,7 @@ the curve of the recurrence in Keras's loop lies highest, its compiled twin far 
 # %% [markdown]
 # At 2,048 tokens Keras's loop takes 158.3 µs a token, the compiled program 3.0, with the same parameters and the same multiply–adds. So what the loop's time measures here is mostly the loop. Attention lies between the two. Which of attention and recurrence is “faster” therefore depends on the program, and so does the length at which their curves meet.
 #
-# Two things do belong to the methods. Attention has 33 times the work at this length, and all of it can be done at the same time; a recurrence's step waits for the step before, in any program.
+# Two things do belong to the methods. Attention has 33 times the work at this length, and the terms of each of its products can be computed at the same time; a recurrence's step waits for the step before, in any program.
 #
 # **The count belongs to the method, the clock to the program as well: time one method in two programs before you compare two methods.**
 
