@@ -20,14 +20,14 @@
 # [← 8b](08b_generating_text.ipynb) · [9b, a branch](09b_many_images_and_video.ipynb) · [Lab
 # 10](../labs/10_language_model/10_language_model.ipynb) · [10b · From a model to an assistant →](10b_from_model_to_assistant.ipynb)
 #
-# You build a language model here, from functions that came with your Python, and it will write functions. **Which line of its class would you have to change before it answers “What is the capital of France?”: one of the attention, of the norms, of the positions, or another?** Write down your guess. You will have the answer in section 4, and the answering model in section 7.
+# You build a language model here, from functions that came with your Python, and it will write functions. **Which line of its class would you have to change before it answers “What is the capital of France?”: one of the attention, of the norms, of the positions, or none?** Write down your guess. Section 7 has the answer, and the model that answers.
 #
 # **Afterwards you can**
 #
 # * merge byte pairs by hand, and compare models per byte;
 # * build, train and sample a decoder-only Transformer, and judge its output by a test, not by eye;
 # * put a published chat model into your own class, and ask it;
-# * test what a model uses of its prompt: the tokens, their order, or what followed last time.
+# * test what a model uses of its prompt: the tokens, or also their order.
 #
 # **You need** lectures 2, 3, 4, 5 and 8, and lecture 8b for sampling. **Time:** about 75 minutes to read and predict (estimated, not measured); the code runs in about four
 # minutes on two CPU cores, without the published model in about two.
@@ -75,7 +75,7 @@ from coursekit.data.published_models import PUBLISHED, is_here
 from coursekit.data.tensor_files import open_tensors
 from coursekit.pages import assistant, counted, induction, training
 from coursekit.pages.byte_pairs import PlainBytePairs
-from coursekit.pages.parts import PlainRMSNorm, nucleus, rotated
+from coursekit.pages.parts import PlainRMSNorm, constants, nucleus, rotated
 from coursekit.published import load_published
 
 plots.use_course_style()
@@ -126,7 +126,7 @@ print("held out:", ", ".join(sorted(set(test_modules))))
 print(next(text for text in test_texts if len(text) < 160))
 
 # %% [markdown]
-# Why whole modules? The measure of this page is **bits per byte**: all bits that a model pays for a text, divided by the bytes of the text; less is better. Counting pays 1.93 bits a byte for functions from modules that it has never met, and 1.64 for the same functions when it has counted the other half of their modules ([evidence](evidence/10.ipynb#split)).
+# Why whole modules? The measure of this page is **bits per byte**: all bits that a model pays for a text, divided by the bytes of the text; less is better. Counting four tokens (section 5) pays 1.93 bits a byte for half of the functions of held-out modules, and 1.64 for the same functions when it has also counted the other half of their modules ([evidence](evidence/10.ipynb#split)).
 #
 # **Hold out whole modules, so that fewer test functions have neighbours in training.**
 
@@ -282,7 +282,7 @@ class PlainLanguageModel(keras.Model):
 
 
 # %% [markdown]
-# Here is the answer to the opening question. A published chat model, SmolLM2, has this form, and in the class you change **no line**. Sizes and three constants differ (the base of the rotary angles, the norm's ε, the scale of the table), and its nine heads share three keys and values, which the loader copies out. All else that makes it answer is in its numbers, and section 7 puts them in.
+# A published chat model, SmolLM2, has this form, and section 7 puts its numbers into this class.
 #
 # **A language model is the pre-norm decoder of earlier lectures, with one table that reads and predicts; what it knows is in its numbers.**
 
@@ -390,9 +390,15 @@ plots.show(
 # %% [markdown]
 # **Kneser–Ney** smoothing (Chen and Goodman 1999) takes a little from each count and gives it to the shorter context. There a token counts by how many different tokens it has followed.
 #
-# On equal amounts counting (Witten–Bell) leads by 0.6 bits at 0.16 million tokens. At 1.3 million the two are equal: counting is 0.02 ahead in the recorded means and 0.01 behind in the run above. The order of the functions alone moves it by 0.02. Kneser–Ney is 0.22 ahead there. (These are amounts, not the same texts: the windows overlap, and cover 40 % of the text.) With 4 million read the Transformer has 1.71 bits, counting the whole text by Kneser–Ney 1.75 ([evidence](evidence/10.ipynb#equal-text)). The crosses are three seeds of this model, trained on a GPU. A larger one there (1.88 million parameters, tuned rate) has 1.68 after 2.6 million tokens.
+# | million tokens, read or counted | Transformer | 4-gram | Kneser–Ney |
+# |---|---|---|---|
+# | 0.16, recorded means | 2.91 | 2.35 | 2.13 |
+# | 1.3, recorded means | 2.04 | 2.02 | 1.82 |
+# | 1.3, the run above | 2.03 | 2.04 | 1.83 |
+# | 2.6, recorded: all of the text | 1.80 (crosses) | 1.96 | 1.75 |
+# | 4.0, recorded mean | 1.71 | | |
 #
-# The Transformer can go on re-reading; counting has nothing more to count after 2.6 million tokens. And is it *attention* that helps? An LSTM of the same size is 0.01 to 0.02 bits behind the Transformer on the same tokens, perhaps by chance: on so little text the two are about equal.
+# (Equal amounts are not the same texts: the windows overlap, and cover 40 % of the text. The order of the functions alone moves the 4-gram by 0.02; [evidence](evidence/10.ipynb#equal-text).) The crosses are three seeds of this model, trained on a GPU; a better rate or a larger model does better there. The Transformer can go on re-reading; counting has nothing more to count after 2.6 million tokens. And is it *attention* that helps? An LSTM of the same size is 0.01 to 0.02 bits behind the Transformer on the same tokens, perhaps by chance ([evidence](evidence/10.ipynb#table)).
 #
 # **Compare with good counting: here Kneser–Ney leads at first, and the Transformer of this size, at this rate, passes it between 2.6 and 4 million tokens.**
 
@@ -403,24 +409,24 @@ plots.show(
 #
 # Can it write a function that Python accepts? Sometimes, and what Python accepts is mostly short.
 #
-# The prompt is the first line of a held-out function. As in lecture 8b, the temperature comes first, then the **nucleus** (top-p), the smallest set of tokens whose mass reaches $p$ (Holtzman et al. 2020).
+# The prompt is the first line of a held-out function, and a body may have 90 tokens. As in lecture 8b, the temperature comes first, then the **nucleus** (top-p), the smallest set of tokens whose mass reaches $p$ (Holtzman et al. 2020).
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 logits_of = tf.function(model)  # (B, T) to (B, T, V)
 
 
-def write(prompts, temperature, p, most=90, longest=128, seed=0):
+def write(prompts, temperature, p, most=90, longest=128, seed=0, logits_of=logits_of, tokens=pairs):
     """Continue all prompts at once, without a cache: bodies, and whether each ended."""
-    rng, rows = np.random.default_rng(seed), [[pairs.end_id, *ids] for ids in pairs.encode(prompts)]
+    rng, rows = np.random.default_rng(seed), [[tokens.end_id, *ids] for ids in tokens.encode(prompts)]
     begins = [len(row) for row in rows]
     for _ in range(most):
         padded = np.array([row + [0] * (longest - len(row)) for row in rows], "int32")  # later zeros change nothing
         logits = logits_of(padded).numpy()[range(len(rows)), [len(row) - 1 for row in rows]]  # (B, V)
         for row, begin, scores in zip(rows, begins, logits, strict=True):
-            if len(row) == begin or row[-1] != pairs.end_id:
+            if len(row) == begin or row[-1] != tokens.end_id:
                 p_next = np.exp((scores - scores.max()) / temperature)
                 row.append(rng.choice(len(p_next), p=nucleus(p_next / p_next.sum(), p)))
-    return [(pairs.decode(row[begin:]), row[-1] == pairs.end_id) for row, begin in zip(rows, begins, strict=True)]
+    return [(tokens.decode(row[begin:]), row[-1] == tokens.end_id) for row, begin in zip(rows, begins, strict=True)]
 
 
 # %%
@@ -477,20 +483,20 @@ plots.show(
 )
 
 # %% [markdown]
-# In three recorded seeds (at most 256 tokens; above 90), 40 to 54 % of the bodies that ended parse at temperature 0.7, and 77 to 87 % at temperature 0. But at temperature 0 fewer end: 39 to 67 of 96. What parses is not yet sensible: a real body uses 96 % of its parameters, even one of a single line 89 %; ours at 0.7 at most 4 % ([evidence](evidence/10.ipynb#temperature)).
+# In three recorded seeds (at most 256 tokens, so more bodies end), 40 to 54 % of the bodies that ended parse at temperature 0.7, and 77 to 87 % at temperature 0. But at temperature 0 fewer end: 39 to 67 of 96. What parses is not yet sensible: a real body uses 96 % of its parameters (`self` apart), even one of a single line 89 %; ours at 0.7 at most 4 % ([evidence](evidence/10.ipynb#temperature)).
 #
-# A model that has read more comes with the course: the same class after 1,960 steps, which have read 4.0 million tokens. Both write at most 48 tokens now:
+# A model that has read more comes with the course: the same class after 1,960 steps, which have read 4.0 million tokens. The same prompts, the same limit:
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 stored_pairs, longer = assistant.stored_writer()
-for name, each, tokens in (("640 steps", model, pairs), ("1,960 steps", longer, stored_pairs)):
-    answers = assistant.Writer(each, tokens)(prompts, temperature=0.7, p=0.9, seed=1)
-    accepted = [answer.prompt + answer.body for answer in answers if answer.ended and not fault(answer.prompt, answer.body)]
-    print(f"{name:11} ended: {sum(answer.ended for answer in answers):2} of {len(prompts)}, of these parse: {len(accepted):2}")
-print(f"\nThe longest that Python accepts, after 1,960 steps:\n\n{max(accepted, key=len, default='none')}")
+written_longer = write(prompts, temperature=0.7, p=0.9, logits_of=tf.function(longer), tokens=stored_pairs)
+good = [line + body for line, (body, ended) in zip(prompts, written_longer, strict=True) if ended and not fault(line, body)]
+print(f"1,960 steps: ended: {sum(ended for _, ended in written_longer)} of {len(prompts)}; of these parse: {len(good)}")
+print("lines of those that parse:", sorted(sum(bool(line.strip()) for line in text.split("\n")) - 1 for text in good))
+print(f"\nThe longest that Python accepts:\n\n{max(good, key=len, default='none')}")
 
 # %% [markdown]
-# Of the bodies that ended, 5 of 7 parse after 640 steps, and 9 of 9 after 1,960: counts without their lengths, which rank no model. What you read looks like code and does nothing that you would want. Take a larger model.
+# After 640 steps 16 bodies ended and 7 of them parsed; after 1,960 it is 15 and 10, and those that parse have at most three lines, where they had up to four. So few draws rank no model. What you read looks like code and does nothing that you would want. Take a larger model.
 #
 # **Report the share of samples that parse together with their lengths.**
 
@@ -504,23 +510,25 @@ print(f"\nThe longest that Python accepts, after 1,960 steps:\n\n{max(accepted, 
 # %%
 if is_here("smollm2"):
     smollm2 = load_published(lambda num_kv_heads, **sizes: PlainLanguageModel(**sizes), "smollm2")
-    real_logits = tf.function(lambda ids: smollm2(ids), input_signature=[tf.TensorSpec((None, None), tf.int32)])
     print(f"{smollm2.model.count_params():,} numbers in PlainLanguageModel, {len(smollm2.model.blocks)} blocks")
-    for text in ("The capital of France is", "def mean(values):\n    return"):
-        logits = real_logits([smollm2.tokens.encode(text)])[0, -1].numpy()
-        shares = np.exp(logits - logits.max()) / np.exp(logits - logits.max()).sum()
+    text = "The capital of France is"
+    ids = np.array([smollm2.tokens.encode(text)], "int32")
+    for base, epsilon in ((10_000, 1e-6), (100_000, 1e-5)):  # the constants of this page, and SmolLM2's
+        with constants(base=base, epsilon=epsilon):  # `rotated` and `PlainRMSNorm` read them
+            shares = ops.softmax(smollm2.model(ids))[0, -1].numpy()
         best = np.argsort(-shares)[:3]
-        print(repr(text), "→", ", ".join(f"{smollm2.tokens.decode([number])!r} {shares[number]:.2f}" for number in best))
+        print(f"base {base:,}, ε {epsilon}: {text} →", ", ".join(f"{smollm2.tokens.decode([number])!r} {shares[number]:.2f}" for number in best))
+    real_logits = tf.function(lambda ids: smollm2(ids), input_signature=[tf.TensorSpec((None, None), tf.int32)])  # with SmolLM2's
 else:
     smollm2 = None
     print('SmolLM2 is not here, so what it does is left out. To fetch 93 MB, once: data.published("smollm2")')
 
 # %% [markdown]
-# Not a line of the class was changed. Three constants are set from outside: the base of the rotary angles is 100,000 (lecture 5 has 10,000), the norm's ε is 10⁻⁵, and there is no $\sqrt{D}$ (the loader divides the table by it and multiplies the last norm's γ by it). SmolLM2's nine heads share three pairs of keys and values, so the loader stores each three times (147.8 million numbers, 134.5 million of them different). In [lab 10](../labs/10_language_model/10_language_model.ipynb) you build the sharing and the cache, and talk to your own class.
+# So **no line of the class** was changed. Outside it three things differ: sizes, numbers and constants. The base of the rotary angles is 100,000 (lecture 5 has 10,000) and the norm's ε is 10⁻⁵; the cell sets both (on so short a text they hardly matter, 0.75 against 0.77 for “Paris”). There is no $\sqrt{D}$, so the loader divides the table by it and multiplies the last norm's γ by it. And the nine heads share three pairs of keys and values, so the loader stores each three times (147.8 million numbers, 134.5 million of them different). In [lab 10](../labs/10_language_model/10_language_model.ipynb) you build the sharing and the cache, and talk to your own class.
 #
 # <details><summary>Numbers of four bits</summary>
 #
-# The file has 98 MB (packed 93), though 134.5 million numbers of four bytes would take 538 MB. Most matrices are stored as whole numbers from 0 to 15, 32 at a time, with a scale and a least value for each 32: five bits a number. The next cell reads one such block. Lecture 10b measures what that costs.
+# The file has 98 MB (packed 93), though 134.5 million numbers of four bytes would take 538 MB. The matrices of the blocks, 106.2 million numbers, are stored as whole numbers from 0 to 15, 32 at a time, with a scale and a least value of two bytes each: five bits a number, 66 MB. The table, 28.3 million numbers, has whole numbers of a byte and a scale for each 32: 8.5 bits a number, 30 MB. The rest is words and norms. The next cell reads a block of four bits.
 #
 # </details>
 
@@ -562,15 +570,16 @@ def continued(ids, most=40):
 
 
 if smollm2:
-    question = "What is the capital of France?"
+    question, beginning = "What is the capital of France?", "The capital of France is"
     names = {number: name for name, number in smollm2.tokens.special.items()}
-    for kind, ids in (("plain", smollm2.tokens.encode(question)), ("in the template", smollm2.tokens.chat(question))):
+    kinds = {"plain": smollm2.tokens.encode(question), "in the template": smollm2.tokens.chat(question), "plain, a beginning": smollm2.tokens.encode(beginning)}
+    for kind, ids in kinds.items():
         answer = continued(ids)[len(ids) :]
         shown = ["".join(names.get(number) or smollm2.tokens.decode([number]) for number in part) for part in (ids, answer)]
         print(f"— {kind}\n{shown[0]}\n→ {shown[1]}\n")
 
 # %% [markdown]
-# The **chat template** is a text with **special tokens**, which our tokenizer never makes of typed text (many do, and then a user can forge a turn): `<|im_start|>` and the speaker's name open a turn, `<|im_end|>` closes it. The model has learned that an answer follows after `assistant`, and that the answer ends with the end token, as your functions do. Chatting is predicting the next token of a play whose next line is the assistant's. Ask it something of your own in the next cell:
+# Without a template the question ends at once; the beginning of a sentence is continued, by *Paris* and then by nonsense. The **chat template** is a text with **special tokens**, which our tokenizer never makes of typed text (many do, and then a user can forge a turn): `<|im_start|>` and the speaker's name open a turn, `<|im_end|>` closes it. The model has learned that an answer follows after `assistant`, and that the answer ends with the end token, as your functions do. Chatting is predicting the next token of a play whose next line is the assistant's. Ask it something of your own in the next cell:
 
 # %%
 if smollm2:
@@ -579,7 +588,7 @@ if smollm2:
         print(f"{question}\n   {smollm2.tokens.decode(continued(templated, most=36)[len(templated) :])}\n")
 
 # %% [markdown]
-# The first answer names the right effect. The second has the form of an answer and counts wrong: 4, where it is 6. Nothing in the model asks whether a sentence is true. And as a writer of code? The measure of section 5, on twelve functions of held-out modules:
+# The first answer names the right effect. The second has the form of an answer and counts wrong: 4, where it is 6. Nothing in the model asks whether a sentence is true. And as a reader of code? Here are twelve held-out functions of 80 to 400 bytes, each read alone and without its end, for which SmolLM2 has no token. So these numbers compare with each other, not with those of section 5:
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 chosen = [test_texts[place] for place in np.random.default_rng(0).permutation(len(test_texts)) if 80 < len(test_texts[place]) < 400][:12]
@@ -600,59 +609,16 @@ if smollm2:
     print(f"SmolLM2            {bits_on(chosen, smollm2.tokens.encode, real_logits, 0):.2f} bits a byte")
 
 # %% [markdown]
-# SmolLM2 reads these functions best, though it was not trained on Python alone. It may have met them (see the box at the end).
+# SmolLM2 reads these twelve best, though it was not trained on Python alone. It may have met them (see the box at the end).
 #
-# **A model that others trained runs in the class that you wrote: it continues a text without a template, and it answers a question in one.**
+# **A model that others trained runs in the class that you wrote: it continues the beginning of a sentence, and answers a question in a template.**
 
 # %% [markdown]
 # <a id="copying"></a>
 #
 # ## 8 · Does it copy?
 #
-# A function with a parameter `zorvik` should use `zorvik`. Counts of the training text cannot do that with a name they have never met. A Transformer can, if it finds the last occurrence of the present token and repeats what followed. Test: put a made-up name into held-out functions. Does it cost less where it has already appeared twice?
-
-# %% jupyter={"source_hidden": true} tags=["drawing"]
-worth = recorded.load("library_counting")["results"]["names"]
-trainings = [run["checkpoints"] for run in results["longer"]["runs"] if run["steps"] == 7840]
-read = np.array([point["tokens"] for point in trainings[0]]) / 1e6
-figure, ax = plt.subplots(figsize=(6.4, 3.4))
-for line, kind, label in ((1, "third, new", "a name that is new there"), (0, "third", "a name that has appeared there twice before")):
-    cost = [[point["nats of a made-up name"][kind] for point in run] for run in trainings]
-    plots.measured_curve(read, np.array(cost), label=label, line=line, ax=ax)
-for kind, label in (("nats, equal tokens", "guessing its tokens"), ("nats, equal names", "knowing only how such names are made")):
-    ax.axhline(worth[kind], color=plots.LINES[5]["color"], linewidth=1)
-    ax.text(0.35, worth[kind] + 0.4, label, fontsize=9)
-ax.set(xlabel="million tokens read", ylabel="nats a made-up name", xscale="log", ylim=(10, 35))
-ax.set_xticks([0.1, 0.3, 1, 3, 10], ["0.1", "0.3", "1", "3", "10"])
-ax.minorticks_off()
-ax.legend(loc=(0.02, 0.2), fontsize=9)
-plots.show(
-    figure,
-    alt="""At first a name that your model has read twice is as dear as a new one; from four million tokens on they part, far above full use of the name. Nats of a made-up name in held-out functions over the tokens read,
-recorded, median and range of three seeds: both curves fall and rise together up to four million tokens; then the new name goes on to rise and the known one goes back. Both stay far above the line for knowing how such names are made.""",
-)
-
-
-# %% [markdown]
-# After our 640 steps the known name costs 25 nats, half a nat less than the new one. After 16 million tokens they cost 24 and 31: the new one has become dearer, the known one a little cheaper. Guessing costs 28, knowing how such names are made 12.5, and copying would cost nearly nothing. So the model uses what stood before, and is far from copying ([evidence](evidence/10.ipynb#copying)). Does the real one copy? Feed it 40 random tokens, then the same 40 again:
-
-# %% jupyter={"source_hidden": true} tags=["setup"]
-def copying(logits_of, size, begin, rows=4, period=40):
-    """Nats a token of random tokens, the first time and the second time."""
-    once = np.random.default_rng(0).integers(300, size, (rows, period))
-    ids = np.concatenate([np.full((rows, 1), begin), once, once], axis=1).astype("int32")
-    nats = np.concatenate([ops.sparse_categorical_crossentropy(row[:, 1:], logits_of(row[:, :-1]), from_logits=True) for row in ids[:, None]])
-    return nats[:, :period].mean(), nats[:, period + 1 :].mean()
-
-
-print("yours, 640 steps: first time {:.1f}, second time {:.1f} nats a token".format(*copying(model, len(pairs.pieces), pairs.end_id)))
-if smollm2:
-    print("SmolLM2:          first time {:.1f}, second time {:.1f} nats a token".format(*copying(real_logits, 49_152, 0)))
-
-# %% [markdown]
-# Random tokens cost SmolLM2 14.5 nats each, more than guessing (10.8), and 2.6 when they come again. Knowing only *which* 40 tokens come would cost $\ln 40 = 3.7$, copying nothing. So it copies in part: of the 3.7 nats that only the order can save, it saves 1.1. Yours pays 8.8 and then 8.9, where guessing costs $\ln 211 = 5.4$: it does not copy these, but they are no Python ([evidence](evidence/10.ipynb#copying)).
-#
-# What does copying need? Take small models of attention alone. Each row repeats a few random tokens, with a period of its own.
+# A function with a parameter `zorvik` should use `zorvik`. Counts of the training text cannot do that with a name they have never met. A Transformer can, if it finds the last occurrence of the present token and repeats what followed. What does that need? Take small models of attention alone. Each row repeats a few random tokens, with a period of its own.
 
 # %% [markdown]
 # **Predict.** One model has one block of attention, the other two, with four heads each. Which learns to copy?
@@ -704,7 +670,26 @@ plots.show(
 
 
 # %% [markdown]
-# The head of block 1 puts more than half of its weight on what followed the same token last time (equal weights: 0.04), as an **induction head** does (lecture 3; Olsson et al. 2022). Switch off one head of block 0: the more weight it had on the token before, the more the loss rises. In three seeds two blocks reach a small loss. One block does not, with eight heads or with three times the steps ([evidence](evidence/10.ipynb#two-blocks)). Above it ends at 2.59, while knowing the tokens without their order would cost 2.21; the reason in the answer does not explain that.
+# The head of block 1 puts more than half of its weight on what followed the same token last time (equal weights: 0.04), as an **induction head** does (lecture 3; Olsson et al. 2022). Switch off one head of block 0: the more weight it had on the token before, the more the loss rises. In three seeds two blocks reach a small loss. One block does not, with eight heads or with three times the steps ([evidence](evidence/10.ipynb#two-blocks)). Above it ends at 2.59, though knowing which tokens repeat, without their order, would already bring it to 2.21. Why it stays above, we do not know.
+#
+# And trained language models? Feed them 40 random tokens, then the same 40 again:
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+def copying(logits_of, size, begin, rows=4, period=40):
+    """Nats a token of random tokens, the first time and the second time."""
+    once = np.random.default_rng(0).integers(300, size, (rows, period))
+    ids = np.concatenate([np.full((rows, 1), begin), once, once], axis=1).astype("int32")
+    nats = np.concatenate([ops.sparse_categorical_crossentropy(row[:, 1:], logits_of(row[:, :-1]), from_logits=True) for row in ids[:, None]])
+    return nats[:, :period].mean(), nats[:, period + 1 :].mean()
+
+
+print("yours, 640 steps: first time {:.1f}, second time {:.1f} nats a token".format(*copying(model, len(pairs.pieces), pairs.end_id)))
+if smollm2:
+    print("SmolLM2:          first time {:.1f}, second time {:.1f} nats a token".format(*copying(real_logits, 49_152, 0)))
+
+
+# %% [markdown]
+# Random tokens cost SmolLM2 14.5 nats each, more than guessing (10.8), and 2.6 when they come again. Knowing only *which* 40 tokens come would cost $\ln 40 = 3.7$: it copies in part. Yours does not copy these, 8.8 and then 8.9; but they are no Python. With a made-up name in held-out functions models of the class begin to: after 16 million tokens the name costs 24 nats where it has appeared twice before, and 31 where it is new; after 640 steps 25 and half a nat more (three recorded seeds; guessing costs 28). Why the new name gets dearer is open ([evidence](evidence/10.ipynb#copying)).
 #
 # **Here one block does not learn to copy by content, and two blocks do; in a real model you find such heads ([lecture 3b](03b_reading_heads.ipynb)).**
 
@@ -771,7 +756,29 @@ if smollm2:
 #
 # ## 10 · Larger, or longer?
 #
-# With more computing, should the model grow, or the text? Hoffmann et al. (2022) concluded that both should grow equally, at about 20 tokens a parameter; SmolLM2 has read 15,000 a parameter, because a small model that has read much is cheap to *use*. Our own 31 trainings agree in the direction; how far each should grow, they do not tell ([evidence](evidence/10.ipynb#equal-operations)).
+# With more computing, should the model grow, or the text? The figure has 20 of our 31 recorded trainings, in four budgets of equal operations: a larger model in a budget reads less.
+
+# %% jupyter={"source_hidden": true} tags=["drawing"]
+figure, ax = plt.subplots(figsize=(6.4, 3.4))
+for line, budget in enumerate((4.4, 17.6, 70.4, 281.7)):  # trillion operations
+    some = sorted((run for run in recorded.load("library_scaling")["results"]["runs"] if abs(run["operations"] / budget / 1e12 - 1) < 0.01), key=lambda run: run["parameters"])
+    bits = []  # of three seeds, at the best of three rates
+    for run in some:
+        by_rate = [[lane["held-out bits a byte"] for lane in run["lanes"] if lane["rate"] == rate] for rate in (0.0015, 0.003, 0.006)]
+        bits.append(min(by_rate, key=np.mean))
+    plots.measured_curve([run["parameters"] for run in some], np.array(bits).T, label=f"{budget:.0f} trillion operations", line=line, ax=ax, xscale="log")
+    best = min(range(len(some)), key=lambda place: np.median(bits[place]))
+    print(f"{budget:5.1f} trillion operations, {len(some)} sizes: best {some[best]['parameters']:9,} parameters, {some[best]['tokens']:10,} tokens, {np.median(bits[best]):.2f} bits a byte")
+ax.set(xlabel="parameters", ylabel="bits a byte, held out")
+ax.legend()
+plots.show(
+    figure,
+    alt="""With more operations the best size grows. Bits a byte on held-out text over the parameters, logarithmic, a curve for each of four budgets of equal operations, recorded, median and range of three seeds at the best of three rates:
+each curve is lowest at a size between its ends, and from the smallest budget to the largest that size moves to the right.""",
+)
+
+# %% [markdown]
+# Hoffmann et al. (2022) concluded that both should grow equally, at about 20 tokens a parameter. From the first to the last budget, 64 times the operations, our best size grows tenfold and reads eight times as many tokens. Near its lowest point a curve is flat, so how far each should grow these trainings do not tell ([evidence](evidence/10.ipynb#equal-operations)). SmolLM2 has read 15,000 tokens a parameter: a small model that has read much is cheap to *use*.
 #
 # **With more operations, make the model larger and let it read more.**
 
@@ -828,7 +835,7 @@ print(f"loss on the token just read {unshifted.evaluate(rows[:, :-1], rows[:, :-
 #
 # <details><summary><b>What this page does not show</b></summary>
 #
-# * One library, one small model, one recipe. What parses is counted under three limits: 90 tokens in the page's run, 256 in the record, 48 for the longer training. At equal text counting is tuned better: four tokens (Witten–Bell) and six (Kneser–Ney) are the best of one to six on this held-out text; for the Transformer the rate 0.006 is better than 0.003.
+# * One library, one small model, one recipe. What parses is counted under two limits: 90 tokens in the page's run, 256 in the record. At equal text counting is tuned better: four tokens (Witten–Bell) and six (Kneser–Ney) are the best of one to six on this held-out text; for the Transformer the rate 0.006 is better than 0.003.
 # * SmolLM2 has probably read Python's library, held-out modules included, and docstrings with it. If it has, its bits and its nats flatter it, and so may the worth of order in section 9: a recited text is cheap only in its own order. The control is text written after its training; it was not run.
 # * Its numbers here are those of a file of four bits; the original is a little better.
 # * Twelve functions, 16 docstrings, a handful of questions: enough for what is printed beside them, for no ranking of models.

@@ -43,7 +43,13 @@ def scaling_law(page: Page, runs: list[dict]) -> None:
         max(passes),
         holds=[len(passes) == 3, max(passes) < min(fits[:, 2])],
     )
-    page.says("Our own {} trainings agree in the direction", len(runs))
+    near = [
+        budget
+        for budget in (4.4, 17.6, 70.4, 281.7)
+        for run in runs
+        if abs(run["operations"] / budget / 1e12 - 1) < 0.01
+    ]
+    page.says("The figure has {} of our {} recorded trainings, in four budgets", len(near), len(runs))
     page.says("its exponents move", holds=max(passes) < min(fits[:, 2]))
     largest = page.evidence("10").number("e10-r16", r"by their best rate: .*0\.006: (\d+)")
     also(page, "For {:.0f} of the {:.0f} the largest rate is the best", largest, len(runs))
@@ -97,6 +103,18 @@ def equal_operations(page: Page, runs: list[dict]) -> None:
         holds=grown[1:] == [10, 8],
     )
     page.says("With more operations, make the model larger and let it read more.", holds=min(grown) > 1)
+    page.says(
+        "From the first to the last budget, {} times the operations, our best size grows tenfold and reads eight times "
+        "as many tokens.",
+        grown[0],
+        holds=grown[1:] == [10, 8],
+    )
+    sizes = page.numbers("c10-scale-figure", r"best +([\d,]+) parameters")
+    page.says(
+        "each curve is lowest at a size between its ends, and from the smallest budget to the largest that size moves "
+        "to the right.",
+        holds=[sizes == sorted(sizes), sizes[0] < sizes[-1]],
+    )
     more = [plain[-1][what] / plain[0][what] for what in ("parameters", "tokens")]
     also(page, "has {:.0f} times the parameters of the best of the first and has read {:.0f} times the tokens", *more)
     assert [len(amounts) for amounts in a_parameter] == [1, 2, 1, 1]
