@@ -114,7 +114,7 @@ and pairs, and their weighted sum is the answer. Below: the review becomes ids, 
 # %% [markdown]
 # They meet in two worlds. The **sample** has 5,000 short reviews, which a grammar of ours wrote. In six of ten no single word tells the verdict: *the first film was moving, the
 # second was annoying. I am writing about the former.* Exchange the two adjectives, and the verdict turns round. **IMDB** has 50,000 real reviews,
-# positive (7 stars or more) or negative (4 or fewer), collected by Maas et al. (2011) with other films in the test half than in the training half. (One film is in both all the same; in the copy used here, which lacks 8 reviews, it has 2 for training and 19 for testing.)
+# positive (7 stars or more) or negative (4 or fewer), collected by Maas et al. (2011) with other films in the test half than in the training half. (One film is in both all the same. The copy used here lacks 8 reviews.)
 #
 # Three parts have three uses. Parameters are fitted to the *training* part. Choices are made on the *validation* part, a tenth of the
 # training half, drawn at random. The *test* part answers at the end (our search for the settings looked at it twice: see the box). A training review that occurs twice is kept once, and one that the test part has as well is left out.
@@ -595,8 +595,6 @@ plots.show(
 # %% [markdown]
 # On equal input counting leads by 2.2 points with pairs, and by 0.6 with single words. Below the line (20,179 training reviews, so the Transformer has a third number) the mean of word vectors, without block and positions, is at 0.8705. With this recipe the block and the positions add less than half a point to it, an LSTM in place of all three does so, too, and a convolution in place of the block is 1.5 points *below* it.
 #
-# A rule would have told you. F. Chollet (*Deep Learning with Python*) divides the number of samples by their mean length in words: below 1,500, count pairs of words; above, try a sequence model. IMDB has 22,300 reviews of 231 words, a ratio of 97. But the sample, with about 150, breaks the rule. So count, *and* shuffle.
-#
 # One thing that beats counting here is a network that has read other texts before: BERT-base, pre-trained further on such reviews, reaches 0.956 (Sun et al., 2019). That is lecture 7.
 #
 # **On our grammar, where order decides, this network is 21 points ahead of words and pairs; on film reviews, shuffling all words changes hardly any of its answers, and counting wins.**
@@ -663,7 +661,6 @@ print("mean of an empty review:", float(mean(np.ones((1, 4, 1), "float32"), mask
 #
 # * Why counting leads on equal input: between counted words and the mean of word vectors more than one part changes. (The ±0.004 of the figure is each model's own. All models answer the same reviews, so it does not judge a difference; [lecture 6b](06b_judging_a_classifier.ipynb) does.)
 # * What other recipes would do: all networks have the encoder's, and an LSTM or a convolution might gain from one of its own. The sample's baseline stops at pairs. Counting has C = 10 in both worlds. In each world this page trains one network, and another seed answers some reviews differently.
-# * Whether three seeds of each network would find a small gain of the block: it is 0.3 points here, and chance can do that.
 # * A test part that nobody has seen: the search for the settings looked at it twice. And different reviews of one film can be in training *and* validation; [lecture 6b](06b_judging_a_classifier.ipynb#three-splits) measures what that costs.
 #
 # </details>
@@ -689,7 +686,6 @@ print("mean of an empty review:", float(mean(np.ones((1, 4, 1), "float32"), mask
 # * S. Wang, C. Manning, *Baselines and bigrams: simple, good sentiment and topic classification*, ACL 2012.
 # * M. Iyyer et al., *Deep unordered composition rivals syntactic methods for text classification*, ACL 2015: hidden words, and the mean of word vectors.
 # * S. Hochreiter, J. Schmidhuber, *Long short-term memory*, Neural Computation 9, 1997.
-# * F. Chollet, *Deep Learning with Python*, Manning, chapter on text: the rule of 1,500.
 # * C. Sun et al., *How to fine-tune BERT for text classification?*, CCL 2019.
 #
 # <details><summary>If something looks wrong, runs slowly, or you want more</summary>
@@ -700,6 +696,6 @@ print("mean of an empty review:", float(mean(np.ones((1, 4, 1), "float32"), mask
 # **Slow machine:** shorter rows, for example of 100 words. **GPU:** a larger `batch_size`.
 #
 # **More:** the [Keras example](https://keras.io/examples/nlp/text_classification_with_transformer/); Google's [guide to text
-# classification](https://developers.google.com/machine-learning/guides/text-classification), with the experiments behind the rule. BigBird, Linformer and Performer avoid the T² scores of long texts.
+# classification](https://developers.google.com/machine-learning/guides/text-classification). BigBird, Linformer and Performer avoid the T² scores of long texts.
 #
 # </details>

@@ -173,7 +173,7 @@ print("position 1 with the mask:   ", softmax(scores + (1 - look_back) * -1e9, a
 #
 # <details><summary>Answer</summary>
 #
-# Without padding, the last row: nothing of it is blocked. In the other rows the blocked weights are missing from the sum. (The menu for padding treats two of these five tokens as padding.)
+# Without padding, the last row: nothing of it is blocked. In the other rows the blocked weights are missing from the sum.
 #
 # </details>
 
@@ -240,7 +240,7 @@ if published:
 #
 # <details><summary>With the next token closed, does the answer still leak?</summary>
 #
-# Yes, in two hops. Position $t$ may not look at $t + 1$. But in one block $t + 2$ looks at $t + 1$, and in a later one $t$ looks at $t + 2$. So a part of the 0.5 nats may be the answer, too. Only the triangle closes all paths.
+# Yes, in two hops. Position $t$ may not look at $t + 1$. But in one block $t + 2$ looks at $t + 1$, and in a later one $t$ looks at $t + 2$. So a part of the 0.5 nats may be the answer, too.
 #
 # </details>
 #
@@ -450,7 +450,7 @@ print("parameters:", f"{model.count_params():,}", "  loss above its floor, by ep
 
 
 # %% [markdown]
-# To write, begin with the start token. Take the most probable token, put it into the prefix, and go on: **greedy** decoding. The array `written` has its full length from the start, filled with start tokens; the look-ahead mask hides what is not yet written. (For short code each step makes the memory anew, though it never changes; you can make it once and keep it.)
+# To write, begin with the start token. Take the most probable token, put it into the prefix, and go on: **greedy** decoding. The array `written` has its full length from the start, filled with start tokens; the look-ahead mask hides what is not yet written. (Each step makes the memory anew, only to keep the code short.)
 
 # %%
 def write_greedily(model, source, start, length):
@@ -592,7 +592,7 @@ for seed, run in leaks.items():
 #
 # <details><summary>Answer</summary>
 #
-# **(c)** In 6 to 19 % and in 84 to 86 % of the dates; after a correct prefix it is more than 99 %. In the left map below, the next digit of the same year, month or day suffers most. (A mean over all seven places, 43 to 45 %, describes none of them.)
+# **(c)** In 6 to 19 % and in 84 to 86 % of the dates; after a correct prefix it is more than 99 %. In the left map below, the next digit of the same year, month or day suffers most.
 #
 # </details>
 

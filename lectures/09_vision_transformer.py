@@ -337,7 +337,7 @@ for name in ("vit", "convnet"):
     print(f"{name:37} {' '.join(f'{epoch:4}' for epoch in first):47} {' '.join(f'{share:.1%}' for share in tested)}")
 
 # %% [markdown]
-# At the end they are equal: each reads 98.8 % of the test digits, averaged over five runs. But the ConvNet is first above 97 % after 5 to 10 of the 80 epochs, the ViT after 22 to 39; it looks the same at two smaller learning rates ([evidence](evidence/09.ipynb#rates)). Why, these runs do not say; [lecture 9b](09b_many_images_and_video.ipynb) counts images instead of passes, on photographs, and has a control.
+# At the end they are equal: each reads 98.8 % of the test digits, averaged over five runs. But the ConvNet is first above 97 % after 5 to 10 of the 80 epochs, the ViT after 22 to 39; it looks the same at two smaller learning rates ([evidence](evidence/09.ipynb#rates)). Why, these runs do not say ([lecture 9b](09b_many_images_and_video.ipynb) counts images, with a control).
 #
 # **Both learn to read these digits; the ViT takes several times as many passes.**
 
@@ -641,7 +641,7 @@ if minilm:
     print("the nearest other   ", *(f"{cosine:.3f}" for cosine in other))
 
 # %% [markdown]
-# Each old caption has its own new one nearest: MiniLM knows that *3* and *three* go together. But *a handwritten one* is ahead by 0.006 only, the others by 0.041 or more. (Why eights, these numbers do not say.) And nine captions whose only varying word is a number hold nothing from which the look of a seven could be put together.
+# Each old caption has its own new one nearest: MiniLM knows that *3* and *three* go together. But *a handwritten one* is ahead by 0.006 only, the others by 0.041 or more. (Why eights, these numbers do not say.)
 #
 # CLIP itself, with no label of ImageNet, is as accurate there as a ResNet-50 trained on its 1.28 million labels (Radford et al., 2021, abstract). In KerasHub it is `keras_hub.models.CLIPBackbone.from_preset("clip_vit_base_patch32")`; its `vision_logits` are these cosines, scaled.
 #

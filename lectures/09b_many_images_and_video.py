@@ -213,7 +213,7 @@ print("of the lead over the ViT, scrambling takes", *(f"{share:.0%}" for share i
 
 
 # %% [markdown]
-# Read along the middle line. With 2,000 scrambled images the ConvNet has what it has with 500 whole ones. So at this size the order of the pixels (neighbours that belong together, shapes that look alike wherever they stand) is worth about four times as many images to it: one crossing, on one set. That is the answer to the question, and an upper bound. A scrambled ConvNet does not lack the assumption that neighbours belong together: for its images the assumption is *false*, and this may do harm of its own. By the means the scrambling takes 55 and 59 % of the lead over the ViT, with 500 and with 2,000 images; what makes the rest, this control does not say ([evidence](evidence/09.ipynb#built-in)).
+# Read along the middle line. With 2,000 scrambled images the ConvNet has what it has with 500 whole ones. So at this size the order of the pixels (neighbours that belong together, shapes that look alike wherever they stand) is worth about four times as many images to it: one crossing, on one set. That answers the question, with an upper bound. A scrambled ConvNet does not lack the assumption that neighbours belong together: for its images the assumption is *false*, and this may do harm of its own. By the means the scrambling takes 55 and 59 % of the lead over the ViT, with 500 and with 2,000 images; what makes the rest, this control does not say ([evidence](evidence/09.ipynb#built-in)).
 #
 # **Here, what the order of the pixels gives a ConvNet is worth at most about four times as many images, and about half of its lead.**
 
@@ -323,7 +323,7 @@ dots of the table enlarged in two dimensions lie far to the right of all others.
 #
 # Does the ViT overtake with still more images? After pre-training on 9 million images of JFT (Google's own unpublished set) a ViT-B/32 was far below a ResNet-50, and from 90 million on it was above it (Dosovitskiy et al., 2021, section 4.3, a linear classifier on a few labelled images).
 #
-# A recipe can stand in for images: with strong augmentation ImageNet alone takes a Base model at 384 pixels to 83.1 % (DeiT; Touvron et al., 2021), where the first paper has 77.9 % (table 5). Other recipes train without labels ([lecture 9](09_vision_transformer.ipynb#pre-trained)), for example by guessing masked patches, as BERT guesses words (MAE; He et al., 2022). And with equal computing NFNets, newer ConvNets, match ViTs (Smith et al., 2023; [tables](evidence/09.ipynb#published)).
+# A recipe can stand in for images: with strong augmentation ImageNet alone takes a Base model at 384 pixels to 83.1 % (DeiT; Touvron et al., 2021), where the first paper has 77.9 % (table 5). With equal computing NFNets, newer ConvNets, match ViTs (Smith et al., 2023; [tables](evidence/09.ipynb#published)).
 #
 # **Published: a ViT-B/32 is behind a ResNet-50 after 9 million images, and ahead of it after 90 million.**
 
@@ -587,7 +587,7 @@ print("correct:", cut.reshape(-1, 8)[0], " two frames of 2 × 2")
 # ## References
 #
 # * A. Dosovitskiy et al., *An image is worth 16x16 words*, ICLR 2021, arXiv:2010.11929: sections 3.2 and 4.3, table 5, appendix D.3. A. Arnab et al., *ViViT: a video Vision Transformer*, ICCV 2021. G. Bertasius, H. Wang, L. Torresani, *Is space-time attention all you need for video understanding?*, ICML 2021, arXiv:2102.05095 (TimeSformer).
-# * H. Touvron et al., *Training data-efficient image Transformers*, ICML 2021 (DeiT). K. He et al., *Masked autoencoders are scalable vision learners*, CVPR 2022 (MAE). S. L. Smith et al., *ConvNets match Vision Transformers at scale*, 2023, arXiv:2310.16764.
+# * H. Touvron et al., *Training data-efficient image Transformers*, ICML 2021 (DeiT). S. L. Smith et al., *ConvNets match Vision Transformers at scale*, 2023, arXiv:2310.16764.
 # * H. Xiao, K. Rasul, R. Vollgraf, *Fashion-MNIST*, 2017, arXiv:1708.07747. A. Krizhevsky, *Learning multiple layers of features from tiny images*, 2009.
 #
 # <details><summary>If something looks wrong, runs slowly, or you want more</summary>

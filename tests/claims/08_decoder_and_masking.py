@@ -205,11 +205,6 @@ def exposure(page: Page, leaks: dict) -> None:
         *(year.min(), year.max(), month.min(), month.max()),
         holds=len(shares) == 3,
     )
-    page.says(
-        "(A mean over all seven places, {:.0f} to {:.0f} %, describes none of them.)",
-        *(min(shares), max(shares)),
-        holds=(abs(shares.mean() - 100 * clean.mean(axis=0)) > 3).all(),
-    )
     before = np.array([run["mask"]["after a false digit"][7][1:8] for run in leaks.values()])  # the same seven digits
     page.says("after a correct prefix it is more than 99 %", holds=(before.mean(axis=1) > 0.99).all())
     repaired = 100 * corrupted.mean(axis=1)
