@@ -26,12 +26,12 @@
 #
 # **Afterwards you can**
 #
-# * choose the next token greedily or by chance, with a temperature, top-k or top-p, and say what some of these cost;
+# * choose the next token greedily or by chance, with a temperature, top-k or top-p, and say what some of these do to a text;
 # * search with a beam, and say what a search can and cannot promise;
-# * estimate how many tokens a second a model writes, from its bytes and the machine's;
-# * let a cheap draft go ahead, and get the same text in fewer calls.
+# * say at most how many tokens a second a model writes, from its bytes and the machine's;
+# * let a cheap draft go ahead, and get the same greedy text in fewer calls.
 #
-# **You need** [lecture 8](08_decoder_and_masking.ipynb). **Time:** about 70 minutes to read and predict (estimated, not measured); the code runs in about two minutes on two CPU
+# **You need** [lecture 8](08_decoder_and_masking.ipynb) ([3b](03b_reading_heads.ipynb) shows SmolLM2 from inside). **Time:** about 70 minutes to read and predict (estimated, not measured); the code runs in about two minutes on two CPU
 # cores. Letters: **n** texts at once, **T** or **t** tokens, **H** heads, **K** width of a head, **L** blocks, **G** heads with keys and values, **V** vocabulary.
 #
 # **This page needs a model that does not come with the course:** SmolLM2 (93 MB: `data.published("smollm2")` in a cell fetches it once; 0.6 GB of memory). Without it the live cells of sections 1, 2, 4 and 5 are left out: read their outputs before you run the page.
@@ -78,7 +78,7 @@ ways = study["ways"]
 #
 # ## 1 · Always the most probable token
 #
-# The model is **SmolLM2** (Hugging Face; 134.5 million numbers, 30 blocks; [lecture 3b](03b_reading_heads.ipynb) shows its class): a decoder without a source, with causal self-attention and no cross-attention. `model(ids, cache)` reads tokens and gives log p of what follows each; section 4 explains its cache. To write is a loop: read, choose, append. `go_on` never writes a special token, the end token included, so a text cannot end early.
+# The model is **SmolLM2** (Hugging Face; 134.5 million numbers, most of them rounded to 4 bits; 30 blocks), a chat model: a decoder without a source, with causal self-attention and no cross-attention. `model(ids, cache)` reads tokens and gives log p of what follows each; section 4 explains its cache. To write is a loop: read, choose, append. `go_on` never writes a special token, the end token included: no text ends early.
 
 # %%
 if is_here("smollm2"):
@@ -128,8 +128,9 @@ if model:
     print("mean probability of what it wrote, by 16 tokens:", chances.reshape(5, 16).mean(axis=1))
 
 # %% [markdown]
-# Each token is the most probable choice, and the text repeats one sentence. It loops, and in the loop the model is much surer of its tokens than at first: 0.86 to 0.87 instead of 0.43. Two things are against it here: it is a chat model outside its template, and it may not stop. (In the template, section 5, forty tokens on the blue sky give a draft that looks for repeats nothing to find.)
-#
+# Each token is the most probable choice, and the text repeats one sentence. It loops, and in the loop the model is much surer of its tokens than at first: 0.86 to 0.87 instead of 0.43. Three things are against it here: it is a chat model outside its template, it is not allowed to stop, and its numbers are rounded.
+
+# %% [markdown]
 # It is no accident of this sentence. The record begins ten film reviews with their reviewers' first 32 tokens and lets the model write 128 more, beside what the people wrote:
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
@@ -153,7 +154,7 @@ plots.show(
 
 
 # %% [markdown]
-# Nine of the ten texts loop: their last 16 tokens have occurred before. 70 % of their 4-grams, strings of four tokens, have been there before; in what people wrote it is 0.5 %. The words of people cost the model 3.9 nats a token on average, 3.9 at first and 3.5 in the end. The tokens of its greedy texts cost 1.3 at first and 0.1 in the end. (Holtzman et al., 2020, found the same with a larger model.)
+# Nine of the ten greedy texts loop: their last 16 tokens have occurred before (the table of section 2). A token of probability p costs $-\ln p$ nats. The words of people cost the model 3.9 nats a token on average, 3.9 at first and 3.5 in the end. The tokens of its greedy texts cost 1.3 at first and 0.1 in the end. (Holtzman et al., 2020, found the same with a larger model.)
 #
 # **Outside its template, and forbidden to stop, this model loops when it takes the most probable token every time: people keep surprising it, and it soon stops surprising itself.**
 
@@ -169,7 +170,7 @@ plots.show(
 # * **top-k**: draw from the k most probable tokens (Fan et al., 2018);
 # * **top-p**, or nucleus sampling: draw from the fewest tokens whose probabilities add up to p or more (Holtzman et al., 2020).
 #
-# The temperature comes first and changes logits. A cut then sets probabilities to 0, and the rest is divided by its sum. (Here tokens that tie at the cut all stay; in lab 8b only the lower ids.)
+# The temperature comes first and changes logits. A cut then sets probabilities to 0, and the rest is divided by its sum. (If several tokens tie at the cut, this code keeps them all; lab 8b keeps those with the lower ids.)
 
 # %%
 def reshaped(log_p, temperature=1.0, top_k=None, top_p=None):
@@ -208,7 +209,7 @@ if model:
         print(settings or "temperature 1, all tokens", "\n    …" + text.replace("\n", " "))
 
 # %% [markdown]
-# Each text is one draw with one seed. At temperature 1.5 it is word salad; one draw does not tell the other two apart. What must differ is the tail: tens of thousands of tokens, each nearly impossible, together not. Top-p cuts it.
+# Each text is one draw with one seed. At temperature 1.5 it is word salad; one draw does not tell the other two apart. What must differ is the tail: tens of thousands of tokens, each nearly impossible, together not. Top-k and top-p cut it.
 
 # %% [markdown]
 # **Predict.** How many tokens does top-p with p = 0.9 leave to draw from? Compare two places: in a sentence that we made up, and in the loop of section 1.
@@ -246,7 +247,7 @@ if model:
     )
 
 # %% [markdown]
-# Top-k keeps k everywhere; top-p keeps what the model thinks possible *here*. What some ways cost, over the ten reviews of the record (top-k, and the temperatures below 1 that many systems use, are not in it):
+# Top-k keeps k everywhere; top-p keeps what the model thinks possible *here*. Four of the ways, over the ten reviews of the record (no row for top-k, nor for a temperature below 1):
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 print("                  nats a token   strings of four seen before         loop   words in no other review")
@@ -257,7 +258,7 @@ for name in ("people", "greedy", "top-p, p = 0.9", "temperature 1", "temperature
     )
 
 # %% [markdown]
-# At temperature 1 the model pays on average its own uncertainty, 3.7 nats a token; that people cost it nearly the same, 3.9, says that its uncertainty is about right, not that its text is good. One word in twenty is in none of the 25,000 other reviews; with people it is one in two hundred. Top-p 0.9 more than halves that, and does not loop; with 2.7 nats it is further from people than temperature 1. At temperature 1.5 it is one word in three.
+# Nats measure surprise: 3.7 nats a token is like choosing each time among $e^{3.7}\approx 40$ equally likely tokens. So unsure is the model of its own text at temperature 1. What people wrote surprises it nearly as much, 3.9 nats; that says nothing of how good a text is. At temperature 1 one word in twenty is in none of the 25,000 other reviews; with people it is one in two hundred. Top-p 0.9 more than halves the one in twenty, and does not loop; with 2.7 nats it is further from people than temperature 1. At temperature 1.5 one word in three is unknown.
 #
 # **Greedy repeats, and temperature 1.5 is word salad; in nats temperature 1 is nearest to people, and top-p writes fewer unknown words.**
 
@@ -406,18 +407,18 @@ plots.show(
 
 
 # %% [markdown]
-# That is the answer to the second question, for this model. Nothing can be more probable than “a man .”; the finding is the gap: 4.6 nats to the best of 300 drawn captions, 32 to their mean. The drawn captions are the control: they come from the model itself, so the gap is not just the model misjudging people. (Why does it win? *Per token* it has −2.2, which is more than the −3.2 of a drawn caption. The captions that a search finds have more still, greedy −1.2 and the beam of 64 −1.0, so against these it wins by its length alone.)
+# That is the answer to the second question, for this model. Nothing can be more probable than “a man .”; the finding is the gap: 4.6 nats to the best of 300 drawn captions, 32 to their mean. The drawn captions are the control: they come from the model itself, so the gap is not just the model misjudging people. (Why does it win? *Per token* it has −2.2, which is more than the −3.2 of a drawn caption. The captions that a beam finds have more still, greedy −1.2 and the beam of 64 −1.0, so against these “a man .” wins by its length alone.)
 #
-# How can the most probable caption be so rare? Its probability is $e^{-8.77}$: it is drawn once in 6,400 captions. A typical caption has about $e^{-40}$, but there are so many of them that together they get nearly all of the probability. Translation models show the same: the exact best translation is the *empty* one for more than half of a test set (Stahlberg and Byrne, 2019). A wider search writes a shorter caption: a beam of 4 writes 13 tokens, one of 64 writes 10, and the exact search 4; translation systems therefore divide log p by a length penalty ([evidence](evidence/08.ipynb#length-penalty)).
+# How can the most probable caption be so rare? Its probability is $e^{-8.77}$: it is drawn once in 6,400 captions. A typical caption, one such as the model draws, has about $e^{-40}$, but there are so many of them that together they get nearly all of the probability. Translation models show the same: the exact best translation is the *empty* one for more than half of a test set (Stahlberg and Byrne, 2019). A wider search writes a shorter caption: a beam of 4 writes 13 tokens with the end token, one of 64 writes 10, and the exact search 4; translation systems therefore divide log p by a length penalty ([evidence](evidence/08.ipynb#length-penalty)).
 #
-# **The most probable sentence is not a typical one: to see typical sentences, draw.**
+# **The most probable sentence of this model is not a typical one: to see typical sentences, draw.**
 
 # %% [markdown]
 # <a id="cache"></a>
 #
 # ## 4 · What a token costs
 #
-# How fast a model writes follows a law of accelerators: what counts is how many bytes move. This core shows only half of it.
+# To write one token, the processor has to fetch every number of the model from memory. So the bytes set a bound: no model writes faster than its numbers can be fetched. How far above the bound the true time lies, you measure.
 #
 # With the look-ahead mask of lecture 8 no later token changes the keys and values of an earlier one. So a model keeps them, in the **key–value cache**. Each step makes one query, one new key and one new value in every block, and
 # attends to what is stored. Queries are not kept, because each is used only once.
@@ -428,12 +429,12 @@ plots.show(
 # **Predict.** A prompt has 256 tokens. How long does reading all of it take, measured in the time of writing *one* token with the cache?
 #
 # - (a) about as long: it is one call
-# - (b) 10 to 80 times as long
+# - (b) 10 to 50 times as long
 # - (c) 256 times as long
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** It takes 23 times as long, and not 256 times. To write a token, the processor fetches all 134.5 million numbers from memory and uses each of them once. In the prefill it fetches them once and uses each 256 times.
+# **(b)** It takes 23 times as long. The numbers are fetched once for all 256 tokens, but the arithmetic has to be done for each: so it is more than once, and less than 256 times.
 #
 # </details>
 
@@ -465,7 +466,7 @@ if model:
     )
 
 # %% [markdown]
-# It reads 190 tokens a second and writes 17; without the cache it would write 0.7. (Our class also computes the 49,152 log-probabilities after all 256 tokens, of which only the last row is needed. So the 23 times as long and the 0.7 are partly its doing.) To fetch all numbers once and only add them up takes 28 ms, so about half of a token's 59 ms goes into moving numbers. On an accelerator, whose arithmetic is much faster still than its memory, it should be nearly all (not measured here): decoding is **bound by memory** ([lecture 2b](02b_what_attention_costs.ipynb) has the roofline).
+# A token that is read with 255 others costs 5 ms, a token that is written 59 ms. To fetch all numbers once and only add them up takes 28 ms: that is the bound, and here a token takes about twice as long. Without the cache it would take all 1.35 s. (Our class also computes 49,152 log-probabilities after each of the 256 tokens, where one row is enough; that makes the reading slower.) Where arithmetic is much faster than memory, as on a GPU, the bound is nearer, and decoding is called **bound by memory** ([lecture 2b](02b_what_attention_costs.ipynb) has the roofline).
 
 # %% [markdown]
 # **By hand.** A model has 70 billion parameters of two bytes. It runs on accelerators that together fetch 6.7 terabytes a second. How many tokens a second can it write for one reader, at most? And what if 16 readers ask at the same time?
@@ -485,7 +486,7 @@ if model:
     print(f"nine tokens of one text in one call: {1000 * seconds(model, [[28] * 9], cache, times=5):.0f} ms")
 
 # %% [markdown]
-# That is **batching**: servers collect the texts of many readers, and add a new one whenever another has ended. Eight texts in one call write 43 tokens a second, one writes 17. Sixteen write no more, but that is no law: NumPy multiplies an array (16, 1, D) as 16 separate products, and so goes through a matrix 16 times. An accelerator can do about 300 operations for each byte that it fetches; a text needs two operations a number, and a number has two bytes: so its knee lies at about 300 texts. What then limits it is the cache, which every text has for itself. For one text of t tokens it holds this many numbers:
+# That is **batching**: servers collect the texts of many readers, and add a new one whenever another has ended. Eight texts in one call write 43 tokens a second, one writes 17: the numbers are fetched for all of them, the arithmetic is not shared. Nor is the cache, which every text has for itself. For one text of t tokens it holds this many numbers:
 #
 # $$2 \cdot L \cdot G \cdot K \cdot t$$
 #
@@ -515,7 +516,7 @@ for groups in (64, 8, 1):  # G
 #
 # ## 5 · Let a draft go ahead
 #
-# Where memory is the limit, a call reads nine tokens in about the time of one. So let something cheap guess the next eight. The model reads them all in one call, and in the same call says what *it* would have written after each. Keep the guesses up to the first that differs, and the model's own token there. The text is the model's, token by token; only the calls are fewer. This is **speculative decoding** (Leviathan et al., 2023; Chen et al., 2023).
+# Where memory is the limit, a call that reads nine tokens fetches the numbers once, as a call for one does. So let something cheap guess the next eight. The model reads them all in one call, and in the same call says what *it* would have written after each. Keep the guesses up to the first that differs, and the model's own token there. The text is the model's, token by token; only the calls are fewer. This is **speculative decoding** (Leviathan et al., 2023; Chen et al., 2023).
 #
 # The draft is usually a smaller model with the same tokens. This SmolLM2 is the smallest of its family, so take the cheapest draft there is: look up what followed the last two tokens the last time they stood in the text (*prompt lookup*; Saxena, 2023).
 
@@ -574,9 +575,13 @@ if model:
         )
 
 # %% [markdown]
-# The text is the same each time. In the record the greedy texts after ten reviews, 128 tokens each, need 21 to 112 calls. Whether fewer calls are less *time* depends on the machine: on this core nine tokens in a call cost 162 ms and one 59, so only the caption gains, 1.4 s instead of 2.4.
+# The text is the same each time, and that is what this section shows. Fewer calls are less *time* only where a longer call costs little more: on this core nine tokens in a call cost 162 ms and one 59, so only the caption gains, 1.4 s instead of 2.4.
 #
-# And if the text is drawn, not greedy? Then a guess is accepted by chance, in a way that leaves the distribution of the text exactly the model's. How often it is accepted, and why that suffices, you derive in lab 8b.
+# And if the text is drawn, not greedy? The draft draws its guess x from its distribution q, and the model, whose distribution is p, accepts it with the probability
+#
+# $$\min\big(1,\;p(x)/q(x)\big)$$
+#
+# If it refuses, it draws once more, from what p still lacks. The token that comes out has exactly the distribution p, whatever q is. How often a guess is accepted, and from what the model draws after a refusal, you derive in lab 8b.
 #
 # **A draft changes the number of calls and, in greedy decoding, not the text; it pays where the next tokens are easy to guess.**
 
@@ -627,7 +632,7 @@ print("always position 0:", text_of(write(wrong, 1, greedy)[0][0]))
 #
 # <details><summary><b>What this page does not show</b></summary>
 #
-# * One small model with 4 bits a number, one beginning live and ten in the record, one draw of each. What larger models do was not measured.
+# * One small model with rounded numbers, one beginning live and ten in the record, one draw of each. What larger models do was not measured.
 # * Nats, strings and unknown words say how familiar a text is, not how good. No person judged a text.
 # * The speeds are processor seconds of one core in NumPy, with 4 bytes a number. The exact search is exact for the rounded weights of one caption model (one seed, two epochs).
 # * A draft that is a network was not measured: no smaller model with these tokens is at hand.
@@ -639,9 +644,9 @@ print("always position 0:", text_of(write(wrong, 1, greedy)[0][0]))
 # | piece | remember |
 # |---|---|
 # | greedy | one text; it loops here, outside the template and with no right to stop |
-# | temperature, top-k, top-p | 1.5 gives word salad; top-p keeps as many tokens as the model thinks possible |
-# | beam, exact search | only the exact search is sure to find the most probable sentence, which is “a man .” |
-# | prefill, decode | many tokens in a call, or one; decoding moves all numbers for each token |
+# | temperature, top-k, top-p | 1.5 gives word salad; top-k keeps k tokens, top-p as many as the model thinks possible |
+# | beam, exact search | only the exact search is sure to find the most probable sentence; for the caption model that is “a man .” |
+# | prefill, decode | many tokens in a call, or one; to decode fetches all numbers for each token |
 # | cache | 2 · L · G · K numbers a token; GQA makes G smaller than H |
 # | draft | the same greedy text in fewer calls |
 #
