@@ -77,6 +77,7 @@ def crops(photo, count, rng, side=48):
     corners = zip(rng.integers(0, 214 - side, count), rng.integers(0, 150 - side, count), strict=True)
     return np.stack([photo[y : y + side, x : x + side] for y, x in corners])
 
+
 # %% [markdown]
 # <a id="cam"></a>
 #
@@ -147,10 +148,11 @@ plots.show(
 square and nearly dark elsewhere; and with the map of class china, bright in the sky and dark in the square.""",
 )
 
+
 # %% [markdown]
-# The map shows what speaks for the class *in this network*, which has learned to tell two photographs apart, and their colours may be enough for that: a faint part of the map of *flower* lies on dark trees at the lower right.
+# The map shows what speaks for the class *in this network*, which has learned to tell two photographs apart, and their colours may be enough for that (and of two logits the softmax sees only the difference, which no map here shows): a faint part of the map of *flower* lies on dark trees at the lower right.
 #
-# **A class activation map is the logit before its average: it shows where the evidence for one class lies; with two classes, only the difference of their maps moves the softmax.**
+# **A class activation map is the logit before its average: it shows where the evidence for one class lies.**
 
 # %% [markdown]
 # <a id="grad-cam"></a>
@@ -169,6 +171,7 @@ def gradient_map(insides, images, name, classes, start=tf.identity):
     weights = tf.reduce_mean(tape.gradient(score, features), axis=(1, 2), keepdims=True)  # (N, 1, 1, C)
     return tf.nn.relu(tf.reduce_sum(features * weights, axis=-1)).numpy()  # (N, h, w)
 
+
 # %% [markdown]
 # **Predict.** The network of section 1 does end in an average and a dense layer. How do CAM and Grad-CAM differ for it?
 #
@@ -181,6 +184,7 @@ def gradient_map(insides, images, name, classes, start=tf.identity):
 # %%
 again = gradient_map(insides, scene[None], "features", [1])[0]  # (26, 40), the third network
 print("CAM / Grad-CAM where neither is zero:", np.unique(np.round(maps[2][..., 1][again > 1e-6] / again[again > 1e-6])))
+
 
 # %% [markdown]
 # **Grad-CAM needs only a gradient: it draws a map for every layer of features and for every class.**
@@ -205,6 +209,7 @@ def plain_spatial_attention(f, g, filters=32):
     a = layers.Reshape((h, w, 1))(layers.Softmax()(layers.Flatten()(score)))  # one softmax over all h·w positions
     return ops.sum(a * f, axis=(1, 2)), a
 
+
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 figure, ax = diagrams.canvas(10, 3.6)
 image_box = diagrams.box(ax, 0.7, 2.9, "image", width=1.1, detail="24,24,1")
@@ -228,7 +233,7 @@ and F2, both guided by g. The weighted sums of F1 and F2 and the average of g go
 )
 
 # %% [markdown]
-# To judge a map we need the truth. So we make images whose truth is known: a real handwritten digit of 8 × 8 pixels (scikit-learn) at a random position of a 24 × 24 image, among eight scraps of other digits. The label is the whole digit, and **nobody tells the network its position**. A map that knows nothing puts 64/576 = 11 % of itself into the digit's box. This share of the area is a weak control. A map that follows only the ink would put more there, by one reader's count about a third; that stronger control was not run here.
+# To judge a map we need the truth. So we make images whose truth is known: a real handwritten digit of 8 × 8 pixels (scikit-learn) at a random position of a 24 × 24 image, among eight scraps of other digits. The label is the whole digit, and **nobody tells the network its position**. A map that knows nothing puts 64/576 = 11 % of itself into the digit's box. This share of the area is a weak control: a map that follows only the ink would put more there.
 
 # %%
 training, testing, test_pool = digit_scenes.split()
@@ -248,7 +253,7 @@ for seed in range(3):
 # %% [markdown]
 # The network was told “there is a seven in this picture”, and it found out *where*. Do the modules also help it to answer? These runs do not say: the accuracy of one seed moves by more than ten points with the number of processor cores that train it ([evidence](evidence/01.ipynb#digit-maps)).
 #
-# Map A2 need not find the digit: with seed 2 it has 11 % in the box, like a map that knows nothing.
+# Map A2 need not find the digit: with seed 2 it has 11 % in the box, like a map that knows nothing. And Grad-CAM at g, the last convolutional features, where its authors draw it, is near chance: 14, 12 and 11 %. Its 3 × 3 cells are coarse, but a 3 × 3 map that knows the position puts 48 % there ([evidence](evidence/01.ipynb#digit-maps)).
 #
 # **Trained on classes alone, the network learns where the digit is: A1 puts 89 to 98 % of itself there.**
 
@@ -279,6 +284,7 @@ plots.show(
 and Grad-CAM at F1 and at g, all of seed 2. A1 is a small spot in the frame; A2 is nearly even, and so dark. Grad-CAM at F1 lies on strokes in several positions; at g it covers large squares. All maps have one scale, in multiples of an equal weight.""",
 )
 
+
 # %% [markdown]
 # A map that claims “this matters” makes a prediction: delete what it marks, and the answer goes wrong. Set to zero the 8 × 8 window of the image that holds most of the map, and let the same network read again. Two more windows tell what to expect: a *random* one of the same size, and the *digit's own box*.
 
@@ -305,7 +311,7 @@ for name in ("A1", "a random window"):
     print("correct after Grad-CAM F1, minus after {}: {:+.1f} points ({:+.1f} to {:+.1f})".format(name, *(100 * x for x in found)))
 
 # %% [markdown]
-# Without A1's window 13, 15 and 13 % of the answers are still correct, without Grad-CAM's 15, 14 and 23 %, and guessing would give 10. The difference is 3.7 points, and its interval includes zero (−0.9 to +9.8). About the *digit* both maps are right. The test also finds maps that mark little: the window of A2 of seed 2 costs no more than a random one, although A2 *is* a part of the network.
+# Without A1's window 13, 15 and 13 % of the answers are still correct, without Grad-CAM's 15, 14 and 23 %, and guessing would give 10. The difference is 3.7 points, and its interval includes zero (−0.9 to +9.8). So both windows lie on the digit; any window there costs the answer. The test also finds maps that mark little: the window of A2 of seed 2 costs no more than a random one, although A2 *is* a part of the network. Nor does Grad-CAM at g mark much: 60, 71 and 73 % without its window, 71, 74 and 74 % without a random one.
 #
 # But each map's densest window mostly lies on the digit. The half of Grad-CAM that lies elsewhere has not been touched yet.
 
@@ -333,7 +339,7 @@ only = [np.mean(run[0].predict(testing.images * box[..., None], verbose=0).argma
 print(f"{'with nothing but the digit':30}", " ".join(f"{share:4.0%}" for share in only), "correct")
 
 # %% [markdown]
-# So the half of Grad-CAM that lies elsewhere marks nothing that the network needs. On the contrary: with *nothing but* the digit 93, 97 and 93 % are correct, more than with everything there. The scraps disturb it; the map lit them up, and for the answer they were noise.
+# So the half of Grad-CAM that lies elsewhere marks nothing that these answers need. On the contrary: with *nothing but* the digit 93, 97 and 93 % are correct, more than with everything there. The scraps disturb it; the map lit them up, and for the answer they were noise.
 #
 # Grad-CAM can do what A1 cannot: answer for a class of your choice. Here are images with *two* digits, a kind that the network never saw in training:
 
@@ -358,7 +364,7 @@ for name, heat in asked.items():
 #
 # The test of this section deletes pixels and counts correct answers, so it says nothing directly about features or about the size of a logit. Neither map is an explanation by itself. Adebayo et al. (2018) found post-hoc maps that hardly change when the weights are replaced by random ones (Grad-CAM passed). Jain and Wallace (2019) found other attention weights with the same predictions; Wiegreffe and Pinter (2019) answer that the verdict depends on what you call an explanation.
 #
-# **Judged by deletion, both maps are right about the digit; what Grad-CAM marks elsewhere this network does not need.**
+# **Judged by deletion, A1 and Grad-CAM at F1 are right about the digit, and Grad-CAM at g marks little; what Grad-CAM at F1 marks elsewhere these answers do not need.**
 
 # %% [markdown]
 # <a id="captions"></a>
@@ -403,7 +409,7 @@ attention below. The soft caption is correct. The hard one names a zero (in anot
 # %% [markdown]
 # A map that knows nothing would put 11 % on the named digit. Hard attention puts more of its weight on the digit that is named (96, 95 and 98 %) than soft attention (91, 90 and 90 %), and yet it writes fewer captions without an error: 71 to 74 % against 87 to 91 %. So a larger share on the digit does not make a better caption.
 #
-# Look also at the words that name *nothing*. Before the second “a” soft attention puts 0.81 of its weight on a cell at the upper edge, before “[END]” 0.98; the cell is empty, and in all three scenes on record it is the same one. The weights must sum to 1, so here what is not needed is parked. But not every training does this: of all the weights at words that name no digit, .47, .79 and .42 lie on one of the two digits (seeds 1 to 3, correct captions; equal weights: .22). Seed 2 mostly does not park. Lecture 5 meets the same habit in language models, as *attention sinks*.
+# Look also at the words that name *nothing*. Before the second “a” and before “[END]” soft attention puts most of its weight on one empty cell at the upper edge. The weights must sum to 1, so here what is not needed is parked. Lecture 5 meets the same habit in language models, as *attention sinks*.
 #
 # **Soft attention learned where to look without being told a position; hard attention, trained on samples only, did so with one seed of three.**
 
@@ -458,7 +464,7 @@ for name, start in {"logit": tf.identity, "probability": tf.nn.softmax}.items():
 # <details><summary><b>What this page does not show</b></summary>
 #
 # * One task with small artificial scenes, three networks. Accuracies of single seeds depend on the machine.
-# * The deletion takes away one window of 8 × 8 pixels. Whether several windows elsewhere cost something together was not tested.
+# * The deletion takes away one window of 8 × 8 pixels.
 # * A network that was trained among scraps reads images without them here; both kinds of deleted images are new to it.
 # * In section 5 “hard” used the weighted mean in half of the scenes of a batch, as in the paper; “draws only” never did. Longer training was not tried ([evidence](evidence/01.ipynb#visual-attention)).
 #
