@@ -402,7 +402,7 @@ for row, (kind, line) in zip(grid, lines.items(), strict=True):
 figure.colorbar(shown, ax=grid, label="weight, one scale for all", fraction=0.02)
 plots.show(
     figure,
-    alt="""Before a digit is named, the weights move to it. One framed scene of two digits, repeated for each word of its caption, with the weights before that word, all on one scale from 0 to 1: soft attention above, hard
+    alt="""Before a digit is named, soft attention's weights move to it. One framed scene of two digits, repeated for each word of its caption, with the weights before that word, all on one scale from 0 to 1: soft attention above, hard
 attention below. The soft caption is correct. The hard one names a zero (in another colour) where the nine is, and before that word its weight lies between the digits.""",
 )
 
