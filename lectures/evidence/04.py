@@ -115,7 +115,7 @@ for part, blocks in (("cosine", (1, 2, 12)), ("size", (1, 2, 12)), ("query", (0,
     print(f"neither, {part:6}", *(f"{value:.2g}" for value in values), f"  after {blocks} blocks" if part != "query" else "  gradient in blocks 0, 2, 4")
 
 # %% [markdown]
-# With norms and without residual connections the gradient of W_q at block 11 is smaller than float32 can show: from block 4 on it
+# With norms and without residual connections the gradient of W_q at block 11 (here they are counted from 0) is smaller than float32 can show: from block 4 on it
 # is the rounding of the tokens that is measured. In float64 the tokens are other ones (a seed draws others), and by block 4
 # the gradient is five to eight powers of ten smaller.
 #

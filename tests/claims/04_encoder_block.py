@@ -61,38 +61,45 @@ def without_residual(page, parts) -> None:
     two, twelve = (parts[f"no residual, {depth} blocks"]["0.003"]["correct"] for depth in (2, 12))
     whole = parts["whole, 2 blocks"]["0.003"]["correct"]
     page.says(
-        "Two blocks still learn without the sums, though less well.", holds=[min(two) > 0.8, max(two) < min(whole)]
+        "Two blocks still learn without the sums, though less well:", holds=[min(two) > 0.8, max(two) < min(whole)]
     )
     slow = parts["no residual, 12 blocks"]["0.001"]["correct"]
     page.says(
         "Twelve learn nothing at this rate and hardly anything at 0.001 ({:.0f} to {:.0f} %)",
         100 * min(slow), 100 * max(slow), holds=max(twelve) < 0.13,
     )  # fmt: skip
-    page.given("guessing gives 10 %", because="one digit of ten")
+    page.given("Guessing gives 10 %", because="one digit of ten")
     position = page.number("parts", r"digit of each position: (\d+)%")
     page.says(
         "whoever knows only the position, not the digits, gets {:.0f} %", position, holds=max(twelve) * 100 < position
     )
     rows = np.array(page.numbers("gradients", r"(?:tokens|numbers|W_[qv]) +(\S+) +(\S+) +(\S+) +(\S+) +(\S+)"))
-    cosine, size, query, value = rows.reshape(3, 4, 5).swapaxes(0, 1)  # stacks by blocks 0, 1, 2, 4, 11
+    cosine, size, query, value = rows.reshape(3, 4, 5).swapaxes(0, 1)  # stacks by blocks 1, 2, 3, 5, 12
+    largest = page.numbers("gradients", r"largest weight +(\S+) +(\S+) +(\S+)")[:3]
+    page.says(
+        "the largest of a row is {:.3f} on average, equal weights have 0.125.", largest[1],
+        holds=[largest[0] > 0.3, largest[2] == 0.125],
+    )  # fmt: skip
     page.says("The gradient of $W_v$ has about the same size in all blocks.", holds=max(value[0]) < 2 * min(value[0]))
     page.says(
-        "That of $W_q$ is {:.0f} in float32 from block {:d} on.", query[0, 3], 4,
-        holds=[query[0, 2] > 0, query[0, 3] == query[0, 4] == 0],
+        "That of $W_q$ is {:.0f} from the fifth block on, but for the rounding of float32.", query[0, 3],
+        holds=[query[0, 2] > 1e-8, query[0, 3:].max() < 1e-9],
     )  # fmt: skip
     page.says(
         "After two blocks the mean cosine of two tokens is {:.0f}: eight tokens, one vector.", cosine[0, 1],
         holds=[cosine[0, 0] < 0.7, cosine[0, 1] == 1],
     )  # fmt: skip
-    page.says("the cosine after two fresh blocks is {:.2f}.", cosine[1, 1])
-    page.says("down to 0 in block 4, as far as float32 can tell", holds=query[0, 3] == 0)
+    page.says("at depth two a start with the cosine {:.2f} does not forbid learning.", cosine[1, 1])
+    page.says("from block 5 on only rounding errors are left.", holds=query[0, 3] < 1e-9)
     page.says("the numbers shrink to {:.3f} in twelve blocks", size[0, 4], holds=size[0, 0] > 100 * size[0, 4])
     page.says(
         "It reaches 1 after two blocks in the stack of the question and after three with norms", holds=[
             cosine[0, 1] == 1, cosine[1, 1] < 0.995 <= cosine[1, 2]
         ],
     )  # fmt: skip
-    page.says("it falls to 0 within five blocks in the stack of the question", holds=query[0, 3] == 0)
+    page.says(
+        "without sums it falls within five blocks to 0 or to the rounding of float32", holds=query[:2, 3].max() < 1e-8
+    )
     page.says("with them the collapse takes three blocks in place of two", holds=[cosine[1, 1] < 1, cosine[1, 2] == 1])
     page.says("With the sums the cosine rises slowly, to {:.2f} after twelve blocks.", cosine[2, 4])
     alone = np.array(page.numbers("control", r"12 blocks: +\S+ \S+ (\S+) \S+ (\S+)")).reshape(
@@ -107,7 +114,7 @@ def without_residual(page, parts) -> None:
 
 def norm(page, parts) -> None:
     weights = page.numbers(
-        "largest", r"without a norm: largest weight in blocks 0, 3, 7, 11: \[([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)"
+        "largest", r"without a norm: largest weight in blocks 1, 4, 8, 12: \[([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)"
     )
     page.says("soon each softmax puts nearly all its weight on one token", holds=[weights[0] < 0.5, weights[2] > 0.95])
     size = np.array(page.numbers("largest", r"without a norm: .*\[ *([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)\]"))
@@ -180,17 +187,7 @@ def rates(page, runs) -> None:
 
 def today(page) -> None:
     old, new = page.numbers("today", r"([\d,]+) parameters")
-    shares = np.array(page.numbers("today", r"correct (\S+)% (\S+)% (\S+)%")).reshape(2, 3)
-    page.says(
-        "After 250 steps the ranges of three seeds overlap: {:.0f} to {:.1f} % of the digits are correct with the "
-        "parts of 2017, {:.0f} to {:.1f} % with those of today.",
-        shares[0].min(), shares[0].max(), shares[1].min(), shares[1].max(),
-        holds=[shares[1].min() < shares[0].max() and shares[0].min() < shares[1].max(), abs(old / new - 1) < 0.04],
-    )  # fmt: skip
-    page.says(
-        "On eight digits the seeds differ more than the blocks do.",
-        holds=np.ptp(shares, axis=1).max() > np.ptp(shares.mean(axis=1)),
-    )
+    page.says("the network has about as many parameters as before", holds=abs(old / new - 1) < 0.04)
     page.given("With F cut to two thirds", because=SHAPE)
 
 
@@ -203,8 +200,8 @@ def published(page) -> None:
     page.given(
         "4·(384·384 + 384) = 591,360", "384·1,536 + 1,536 + 1,536·384 + 384 = 1,181,568", "2·2·384 = 1,536",
         "six blocks with D = 384, F = 1,536 and twelve heads", "`sentence-transformers` 6.2.0", "D = 16, H = 4, F = 64",
-        "its first twelve numbers stand in the cell",
-        "in 250 steps at the rate 0.003", "The printout counts blocks from 0", "at 0.0003 the same start learns",
+        "its first twelve numbers stand in the cell", "as much as those numbers are themselves, 0.1 at most",
+        "in 250 steps at the rate 0.003", "at 0.0003 the same start learns",
         because=SHAPE,
     )  # fmt: skip
     filled = page.numbers("filled", r"blocks, ([\d,]+) parameters")

@@ -46,7 +46,7 @@ def layer_norm(token: Sequence[float], *, power: float = 0) -> LiveFigure:
 
     return figure(
         bars("x", "token x", PALETTE["residual"], None),
-        bars("x_hat", "x̂: mean 0, variance 1", PALETTE["query"], [-3, 3]),
+        bars("x_hat", "x̂: mean 0, variance 1", PALETTE["query"], [-6, 6]),
         bars("y", "output y = γ x̂ + β", PALETTE["output"], [-6, 6]),
         controls=[length, shift, epsilon, gamma, beta],
         columns=3,
