@@ -191,7 +191,7 @@ print(f"loss {losses[0]:.2f} in the first 25 steps, {losses[-1]:.2f} in the last
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** The gradient of $W_v$ has about the same size in all blocks. That of $W_q$ is 0 from the fifth block on, but for the rounding of float32.
+# **(b)** The gradient of $W_v$ has about the same size in all blocks. That of $W_q$ is 0 from block 4 on, but for the rounding of float32 (blocks are counted from 0).
 #
 # </details>
 
@@ -202,7 +202,7 @@ versions = {
     "with norms and sums": {},
 }
 measured = {name: [stacks.at_the_start(12, seed, **how) for seed in (1, 2, 3)] for name, how in versions.items()}
-print(f"{'':35} block 1         2         3         5        12")
+print(f"{'':35} block 0         1         2         4        11")
 for name, seeds in measured.items():
     for label, what in {"cosine of two tokens": "cosine", "size of the numbers": "size", "largest weight": "largest", "gradient of W_q": "query", "gradient of W_v": "value"}.items():
         values = np.median([getattr(seed, what)[-12:] for seed in seeds], axis=0)  # (12 blocks,)
@@ -225,7 +225,7 @@ to 0 or to the rounding of float32, and by a factor of ten with norms and sums."
 )
 
 # %% [markdown]
-# There is your answer: **the difference between the tokens fails first.** After *two* blocks the mean cosine of two tokens is 1: eight tokens, one vector. The gradient of $W_q$ goes with it: from block 5 on only rounding errors are left. The scale fails too, but slowly: the numbers shrink to 0.002 in twelve blocks.
+# There is your answer: **the difference between the tokens fails first.** After *two* blocks the mean cosine of two tokens is 1: eight tokens, one vector. The gradient of $W_q$ goes with it: from block 4 on only rounding errors are left. The scale fails too, but slowly: the numbers shrink to 0.002 in twelve blocks.
 #
 # Why? Attention averages tokens, and an average lies between what it averages. After the first block the numbers are small, so the scores are, and the weights of the second are nearly equal: the largest of a row is 0.135 on average, equal weights have 0.125. Each token gets nearly the same mean: **rank collapse** (Dong et al., 2021). Then the weights of the average do not matter any more, and $W_q$ and $W_k$, which only make weights, get no gradient. Values still pass, so $W_v$ gets one.
 #
@@ -314,7 +314,7 @@ for name, kind in {"without a norm": "none", "with the norm ": "pre"}.items():
     seeds = [stacks.at_the_start(12, seed, norm=kind) for seed in (1, 2, 3)]
     weight = np.median([seed.largest for seed in seeds], axis=0)[[0, 3, 7, 11]]
     size = np.median([seed.size for seed in seeds], axis=0)[[0, 4, 8, 12]]
-    print(f"{name}: largest weight in blocks 1, 4, 8, 12: {weight.round(2)}   size after 0, 4, 8, 12 blocks: {size.round(1)}")
+    print(f"{name}: largest weight in blocks 0, 3, 7, 11: {weight.round(2)}   size after 0, 4, 8, 12 blocks: {size.round(1)}")
 print(
     "trained to sort, 12 blocks, no norm:",
     *(f"{share:.0%}" for share in runs["parts"]["no norm, 12 blocks"]["0.003"]["correct"]),

@@ -74,7 +74,7 @@ def without_residual(page, parts) -> None:
         "whoever knows only the position, not the digits, gets {:.0f} %", position, holds=max(twelve) * 100 < position
     )
     rows = np.array(page.numbers("gradients", r"(?:tokens|numbers|W_[qv]) +(\S+) +(\S+) +(\S+) +(\S+) +(\S+)"))
-    cosine, size, query, value = rows.reshape(3, 4, 5).swapaxes(0, 1)  # stacks by blocks 1, 2, 3, 5, 12
+    cosine, size, query, value = rows.reshape(3, 4, 5).swapaxes(0, 1)  # stacks by blocks 0, 1, 2, 4, 11
     largest = page.numbers("gradients", r"largest weight +(\S+) +(\S+) +(\S+)")[:3]
     page.says(
         "the largest of a row is {:.3f} on average, equal weights have 0.125.", largest[1],
@@ -82,7 +82,8 @@ def without_residual(page, parts) -> None:
     )  # fmt: skip
     page.says("The gradient of $W_v$ has about the same size in all blocks.", holds=max(value[0]) < 2 * min(value[0]))
     page.says(
-        "That of $W_q$ is {:.0f} from the fifth block on, but for the rounding of float32.", query[0, 3],
+        "That of $W_q$ is {:.0f} from block {:d} on, but for the rounding of float32 (blocks are counted from 0).",
+        query[0, 3], 4,
         holds=[query[0, 2] > 1e-8, query[0, 3:].max() < 1e-9],
     )  # fmt: skip
     page.says(
@@ -90,7 +91,7 @@ def without_residual(page, parts) -> None:
         holds=[cosine[0, 0] < 0.7, cosine[0, 1] == 1],
     )  # fmt: skip
     page.says("at depth two a start with the cosine {:.2f} does not forbid learning.", cosine[1, 1])
-    page.says("from block 5 on only rounding errors are left.", holds=query[0, 3] < 1e-9)
+    page.says("from block 4 on only rounding errors are left.", holds=query[0, 3] < 1e-9)
     page.says("the numbers shrink to {:.3f} in twelve blocks", size[0, 4], holds=size[0, 0] > 100 * size[0, 4])
     page.says(
         "It reaches 1 after two blocks in the stack of the question and after three with norms", holds=[
@@ -114,7 +115,7 @@ def without_residual(page, parts) -> None:
 
 def norm(page, parts) -> None:
     weights = page.numbers(
-        "largest", r"without a norm: largest weight in blocks 1, 4, 8, 12: \[([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)"
+        "largest", r"without a norm: largest weight in blocks 0, 3, 7, 11: \[([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)"
     )
     page.says("soon each softmax puts nearly all its weight on one token", holds=[weights[0] < 0.5, weights[2] > 0.95])
     size = np.array(page.numbers("largest", r"without a norm: .*\[ *([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)\]"))
