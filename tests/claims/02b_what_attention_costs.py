@@ -37,7 +37,7 @@ def paths(page: Page) -> None:
     page.given(
         "take 5 ms and 50 ms at $T = 64$, and 20 ms and 60 ms", "20/5 = 4 against 60/50 = 1.2", because="an example"
     )
-    page.given("about 47 minutes to read", because="counted by tests/lecture/test_lectures.py")
+    page.given("about 50 minutes to read", because="counted by tests/lecture/test_lectures.py")
     page.given("the recurrence by a chain of six steps", because="drawn")
     timed(page)
     page.says("at a width of 768, after {:,.0f} tokens", 6 * 768)
@@ -66,13 +66,16 @@ def timed(page: Page) -> None:
     attention, loop, compiled = times
     page.says(
         "At 2,048 tokens Keras's loop takes {:.1f} µs a token, the compiled program {:.1f}, with the same parameters "
-        "and the same multiply–adds. So what the loop's time measures here is mostly the loop. Attention lies between",
+        "and the same multiply–adds. So what the loop's time measures here is mostly the loop.",
         tokens[1], tokens[2],
-        holds=[compiled[-1] < attention[-1] < loop[-1], tokens[1] > 10 * tokens[2], rates[2] > rates[1]],
+        holds=[tokens[1] > 4 * tokens[2], rates[2] > 4 * rates[1]],
     )  # fmt: skip
-    page.says("One recurrence, two programs: the loop of the framework makes it slower than attention", holds=[
-        mine < other for mine, other in zip(attention, loop, strict=True)
-    ])  # fmt: skip
+    is_ahead = [mine < other for mine, other in zip(attention[:-1], loop, strict=False)]
+    page.says("in the loop of the framework it is slower than attention up to 1,024 tokens", holds=is_ahead)
+    page.says(
+        "Up to 1,024 tokens attention is faster than the loop; at 2,048 it is slower than the compiled program.",
+        holds=[*is_ahead, compiled[-1] < attention[-1]],
+    )
     page.says("compiled it is faster at the end", holds=compiled[-1] < attention[-1])
     page.says("Compiled, the same recurrence is faster than attention there.", holds=compiled[3] < attention[3])
     page.given(
