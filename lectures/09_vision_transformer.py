@@ -414,10 +414,10 @@ stages = {
 }  # fmt: skip
 for name, (image, table, title) in stages.items():
     panels[name].imshow(image[0, ..., 0], cmap="Blues", vmin=0, vmax=1.6, extent=(0, 4, 4, 0))
-    for patch, row in enumerate(table[1:, 0]):
+    for patch, place in enumerate(table[1:, 0]):
         corner = (patch % 4, patch // 4)
         panels[name].add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=diagrams.PALETTE["residual"], linewidth=1.5))
-        panels[name].text(corner[0] + 0.5, corner[1] + 0.5, row, ha="center", va="center", color=diagrams.DARK_TEXT, fontsize=9)
+        panels[name].text(corner[0] + 0.5, corner[1] + 0.5, place, ha="center", va="center", color=diagrams.DARK_TEXT, fontsize=9)
     panels[name].set_title(title, fontsize=10)
     panels[name].axis("off")
 looks = {"ViT": ("query", "", 1), "ViT, position rows moved along": ("accent", "//", 2), "ConvNet": ("value", "..", 0)}
