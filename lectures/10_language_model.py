@@ -698,7 +698,7 @@ if smollm2:
 #
 # ## 9 · What is order worth?
 #
-# In lecture 7 shuffled words cost a real BERT next to nothing: for the topic of a text, words are nearly all. Now the *next* word. Give SmolLM2 forty words of a docstring of your Python, in order or shuffled, and ask what the ten words after them cost.
+# In lecture 7 shuffled words cost the encoder next to nothing: for the topic of a text, words are nearly all. Now the *next* word. Give SmolLM2 forty words of a docstring of your Python, in order or shuffled, and ask what the ten words after them cost.
 
 # %% [markdown]
 # **Predict.** Without any prompt before them, the ten words cost about 5.6 nats a token. With the forty words in order they cost less. How much of this gain is left when the forty words are shuffled?
