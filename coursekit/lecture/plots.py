@@ -89,6 +89,8 @@ def show(figure: Figure | Axes, alt: str, keep: str = "") -> None:
         raise ValueError("show needs alternative text: say in a sentence or two what the reader should see")
     drawn: Any = figure.figure if isinstance(figure, Axes) else figure
     alt = " ".join(alt.split())
+    if not any(ax.get_subplotspec() for ax in drawn.axes):  # all axes are placed by hand: no layout has to warn of it
+        drawn.set_layout_engine("none")
     buffer = io.BytesIO()
     keywords = {"Description": alt, "Software": None}
     drawn.savefig(buffer, format="png", bbox_inches="tight", facecolor="none", metadata=keywords)
