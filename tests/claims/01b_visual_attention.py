@@ -60,8 +60,8 @@ def network(page: Page) -> None:
     page.says("with seed 2 it has {:.0f} % in the box, like a map that knows nothing", second[2], holds=second[2] == 11)
     coarse = beside.number("digit-maps", r"knows the position puts (\d+)%")
     page.says(
-        "where its authors draw it, is near chance: {:.0f}, {:.0f} and {:.0f} %. Its 3 × 3 cells are coarse, but a 3 × 3 "
-        "map that knows the position puts {:.0f} % there",
+        "where its authors draw it, is near chance: {:.0f}, {:.0f} and {:.0f} %. Its 3 × 3 cells are coarse, but a "
+        "3 × 3 map that knows the position puts {:.0f} % there",
         *found.T[4], coarse, holds=abs(found.T[4] - 11).max() < 4,
     )  # fmt: skip
 
