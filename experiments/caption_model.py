@@ -21,7 +21,7 @@ from records import DataOrFetched, Out, Record, numbers
 
 from coursekit.lecture import captions, recorded
 from coursekit.lecture.captions import END, START, UNKNOWN
-from coursekit.lecture.pages.caption_model import PlainCaptionModel, drawn, most_probable, write
+from coursekit.lecture.pages.caption_model import PlainCaptionModel, beam, drawn, most_probable, write
 
 NAME = "caption_model"
 RARE = 5  # words that occur less often are unknown
@@ -126,7 +126,7 @@ def measured(model: PlainCaptionModel, unseen: list[list[int]], known: set, word
     }
     for width in WIDTHS:
         for alpha in (0.0, 0.6, 1.0) if width == PENALISED else (0.0,):
-            best, total = captions.beam(model, width, alpha)
+            best, total = beam(model, width, alpha)
             found["searched"][f"beam {width}, alpha {alpha}"] = {
                 "log p": total,
                 "tokens": len(best) - 1,

@@ -27,12 +27,12 @@
 # **Afterwards you can**
 #
 # * choose the next token greedily or by chance, with a temperature, top-k or top-p, and say what some of these do to a text;
-# * search with a beam, and say what a search can and cannot promise;
-# * say at most how many tokens a second a model writes, from its bytes and the machine's;
+# * write a beam search, and say what a search can and cannot promise;
+# * say at most how many times a second a model can be called, from its bytes and the machine's, and how a call gives more than one token;
 # * let a cheap draft go ahead, and get the same greedy text in fewer calls.
 #
 # **You need** [lecture 8](08_decoder_and_masking.ipynb) ([3b](03b_reading_heads.ipynb) shows SmolLM2 from inside). **Time:** about 70 minutes to read and predict (estimated, not measured); the code runs in about two minutes on two CPU
-# cores. Letters: **n** texts at once, **T** or **t** tokens, **H** heads, **K** width of a head, **L** blocks, **G** heads with keys and values, **V** vocabulary.
+# cores. Letters: **n** texts at once, **T** or **t** tokens, **H** heads, **K** width of a head, **L** blocks, **G** heads with keys and values, **V** vocabulary. A **parameter** is a learned number; **log p** is the natural logarithm of a probability.
 #
 # **This page needs a model that does not come with the course:** SmolLM2 (93 MB: `data.published("smollm2")` in a cell fetches it once; 0.6 GB of memory). Without it the live cells of sections 1, 2, 4 and 5 are left out: read their outputs before you run the page.
 
@@ -55,6 +55,10 @@ elif find_spec("coursekit") is None:
     print('%pip install ./coursekit.zip')
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: one core, whose seconds are counted
+
 import heapq
 import itertools
 import time
@@ -78,9 +82,9 @@ ways = study["ways"]
 #
 # ## 1 · Always the most probable token
 #
-# The model is **SmolLM2** (Hugging Face; 134.5 million numbers, most of them rounded to 4 bits; 30 blocks), a chat model: a decoder without a source, with causal self-attention and no cross-attention. `model(ids, cache)` reads tokens and gives log p of what follows each; section 4 explains its cache. To write is a loop: read, choose, append. `go_on` never writes a special token, the end token included: no text ends early.
+# The model is **SmolLM2** (Hugging Face; 134.5 million parameters, most of them rounded to 4 bits; 30 blocks), a chat model: a decoder with causal self-attention and no cross-attention. `model(ids, cache)` reads tokens and gives log p of what follows each; section 4 explains its cache. To write is to read, choose and append, again and again. `go_on` writes no special token, and the end token only if it `may_end`.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["setup"]
 if is_here("smollm2"):
     numbers, tokens = numbers_and_tokens()
     model = PlainSmolLM2(numbers)
@@ -91,16 +95,19 @@ else:
     )
 
 
-def go_on(text, count, choose):
-    """Write `count` tokens after a text; `choose` turns log p (1, V) into an id. Returns the text and each p."""
-    log_p, cache = model([tokens.encode(text)])
-    ids, chances = [], []
-    for _ in range(count):
+# %%
+def go_on(ids, count, choose, may_end=False):
+    """Write `count` tokens after ids, or up to the end; `choose` turns log p (1, V) into an id. The new ids, p of each."""
+    log_p, cache = model([ids])
+    new, chances = [], []
+    while len(new) < count and tokens.end_id not in new:
         now = np.where(np.arange(49_152) < 17, -np.inf, log_p[:, -1])  # special tokens are never written
-        ids.append(int(choose(now)[0]))
-        chances.append(np.exp(now[0, ids[-1]]))
-        log_p, cache = model([ids[-1:]], cache)
-    return tokens.decode(ids), np.array(chances)
+        if may_end:
+            now[:, tokens.end_id] = log_p[:, -1, tokens.end_id]
+        new.append(int(choose(now)[0]))
+        chances.append(np.exp(now[0, new[-1]]))
+        log_p, cache = model([new[-1:]], cache)
+    return new, np.array(chances)
 
 
 def greedy(log_p):
@@ -123,40 +130,51 @@ def greedy(log_p):
 # %%
 BEGIN = "A brown dog is running after the black dog."
 if model:
-    text, chances = go_on(BEGIN, 80, greedy)
-    print(BEGIN + text.replace("\n\n", " ¶ "))
+    new, chances = go_on(tokens.encode(BEGIN), 80, greedy)
+    print(BEGIN + tokens.decode(new).replace("\n\n", " ¶ "))
     print("mean probability of what it wrote, by 16 tokens:", chances.reshape(5, 16).mean(axis=1))
 
-# %% [markdown]
-# Each token is the most probable choice, and the text repeats one sentence. It loops, and in the loop the model is much surer of its tokens than at first: 0.86 to 0.87 instead of 0.43. Three things are against it here: it is a chat model outside its template, it is not allowed to stop, and its numbers are rounded.
 
 # %% [markdown]
-# It is no accident of this sentence. The record begins ten film reviews with their reviewers' first 32 tokens and lets the model write 128 more, beside what the people wrote:
+# Each choice is the most probable one, and the text repeats one sentence. There the model is much surer of its tokens than at first: 0.86 to 0.87 instead of 0.43. But it is a chat model on a bare text, outside its chat template, and it may not stop. Change both, one at a time:
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
+def seen_before(before, new):
+    """The share of the strings of four tokens in `new` that stood in the text before."""
+    strings = [tuple((before + new)[place : place + 4]) for place in range(len(before + new) - 3)]
+    return np.mean([strings[place] in strings[:place] for place in range(len(before), len(strings))])
+
+
+if model:
+    for where, row in (("bare", tokens.encode(BEGIN)), ("in the template", tokens.chat(BEGIN))):
+        for may_end in (True, False):
+            new, _ = go_on(row, 160, greedy, may_end)
+            print(f"{where}, {'may end' if may_end else 'no end'}: {len(new)} tokens,", end=" ")
+            print(f"{seen_before(row, new):.0%} of its strings of four tokens seen before; it ends")
+            print("    …" + tokens.decode(new)[-110:].replace("\n", " "))
+
+# %% [markdown]
+# Bare, the model stops after 39 tokens if it may; by then it has written the sentence four times. In the template it repeats hardly anything before it stops. If it may not stop, 25 % of its strings are repeated, against 93 % bare. So for this beginning the template matters more than the end.
+#
+# Other beginnings loop too. In a recorded run SmolLM2 goes on after the first 32 tokens of ten film reviews, bare and without an end, for 128 tokens. The figure shows its greedy texts and what the reviewers wrote. A token of probability p costs $-\ln p$ **nats**: 0 if the model was certain of it.
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 figure, ax = plt.subplots(figsize=(8, 3.4))
 windows = np.arange(len(ways["people"]["nats by 16 tokens"])) * 16 + 8
-for line, (name, label) in enumerate(
-    {
-        "people": "what people wrote",
-        "greedy": "greedy",
-        "top-p, p = 0.9": "top-p 0.9",
-        "temperature 1": "temperature 1",
-    }.items()
-):
+for line, (name, label) in enumerate({"people": "what people wrote", "greedy": "greedy"}.items()):
     ax.plot(windows, ways[name]["nats by 16 tokens"], label=label, **plots.LINES[line])
 ax.set(xlabel="token after the beginning", ylabel="nats a token", ylim=(0, None))
 ax.legend(ncols=2)
 plots.show(
     figure,
-    alt="""People surprise the model to the end; greedy text stops surprising it. The nats of each token after the beginning, in windows of 16, means of ten texts. What people wrote stays between 3.5 and 4.2; greedy text begins at 1.3 and falls to 0.1. Temperature 1 stays close to people, top-p 0.9 lies between them and greedy.""",
+    alt="""People surprise the model to the end; greedy text stops surprising it. The nats of each token after the beginning, in windows of 16, means of ten texts. What people wrote stays between 3.5 and 4.2; greedy text begins at 1.3 and falls to 0.1.""",
 )
 
 
 # %% [markdown]
-# Nine of the ten greedy texts loop: their last 16 tokens have occurred before (the table of section 2). A token of probability p costs $-\ln p$ nats. The words of people cost the model 3.9 nats a token on average, 3.9 at first and 3.5 in the end. The tokens of its greedy texts cost 1.3 at first and 0.1 in the end. (Holtzman et al., 2020, found the same with a larger model.)
+# Nine of the ten greedy texts **loop**: their last 16 tokens have occurred before. The words of people cost the model 3.9 nats a token at first and 3.5 in the end; its greedy tokens cost 1.3 at first and 0.1 in the end. Lower at first is partly the choice itself, since greedy takes the cheapest token; falling is the loop. (Holtzman et al., 2020, found the same with a larger model.) The control follows in section 2: the same beginnings, with drawn tokens.
 #
-# **Outside its template, and forbidden to stop, this model loops when it takes the most probable token every time: people keep surprising it, and it soon stops surprising itself.**
+# **On a bare text, always taking the most probable token makes this model loop: people keep surprising it, and it soon stops surprising itself.**
 
 # %% [markdown]
 # <a id="choosing"></a>
@@ -170,25 +188,24 @@ plots.show(
 # * **top-k**: draw from the k most probable tokens (Fan et al., 2018);
 # * **top-p**, or nucleus sampling: draw from the fewest tokens whose probabilities add up to p or more (Holtzman et al., 2020).
 #
-# The temperature comes first and changes logits. A cut then sets probabilities to 0, and the rest is divided by its sum. (If several tokens tie at the cut, this code keeps them all; lab 8b keeps those with the lower ids.)
+# A cut sets probabilities to 0, and the rest is divided by its sum. The order is a convention: here, as in Hugging Face's library, temperature, top-k, top-p; llama.cpp cuts first. The code divides log p, not $z$: they differ by a constant, which the softmax cancels. (Tokens that tie at the cut all stay; lab 8b keeps those with the lower ids.)
 
 # %%
 def reshaped(log_p, temperature=1.0, top_k=None, top_p=None):
-    """Distributions (n, V) to draw from, after a temperature and a cut; ties at the cut all stay."""
+    """Distributions (n, V) to draw from: temperature, then top-k, then top-p of the rest; ties at a cut all stay."""
     p = softmax(log_p / temperature, axis=-1)
-    falling = np.flip(np.sort(p, axis=-1), axis=-1)  # (n, V)
-    least = np.zeros_like(p[:, :1])
     if top_k is not None:
-        least = falling[:, top_k - 1 : top_k]  # (n, 1)
+        p = np.where(p >= np.sort(p, axis=-1)[:, -top_k, None], p, 0)
+        p = p / p.sum(axis=-1, keepdims=True)
     if top_p is not None:
-        before = np.cumsum(falling, axis=-1) - falling  # the probability in front of each word
-        least = np.min(np.where(before < top_p - 1e-9, falling, 1), axis=-1, keepdims=True)
-    p = np.where(p >= least, p, 0)
+        falling = np.flip(np.sort(p, axis=-1), axis=-1)  # (n, V)
+        before = np.cumsum(falling, axis=-1) - falling  # the probability in front of each token
+        p = np.where(p >= np.min(np.where(before < top_p - 1e-9, falling, 1), axis=-1, keepdims=True), p, 0)
     return p / p.sum(axis=-1, keepdims=True)
 
 
 def drawn(rng, **settings):
-    """A way to choose: draw each next word from the reshaped distribution."""
+    """A way to choose: draw each next token from the reshaped distribution."""
 
     def choose(log_p):
         sums = reshaped(log_p, **settings).cumsum(axis=-1)  # (n, V)
@@ -197,26 +214,27 @@ def drawn(rng, **settings):
     return choose
 
 
-print(
-    reshaped(np.log([[0.5, 0.25, 0.15, 0.1]]), top_p=0.8)[0],
-    reshaped(np.log([[0.5, 0.25, 0.15, 0.1]]), temperature=0.5)[0],
-)
+for settings in ({"top_k": 3}, {"top_p": 0.8}, {"top_k": 3, "top_p": 0.8}):
+    print(settings, reshaped(np.log([[0.5, 0.25, 0.15, 0.1]]), **settings)[0])
 
-# %%
+# %% [markdown]
+# Each cut alone leaves three tokens, both together two.
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
 if model:
-    for settings in ({"temperature": 1.5}, {}, {"top_p": 0.9}):
-        text, _ = go_on(BEGIN, 40, drawn(np.random.default_rng(1), **settings))
-        print(settings or "temperature 1, all tokens", "\n    …" + text.replace("\n", " "))
+    for settings in ({"temperature": 1.5}, {}, {"top_p": 0.9}, {"temperature": 0.7, "top_k": 40}):
+        new, _ = go_on(tokens.encode(BEGIN), 40, drawn(np.random.default_rng(1), **settings))
+        print(settings or "temperature 1, all tokens", "\n    …" + tokens.decode(new).replace("\n", " "))
 
 # %% [markdown]
-# Each text is one draw with one seed. At temperature 1.5 it is word salad; one draw does not tell the other two apart. What must differ is the tail: tens of thousands of tokens, each nearly impossible, together not. Top-k and top-p cut it.
+# Temperature 1.5 writes word salad; one draw does not rank the others. What differs is the **tail**: tens of thousands of tokens, each nearly impossible. If they have one tenth of the probability at each token, the chance to draw none of them in 40 tokens is $0.9^{40} \approx 1.5\,\%$. Top-k and top-p cut the tail.
 
 # %% [markdown]
-# **Predict.** How many tokens does top-p with p = 0.9 leave to draw from? Compare two places: in a sentence that we made up, and in the loop of section 1.
+# **Predict.** How many tokens does top-p with p = 0.9 leave to draw from, in a story that we made up, and in the loop of section 1? Does the loop leave a way out?
 #
 # <details><summary>Answer</summary>
 #
-# In the sentence 30 in the median and 1,356 at most; in the loop, after eight rounds, one: at 78 % of its last 18 places a single token is left, so that drawing *is* greedy.
+# In the story 49 in the median; at 1 % of its places a single token is left. In the loop, after seven rounds, a single one is left at 78 % of the places: there, drawing *is* greedy. But the first token of each round stays a way out: even in round nine 11 tokens are left for it.
 #
 # </details>
 
@@ -224,59 +242,72 @@ if model:
 sizes = {}
 if model:
     said = "Her hat was too large for the museum, so the guard let it look out of the window."
-    for name, text in (("a sentence", said), ("the loop", BEGIN + " The dog is running towards the black dog." * 9)):
+    story = " There it saw a tram without a driver, two priests who were carrying a piano, and a boy with a map of another town. Nobody told the hat what any of this meant. When the rain came the guard brought it in, dried it with his newspaper and asked whether it wanted to see the clocks. It did not, but it was polite, and so they went together, slowly, past the stuffed bear and the broken globe."
+    looped = BEGIN + " The dog is running towards the black dog." * 9
+    for name, text in (("the sentence", said), ("the story", said + story), ("the loop", looped)):
         row = tokens.encode(text)
         kept = (reshaped(model([row[:-1]])[0][0], top_p=0.9) > 0).sum(axis=-1)
         sizes[name] = [tokens.decode([number]) for number in row[1:]], kept
-        print(f"{name}: {len(kept)} places, median {np.median(kept):.0f}, most {kept.max():,}", end="; ")
-        print(f"the last 18: median {np.median(kept[-18:]):.0f}, one token left at {np.mean(kept[-18:] == 1):.0%}")
+        print(
+            f"{name}: {len(kept)} places, tokens left in the median {np.median(kept):.0f}, at most {kept.max():,};",
+            end=" ",
+        )
+        print(f"one token left at {np.mean(kept == 1):.0%}, of the last 18 places at {np.mean(kept[-18:] == 1):.0%}")
+    print("the loop, at the first token of each round:", *kept[9::9])
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 if model:
     figure, panels = plt.subplots(2, 1, figsize=(9.6, 5.0), sharey=True)
-    for ax, (name, (_, kept)) in zip(panels, sizes.items(), strict=True):
+    for ax, name in zip(panels, ("the sentence", "the loop"), strict=True):
+        pieces, kept = sizes[name]
         ax.bar(range(len(kept)), kept, color=diagrams.PALETTE["key"], hatch="//" if len(kept) < 30 else None)
         ax.set(yscale="log", ylabel="tokens left", ylim=(0.7, 3_000), title=name)
     panels[0].set_xticks(
-        range(len(sizes["a sentence"][0])), [piece.strip() for piece in sizes["a sentence"][0]], rotation=40, ha="right"
+        range(len(sizes["the sentence"][0])),
+        [piece.strip() for piece in sizes["the sentence"][0]],
+        rotation=40,
+        ha="right",
     )
-    panels[1].set(xlabel="place in the loop")
+    panels[1].set_xticks(range(9, 90, 9), [f"round {number}" for number in range(1, 10)])
+    panels[1].axvline(8.5, color=diagrams.PALETTE["ink"], linestyle=":")
+    panels[1].text(0, 1_500, "the caption", fontsize=9)
     plots.show(
         figure,
-        alt="""In a sentence the nucleus breathes, in a loop it closes. Bars say how many tokens top-p keeps with p = 0.9, on a logarithmic axis, at each true next token. Above, a sentence: more than a thousand to choose museum or guard from, five for the comma. Below, the caption and nine times the same sentence: the bars sink with each round, and in the end nearly all are at one.""",
+        alt="""In a loop the nucleus closes, except for the first token of each round. Bars say how many tokens top-p keeps with p = 0.9, on a logarithmic axis, at each true next token. Above, a sentence: more than a thousand to choose museum or guard from, five for the comma. Below, the caption and nine times the same sentence: the bars sink from round to round, and in the end nearly all are at one. The bar where a round begins sinks too, but in the last round it still stands at eleven.""",
     )
 
 # %% [markdown]
-# Top-k keeps k everywhere; top-p keeps what the model thinks possible *here*. Four of the ways, over the ten reviews of the record (no row for top-k, nor for a temperature below 1):
+# Top-k keeps k everywhere; top-p keeps what the model thinks possible *here*. The recorded run goes on with each of the ten reviews in four settings. Nats are the model's own, before temperature and cut:
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
-print("                  nats a token   strings of four seen before         loop   words in no other review")
+print(
+    "                nats a token  (by text)     strings of four seen before   texts that loop   words in no other review"
+)
 for name in ("people", "greedy", "top-p, p = 0.9", "temperature 1", "temperature 1.5"):
     way = ways[name]
+    low, high = min(way["by text"]), max(way["by text"])
     print(
-        f"{name:16} {way['nats a token']:13.2f} {way['strings of four seen before']:22.1%} {way['turns round']:17d} {way['unknown words'] / way['words']:22.1%}"
+        f"{name:15} {way['nats a token']:8.2f}   ({low:.1f} to {high:4.1f}) {way['strings of four seen before']:18.1%} {way['turns round']:20d} {way['unknown words']:16d} of {way['words']:5,}"
     )
 
 # %% [markdown]
-# Nats measure surprise: 3.7 nats a token is like choosing each time among $e^{3.7}\approx 40$ equally likely tokens. So unsure is the model of its own text at temperature 1. What people wrote surprises it nearly as much, 3.9 nats; that says nothing of how good a text is. At temperature 1 one word in twenty is in none of the 25,000 other reviews; with people it is one in two hundred. Top-p 0.9 more than halves the one in twenty, and does not loop; with 2.7 nats it is further from people than temperature 1. At temperature 1.5 one word in three is unknown.
+# 3.7 nats a token is like choosing each time among $e^{3.7}\approx 40$ equally likely tokens: that is how unsure the model is of its own text at temperature 1. What people wrote surprises it nearly as much, 3.9 nats. At temperature 1 one word in twenty is in none of the 25,000 other reviews, at 1.5 one in three; with people it is one in two hundred. Top-p 0.9 more than halves the one in twenty. No drawn text loops. If you have to begin somewhere, begin with top-p 0.9: of the four settings it alone has neither loops nor that many unknown words.
 #
-# **Greedy repeats, and temperature 1.5 is word salad; in nats temperature 1 is nearest to people, and top-p writes fewer unknown words.**
+# **Greedy repeats, and temperature 1.5 is word salad; in nats temperature 1 is nearest to people, and top-p 0.9 writes fewer unknown words than temperature 1.**
 
 # %% [markdown]
 # <a id="beam"></a>
 #
 # ## 3 · The most probable sentence
 #
-# Greedy takes the best *word* each time. That need not lead to the best *sentence*. **Beam search** keeps the k best *beginnings*: each is continued by every word, and the k
-# best of all these stay. With k = 1 it is greedy. For an example, take a language whose sentences have two words.
+# Greedy takes the best *word* each time. That need not lead to the best *sentence*. **Beam search** keeps the k best *beginnings*, its width: each is continued by every word, and the k best of all these stay. With k = 1 it is greedy. For an example, take a language whose sentences have two words.
 
 # %% [markdown]
 # **By hand.** Do not move the slider below yet. “a” has the probability $p$; “the” gets 0.8 of the rest and “my” the remaining 0.2. After “a” the best word is “dog” with 0.4, after “the” it is “dog” with 0.9. For which $p$ does greedy search miss the most probable sentence?
 #
 # <details><summary>Answer</summary>
 #
-# Greedy begins with “a” as soon as $p > 0.8\,(1 - p)$, from 0.444 on, and writes “a dog” with $0.4\,p$. “the dog” has $0.9 \cdot 0.8\,(1 - p) = 0.72\,(1-p)$; that is more as long as $p$ is below 0.72/1.12 = 0.643. So between 0.444 and 0.643 greedy misses
-# the most probable sentence, and a beam of 2 finds it.
+# Greedy begins with “a” as soon as $p > 0.8\,(1 - p)$, from 0.444 on, and writes “a dog” with $0.4\,p$. “the dog” has $0.9 \cdot 0.8\,(1 - p) = 0.72\,(1-p)$; that is more as long as $p$ is below 0.72/1.12 = 0.643. So between 0.444 and 0.643 greedy misses the most probable sentence, and a beam of 2 finds it.
 #
 # </details>
 
@@ -290,10 +321,7 @@ live.beam(TREE)
 
 
 # %% [markdown]
-# A wider beam is no guarantee either: it can drop the beginning of the best sentence. But there is an exact search. A beginning never *gains* probability by a further word. So always continue the most probable beginning of all: once it is a
-# finished sentence, none is more probable (Dijkstra, 1959).
-#
-# SmolLM2 is too large for this search here. So take a model that knows 3,276 words: it has read 29,000 captions of photographs (Multi30k; Elliott et al., 2016) and writes its own. Its class, in the fold, reads one word of n captions at once.
+# SmolLM2 is too large for what follows. So take a model that knows 3,276 words: it has read 29,000 captions of photographs (Multi30k; Elliott et al., 2016) and writes its own.
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 class PlainCaptionModel:
@@ -343,6 +371,34 @@ def write(model, count, choose, longest=30):
 
 
 # %%
+def beam(model, width, alpha=0.0, longest=30):
+    """Beam search: ids and log p of the best caption by log p / ((5 + n)/6)^alpha, n tokens (Wu et al. 2016)."""
+
+    def score(found):
+        return found[1] / ((5 + len(found[0]) - 1) / 6) ** alpha  # the start token does not count
+
+    kept, cache = [([START], 0.0)], model.empty(1)
+    for _ in range(longest - 1):
+        log_p, cache = model(np.array([ids[-1] for ids, _ in kept]), cache)  # (k, V); an ended row is read in vain
+        found = []
+        for row, (ids, total) in enumerate(kept):
+            if ids[-1] == END:
+                found.append((ids, total, row))  # a finished caption stays as it is, and competes
+            else:
+                best = np.argsort(-log_p[row])[:width]
+                found += [([*ids, int(new)], total + float(log_p[row, new]), row) for new in best]
+        found = sorted(found, key=score, reverse=True)[:width]
+        kept = [(ids, total) for ids, total, _ in found]
+        cache = cache[:, :, [row for *_, row in found]]  # each goes on with the cache of its beginning
+        if all(ids[-1] == END for ids, _ in kept):
+            break
+    return kept[0]
+
+
+# %% [markdown]
+# A finished caption keeps its place while it is among the k best; the search ends when all k are finished. (`alpha` comes below.) A wider beam can still drop the beginning of the best sentence. But there is an exact search. A beginning never *gains* probability by a further word. So always continue the most probable beginning of all: once it is a finished sentence, none is more probable (Dijkstra, 1959).
+
+# %%
 def most_probable(model, limit):
     """The most probable caption of all: always continue the most probable beginning (Dijkstra 1959).
 
@@ -359,7 +415,7 @@ def most_probable(model, limit):
 
 
 # %% [markdown]
-# **Predict.** You run a beam of 64 and the exact search. Does the beam find the most probable caption? And how does log p of the best caption compare with that of the captions which the model draws?
+# **Predict.** You run a beam of 64 and the exact search. Does the beam find the most probable caption? And is that caption like those which the model draws?
 #
 # <details><summary>Answer</summary>
 #
@@ -367,22 +423,22 @@ def most_probable(model, limit):
 #
 # </details>
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["setup"]
 for width in (1, 4, 16, 64):
-    ids, log_p = captions.beam(captioner, width)
+    ids, log_p = beam(captioner, width)
     print(f"beam {width:2}: log p {log_p:7.2f}  {text_of(ids)}")
 ids, best_log_p, continued = most_probable(captioner, limit=log_p)
 print(f"exact:   log p {best_log_p:7.2f}  {text_of(ids)}   ({continued:,} beginnings continued)")
 drawn_ids, drawn_log_p = write(captioner, 300, drawn(np.random.default_rng(1)))
 lengths = (drawn_ids != END).sum(axis=1)  # with the start and without the end: as many as with the end alone
 print(
-    f"drawn:   log p {drawn_log_p.mean():7.2f} on average, {drawn_log_p.max():.2f} at most; a token {np.mean(drawn_log_p / lengths):.2f}, in the exact one {best_log_p / (len(ids) - 1):.2f}"
+    f"drawn:   log p {drawn_log_p.mean():7.2f} on average (standard deviation {drawn_log_p.std():.1f}), {drawn_log_p.max():.2f} at most; a token {np.mean(drawn_log_p / lengths):.2f}, in the exact one {best_log_p / (len(ids) - 1):.2f}"
 )
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 people = np.array(record["log p of the unseen captions"])
 figure, ax = plt.subplots(figsize=(7.6, 3))
-bins = np.arange(-120, 1, 5)
+bins = np.arange(5 * np.floor(min(*people, *drawn_log_p) / 5), 1, 5)  # none is left out
 for line, (values, name) in enumerate(
     ((people, f"{len(people)} captions of people"), (drawn_log_p, "300 drawn captions"))
 ):
@@ -402,14 +458,16 @@ ax.set(xlabel="log p of the whole caption", ylabel="share")
 ax.legend(loc="upper left")
 plots.show(
     figure,
-    alt=f"""The most probable caption lies far from all typical ones. Two histograms of log p of whole captions, those of people and those that the model draws, both broad with means of {people.mean():.0f} and {drawn_log_p.mean():.0f}; a vertical line at {best_log_p:.1f} marks the most probable caption.""",
+    alt=f"""The most probable caption lies at the edge, far from the mean of both. Two histograms of log p of whole captions, those of people and those that the model draws, both broad, with means of {people.mean():.0f} and {drawn_log_p.mean():.0f} and standard deviations of {people.std():.0f} and {drawn_log_p.std():.0f}; to the right of both, a vertical line at {best_log_p:.1f} marks the most probable caption.""",
 )
 
 
 # %% [markdown]
-# That is the answer to the second question, for this model. Nothing can be more probable than “a man .”; the finding is the gap: 4.6 nats to the best of 300 drawn captions, 32 to their mean. The drawn captions are the control: they come from the model itself, so the gap is not just the model misjudging people. (Why does it win? *Per token* it has −2.2, which is more than the −3.2 of a drawn caption. The captions that a beam finds have more still, greedy −1.2 and the beam of 64 −1.0, so against these “a man .” wins by its length alone.)
+# That is the answer to the second question, for this model. Nothing can be more probable than “a man .”; the finding is the gap: 4.6 nats to the best of 300 drawn captions, 32 to their mean, about two of their standard deviations. (The 693 captions of people are those of 1,000 unseen ones in which the model knows every word.) The drawn captions are the control: they come from the model itself. (*Per token* “a man .” has −2.2, which is more than the −3.2 of a drawn caption. What a beam finds has more still, greedy −1.2 and the beam of 64 −1.0: against these “a man .” wins by its length alone.)
 #
-# How can the most probable caption be so rare? Its probability is $e^{-8.77}$: it is drawn once in 6,400 captions. A typical caption, one such as the model draws, has about $e^{-40}$, but there are so many of them that together they get nearly all of the probability. Translation models show the same: the exact best translation is the *empty* one for more than half of a test set (Stahlberg and Byrne, 2019). A wider search writes a shorter caption: a beam of 4 writes 13 tokens with the end token, one of 64 writes 10, and the exact search 4; translation systems therefore divide log p by a length penalty ([evidence](evidence/08.ipynb#length-penalty)).
+# How can the most probable caption be so rare? Its probability is $e^{-8.77}$: it is drawn once in 6,400 captions. A drawn caption has about $e^{-40}$, but there are so many of them that together they get nearly all of the probability. (Whether the model is *right* about “a man .” is another question. For more than half of a test set the most probable translation is the empty one, and Stahlberg and Byrne, 2019, call that an error of the model.)
+#
+# A wider search writes a shorter caption: a beam of 4 writes 13 tokens with the end token, one of 64 writes 10, the exact search 4. Translation systems therefore divide log p by a length penalty, with `alpha` above 0 ([evidence](evidence/08.ipynb#length-penalty)).
 #
 # **The most probable sentence of this model is not a typical one: to see typical sentences, draw.**
 
@@ -418,15 +476,18 @@ plots.show(
 #
 # ## 4 · What a token costs
 #
-# To write one token, the processor has to fetch every number of the model from memory. So the bytes set a bound: no model writes faster than its numbers can be fetched. How far above the bound the true time lies, you measure.
+# To write a token you call the model, and a call fetches every parameter from memory. So the bytes set a bound on *calls*:
 #
-# With the look-ahead mask of lecture 8 no later token changes the keys and values of an earlier one. So a model keeps them, in the **key–value cache**. Each step makes one query, one new key and one new value in every block, and
-# attends to what is stored. Queries are not kept, because each is used only once.
+# $$\text{calls a second} \;\le\; \frac{\text{bytes that the memory delivers a second}}{\text{bytes of the parameters and of the caches}}$$
 #
-# So a served model works in two phases. In the **prefill** it reads the whole prompt in one call. In the **decode** it writes, one call a token.
+# Tokens a second are calls a second, times tokens a call: one for one text alone, more for many texts together (below) or with a draft (section 5).
+#
+# With the look-ahead mask of lecture 8 no later token changes the keys and values of an earlier one. So a model keeps them, in the **key–value cache**. Each step makes one query, one new key and one new value in every block, and attends to what is stored.
+#
+# In the **prefill** a served model reads the whole prompt in one call. In the **decode** it writes, one call a token.
 
 # %% [markdown]
-# **Predict.** A prompt has 256 tokens. How long does reading all of it take, measured in the time of writing *one* token with the cache?
+# **Predict.** A prompt has 256 tokens. How long does reading all of it take on one core of our machine, measured in the time of writing *one* token with the cache?
 #
 # - (a) about as long: it is one call
 # - (b) 10 to 50 times as long
@@ -434,12 +495,12 @@ plots.show(
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** It takes 23 times as long. The numbers are fetched once for all 256 tokens, but the arithmetic has to be done for each: so it is more than once, and less than 256 times.
+# **(b)** Here it takes 19 times as long. The parameters are fetched once for all 256 tokens, but the arithmetic has to be done for each. Where arithmetic is much faster than memory, as on a GPU, the answer is nearer to (a).
 #
 # </details>
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
-def seconds(call, *given, times=3):
+def seconds(call, *given, times=5):
     """The least processor seconds of a call."""
     found = []
     for _ in range(times):
@@ -449,76 +510,84 @@ def seconds(call, *given, times=3):
     return min(found)
 
 
+def products(*shape):
+    """Every matrix of the model times as many rows, and nothing else; the rows (…, D) have this shape without D."""
+    rows = {width: np.ones((*shape, width), "float32") for width in (576, 1536)}
+    return [rows[matrix.shape[1]] @ matrix.T for matrix in matrices]
+
+
 if model:
+    matrices = [model.table, *(part for block in model.blocks for part in block.values() if part.ndim == 2)]
     prompt = tokens.encode("It was a bright cold day in April. " * 60)[:256]
     _, cache = model([prompt])
-    read, step = seconds(model, [prompt]), seconds(model, [[28]], cache, times=8)
-    parts = [model.table, *(part for block in model.blocks for part in block.values())]
-    fetched = seconds(lambda: [part.sum() for part in parts])
+    read, step = seconds(model, [prompt]), seconds(model, [[28]], cache, times=9)
+    print("processor seconds of one core, 4 bytes a parameter")
     print(
-        f"read 256 tokens: {read:.2f} s, {256 / read:.0f} tokens a second; {read / step:.0f} times as long as one token with the cache"
+        f"read 256 tokens:               {1000 * read:5.0f} ms, of which matrix products {1000 * seconds(products, 256):4.0f} ms; {read / step:.0f} times as long as to write one"
     )
     print(
-        f"write a token with the cache: {1000 * step:.0f} ms, {1 / step:.0f} a second; without it, all 257 again: {1 / read:.1f} a second"
+        f"write one, with the cache:     {1000 * step:5.0f} ms, of which matrix products {1000 * seconds(products, 1, times=9):4.0f} ms; {1 / step:.0f} tokens a second"
     )
+    print(f"write one, without it: read all 257 again, {1 / read:.1f} tokens a second")
     print(
-        f"fetch {sum(part.nbytes for part in parts) / 1e6:.0f} MB of numbers from memory and add them up: {1000 * fetched:.0f} ms"
+        f"fetch {sum(matrix.nbytes for matrix in matrices) / 1e6:.0f} MB of parameters and only add them up: {1000 * seconds(lambda: [matrix.sum() for matrix in matrices]):.0f} ms"
     )
 
 # %% [markdown]
-# A token that is read with 255 others costs 5 ms, a token that is written 59 ms. To fetch all numbers once and only add them up takes 28 ms: that is the bound, and here a token takes about twice as long. Without the cache it would take all 1.35 s. (Our class also computes 49,152 log-probabilities after each of the 256 tokens, where one row is enough; that makes the reading slower.) Where arithmetic is much faster than memory, as on a GPU, the bound is nearer, and decoding is called **bound by memory** ([lecture 2b](02b_what_attention_costs.ipynb) has the roofline).
+# Compare the products: alone a token costs 43 ms, among 256 tokens 3 ms. The arithmetic is the same; but alone, all parameters are fetched for one token. Only to fetch them and add them up takes 26 ms: an estimate of the bound, and a written token takes about twice as long. On a GPU the bound is nearer, and decoding is called **bound by memory** ([lecture 2b](02b_what_attention_costs.ipynb) has the roofline).
 
 # %% [markdown]
-# **By hand.** A model has 70 billion parameters of two bytes. It runs on accelerators that together fetch 6.7 terabytes a second. How many tokens a second can it write for one reader, at most? And what if 16 readers ask at the same time?
+# **By hand.** A model has 70 billion parameters of two bytes. It runs on accelerators that together fetch 6.7 terabytes a second. How many calls a second are possible at most, and how many tokens for one reader? And what if 16 readers share each call?
 #
 # <details><summary>Answer</summary>
 #
-# A token needs all 140 GB once: 6,700/140 = 47.9, so at most 48 tokens a second, whatever the processor can calculate. With 16 texts in one call the same 140 GB serve 16 tokens: nearly 16 times as many in all, as long as their caches are small beside the parameters.
+# A call needs all 140 GB once: 6,700/140 = 47.9, so at most 48 calls a second, and 48 tokens for one reader. With 16 texts a call gives 16 tokens: at most 16 times as many in all, and less, since a call then fetches 16 caches too.
 #
 # </details>
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 if model:
+    print("texts in a call      a step   tokens a second in all      its products text by text   as one product")
     for count in (1, 2, 4, 8, 16):
         together = [tuple(np.repeat(part, count, axis=0) for part in pair) for pair in cache]
-        each = seconds(model, [[28]] * count, together, times=5)
-        print(f"{count:2} texts in one call: {1000 * each:4.0f} ms a step, {count / each:4.0f} tokens a second in all")
-    print(f"nine tokens of one text in one call: {1000 * seconds(model, [[28] * 9], cache, times=5):.0f} ms")
+        each = seconds(model, [[28]] * count, together, times=7)
+        apart, at_once = seconds(products, count, 1, times=7), seconds(products, count, times=7)
+        print(
+            f"{count:15} {1000 * each:8.0f} ms {count / each:24.0f} {1000 * apart:27.0f} ms {1000 * at_once:13.0f} ms"
+        )
+    nine = seconds(model, [[28] * 9], cache, times=7)
+    print(f"nine tokens of one text in a call: {1000 * nine:.0f} ms, {nine / step:.1f} times as long as one")
+
 
 # %% [markdown]
-# That is **batching**: servers collect the texts of many readers, and add a new one whenever another has ended. Eight texts in one call write 43 tokens a second, one writes 17: the numbers are fetched for all of them, the arithmetic is not shared. Nor is the cache, which every text has for itself. For one text of t tokens it holds this many numbers:
+# That is **batching**: servers collect the texts of many readers in one call. In our class it gains little: eight texts write 47 tokens a second, one 20, and 16 write no more than eight. Why? Our class multiplies text by text: its rows are (n, 1, D), so NumPy makes n products one after the other, each with all parameters. With the same rows as one matrix (n, D) it is one product, which for 16 texts takes 137 ms instead of 256. (For two it is slower here.) Servers make one product. What no product shares is the cache, which every text has for itself. For one text of t tokens it holds this many entries:
 #
 # $$2 \cdot L \cdot G \cdot K \cdot t$$
 #
 # where G is the number of heads that have keys and values. With G = H each head has its own. In **grouped-query attention**, GQA, several query heads share one key head and its values (Ainslie et al., 2023): SmolLM2 has G = 3 for H = 9. With G = 1 it is *multi-query* attention (Shazeer, 2019). Head $h$ reads the keys of group $\lfloor h\,G/H \rfloor$.
 
 # %% [markdown]
-# **By hand.** Llama 2 with 70 billion parameters has L = 80, H = 64, K = 128 and G = 8, and reads 4,096 tokens (Touvron et al., 2023). How large is the cache of one text, with two bytes a number? How large would it be with G = H?
+# **By hand.** Llama 2 with 70 billion parameters has L = 80, H = 64, K = 128 and G = 8, and reads 4,096 tokens (Touvron et al., 2023). How large is the cache of one text, with two bytes an entry? And with G = H? And how many calls a second are possible with 16 such texts?
 #
 # <details><summary>Answer</summary>
 #
-# One token takes 2 · 80 · 8 · 128 = 163,840 numbers, so 327,680 bytes, and 4,096 tokens take 1.34 GB. With 64 instead of 8 heads it is eight times as much, 10.7 GB for each text that is being written.
+# One token takes 2 · 80 · 8 · 128 = 163,840 entries, so 327,680 bytes, and 4,096 tokens take 1.34 GB. With 64 instead of 8 heads it is eight times as much, 10.7 GB. With 16 texts a call fetches 140 + 16 · 1.34 = 161.4 GB: at most 6,700/161.4 = 41.5 calls a second.
 #
 # </details>
-
-# %%
-for groups in (64, 8, 1):  # G
-    print(f"G = {groups:2}: Llama's cache {2 * 80 * groups * 128 * 4096 * 2 / 1e9:5.2f} GB a text")
-
 
 # %% [markdown]
 # Ainslie et al. report a quality near that of G = H, at a speed near that of G = 1.
 #
-# **A cache trades memory for time; texts that are read together share the fetching of the numbers.**
+# **A cache trades memory for time; tokens that are read in one product share the fetching of the parameters.**
 
 # %% [markdown]
 # <a id="draft"></a>
 #
 # ## 5 · Let a draft go ahead
 #
-# Where memory is the limit, a call that reads nine tokens fetches the numbers once, as a call for one does. So let something cheap guess the next eight. The model reads them all in one call, and in the same call says what *it* would have written after each. Keep the guesses up to the first that differs, and the model's own token there. The text is the model's, token by token; only the calls are fewer. This is **speculative decoding** (Leviathan et al., 2023; Chen et al., 2023).
+# A call that reads nine tokens of one text fetches the parameters once, as a call for one does. So let something cheap guess the next eight. The model reads them in one call, which also says what *it* would have written after each. Keep the guesses up to the first that differs, and the model's own token there: the text is the model's, token by token. This is **speculative decoding** (Leviathan et al., 2023; Chen et al., 2023).
 #
-# The draft is usually a smaller model with the same tokens. This SmolLM2 is the smallest of its family, so take the cheapest draft there is: look up what followed the last two tokens the last time they stood in the text (*prompt lookup*; Saxena, 2023).
+# The draft is usually a smaller model with the same tokens. Take the cheapest there is: look up what followed the last two tokens the last time they stood in the text (*prompt lookup*; Saxena, 2023).
 
 # %%
 def looked_up(ids, most=8):
@@ -530,10 +599,10 @@ def looked_up(ids, most=8):
 
 
 def written_with(draft, ids, count):
-    """`count` greedy tokens after ids, and the number of calls; each call checks what `draft` guesses."""
+    """At most `count` greedy tokens after ids, the end included; and for each call how many it was given and gave."""
     log_p, cache = model([ids])
-    text, calls = [*ids, int(log_p[0, -1].argmax())], 1
-    while len(text) < len(ids) + count:
+    text, calls = [*ids, int(log_p[0, -1].argmax())], [(0, 1)]
+    while len(text) < len(ids) + count and text[-1] != tokens.end_id:
         guess, known = draft(text), len(text)
         log_p, cache = model([[text[-1], *guess]], cache)
         own = log_p[0].argmax(axis=-1).tolist()  # what the model writes after each of them
@@ -541,16 +610,18 @@ def written_with(draft, ids, count):
             (place for place, (one, other) in enumerate(zip(guess, own, strict=False)) if one != other), len(guess)
         )
         cache = [(k[:, :, : known + right], v[:, :, : known + right]) for k, v in cache]  # forget what was refused
-        text, calls = [*text, *own[: right + 1]], calls + 1
+        new = own[: right + 1]
+        new = new[: new.index(tokens.end_id) + 1] if tokens.end_id in new else new
+        text, calls = [*text, *new], [*calls, (len(guess), len(new))]
     return text[len(ids) : len(ids) + count], calls
 
 
 # %% [markdown]
-# **Predict.** Three prompts, 40 greedy tokens each: the caption, where the model loops; "Repeat this text: …"; and "Why is the sky blue?". How many calls does each need with the draft?
+# **Predict.** Three prompts, at most 40 greedy tokens each, up to the end token: the caption, where the model loops; "Repeat this text: …"; and "Why is the sky blue?". How many calls does each need with the draft?
 #
 # <details><summary>Answer</summary>
 #
-# Alone it needs 40 calls each time. With the draft it needs 15 where it loops, 27 where it repeats what you said, and 40 where it answers freely.
+# Alone it needs one call a token: 39, 20 and 40. With the draft it needs 14 where it loops, 11 where it is to repeat you, and 40 where it answers freely.
 #
 # </details>
 
@@ -571,19 +642,27 @@ if model:
         drafted, calls = written_with(looked_up, row, 40)
         took = middle - began, time.process_time() - middle
         print(
-            f"{name:12} {plain_calls} calls, {took[0]:.1f} s; with the draft {calls} calls, {took[1]:.1f} s; the same text: {alone == drafted}"
+            f"{name:12} {len(plain_calls)} calls, {took[0]:.1f} s; with the draft {len(calls)} calls, {took[1]:.1f} s; the same text: {alone == drafted}"
+        )
+        guessed = [gave for given, gave in calls if given]
+        mean = f", {np.mean(guessed):.1f} tokens each" if guessed else ""
+        print(
+            f"    {len(guessed)} calls with guesses{mean}; it writes:",
+            tokens.decode(drafted).replace("\n", " ").strip(),
         )
 
 # %% [markdown]
-# The text is the same each time, and that is what this section shows. Fewer calls are less *time* only where a longer call costs little more: on this core nine tokens in a call cost 162 ms and one 59, so only the caption gains, 1.4 s instead of 2.4.
+# The text is the same each time. (Where two tokens are nearly equally probable, rounding can decide.)
+#
+# Fewer calls are less *time* only where a call gives more tokens than its length costs. The break-even: here a call with eight guesses takes 2.8 times as long as one without (section 4), so it has to give more than 2.8 tokens. In the loop the calls with guesses give 6.0, and the draft saves time. Where the model repeats you it changes your words: there they give 2.8, about the break-even, and no time is saved.
 #
 # And if the text is drawn, not greedy? The draft draws its guess x from its distribution q, and the model, whose distribution is p, accepts it with the probability
 #
 # $$\min\big(1,\;p(x)/q(x)\big)$$
 #
-# If it refuses, it draws once more, from what p still lacks. The token that comes out has exactly the distribution p, whatever q is. How often a guess is accepted, and from what the model draws after a refusal, you derive in lab 8b.
+# If it refuses, it draws once more, from what p still lacks. The token that comes out has exactly the distribution p, whatever q is (proved by Leviathan et al., 2023). You derive both in lab 8b.
 #
-# **A draft changes the number of calls and, in greedy decoding, not the text; it pays where the next tokens are easy to guess.**
+# **A draft changes the number of calls and, in greedy decoding, not the text; it saves time only where a call gives more tokens than its length costs.**
 
 # %% [markdown]
 # ## Two mistakes
@@ -624,7 +703,7 @@ print("always position 0:", text_of(write(wrong, 1, greedy)[0][0]))
 #
 # </details>
 #
-# <details><summary>4. A draft is right in every second guess, and guesses eight tokens at a time. Why do you not get nine tokens a call?</summary>
+# <details><summary>4. A draft guesses eight tokens; each is right with probability one half, whatever the others are. Why not nine tokens a call?</summary>
 #
 # The first wrong guess ends the call. With a chance of one half for each, one guess is right on average, so a call gives about two tokens.
 #
@@ -634,8 +713,8 @@ print("always position 0:", text_of(write(wrong, 1, greedy)[0][0]))
 #
 # * One small model with rounded numbers, one beginning live and ten in the record, one draw of each. What larger models do was not measured.
 # * Nats, strings and unknown words say how familiar a text is, not how good. No person judged a text.
-# * The speeds are processor seconds of one core in NumPy, with 4 bytes a number. The exact search is exact for the rounded weights of one caption model (one seed, two epochs).
-# * A draft that is a network was not measured: no smaller model with these tokens is at hand.
+# * The times are the least of several calls, on one core in NumPy; on another machine they differ, and so may their order. Why “a man .” is so probable was not measured. The exact search is exact for the rounded weights of one caption model (one seed, two epochs).
+# * A draft that is a network was not measured. Min-p and penalties for repeated tokens are left out.
 #
 # </details>
 #
@@ -643,12 +722,12 @@ print("always position 0:", text_of(write(wrong, 1, greedy)[0][0]))
 #
 # | piece | remember |
 # |---|---|
-# | greedy | one text; it loops here, outside the template and with no right to stop |
+# | greedy | one text; on a bare text it loops, in the template it did not before it stopped |
 # | temperature, top-k, top-p | 1.5 gives word salad; top-k keeps k tokens, top-p as many as the model thinks possible |
 # | beam, exact search | only the exact search is sure to find the most probable sentence; for the caption model that is “a man .” |
-# | prefill, decode | many tokens in a call, or one; to decode fetches all numbers for each token |
-# | cache | 2 · L · G · K numbers a token; GQA makes G smaller than H |
-# | draft | the same greedy text in fewer calls |
+# | prefill, decode | many tokens in a call, or one; each call fetches all parameters, so bytes bound the calls |
+# | cache | 2 · L · G · K entries a token; GQA makes G smaller than H |
+# | draft | the same greedy text in fewer calls; less time only above the break-even |
 #
 # Families of models, alignment and BLEU are covered in the [evidence](evidence/08.ipynb#families). Write both searches, the nucleus and the cache yourself in [lab 8b](../labs/08b_generating_text/08b_generating_text.ipynb). Then train a writer of your own in [lecture 10](10_language_model.ipynb); images are a branch, in [lecture 9](09_vision_transformer.ipynb).
 #
@@ -659,13 +738,14 @@ print("always position 0:", text_of(write(wrong, 1, greedy)[0][0]))
 # * A. Holtzman et al., *The curious case of neural text degeneration*, ICLR 2020 (top-p). A. Fan et al., *Hierarchical neural story generation*, ACL 2018 (top-k).
 # * L. Ben Allal et al., *SmolLM2: when Smol goes big*, 2025, arXiv:2502.02737. The model is SmolLM2-135M-Instruct, Apache licence 2.0.
 # * E. W. Dijkstra, *A note on two problems in connexion with graphs*, Numerische Mathematik 1, 1959. F. Stahlberg, B. Byrne, *On NMT search errors and model errors: cat got your tongue?*, EMNLP 2019.
+# * Y. Wu et al., *Google's neural machine translation system*, 2016, arXiv:1609.08144 (the length penalty).
 # * J. Ainslie et al., *GQA: training generalized multi-query Transformer models from multi-head checkpoints*, EMNLP 2023. N. Shazeer, *Fast Transformer decoding: one write-head is all you need*, 2019, arXiv:1911.02150. H. Touvron et al., *Llama 2*, 2023, arXiv:2307.09288.
 # * Y. Leviathan, M. Kalman, Y. Matias, *Fast inference from Transformers via speculative decoding*, ICML 2023. C. Chen et al., *Accelerating large language model decoding with speculative sampling*, 2023, arXiv:2302.01318. A. Saxena, *Prompt lookup decoding*, 2023.
 # * D. Elliott et al., *Multi30K*, Workshop on Vision and Language 2016. A. Maas et al., *Learning word vectors for sentiment analysis*, ACL 2011 (the reviews of the record).
 #
 # <details><summary>If something looks wrong, runs slowly, or you want more</summary>
 #
-# **Symptoms.** It never stops: no end token in the training targets. One token for ever: the last token is not read in the next step. Greedy and beam 1 differ: one of them treats the end differently.
+# **Symptoms.** It never stops: no end token in the training targets. One token for ever: the last token is not read in the next step. Greedy and a beam of 1 differ: one of them treats the end differently.
 #
 # **Slow machine:** 100 captions instead of 300 in section 3; 20 tokens instead of 80 in section 1. **Record:** `python experiments/how_a_model_writes.py --data FOLDER`.
 #

@@ -1,4 +1,4 @@
-"""A small decoder-only model of captions, trained by `experiments/caption_model.py`: its words, weights and beam."""
+"""A small decoder-only model of captions, trained by `experiments/caption_model.py`: its words and weights."""
 
 from __future__ import annotations
 
@@ -56,33 +56,3 @@ def save(words: list[str], weights: dict[str, np.ndarray], path: Path = FILE) ->
     """Write words and trained weights, in float16."""
     half: dict[str, Any] = {name: array.astype("float16") for name, array in weights.items()}
     np.savez_compressed(path, words=np.array("\n".join(words)), **half)
-
-
-def beam(model, width: int, alpha: float = 0.0, longest: int = 30) -> tuple[list[int], float]:
-    """Beam search; the best caption by log p / ((5 + n)/6)^alpha (Wu et al. 2016), and its log p.
-
-    Args:
-        model: a caption model; a call (ids (n,), cache) gives log p (n, V) and the cache with one more token.
-        width: how many hypotheses are kept.
-        alpha: exponent of the length penalty; n counts the tokens after the start, the end included.
-        longest: largest number of tokens, the start included.
-    """
-
-    def score(hypothesis: Any) -> float:
-        return hypothesis[1] / ((5 + len(hypothesis[0]) - 1) / 6) ** alpha
-
-    kept: list[tuple[list[int], float]] = [([START], 0.0)]
-    cache = model.empty(1)
-    for _ in range(longest - 1):
-        log_p, cache = model(np.array([ids[-1] for ids, _ in kept]), cache)  # (n, V); an ended row is read in vain
-        found = [(ids, total, row) for row, (ids, total) in enumerate(kept) if ids[-1] == END]
-        for row, (ids, total) in enumerate(kept):
-            if ids[-1] != END:
-                best = np.argsort(-log_p[row])[:width]
-                found += [([*ids, int(new)], total + float(log_p[row, new]), row) for new in best]
-        found = sorted(found, key=score, reverse=True)[:width]
-        kept, rows = [(ids, total) for ids, total, _ in found], [row for *_, row in found]
-        cache = cache[:, :, rows]
-        if all(ids[-1] == END for ids, _ in kept):
-            break
-    return kept[0]

@@ -10,7 +10,7 @@ from programs import program
 
 from coursekit.lecture import captions
 from coursekit.lecture.captions import END, START, UNKNOWN
-from coursekit.lecture.pages.caption_model import PlainCaptionModel, drawn, most_probable, reshaped, write
+from coursekit.lecture.pages.caption_model import PlainCaptionModel, beam, drawn, most_probable, reshaped, write
 
 
 def tiny(words: int = 7, width: int = 8, seed: int = 0) -> PlainCaptionModel:
@@ -52,15 +52,27 @@ def test_the_search_finds_the_most_probable_caption_of_all(seed):
     words = [word for word in range(7) if word not in (captions.PAD, UNKNOWN, START, END)]
     every = [[START, *text, END] for length in range(4) for text in itertools.product(words, repeat=length)]
     assert total >= max(log_p(model, ids) for ids in every) - 1e-4
-    found = [captions.beam(model, width) for width in (1, 2, 5)]
+    found = [beam(model, width) for width in (1, 2, 5)]
     assert all(total >= other - 1e-4 for ids, other in found if ids[-1] == END)
 
 
 def test_a_beam_of_one_is_greedy():
     model = tiny(seed=3)
     greedy, total = write(model, 1, lambda step: step.argmax(axis=-1))
-    ids, same = captions.beam(model, 1)
+    ids, same = beam(model, 1)
     assert list(greedy[0]) == ids and np.isclose(total[0], same, atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_wide_beam_keeps_finished_captions_and_finds_the_best_by_its_score(seed):
+    model = tiny(seed=seed)
+    words = [word for word in range(7) if word not in (captions.PAD, UNKNOWN, START, END)]
+    every = [[START, *text, END] for length in range(4) for text in itertools.product(words, repeat=length)]
+    every += [[START, *text] for text in itertools.product(words, repeat=4)]  # no longer than `longest`, not finished
+    for alpha in (0.0, 1.0):
+        scores = [log_p(model, ids) / ((4 + len(ids)) / 6) ** alpha for ids in every]
+        ids, total = beam(model, 1_000, alpha, longest=5)
+        assert ids == every[int(np.argmax(scores))] and np.isclose(total, log_p(model, ids), atol=1e-4)
 
 
 def test_words_are_drawn_with_the_probabilities_that_are_left():
@@ -68,6 +80,10 @@ def test_words_are_drawn_with_the_probabilities_that_are_left():
     np.testing.assert_allclose(reshaped(np.log(p), top_p=0.8)[0], np.array([0.5, 0.25, 0.15, 0]) / 0.9)
     np.testing.assert_allclose(reshaped(np.log(p), top_k=2)[0], [2 / 3, 1 / 3, 0, 0])
     np.testing.assert_allclose(reshaped(np.log(p), temperature=0.5)[0], p[0] ** 2 / (p**2).sum())
+    both = [[2 / 3, 1 / 3, 0, 0]]  # of the three that top-k leaves, two have 0.8 of what is left
+    np.testing.assert_allclose(reshaped(np.log(p), top_k=3, top_p=0.8), both)
+    np.testing.assert_allclose(reshaped(np.log(p), top_k=1, top_p=0.8), [[1, 0, 0, 0]])
+    np.testing.assert_allclose(reshaped(np.log(p), top_k=3, top_p=0.1), [[1, 0, 0, 0]])
     choose = drawn(np.random.default_rng(0), top_p=0.8)
     shares = np.bincount(choose(np.repeat(np.log(p), 20_000, axis=0)), minlength=4) / 20_000
     np.testing.assert_allclose(shares, np.array([0.5, 0.25, 0.15, 0]) / 0.9, atol=0.02)

@@ -1,4 +1,4 @@
-"""Lecture 8b's caption model, the cuts of its probabilities, its writer, and the search for its best caption."""
+"""Lecture 8b's caption model, the cuts of its probabilities, its writer, and two searches for its best caption."""
 
 from __future__ import annotations
 
@@ -35,16 +35,15 @@ class PlainCaptionModel:
 
 
 def reshaped(log_p, temperature=1.0, top_k=None, top_p=None):
-    """Distributions (n, V) to draw from, after a temperature and a cut; ties at the cut all stay."""
+    """Distributions (n, V) to draw from: temperature, then top-k, then top-p of the rest; ties at a cut all stay."""
     p = softmax(log_p / temperature, axis=-1)
-    falling = np.flip(np.sort(p, axis=-1), axis=-1)  # (n, V)
-    least = np.zeros_like(p[:, :1])
     if top_k is not None:
-        least = falling[:, top_k - 1 : top_k]  # (n, 1)
+        p = np.where(p >= np.sort(p, axis=-1)[:, -top_k, None], p, 0)
+        p = p / p.sum(axis=-1, keepdims=True)
     if top_p is not None:
-        before = np.cumsum(falling, axis=-1) - falling  # the probability in front of each word
-        least = np.min(np.where(before < top_p - 1e-9, falling, 1), axis=-1, keepdims=True)
-    p = np.where(p >= least, p, 0)
+        falling = np.flip(np.sort(p, axis=-1), axis=-1)  # (n, V)
+        before = np.cumsum(falling, axis=-1) - falling  # the probability in front of each token
+        p = np.where(p >= np.min(np.where(before < top_p - 1e-9, falling, 1), axis=-1, keepdims=True), p, 0)
     return p / p.sum(axis=-1, keepdims=True)
 
 
@@ -61,13 +60,37 @@ def write(model, count, choose, longest=30):
 
 
 def drawn(rng, **settings):
-    """A way to choose: draw each next word from the reshaped distribution."""
+    """A way to choose: draw each next token from the reshaped distribution."""
 
     def choose(log_p):
         sums = reshaped(log_p, **settings).cumsum(axis=-1)  # (n, V)
         return (sums < rng.random((len(sums), 1)) * sums[:, -1:]).sum(axis=-1)
 
     return choose
+
+
+def beam(model, width, alpha=0.0, longest=30):
+    """Beam search: ids and log p of the best caption by log p / ((5 + n)/6)^alpha, n tokens (Wu et al. 2016)."""
+
+    def score(found):
+        return found[1] / ((5 + len(found[0]) - 1) / 6) ** alpha  # the start token does not count
+
+    kept, cache = [([START], 0.0)], model.empty(1)
+    for _ in range(longest - 1):
+        log_p, cache = model(np.array([ids[-1] for ids, _ in kept]), cache)  # (k, V); an ended row is read in vain
+        found = []
+        for row, (ids, total) in enumerate(kept):
+            if ids[-1] == END:
+                found.append((ids, total, row))  # a finished caption stays as it is, and competes
+            else:
+                best = np.argsort(-log_p[row])[:width]
+                found += [([*ids, int(new)], total + float(log_p[row, new]), row) for new in best]
+        found = sorted(found, key=score, reverse=True)[:width]
+        kept = [(ids, total) for ids, total, _ in found]
+        cache = cache[:, :, [row for *_, row in found]]  # each goes on with the cache of its beginning
+        if all(ids[-1] == END for ids, _ in kept):
+            break
+    return kept[0]
 
 
 def most_probable(model, limit):
