@@ -82,7 +82,7 @@ ways = study["ways"]
 #
 # ## 1 · Always the most probable token
 #
-# The model is **SmolLM2** (Hugging Face; 134.5 million parameters, most of them rounded to 4 bits; 30 blocks), a chat model: a decoder with causal self-attention and no cross-attention. `model(ids, cache)` reads tokens and gives log p of what follows each; section 4 explains its cache. To write is to read, choose and append, again and again. `go_on` writes no special token, and the end token only if it `may_end`.
+# The model is **SmolLM2** (Hugging Face; 134.5 million parameters, most of them rounded to 4 bits; 30 blocks), a chat model: a decoder with causal self-attention and no cross-attention. `model(ids, cache)` reads tokens and gives log p of what follows each; section 4 explains its cache. `go_on` writes no special token, and the end token only if it `may_end`.
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 if is_here("smollm2"):
@@ -136,7 +136,7 @@ if model:
 
 
 # %% [markdown]
-# Each choice is the most probable one, and the text repeats one sentence. There the model is much surer of its tokens than at first: 0.86 to 0.87 instead of 0.43. But it is a chat model on a bare text, outside its chat template, and it may not stop. Change both, one at a time:
+# The text repeats one sentence. There the model is much surer of its tokens than at first: 0.86 to 0.87 instead of 0.43. But it is a chat model on a bare text, outside its chat template, and it may not stop. Change both, one at a time:
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 def seen_before(before, new):
@@ -156,7 +156,7 @@ if model:
 # %% [markdown]
 # Bare, the model stops after 39 tokens if it may; by then it has written the sentence four times. In the template it repeats hardly anything before it stops. If it may not stop, 25 % of its strings are repeated, against 93 % bare. So for this beginning the template matters more than the end.
 #
-# Other beginnings loop too. In a recorded run SmolLM2 goes on after the first 32 tokens of ten film reviews, bare and without an end, for 128 tokens. The figure shows its greedy texts and what the reviewers wrote. A token of probability p costs $-\ln p$ **nats**: 0 if the model was certain of it.
+# In a recorded run SmolLM2 goes on after the first 32 tokens of ten film reviews, bare and without an end, for 128 tokens. A token of probability p costs $-\ln p$ **nats**: 0 if the model was certain of it.
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 figure, ax = plt.subplots(figsize=(8, 3.4))
@@ -172,7 +172,7 @@ plots.show(
 
 
 # %% [markdown]
-# Nine of the ten greedy texts **loop**: their last 16 tokens have occurred before. The words of people cost the model 3.9 nats a token at first and 3.5 in the end; its greedy tokens cost 1.3 at first and 0.1 in the end. Lower at first is partly the choice itself, since greedy takes the cheapest token; falling is the loop. (Holtzman et al., 2020, found the same with a larger model.) The control follows in section 2: the same beginnings, with drawn tokens.
+# Nine of the ten greedy texts **loop**: their last 16 tokens have occurred before. The words of people cost the model 3.9 nats a token at first and 3.5 in the end; its greedy tokens cost 1.3 at first and 0.1 in the end. Lower at first is partly the choice itself, since greedy takes the cheapest token; the fall comes with the loop. (Holtzman et al., 2020, found the same with a larger model.) The control follows in section 2: the same beginnings, with drawn tokens.
 #
 # **On a bare text, always taking the most probable token makes this model loop: people keep surprising it, and it soon stops surprising itself.**
 
@@ -181,7 +181,7 @@ plots.show(
 #
 # ## 2 · Choose by chance
 #
-# So draw. There are four ways to choose the next token:
+# So draw. Four ways to choose the next token:
 #
 # * **greedy**: always the most probable one;
 # * **temperature** $\tau$: draw from $\operatorname{softmax}(z/\tau)$, where $z$ are the logits. A $\tau$ below 1 makes the distribution sharper, one above 1 flatter; $\tau \to 0$ is greedy;
@@ -230,7 +230,7 @@ if model:
 # Temperature 1.5 writes word salad; one draw does not rank the others. What differs is the **tail**: tens of thousands of tokens, each nearly impossible. If they have one tenth of the probability at each token, the chance to draw none of them in 40 tokens is $0.9^{40} \approx 1.5\,\%$. Top-k and top-p cut the tail.
 
 # %% [markdown]
-# **Predict.** How many tokens does top-p with p = 0.9 leave to draw from, in a story that we made up, and in the loop of section 1? Does the loop leave a way out?
+# **Predict.** How many tokens does top-p with p = 0.9 leave to draw from, in a story that we made up (below is its first sentence), and in the loop of section 1? Does the loop leave a way out?
 #
 # <details><summary>Answer</summary>
 #
@@ -300,10 +300,10 @@ for name in ("people", "greedy", "top-p, p = 0.9", "temperature 1", "temperature
 #
 # ## 3 · The most probable sentence
 #
-# Greedy takes the best *word* each time. That need not lead to the best *sentence*. **Beam search** keeps the k best *beginnings*, its width: each is continued by every word, and the k best of all these stay. With k = 1 it is greedy. For an example, take a language whose sentences have two words.
+# Greedy takes the best *word* each time. That need not lead to the best *sentence*. **Beam search** keeps the k best *beginnings*, its width: each is continued by every word, and the k best of all these stay. With k = 1 it is greedy. Take a language whose sentences have two words.
 
 # %% [markdown]
-# **By hand.** Do not move the slider below yet. “a” has the probability $p$; “the” gets 0.8 of the rest and “my” the remaining 0.2. After “a” the best word is “dog” with 0.4, after “the” it is “dog” with 0.9. For which $p$ does greedy search miss the most probable sentence?
+# **By hand.** “a” has the probability $p$; “the” gets 0.8 of the rest and “my” the remaining 0.2. After “a” the best word is “dog” with 0.4, after “the” it is “dog” with 0.9. For which $p$ does greedy search miss the most probable sentence?
 #
 # <details><summary>Answer</summary>
 #
@@ -396,7 +396,7 @@ def beam(model, width, alpha=0.0, longest=30):
 
 
 # %% [markdown]
-# A finished caption keeps its place while it is among the k best; the search ends when all k are finished. (`alpha` comes below.) A wider beam can still drop the beginning of the best sentence. But there is an exact search. A beginning never *gains* probability by a further word. So always continue the most probable beginning of all: once it is a finished sentence, none is more probable (Dijkstra, 1959).
+# A finished caption keeps its place while it is among the k best; the search ends when all k are finished. A wider beam can still drop the beginning of the best sentence. But there is an exact search. A beginning never *gains* probability by a further word. So always continue the most probable beginning of all: once it is a finished sentence, none is more probable (Dijkstra, 1959).
 
 # %%
 def most_probable(model, limit):
@@ -467,7 +467,7 @@ plots.show(
 #
 # How can the most probable caption be so rare? Its probability is $e^{-8.77}$: it is drawn once in 6,400 captions. A drawn caption has about $e^{-40}$, but there are so many of them that together they get nearly all of the probability. (Whether the model is *right* about “a man .” is another question. For more than half of a test set the most probable translation is the empty one, and Stahlberg and Byrne, 2019, call that an error of the model.)
 #
-# A wider search writes a shorter caption: a beam of 4 writes 13 tokens with the end token, one of 64 writes 10, the exact search 4. Translation systems therefore divide log p by a length penalty, with `alpha` above 0 ([evidence](evidence/08.ipynb#length-penalty)).
+# A wider search writes a shorter caption: a beam of 4 writes 13 tokens, one of 64 writes 10, the exact search 4 (the end included). Translation systems therefore divide log p by a length penalty, with `alpha` above 0 ([evidence](evidence/08.ipynb#length-penalty)).
 #
 # **The most probable sentence of this model is not a typical one: to see typical sentences, draw.**
 
@@ -495,7 +495,7 @@ plots.show(
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** Here it takes 19 times as long. The parameters are fetched once for all 256 tokens, but the arithmetic has to be done for each. Where arithmetic is much faster than memory, as on a GPU, the answer is nearer to (a).
+# **(b)** Here it takes 20 times as long. The parameters are fetched once for all 256 tokens, but the arithmetic has to be done for each. On a GPU, where arithmetic is much faster than memory, it is nearer to (a).
 #
 # </details>
 
@@ -516,6 +516,7 @@ def products(*shape):
     return [rows[matrix.shape[1]] @ matrix.T for matrix in matrices]
 
 
+# %% jupyter={"source_hidden": true} tags=["setup"]
 if model:
     matrices = [model.table, *(part for block in model.blocks for part in block.values() if part.ndim == 2)]
     prompt = tokens.encode("It was a bright cold day in April. " * 60)[:256]
@@ -534,10 +535,10 @@ if model:
     )
 
 # %% [markdown]
-# Compare the products: alone a token costs 43 ms, among 256 tokens 3 ms. The arithmetic is the same; but alone, all parameters are fetched for one token. Only to fetch them and add them up takes 26 ms: an estimate of the bound, and a written token takes about twice as long. On a GPU the bound is nearer, and decoding is called **bound by memory** ([lecture 2b](02b_what_attention_costs.ipynb) has the roofline).
+# Compare the products: alone a token costs 40 ms, among 256 tokens 3 ms. The arithmetic is the same; but alone, all parameters are fetched for one token. Only to fetch them and add them up takes 24 ms: an estimate of the bound, and a written token takes about twice as long. On a GPU the bound is nearer, and decoding is called **bound by memory** ([lecture 2b](02b_what_attention_costs.ipynb) has the roofline).
 
 # %% [markdown]
-# **By hand.** A model has 70 billion parameters of two bytes. It runs on accelerators that together fetch 6.7 terabytes a second. How many calls a second are possible at most, and how many tokens for one reader? And what if 16 readers share each call?
+# **By hand.** A model has 70 billion parameters of two bytes. It runs on accelerators that together fetch 6.7 terabytes a second. How many calls a second at most, and how many tokens for one reader? And if 16 readers share each call?
 #
 # <details><summary>Answer</summary>
 #
@@ -560,7 +561,7 @@ if model:
 
 
 # %% [markdown]
-# That is **batching**: servers collect the texts of many readers in one call. In our class it gains little: eight texts write 47 tokens a second, one 20, and 16 write no more than eight. Why? Our class multiplies text by text: its rows are (n, 1, D), so NumPy makes n products one after the other, each with all parameters. With the same rows as one matrix (n, D) it is one product, which for 16 texts takes 137 ms instead of 256. (For two it is slower here.) Servers make one product. What no product shares is the cache, which every text has for itself. For one text of t tokens it holds this many entries:
+# That is **batching**: servers collect the texts of many readers in one call. Here it gains little: eight texts write 49 tokens a second, one 21, and 16 write no more than eight. Three reasons show. Our class multiplies text by text: its rows are (n, 1, D), so NumPy makes n products, each with all parameters. As one product (n, D), which servers use, the rows of 16 texts take 136 ms instead of 248. But that is still more than three times one row: on one core arithmetic is not free. The rest of a step, 112 ms with 16 texts and 8 with one, no product shares: every text has a cache of its own. For one text of t tokens it holds this many entries:
 #
 # $$2 \cdot L \cdot G \cdot K \cdot t$$
 #
@@ -571,7 +572,7 @@ if model:
 #
 # <details><summary>Answer</summary>
 #
-# One token takes 2 · 80 · 8 · 128 = 163,840 entries, so 327,680 bytes, and 4,096 tokens take 1.34 GB. With 64 instead of 8 heads it is eight times as much, 10.7 GB. With 16 texts a call fetches 140 + 16 · 1.34 = 161.4 GB: at most 6,700/161.4 = 41.5 calls a second.
+# One token takes 2 · 80 · 8 · 128 = 163,840 entries, and 4,096 tokens take 1.34 GB. With 64 instead of 8 heads it is eight times as much, 10.7 GB. With 16 texts a call fetches 140 + 16 · 1.34 = 161.4 GB: at most 6,700/161.4 = 41.5 calls a second.
 #
 # </details>
 
@@ -654,7 +655,7 @@ if model:
 # %% [markdown]
 # The text is the same each time. (Where two tokens are nearly equally probable, rounding can decide.)
 #
-# Fewer calls are less *time* only where a call gives more tokens than its length costs. The break-even: here a call with eight guesses takes 2.8 times as long as one without (section 4), so it has to give more than 2.8 tokens. In the loop the calls with guesses give 6.0, and the draft saves time. Where the model repeats you it changes your words: there they give 2.8, about the break-even, and no time is saved.
+# Fewer calls are less *time* only where a call gives more tokens than its length costs. The break-even: here a call with eight guesses takes 3.0 times as long as one without (section 4), so it has to give more than 3.0 tokens. In the loop the calls with guesses give 6.0, and the draft saves time. Where the model repeats you it changes your words: there they give 2.8, about the break-even, and no time is saved.
 #
 # And if the text is drawn, not greedy? The draft draws its guess x from its distribution q, and the model, whose distribution is p, accepts it with the probability
 #
@@ -711,7 +712,7 @@ print("always position 0:", text_of(write(wrong, 1, greedy)[0][0]))
 #
 # <details><summary><b>What this page does not show</b></summary>
 #
-# * One small model with rounded numbers, one beginning live and ten in the record, one draw of each. What larger models do was not measured.
+# * One small model with rounded parameters, one beginning live and ten in the record, one draw of each.
 # * Nats, strings and unknown words say how familiar a text is, not how good. No person judged a text.
 # * The times are the least of several calls, on one core in NumPy; on another machine they differ, and so may their order. Why “a man .” is so probable was not measured. The exact search is exact for the rounded weights of one caption model (one seed, two epochs).
 # * A draft that is a network was not measured. Min-p and penalties for repeated tokens are left out.

@@ -165,8 +165,8 @@ def search(page: Page) -> None:
     seed = page.recorded("caption_model")["results"]["seeds"]["1"]
     tokens = [seed["searched"][name]["tokens"] for name in ("beam 4, alpha 0.0", "beam 64, alpha 0.0", "exact")]
     page.says(
-        "A wider search writes a shorter caption: a beam of 4 writes {:.0f} tokens with the end token, one of 64 "
-        "writes {:.0f}, the exact search {:.0f}.",
+        "A wider search writes a shorter caption: a beam of 4 writes {:.0f} tokens, one of 64 writes {:.0f}, "
+        "the exact search {:.0f} (the end included).",
         *tokens,
         holds=tokens[0] > tokens[1] > tokens[2],
     )
@@ -212,9 +212,14 @@ def cache(page: Page) -> None:
         holds=[batch[:, 0].tolist() == [1, 2, 4, 8, 16], batch[4, 2] <= batch[3, 2]],
     )  # fmt: skip
     page.says(
-        "it is one product, which for 16 texts takes {:.0f} ms instead of {:.0f}. (For two it is slower here.)",
+        "the rows of 16 texts take {:.0f} ms instead of {:.0f}. But that is still more than three times one row: on "
+        "one core arithmetic is not free.",
         batch[4, 4], batch[4, 3],
-        holds=[batch[4, 4] < batch[4, 3], batch[1, 4] > batch[1, 3]],
+        holds=[batch[4, 4] < 0.7 * batch[4, 3], batch[4, 4] > 3 * batch[0, 4]],
+    )  # fmt: skip
+    page.says(
+        "The rest of a step, {:.0f} ms with 16 texts and {:.0f} with one, no product shares:",
+        batch[4, 1] - batch[4, 3], batch[0, 1] - batch[0, 3],
     )  # fmt: skip
     page.says(
         "A cache trades memory for time; tokens that are read in one product share the fetching of the parameters.",
@@ -375,7 +380,7 @@ def given(page: Page) -> None:
         "A model has 70 billion parameters of two bytes.",
         "together fetch 6.7 terabytes a second",
         "SmolLM2 has G = 3 for H = 9.",
-        "One token takes 2 · 80 · 8 · 128 = 163,840 entries, so 327,680 bytes",
+        "One token takes 2 · 80 · 8 · 128 = 163,840 entries, and",
         "at most 40 greedy tokens each",
         "Top-p with p = 0.9 on a distribution whose best token has 0.95.",
         "Top-k leaves 20, of which 19 share at most 0.05.",
