@@ -9,6 +9,7 @@ weights in float16, as they are shipped.
 
 from __future__ import annotations
 
+import collections
 import time
 from typing import Annotated
 
@@ -150,6 +151,13 @@ def measured(model: PlainCaptionModel, unseen: list[list[int]], known: set, word
     return found
 
 
+def count_in_training(results: dict, train: list[list[int]], words: list[str]) -> None:
+    """Note how often each seed's most probable caption stands among the training captions."""
+    texts = collections.Counter(" ".join(words[number] for number in plain(row)) for row in train)
+    for run in results["seeds"].values():
+        run["searched"]["exact"]["times in training"] = texts[run["searched"]["exact"]["text"]]
+
+
 def rounded(value):
     """The same structure with numbers of four digits."""
     if isinstance(value, dict):
@@ -164,6 +172,7 @@ def main(
     data_folder: DataOrFetched = None,
     epochs: Annotated[int, typer.Option(help="Passes over the 29,000 captions.")] = 2,
     seeds: Annotated[str, typer.Option(help="The seeds; the first one's weights are kept.")] = "1,2,3",
+    count: Annotated[bool, typer.Option("--count", help="Train nothing: count the recorded captions.")] = False,
     out: Out = recorded.FOLDER,
 ) -> None:
     began = time.process_time()
@@ -190,6 +199,10 @@ def main(
         command=f"python experiments/{NAME}.py --data FOLDER",
         seed=1,
     )
+    if count:
+        count_in_training(record.results, train, words)
+        record.add(time.process_time() - began)
+        return
     for seed in numbers(seeds):
         network, losses = trained(train, len(words), epochs, seed)
         weights = network.exported()
@@ -200,6 +213,7 @@ def main(
             results["parameters"] = sum(array.size for array in weights.values())
             results["log p of the unseen captions"] = log_p_of(model, unseen).round(1).tolist()
         results["seeds"][str(seed)] = {"training loss": losses} | measured(model, unseen, known, words)
+        count_in_training(results, train, words)
         print(seed, rounded(results["seeds"][str(seed)]), f"{time.process_time() - began:.0f} s", flush=True)
         record.results = rounded(results)
         record.save(time.process_time() - began)
