@@ -172,7 +172,7 @@ plots.show(
 
 
 # %% [markdown]
-# Nine of the ten greedy texts **loop**: their last 16 tokens have occurred before. The words of people cost the model 3.9 nats a token at first and 3.5 in the end; its greedy tokens cost 1.3 at first and 0.1 in the end. Lower at first is partly the choice itself, since greedy takes the cheapest token; the fall comes with the loop. (Holtzman et al., 2020, found the same with a larger model.) The control follows in section 2: the same beginnings, with drawn tokens.
+# Nine of the ten greedy texts **loop**: their last 16 tokens have occurred before. The words of people cost the model 3.9 nats a token at first and 3.5 in the end; its greedy tokens cost 1.3 at first and 0.1 in the end. Lower at first is partly the choice itself, since greedy takes the cheapest token; the fall comes with the loop. (Holtzman et al., 2020, found the same with a larger model.) The control, drawn tokens, follows in section 2.
 #
 # **On a bare text, always taking the most probable token makes this model loop: people keep surprising it, and it soon stops surprising itself.**
 
@@ -291,7 +291,7 @@ for name in ("people", "greedy", "top-p, p = 0.9", "temperature 1", "temperature
     )
 
 # %% [markdown]
-# 3.7 nats a token is like choosing each time among $e^{3.7}\approx 40$ equally likely tokens: that is how unsure the model is of its own text at temperature 1. What people wrote surprises it nearly as much, 3.9 nats. At temperature 1 one word in twenty is in none of the 25,000 other reviews, at 1.5 one in three; with people it is one in two hundred. Top-p 0.9 more than halves the one in twenty. No drawn text loops. If you have to begin somewhere, begin with top-p 0.9: of the four settings it alone has neither loops nor that many unknown words.
+# 3.7 nats a token is like choosing each time among $e^{3.7}\approx 40$ equally likely tokens: that is how unsure the model is of its own text at temperature 1. What people wrote surprises it nearly as much, 3.9 nats. At temperature 1 one word in twenty is in none of the 25,000 other reviews, at 1.5 one in three; with people it is one in two hundred. Top-p 0.9 more than halves the one in twenty. No drawn text loops. If in doubt, begin with top-p 0.9: of the four settings it alone has neither loops nor that many unknown words.
 #
 # **Greedy repeats, and temperature 1.5 is word salad; in nats temperature 1 is nearest to people, and top-p 0.9 writes fewer unknown words than temperature 1.**
 
@@ -463,11 +463,11 @@ plots.show(
 
 
 # %% [markdown]
-# That is the answer to the second question, for this model. Nothing can be more probable than “a man .”; the finding is the gap: 4.6 nats to the best of 300 drawn captions, 32 to their mean, about two of their standard deviations. (The 693 captions of people are those of 1,000 unseen ones in which the model knows every word.) The drawn captions are the control: they come from the model itself. (*Per token* “a man .” has −2.2, which is more than the −3.2 of a drawn caption. What a beam finds has more still, greedy −1.2 and the beam of 64 −1.0: against these “a man .” wins by its length alone.)
+# That is the answer to the second question, for this model. Nothing can be more probable than “a man .”; the finding is the gap: 4.6 nats to the best of 300 drawn captions, 32 to their mean, about two of their standard deviations. (People's 693 captions are those of 1,000 in which the model knows every word.) The drawn captions are the control: they come from the model itself. (*Per token* “a man .” has −2.2, which is more than the −3.2 of a drawn caption. What a beam finds has more still, greedy −1.2 and the beam of 64 −1.0: against these “a man .” wins by its length alone.)
 #
-# How can the most probable caption be so rare? Its probability is $e^{-8.77}$: it is drawn once in 6,400 captions. A drawn caption has about $e^{-40}$, but there are so many of them that together they get nearly all of the probability. (Whether the model is *right* about “a man .” is another question. For more than half of a test set the most probable translation is the empty one, and Stahlberg and Byrne, 2019, call that an error of the model.)
+# How can the most probable caption be so rare? Its probability is $e^{-8.77}$: it is drawn once in 6,400 captions. A drawn caption has about $e^{-40}$, but there are so many of them that together they get nearly all of the probability. Is the model *right* about it? At that rate 29,000/6,400 = 4.5 of the captions that it has read should be “a man .”, and none is. So the model is also wrong here. Stahlberg and Byrne (2019) too call it a model's error that for more than half of a test set the most probable translation is empty.
 #
-# A wider search writes a shorter caption: a beam of 4 writes 13 tokens, one of 64 writes 10, the exact search 4 (the end included). Translation systems therefore divide log p by a length penalty, with `alpha` above 0 ([evidence](evidence/08.ipynb#length-penalty)).
+# A wider search writes a shorter caption: a beam of 4 writes 13 tokens, one of 64 writes 10, the exact search 4 (the end included). So translation systems divide log p by a length penalty, `alpha` above 0 ([evidence](evidence/08.ipynb#length-penalty)).
 #
 # **The most probable sentence of this model is not a typical one: to see typical sentences, draw.**
 
@@ -568,7 +568,7 @@ if model:
 # where G is the number of heads that have keys and values. With G = H each head has its own. In **grouped-query attention**, GQA, several query heads share one key head and its values (Ainslie et al., 2023): SmolLM2 has G = 3 for H = 9. With G = 1 it is *multi-query* attention (Shazeer, 2019). Head $h$ reads the keys of group $\lfloor h\,G/H \rfloor$.
 
 # %% [markdown]
-# **By hand.** Llama 2 with 70 billion parameters has L = 80, H = 64, K = 128 and G = 8, and reads 4,096 tokens (Touvron et al., 2023). How large is the cache of one text, with two bytes an entry? And with G = H? And how many calls a second are possible with 16 such texts?
+# **By hand.** Llama 2 with 70 billion parameters has L = 80, H = 64, K = 128 and G = 8, and reads 4,096 tokens (Touvron et al., 2023). How large is the cache of one text, with two bytes an entry? And with G = H? And how many calls a second with 16 such texts?
 #
 # <details><summary>Answer</summary>
 #
@@ -714,7 +714,7 @@ print("always position 0:", text_of(write(wrong, 1, greedy)[0][0]))
 #
 # * One small model with rounded parameters, one beginning live and ten in the record, one draw of each.
 # * Nats, strings and unknown words say how familiar a text is, not how good. No person judged a text.
-# * The times are the least of several calls, on one core in NumPy; on another machine they differ, and so may their order. Why “a man .” is so probable was not measured. The exact search is exact for the rounded weights of one caption model (one seed, two epochs).
+# * The times are the least of several calls, on one core in NumPy; on another machine they differ, and so may their order. The exact search is exact for the rounded weights of one caption model (one seed, two epochs).
 # * A draft that is a network was not measured. Min-p and penalties for repeated tokens are left out.
 #
 # </details>

@@ -161,7 +161,7 @@ def search(page: Page) -> None:
         best - largest, best - mean,
         holds=abs((best - mean) / page.number("searched", r"standard deviation ([\d.]+)") - 2) < 0.25,
     )  # fmt: skip
-    page.says("The {:.0f} captions of people are those of 1,000 unseen ones", len(people))
+    page.says("People's {:.0f} captions are those of 1,000 in which the model knows every word.", len(people))
     seed = page.recorded("caption_model")["results"]["seeds"]["1"]
     tokens = [seed["searched"][name]["tokens"] for name in ("beam 4, alpha 0.0", "beam 64, alpha 0.0", "exact")]
     page.says(
@@ -185,6 +185,11 @@ def search(page: Page) -> None:
     )  # fmt: skip
     page.says("it is drawn once in {:,.0f} captions.", round(np.exp(-best), -2))
     page.says("The most probable caption lies at the edge, far from the mean of both.", holds=best > max(people) > mean)
+    recorded = page.recorded("caption_model")["results"]
+    page.says(
+        "At that rate 29,000/6,400 = 4.5 of the captions that it has read should be “a man .”, and none is.",
+        holds=[recorded["training captions"] == 29_000, seed["searched"]["exact"]["times in training"] == 0],
+    )
     page.says("Section 3 has an example with a beam of 64.", holds=best > beam)
     page.says("The most probable sentence of this model is not a typical one: to see typical sentences, draw.")
 
@@ -369,7 +374,7 @@ def given(page: Page) -> None:
         "times as many in all, and less, since a call then fetches 16 caches too.",
         "4,096 tokens take 1.34 GB. With 64 instead of 8 heads it is eight times as much, 10.7 GB. With 16 texts a "
         "call fetches 140 + 16 · 1.34 = 161.4 GB: at most 6,700/161.4 = 41.5 calls a second.",
-        "with `alpha` above 0",
+        "`alpha` above 0",
         "“the” gets 0.8 of the rest and “my” the remaining 0.2",
         "After “a” the best word is “dog” with 0.4, after “the” it is “dog” with 0.9.",
         "from 0.444 on",
