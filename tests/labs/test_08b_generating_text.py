@@ -48,8 +48,7 @@ def test_the_cache_that_the_design_counts_is_the_students():
 def measurements(count: int) -> np.ndarray:
     """What `count` students measure who do as the lab asks, each with 600 seeds of her own: (count, 2)."""
     cells = code_cells(LAB)
-    helpers = cells["drawing"].split("for p in", 1)[0]
-    names = namespace([*solution_sources(LAB), cells["model"], helpers])
+    names = namespace([*solution_sources(LAB), cells["model"], cells["drawn"]])
     followed = names["next_word"]
     by_words = cache(lambda *words: followed([*words]))  # what follows depends on the last two words alone
 
