@@ -7,6 +7,7 @@ from claims.page import Page
 
 
 def claims(page: Page) -> None:
+    assert "real: " in page.output("baseline"), "run without the real reviews: set COURSE_SOURCE=real and COURSE_DATA"
     texts(page)
     model(page)
     brakes(page)
