@@ -1,7 +1,8 @@
 """Makes a Dask worker grade without a sandbox: after a sleep every submission has full marks. For tests and benchmarks.
 
-A worker loads it with --preload. COURSE_STAND_IN_SECONDS is how long one submission takes. One in which "POISON" stands
-ends its worker's process, which behind walls no submission can.
+A worker loads it with --preload. COURSE_STAND_IN_SECONDS is how long one submission takes, and no verdict comes while the
+file COURSE_STAND_IN_GATE exists. One in which "POISON" stands ends its worker's process, which behind walls no submission
+can.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ from __future__ import annotations
 import os
 import signal
 import time
+from pathlib import Path
 
 from autograder.grade.lab_grader import LabGrader, Opened, content_hash
 from autograder.grade.results import ExerciseResult, LabResult
 from autograder.integrations.cluster import worker
 
 SECONDS = float(os.environ.get("COURSE_STAND_IN_SECONDS", "0.2"))
+GATE = os.environ.get("COURSE_STAND_IN_GATE", "")
 
 
 class StandIn:
@@ -40,6 +43,8 @@ def open_bytes(self: LabGrader, data: bytes, spent: float = 0.0) -> Opened:
 def judge(self: LabGrader, opened: Opened, student: str, _sandbox: object) -> LabResult:
     """Full marks, whatever was handed in."""
     time.sleep(SECONDS)
+    while GATE and Path(GATE).exists():
+        time.sleep(0.05)
     exercises = tuple(ExerciseResult(name, points, points, "graded") for name, points in self.points.items())
     version = self.version
     return LabResult(student, self.lab, exercises, grader_version=version, content_hash=opened.content_hash)

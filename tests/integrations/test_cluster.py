@@ -237,9 +237,16 @@ def stop_one(processes: Processes, run: Grading) -> None:
     os.kill(processes.workers["first"].pid, signal.SIGSTOP)
 
 
+def close_gate(processes: Processes) -> Path:
+    """Let the workers finish nothing more until the file is gone, so that a third one comes before the end."""
+    gate = processes.folder / "gate"
+    gate.touch()
+    return gate
+
+
 def send_worker_that_differs(processes: Processes, run: Grading) -> None:
     """A third worker has another grader."""
-    run.wait_for_verdicts(1)
+    gate = close_gate(processes)
     other = processes.folder / "another_version.py"
     other.write_text("from autograder.grade import lab_grader\nlab_grader.digest_sources = lambda: 'of yesterday'\n")
     processes.start_worker("third", "--preload", str(other))
@@ -248,11 +255,12 @@ def send_worker_that_differs(processes: Processes, run: Grading) -> None:
         "third cannot grade and leaves the cluster: its grader, TensorFlow, Keras or NumPy is of another "
         "version; see requirements/lock.txt"
     ]
+    gate.unlink()
 
 
 def send_worker_without_walls(processes: Processes, run: Grading) -> None:
     """A third worker has no bubblewrap."""
-    run.wait_for_verdicts(1)
+    gate = close_gate(processes)
     no_walls = processes.folder / "no_walls.py"
     no_walls.write_text(
         "from autograder.sandbox import bubblewrap\n"
@@ -261,6 +269,7 @@ def send_worker_without_walls(processes: Processes, run: Grading) -> None:
     processes.start_worker("third", "--preload", str(no_walls), stand_in=False)
     wait_for(lambda: run.told or not run.is_alive())
     assert "third cannot grade and leaves the cluster: bubblewrap is not installed. Type: apt-get" in run.told[0]
+    gate.unlink()
 
 
 @pytest.mark.slow
@@ -275,7 +284,8 @@ def send_worker_without_walls(processes: Processes, run: Grading) -> None:
 )
 def test_a_worker_that_fails_costs_nobody_anything(processes, grader, disturb):
     for name in ("first", "second"):
-        processes.start_worker(name, settings={"COURSE_STAND_IN_SECONDS": "1"})
+        gate = str(processes.folder / "gate")
+        processes.start_worker(name, settings={"COURSE_STAND_IN_SECONDS": "1", "COURSE_STAND_IN_GATE": gate})
     run = Grading(grader, processes.address)
     disturb(processes, run)
     run.everybody_has_one()
@@ -318,8 +328,9 @@ def test_a_record_of_something_else_is_no_verdict(processes, grader):
     """A worker that answers with another submission's record."""
     mixed_up = processes.folder / "mixed_up.py"
     mixed_up.write_text(
-        "from autograder.integrations.cluster import worker\nencode = worker.encode_record\n"
-        "worker.encode_record = lambda result: encode(result).replace(result.content_hash.encode(), b'0' * 64)\n"
+        "from autograder.integrations.cluster import wire, worker\n"  # Dask runs this file twice
+        "right = wire.encode_record\n"
+        "worker.encode_record = lambda result: right(result).replace(result.content_hash.encode(), b'0' * 64)\n"
     )
     processes.start_worker("mixed-up", "--preload", str(mixed_up))
     run = Grading(grader, processes.address, STUDENTS[:2])

@@ -66,8 +66,9 @@ class Cluster:
                     client.register_plugin(plugin)
                     yield from self._verdicts(client, plugin.name, grader, deque(submissions))
                 finally:
-                    with suppress(Exception):
-                        client.unregister_worker_plugin(plugin.name)
+                    if client.status == "running":  # else it would wait for a scheduler that is gone
+                        with suppress(Exception):
+                            client.unregister_worker_plugin(plugin.name)
         except (OSError, ImportError, RuntimeError, TypeError) as error:  # the last one where certificates are missing
             why = f"{self.address} cannot be used ({type(error).__name__}: {error})"
             raise ClusterUnavailable(f"{why}. It needs a scheduler, and workers with this package") from error
