@@ -16,7 +16,7 @@
 # # Evidence for lecture 10
 #
 # What stands in one line of [lecture 10](../10_language_model.ipynb) has its runs here. The recorded runs are those of `experiments/library_language_model.py`, for counting on less text of `experiments/library_counting.py`, and for sizes and amounts of text of `experiments/library_scaling.py`, on the standard library of Python 3.11.7: one recipe
-# (AdamW, largest rate 0.003, cosine to the last step, 8 windows of 256 tokens a step), three seeds, processor seconds on two shared cores. The last entry is trained here. The cells take about three minutes on two free cores.
+# (AdamW, largest rate 0.003, cosine to the last step, 8 windows of 256 tokens a step), three seeds, processor seconds on two shared cores. The last entry but one is trained here. The cells take about five minutes on two free cores, without SmolLM2 (of the entry on its template) about three.
 
 # %% tags=["setup"]
 import ast
@@ -28,12 +28,15 @@ quiet.start_tensorflow()
 import keras
 import matplotlib.pyplot as plt
 import numpy as np
+import tensorflow as tf
 from keras import ops
 from scipy import optimize, stats
 
+from coursekit.data.published_models import is_here
 from coursekit.pages import counted, induction, training
 from coursekit.pages.byte_pairs import PlainBytePairs
 from coursekit.pages.language_model import PlainLanguageModel
+from coursekit.published import load_published
 
 plots.use_course_style()
 results = recorded.load("library_language_model")["results"]
@@ -508,3 +511,52 @@ print(f"equal weights: {induction.equal_weights():.2f}")
 # The loss of guessing is $\ln 32 = 3.47$ nats. A model that knows which tokens are in the period and how often, and not their order, has 2.21. One block stays above that in each run, but with one period for all rows it copies: rotary scores can prefer a distance. Of the heads of block 1, the more of its weight a head has on the token before, the more the loss of two blocks rises without it, in each of three seeds.
 #
 # **Not shown.** Other widths and rates; learned or absolute positions; where on the way the drop comes; all heads that look at the token before switched off at once.
+
+# %% [markdown]
+# <a id="template"></a>
+#
+# ## What of the chat template makes SmolLM2 answer
+#
+# **Claim.** Of ten questions, asked alone, nine end the text at once, and none is answered. As `Question: … Answer:` three end at once and four are answered. With the names of the speakers in plain letters, and no special token, none ends at once and eight are answered; with the assistant's line as the only part of the template five; without the system message nine; with the whole template nine. A token `<|endoftext|>` before the question alone makes two of ten answers. **Changed:** what stands before and after the question. The model, and the choice of the most probable token, stay. **Runs:** the ten questions were fixed before the first run; "answered" means that the right word is among the first twenty tokens, also where the sentence is wrong otherwise (*Shakespeare's son*). **Does not show** what the template does to a model that was not tuned on it: the untuned weights were not at hand, so that the tuning taught it to answer is what its makers say (Ben Allal et al. 2025), not what these rows show. With ten questions eight and nine are no difference, nor are five and eight.
+
+# %%
+ASKED = {
+    "What is the capital of France?": "Paris", "What is the capital of Japan?": "Tokyo", "What colour is the sky on a clear day?": "blue",
+    "How many days are there in a week?": "7", "Who wrote Romeo and Juliet?": "Shakespeare", "What is the largest planet of the solar system?": "Jupiter",
+    "What is the opposite of hot?": "cold", "Which animal barks?": "dog", "Which language is spoken in Brazil?": "Portuguese", "What is the chemical symbol of water?": "H2O",
+}  # fmt: skip
+if is_here("smollm2"):
+    smollm2 = load_published(lambda num_kv_heads, **sizes: PlainLanguageModel(**sizes), "smollm2")
+    logits_of = tf.function(lambda ids: smollm2(ids), input_signature=[tf.TensorSpec((None, None), tf.int32)])
+    encode, special = smollm2.tokens.encode, smollm2.tokens.special
+    start, turn_end, text_end, line = special["<|im_start|>"], special["<|im_end|>"], special["<|endoftext|>"], encode("\n")
+    answering = [start, *encode("assistant\n")]
+    forms = {
+        "the question alone": encode,
+        "<|endoftext|> before it": lambda question: [text_end, *encode(question)],
+        "Question: … Answer:": lambda question: encode(f"Question: {question}\nAnswer:"),
+        "the speakers in plain letters": lambda question: encode(f"user\n{question}\nassistant\n"),
+        "only the assistant's line": lambda question: [*encode(question), *line, *answering],
+        "without the system message": lambda question: [start, *encode(f"user\n{question}"), turn_end, *line, *answering],
+        "the whole template": smollm2.tokens.chat,
+    }
+    for form, prompt_of in forms.items():
+        rows = [list(prompt_of(question)) for question in ASKED]
+        begins, open_rows = [len(row) for row in rows], list(range(len(rows)))
+        for _ in range(20):
+            longest = max(len(rows[place]) for place in open_rows)
+            padded = np.array([rows[place] + [0] * (longest - len(rows[place])) for place in open_rows], "int32")
+            logits = logits_of(padded).numpy()
+            for place, each in zip(open_rows, logits, strict=True):
+                rows[place].append(int(np.argmax(each[len(rows[place]) - 1])))
+            open_rows = [place for place in open_rows if rows[place][-1] not in (turn_end, text_end)]
+            if not open_rows:
+                break
+        answers = [smollm2.tokens.decode(row[begin:]) for row, begin in zip(rows, begins, strict=True)]
+        at_once = sum(not answer for answer in answers)
+        answered = sum(right in answer for right, answer in zip(ASKED.values(), answers, strict=True))
+        print(f"{form:30} of {len(ASKED)}: {at_once:2} end at once, {answered:2} are answered")
+        for answer in answers[:6:5]:  # of the first question and the sixth
+            print("     ", repr(answer))
+else:
+    print("SmolLM2 is not here, so this entry is left out.")
