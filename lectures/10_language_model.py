@@ -20,7 +20,7 @@
 # [← 8b](08b_generating_text.ipynb) · [9b, a branch](09b_many_images_and_video.ipynb) · [Lab
 # 10](../labs/10_language_model/10_language_model.ipynb) · [10b · From a model to an assistant →](10b_from_model_to_assistant.ipynb)
 #
-# You build a language model here, from functions that came with your Python, and it will write functions. **Which line of its class would you have to change before it answers “What is the capital of France?”: one of the attention, of the norms, of the positions, or none?** Write down your guess. Section 7 has the answer, and the model that answers.
+# On this page you build a language model. It reads the functions in your Python's library, and then writes functions. **Which line of its class would you have to change before it answers “What is the capital of France?”: one of the attention, of the norms, of the positions, or none?** Write down your guess. Section 7 has the answer, and the model that answers.
 #
 # **Afterwards you can**
 #
@@ -57,8 +57,10 @@ elif find_spec("coursekit") is None:
 # %% jupyter={"source_hidden": true} tags=["setup"]
 import ast
 import random
+import re
 from collections import Counter, defaultdict
 from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path
 
 from coursekit import data, diagrams, plots, quiet, recorded
@@ -71,12 +73,12 @@ import numpy as np
 import tensorflow as tf
 from keras import layers, ops
 
-from coursekit.data.published_models import PUBLISHED, is_here
+from coursekit.data.published_models import PUBLISHED, is_here, published
 from coursekit.data.tensor_files import open_tensors
 from coursekit.pages import assistant, counted, induction, training
 from coursekit.pages.byte_pairs import PlainBytePairs
 from coursekit.pages.parts import PlainRMSNorm, constants, nucleus, rotated
-from coursekit.published import load_published
+from coursekit.published import ChatTokens, TalkingModel
 
 plots.use_course_style()
 tf.get_logger().setLevel("ERROR")  # no advice on retracing
@@ -87,11 +89,11 @@ tf.get_logger().setLevel("ERROR")  # no advice on retracing
 # ## 1 · Guess what comes next
 #
 # A **language model** gives every possible next token a probability, given the tokens before it. A text $x_1 \dots x_T$ gets the product of these
-# probabilities. The model's loss on this text is the negative logarithm of the product: a sum of surprises, in **nats** (natural logarithm) or bits (1 nat = 1.44 bits):
+# probabilities. The loss on this text is the negative logarithm of the product: a sum of surprises, in **nats** (natural logarithm) or bits (1 nat = 1.44 bits). Below it is divided by the tokens or the bytes of the text:
 #
 # $$-\log p(x_1 \dots x_T) = -\sum_{t=1}^{T} \log p(x_t \mid x_1 \dots x_{t-1})$$
 #
-# The oldest language models count. Shannon (1948) drew letters by how often they follow others. Here is his method, with four letters of context, on one module of your Python.
+# Early language models count. Shannon (1948) drew letters by how often they follow others. Here is his method, with four letters of context, on one module of your Python.
 
 # %%
 source = Path(random.__file__).read_text("utf-8")
@@ -126,7 +128,7 @@ print("held out:", ", ".join(sorted(set(test_modules))))
 print(next(text for text in test_texts if len(text) < 160))
 
 # %% [markdown]
-# Why whole modules? The measure of this page is **bits per byte**: all bits that a model pays for a text, divided by the bytes of the text; less is better. Counting four tokens (section 5) pays 1.93 bits a byte for half of the functions of held-out modules, and 1.64 for the same functions when it has also counted the other half of their modules ([evidence](evidence/10.ipynb#split)).
+# Why whole modules? Our measure is **bits per byte**: all bits that a model pays for a text, divided by its bytes; less is better. Counting four tokens (section 5) pays 1.93 bits a byte for half of the functions of held-out modules, and 1.64 for the same functions when it has also counted the other half of their modules ([evidence](evidence/10.ipynb#split)).
 #
 # **Hold out whole modules, so that fewer test functions have neighbours in training.**
 
@@ -137,7 +139,7 @@ print(next(text for text in test_texts if len(text) < 160))
 #
 # A model needs tokens from a fixed list. The 256 bytes are such a list and can write everything, but they make each function a long row. **Byte-pair encoding** (BPE;
 # Gage 1994, Sennrich et al. 2016) shortens it: find the most frequent pair of neighbouring tokens, give the pair a new token, repeat. First the text is cut
-# into **chunks** (pre-tokenization), so that no token joins a name with a bracket. Bytes and chunks come from GPT-2 (Radford et al. 2019); ours differ: a newline keeps the indentation after it, an underscore belongs to the name, digits stand alone. `PlainBytePairs` does this; in lab 10 you write it.
+# into **chunks** (pre-tokenization), so that no token joins a name with a bracket. Bytes and chunks come from GPT-2 (Radford et al. 2019); ours differ: a newline keeps the indentation after it, an underscore belongs to the name, digits stand alone. `PlainBytePairs` does this; in lab 10 you write it. New text is cut, too, and each chunk gets the merges in the order in which they were learned. With `i` + `n` first and `in` + `t` second, `print` becomes `p`, `r`, `int`.
 
 # %% [markdown]
 # **By hand.** The text is `self.set.self`, in the chunks `self`, `.`, `set`, `.`, `self`. Which pair is merged first, and which second? Of equally
@@ -168,7 +170,7 @@ print([pairs.decode([number]) for number in pairs.encode([first_line])[0]])
 #
 # <details><summary>Answer</summary>
 #
-# **(a)** Per token the losses cannot be compared, because the tokens differ. Per byte they can: the first pays $2/2 = 1$ nat for each byte, and
+# **(a)** A loss per token and one per byte cannot be compared as they stand. Divided by bytes they can: the first pays $2/2 = 1$ nat for each byte, and
 # the second 1.2.
 #
 # </details>
@@ -201,18 +203,19 @@ print(f"{sum(map(len, test_texts)) / np.sum(test_stream != pairs.end_id):.2f} by
 # Apart from the table, this is the form of Touvron et al. (2023).
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
-figure, ax = diagrams.canvas(11, 2.9)
+figure, ax = diagrams.canvas(11.6, 2.9)
 parts = (
-    (0.9, "ids", "(B, T)", "neutral", 1.1), (2.8, "table", "(B, T, D)", "key", 1.5), (4.9, "attention", "norm before it", "query", 1.8),
-    (7.1, "gated network", "norm before it", "value", 1.8), (9.0, "norm", "(B, T, D)", "neutral", 1.2), (10.4, "logits", "(B, T, V)", "accent", 1.1),
+    (0.9, "ids", "(B, T)", "neutral", 1.1), (2.8, "table", "gives (B, T, D)", "key", 1.5), (4.9, "attention", "norm before it", "query", 1.8),
+    (7.4, "gated network", "norm before it", "value", 1.6), (9.45, "norm", "(B, T, D)", "neutral", 1.2), (10.95, "logits", "(B, T, V)", "accent", 1.1),
 )  # fmt: skip
 boxes = [diagrams.box(ax, x, 1.25, name, detail=shape, role=role, width=width, height=0.75) for x, name, shape, role, width in parts]
-for left, right in pairwise(boxes):
+sums = [diagrams.operator(ax, x, 1.25) for x in (6.13, 8.53)]
+for left, right in pairwise([*boxes[:3], sums[0], boxes[3], sums[1], *boxes[4:]]):
     diagrams.arrow(ax, left, right)
-diagrams.arrow(ax, (3.75, 1.25), (3.75, 2.0), (5.92, 2.0), (5.92, 1.3), dashed=True)
-diagrams.arrow(ax, (6.08, 1.25), (6.08, 2.0), (8.2, 2.0), (8.2, 1.3), dashed=True)
-diagrams.arrow(ax, (2.8, 0.87), (2.8, 0.3), (10.4, 0.3), (10.4, 0.87), dashed=True)
-diagrams.note(ax, 6.0, 2.25, "a block: its input is added to what each part gives; there are L of them")
+for x, end in ((3.7, sums[0]), (6.42, sums[1])):
+    diagrams.arrow(ax, (x, 1.25), (x, 2.0), (end.x, 2.0), end.top, dashed=True)
+diagrams.arrow(ax, (2.8, 0.87), (2.8, 0.3), (10.95, 0.3), (10.95, 0.87), dashed=True)
+diagrams.note(ax, 6.1, 2.25, "a block adds its input to what each of its parts gives; blocks follow each other")
 diagrams.note(ax, 6.6, 0.12, "the same table predicts")
 plots.show(
     figure,
@@ -299,12 +302,12 @@ def loss_of(model, windows):  # (B, T + 1)
     return ops.mean(ops.sparse_categorical_crossentropy(windows[:, 1:], logits, from_logits=True))
 
 
-untrained, some = PlainLanguageModel(pairs.end_id + 1, 128, 4, 4, 344), training.windows(stream, 1, seed=1)[0]
-print(f"untrained: {loss_of(untrained, some):.2f} nats a token; guessing costs ln 512 = {np.log(512):.2f}")
-print(f"its most probable next token is the one just read: {np.mean(ops.argmax(untrained(some[:, :-1]), axis=-1) == some[:, :-1]):.0%}")
+untrained, rows = PlainLanguageModel(pairs.end_id + 1, 128, 4, 4, 344), training.windows(stream, 1, seed=1)[0]
+print(f"untrained: {loss_of(untrained, rows):.2f} nats a token; guessing costs ln 512 = {np.log(512):.2f}")
+print(f"its most probable next token is the one just read: {np.mean(ops.argmax(untrained(rows[:, :-1]), axis=-1) == rows[:, :-1]):.0%}")
 
 # %% [markdown]
-# Before training the model costs more than guessing, mostly because one table both reads and predicts, and starts large: the vector resembles the row of the token just read, and the same row predicts it. With a small start, as in GPT-2, it costs 6.3, as guessing does; whether the large one slows the training we did not measure ([evidence](evidence/10.ipynb#untrained)).
+# Before training the model costs more than guessing, mostly because one table both reads and predicts, and starts large: the vector resembles the row of the token just read, and the same row predicts it. With a small start, as in GPT-2, it costs 6.3, as guessing does ([evidence](evidence/10.ipynb#untrained)).
 
 # %% [markdown]
 # **Predict.** The other contestant counts, as in section 1: how often does each token follow the last three, two, one, none? It mixes these shares, and $1/V$ for each token, by a simple rule (Witten and Bell 1991): a **4-gram model**. It counts all 2.6 million tokens; the Transformer will read 1.3 million. Which model has fewer bits a byte on the held-out modules?
@@ -322,7 +325,7 @@ print(f"its most probable next token is the one just read: {np.mean(ops.argmax(u
 SIZE, STEPS = (128, 4, 4, 344), 640  # D, blocks, H, inner width (8D/3: as many parameters as two matrices of 4D)
 keras.utils.set_random_seed(1)
 model = PlainLanguageModel(pairs.end_id + 1, *SIZE)
-model(some[:, :-1])  # makes the weights
+model(rows[:, :-1])  # makes the weights
 rate = keras.optimizers.schedules.CosineDecay(0.0, STEPS - 100, warmup_target=0.003, warmup_steps=100)
 optimizer = keras.optimizers.AdamW(rate, weight_decay=0.1, beta_2=0.95, global_clipnorm=1.0)
 optimizer.build(model.trainable_variables)
@@ -340,14 +343,15 @@ losses, batches = [], training.windows(stream, STEPS, seed=1)  # (STEPS, B, T + 
 for number, rows in enumerate(batches, 1):
     losses.append(float(step(rows)))
     if number % 80 == 0:
-        print(f"step {number}: {np.mean(losses[-20:]):.2f} nats a token")
+        nats, length = np.mean(losses[-20:]), pairs.token_bytes[stream].mean()  # bytes a token
+        print(f"step {number}: {nats:.2f} nats a token, {nats / np.log(2) / length:.2f} bits a byte")
 tokens_read = STEPS * training.BATCH * training.LENGTH
 print(f"{model.count_params():,} parameters; {tokens_read:,} tokens read, of a text of {len(stream):,}")
 
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
-def counting(some):
-    models = counted.WittenBell(some, 4, pairs.end_id + 1), counted.KneserNey(some, 6, pairs.end_id + 1)
+def counting(tokens):
+    models = counted.WittenBell(tokens, 4, pairs.end_id + 1), counted.KneserNey(tokens, 6, pairs.end_id + 1)
     simple, better = (each.bits_per_byte(test_stream, pairs.token_bytes) for each in models)
     return {f"counted {n}-gram": value for n, value in enumerate(simple, 1)} | {"Kneser–Ney 6-gram": better}
 
@@ -356,6 +360,10 @@ mixed = pairs.stream(random.Random(1).sample(train_texts, len(train_texts)))  # 
 bits, equal = counting(stream), counting(mixed[:tokens_read])
 bits |= {f"{name}, as many tokens": equal[name] for name in ("counted 4-gram", "Kneser–Ney 6-gram")}
 bits["Transformer"] = training.held_out_bits(model, test_stream, pairs.token_bytes)
+half = training.LENGTH // 2  # each held-out token in the second half of a window, with at least so many before it
+rows = np.concatenate([training.side_by_side(test_stream[begin:]) for begin in (0, half)])
+nats = sum(float(ops.sum(ops.sparse_categorical_crossentropy(part[:, 1:], model(part[:, :-1]), from_logits=True)[:, half:])) for part in np.array_split(rows, 64))
+bits[f"Transformer, at least {half} before"] = nats / np.log(2) / pairs.token_bytes[rows[:, half + 1 :]].sum()
 for name, value in bits.items():
     print(f"{name:33} {value:.2f} bits a byte")
 
@@ -375,7 +383,7 @@ for rule, label, line in (("", "counted 4-gram", 3), ("Kneser-Ney, ", "Kneser–
     plots.measured_curve(np.array(few) / 1e6, np.array(draws).T, label=label, line=line, ax=ax)
 (gpu,) = (run for run in recorded.load("library_scaling")["results"]["runs"] if (run["parameters"], run["steps"]) == (857_216, 1280))
 same_rate = [lane["held-out bits a byte"] for lane in gpu["lanes"] if lane["rate"] == 0.003]
-ax.plot([gpu["tokens"] / 1e6] * 3, same_rate, "x", color=diagrams.PALETTE["ink"], label="Transformer, on a GPU")
+ax.plot(gpu["tokens"] / 1e6 * np.array([0.95, 1, 1.05]), same_rate, "x", color=diagrams.PALETTE["ink"], label="Transformer, 2.6 million, three seeds")
 ax.set(xlabel="million tokens read or counted", ylabel="bits a byte, held out", xscale="log")
 ax.set_xticks([0.1, 0.3, 1, 3, 10], ["0.1", "0.3", "1", "3", "10"])
 ax.minorticks_off()
@@ -388,7 +396,7 @@ plots.show(
 )
 
 # %% [markdown]
-# **Kneser–Ney** smoothing (Chen and Goodman 1999) takes a little from each count and gives it to the shorter context. There a token counts by how many different tokens it has followed.
+# **Kneser–Ney** smoothing (Chen and Goodman 1999) takes a little from each count and gives it to the shorter context. There a token counts once for each different token that it has followed.
 #
 # | million tokens, read or counted | Transformer | 4-gram | Kneser–Ney |
 # |---|---|---|---|
@@ -398,9 +406,11 @@ plots.show(
 # | 2.6, recorded: all of the text | 1.80 (crosses) | 1.96 | 1.75 |
 # | 4.0, recorded mean | 1.71 | | |
 #
-# (Equal amounts are not the same texts: the windows overlap, and cover 40 % of the text. The order of the functions alone moves the 4-gram by 0.02; [evidence](evidence/10.ipynb#equal-text).) The crosses are three seeds of this model, trained on a GPU; a better rate or a larger model does better there. The Transformer can go on re-reading; counting has nothing more to count after 2.6 million tokens. And is it *attention* that helps? An LSTM of the same size is 0.01 to 0.02 bits behind the Transformer on the same tokens, perhaps by chance ([evidence](evidence/10.ipynb#table)).
+# The Transformer pays 1.81 bits a byte in its last training windows, and 2.03 on other modules. It begins each held-out window of 256 tokens without context; with at least 128 tokens before each token, 2.02. The crosses were trained on a GPU; a better rate or a larger model does better there. Then the Transformer can go on re-reading; counting has nothing more to count. In trainings of 16 million tokens, whose rate falls later, it passes Kneser–Ney between 4 and 8 million ([evidence](evidence/10.ipynb#checkpoints)).
 #
-# **Compare with good counting: here Kneser–Ney leads at first, and the Transformer of this size, at this rate, passes it between 2.6 and 4 million tokens.**
+# Is it *attention* that helps? An LSTM of the same size is 0.01 to 0.02 bits behind the Transformer on the same tokens, perhaps by chance: here we cannot say that attention helps.
+#
+# **Compare with good counting: here Kneser–Ney leads at first; a training of this size and rate that ends at 2.6 million tokens is still behind it, one that ends at 4 million is ahead.**
 
 # %% [markdown]
 # <a id="sample"></a>
@@ -450,7 +460,7 @@ why, refused = next(sample for sample in samples if sample[0] not in ("", "not e
 print(f"The longest function that Python accepts:\n\n{accepted}\n\nThe first that it refuses:\n\n{refused}\n{why}")
 
 # %% [markdown]
-# Accepted does not mean correct: in our run the first function returns `result`, which nothing defines. Count the bodies that **ended**. Of these, count those that **parse**: `ast.parse` accepts them.
+# Accepted does not mean correct: in our run the first function returns `result`, which nothing defines. Count the bodies that **ended**. Of these, count those that **parse**: `ast.parse` accepts first line and body, and finds one statement.
 
 # %%
 lines = [sum(bool(line.strip()) for line in body.split("\n")) for body, _ in written]
@@ -483,9 +493,9 @@ plots.show(
 )
 
 # %% [markdown]
-# In three recorded seeds (at most 256 tokens, so more bodies end), 40 to 54 % of the bodies that ended parse at temperature 0.7, and 77 to 87 % at temperature 0. But at temperature 0 fewer end: 39 to 67 of 96. What parses is not yet sensible: a real body uses 96 % of its parameters (`self` apart), even one of a single line 89 %; ours at 0.7 at most 4 % ([evidence](evidence/10.ipynb#temperature)).
+# In three recorded seeds (at most 256 tokens, so more bodies end), 40 to 54 % of the bodies that ended parse at temperature 0.7, and 77 to 87 % at temperature 0. But at temperature 0 fewer end: 39 to 67 of 96. What parses is not yet sensible: a real body uses 96 % of its parameters (`self` apart), ours at 0.7 at most 4 % ([evidence](evidence/10.ipynb#temperature)).
 #
-# A model that has read more comes with the course: the same class after 1,960 steps, which have read 4.0 million tokens. The same prompts, the same limit:
+# A longer training comes with the course: 1,960 steps, which have read 4.0 million tokens. The same prompts, the same limit:
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 stored_pairs, longer = assistant.stored_writer()
@@ -496,7 +506,7 @@ print("lines of those that parse:", sorted(sum(bool(line.strip()) for line in te
 print(f"\nThe longest that Python accepts:\n\n{max(good, key=len, default='none')}")
 
 # %% [markdown]
-# After 640 steps 16 bodies ended and 7 of them parsed; after 1,960 it is 15 and 10, and those that parse have at most three lines, where they had up to four. So few draws rank no model. What you read looks like code and does nothing that you would want. Take a larger model.
+# After 640 steps 16 bodies ended and 7 of them parsed; after 1,960 it is 15 and 10, and those that parse have at most three lines, where they had up to four. It looks like code and does nothing useful. Take a larger model.
 #
 # **Report the share of samples that parse together with their lengths.**
 
@@ -505,44 +515,35 @@ print(f"\nThe longest that Python accepts:\n\n{max(good, key=len, default='none'
 #
 # ## 7 · A real one in its place
 #
-# **SmolLM2-135M-Instruct** (Ben Allal et al. 2025) has 30 of the blocks above, D = 576, nine heads of K = 64 and V = 49,152. It has read 2 trillion tokens of web pages, code and textbooks, where yours has read 1.3 million, and was then taught to answer ([lecture 10b](10b_from_model_to_assistant.ipynb)). Your class takes its numbers:
+# **SmolLM2-135M-Instruct** (Ben Allal et al. 2025) has 30 of the blocks above, D = 576, nine heads of K = 64 and V = 49,152. It has read 2 trillion tokens of web pages, code and textbooks, where yours has read 1.3 million, and was then tuned on conversations ([lecture 10b](10b_from_model_to_assistant.ipynb)). Your class takes its numbers:
 
 # %%
+NAMES = {  # yours: the file's
+    "norm1.gamma": "attn_norm", "attention.w_q.kernel": "attn_q", "attention.w_k.kernel": "attn_k", "attention.w_v.kernel": "attn_v",
+    "attention.w_o.kernel": "attn_output", "norm2.gamma": "ffn_norm", "w_gate.kernel": "ffn_gate", "w_up.kernel": "ffn_up", "w_down.kernel": "ffn_down",
+}  # fmt: skip
+smollm2 = None
 if is_here("smollm2"):
-    smollm2 = load_published(lambda num_kv_heads, **sizes: PlainLanguageModel(**sizes), "smollm2")
-    print(f"{smollm2.model.count_params():,} numbers in PlainLanguageModel, {len(smollm2.model.blocks)} blocks")
-    text = "The capital of France is"
-    ids = np.array([smollm2.tokens.encode(text)], "int32")
-    for base, epsilon in ((10_000, 1e-6), (100_000, 1e-5)):  # the constants of this page, and SmolLM2's
-        with constants(base=base, epsilon=epsilon):  # `rotated` and `PlainRMSNorm` read them
-            shares = ops.softmax(smollm2.model(ids))[0, -1].numpy()
-        best = np.argsort(-shares)[:3]
-        print(f"base {base:,}, ε {epsilon}: {text} →", ", ".join(f"{smollm2.tokens.decode([number])!r} {shares[number]:.2f}" for number in best))
-    real_logits = tf.function(lambda ids: smollm2(ids), input_signature=[tf.TensorSpec((None, None), tf.int32)])  # with SmolLM2's
+    file = open_tensors(published("smollm2") / next(iter(PUBLISHED["smollm2"].files)))
+    real = PlainLanguageModel(49_152, 576, 30, 9, 1536)
+    real(np.zeros((1, 2), "int32"))  # makes the weights
+    real.table.assign(file.read("token_embd.weight") / 576**0.5)  # the class multiplies by √D, SmolLM2 does not,
+    real.norm.gamma.assign(file.read("output_norm.weight") * 576**0.5)  # and the logits stay as they are
+    for number, block in enumerate(real.blocks):
+        for name, stored in NAMES.items():
+            values = file.read(f"blk.{number}.{stored}.weight")  # (out, in)
+            if stored in ("attn_k", "attn_v"):  # three heads, each for three heads of queries
+                values = np.repeat(values.reshape(3, 64, 576), 3, axis=0).reshape(576, 576)
+            attrgetter(name)(block).assign(values.T)  # Keras has (in, out)
+    smollm2 = TalkingModel(real, ChatTokens.of(file))  # computes with SmolLM2's constants
+    real_logits = tf.function(lambda ids: smollm2(ids), input_signature=[tf.TensorSpec((None, None), tf.int32)])
+    print(f"{real.count_params():,} numbers in PlainLanguageModel, {len(real.blocks)} blocks")
 else:
-    smollm2 = None
     print('SmolLM2 is not here, so what it does is left out. To fetch 93 MB, once: data.published("smollm2")')
 
+
 # %% [markdown]
-# So **no line of the class** was changed. Outside it three things differ: sizes, numbers and constants. The base of the rotary angles is 100,000 (lecture 5 has 10,000) and the norm's ε is 10⁻⁵; the cell sets both (on so short a text they hardly matter, 0.75 against 0.77 for “Paris”). There is no $\sqrt{D}$, so the loader divides the table by it and multiplies the last norm's γ by it. And the nine heads share three pairs of keys and values, so the loader stores each three times (147.8 million numbers, 134.5 million of them different). In [lab 10](../labs/10_language_model/10_language_model.ipynb) you build the sharing and the cache, and talk to your own class.
-#
-# <details><summary>Numbers of four bits</summary>
-#
-# The file has 98 MB (packed 93), though 134.5 million numbers of four bytes would take 538 MB. The matrices of the blocks, 106.2 million numbers, are stored as whole numbers from 0 to 15, 32 at a time, with a scale and a least value of two bytes each: five bits a number, 66 MB. The table, 28.3 million numbers, has whole numbers of a byte and a scale for each 32: 8.5 bits a number, 30 MB. The rest is words and norms. The next cell reads a block of four bits.
-#
-# </details>
-
-# %% jupyter={"source_hidden": true} tags=["setup"]
-if smollm2:
-    from coursekit.data.published_models import published
-    from coursekit.data.tensor_files import dequantised
-
-    (file,) = PUBLISHED["smollm2"].files
-    tensors = open_tensors(published("smollm2") / file)
-    raw = tensors.raw("blk.0.attn_q.weight")
-    print("stored as:", raw.dtype, "·", len(raw), "blocks")
-    print("the first 32 numbers:", dequantised(raw[:1]).ravel().round(3))
-
+# So **no line of the class** was changed. Nine heads share three pairs of keys and values, so the cell stores each three times (147.8 million numbers, 134.5 million of them different). `TalkingModel` sets two constants: the base of the rotary angles is 100,000 (lecture 5 has 10,000) and the norm's ε is 10⁻⁵. And `rotated` turns the columns 2i and 2i + 1 as a pair. This file is ordered so; Hugging Face's own pairs i with i + K/2, and there you reorder the columns of $W_q$ and $W_k$ first. In [lab 10](../labs/10_language_model/10_language_model.ipynb) you build the sharing and the cache, and talk to your own class.
 
 # %% [markdown]
 # **Predict.** You give the model the text *What is the capital of France?* and nothing else, and let it take the most probable token each time. What comes?
@@ -553,7 +554,7 @@ if smollm2:
 #
 # <details><summary>Answer</summary>
 #
-# **(c)** The most probable next token is the end of the turn, perhaps because whoever asks a question has then finished. The same question in the template is answered.
+# **(c)** The most probable next token is the end of the turn, perhaps because whoever asks a question has then finished. With the names of the speakers the same question is answered.
 #
 # </details>
 
@@ -570,16 +571,21 @@ def continued(ids, most=40):
 
 
 if smollm2:
-    question, beginning = "What is the capital of France?", "The capital of France is"
-    names = {number: name for name, number in smollm2.tokens.special.items()}
-    kinds = {"plain": smollm2.tokens.encode(question), "in the template": smollm2.tokens.chat(question), "plain, a beginning": smollm2.tokens.encode(beginning)}
-    for kind, ids in kinds.items():
-        answer = continued(ids)[len(ids) :]
-        shown = ["".join(names.get(number) or smollm2.tokens.decode([number]) for number in part) for part in (ids, answer)]
-        print(f"— {kind}\n{shown[0]}\n→ {shown[1]}\n")
+    question, special = "What is the capital of France?", smollm2.tokens.special
+    names = {number: name for name, number in special.items()}
+    system = "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n"
+    turns = f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n"
+    plain = ("The capital of France is", question, f"Question: {question}\nAnswer:", f"user\n{question}\nassistant\n")
+    for prompt in (*plain, f"{question}\n<|im_start|>assistant\n", turns, system + turns):
+        parts = re.split(r"(<\|\w+\|>)", prompt)  # `encode` never makes the special tokens
+        ids = [number for part in parts for number in ([special[part]] if part in special else smollm2.tokens.encode(part))]
+        answer = "".join(names.get(number) or smollm2.tokens.decode([number]) for number in continued(ids)[len(ids) :])
+        print(f"{prompt}\n→ {answer}\n")
 
 # %% [markdown]
-# Without a template the question ends at once; the beginning of a sentence is continued, by *Paris* and then by nonsense. The **chat template** is a text with **special tokens**, which our tokenizer never makes of typed text (many do, and then a user can forge a turn): `<|im_start|>` and the speaker's name open a turn, `<|im_end|>` closes it. The model has learned that an answer follows after `assistant`, and that the answer ends with the end token, as your functions do. Chatting is predicting the next token of a play whose next line is the assistant's. Ask it something of your own in the next cell:
+# Of ten such questions, asked alone, nine end at once and none is answered; as `Question: … Answer:` four are; with the speakers' names in plain letters eight, without the system message nine, and in the whole template nine ([evidence](evidence/10.ipynb#template)).
+#
+# The **chat template** is the form of these conversations. The tuning, say its makers, taught it to answer; the template gives your prompt that form. Its **special tokens** `<|im_start|>` and `<|im_end|>` mark where a turn begins and ends. Our tokenizer never makes them of typed text (many do, and then a user can forge a turn). Chatting is predicting the next token of a play whose next line is the assistant's. Ask it something of your own:
 
 # %%
 if smollm2:
@@ -588,7 +594,7 @@ if smollm2:
         print(f"{question}\n   {smollm2.tokens.decode(continued(templated, most=36)[len(templated) :])}\n")
 
 # %% [markdown]
-# The first answer names the right effect. The second has the form of an answer and counts wrong: 4, where it is 6. Nothing in the model asks whether a sentence is true. And as a reader of code? Here are twelve held-out functions of 80 to 400 bytes, each read alone and without its end, for which SmolLM2 has no token. So these numbers compare with each other, not with those of section 5:
+# The first answer names the right effect. The second has the form of an answer and counts wrong: 4, where it is 6. Nothing here checks an answer: the most probable token is taken, right or wrong. And as a reader of code? Here are twelve held-out functions of 80 to 400 bytes. Each is read alone, behind token 0, `<|endoftext|>`, and without its end: SmolLM2 has no token for the end of a *function*. Do not compare these numbers with section 5:
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 chosen = [test_texts[place] for place in np.random.default_rng(0).permutation(len(test_texts)) if 80 < len(test_texts[place]) < 400][:12]
@@ -609,16 +615,16 @@ if smollm2:
     print(f"SmolLM2            {bits_on(chosen, smollm2.tokens.encode, real_logits, 0):.2f} bits a byte")
 
 # %% [markdown]
-# SmolLM2 reads these twelve best, though it was not trained on Python alone. It may have met them (see the box at the end).
+# SmolLM2 reads these twelve best. It may have met them (box at the end).
 #
-# **A model that others trained runs in the class that you wrote: it continues the beginning of a sentence, and answers a question in a template.**
+# **A model that others trained runs in the class that you wrote: it continues the beginning of a sentence, and answers a question in the form that it was tuned on.**
 
 # %% [markdown]
 # <a id="copying"></a>
 #
 # ## 8 · Does it copy?
 #
-# A function with a parameter `zorvik` should use `zorvik`. Counts of the training text cannot do that with a name they have never met. A Transformer can, if it finds the last occurrence of the present token and repeats what followed. What does that need? Take small models of attention alone. Each row repeats a few random tokens, with a period of its own.
+# A function with a parameter `zorvik` should use `zorvik`. Counts of the training text cannot do that with a name they have never met. A Transformer can, if it finds the last occurrence of the present token and repeats what followed. Take small models of attention alone. Each row has 40 tokens, each one of 32, and repeats them with a random period of 6 to 19.
 
 # %% [markdown]
 # **Predict.** One model has one block of attention, the other two, with four heads each. Which learns to copy?
@@ -670,7 +676,7 @@ plots.show(
 
 
 # %% [markdown]
-# The head of block 1 puts more than half of its weight on what followed the same token last time (equal weights: 0.04), as an **induction head** does (lecture 3; Olsson et al. 2022). Switch off one head of block 0: the more weight it had on the token before, the more the loss rises. In three seeds two blocks reach a small loss. One block does not, with eight heads or with three times the steps ([evidence](evidence/10.ipynb#two-blocks)). Above it ends at 2.59, though knowing which tokens repeat, without their order, would already bring it to 2.21. Why it stays above, we do not know.
+# The head of block 1 puts more than half of its weight on what followed the same token last time (equal weights: 0.04), as an **induction head** does (lecture 3; Olsson et al. 2022). Switch off one head of block 0: the more weight it had on the token before, the more the loss rises. In three seeds two blocks reach a small loss. One block does not, with eight heads or with three times the steps ([evidence](evidence/10.ipynb#two-blocks)). Above it ends at 2.59. Guessing costs $\ln 32 = 3.47$, and knowing the tokens of the period, without their order, 2.21 on average.
 #
 # And trained language models? Feed them 40 random tokens, then the same 40 again:
 
@@ -689,7 +695,14 @@ if smollm2:
 
 
 # %% [markdown]
-# Random tokens cost SmolLM2 14.5 nats each, more than guessing (10.8), and 2.6 when they come again. Knowing only *which* 40 tokens come would cost $\ln 40 = 3.7$: it copies in part. Yours does not copy these, 8.8 and then 8.9; but they are no Python. With a made-up name in held-out functions models of the class begin to: after 16 million tokens the name costs 24 nats where it has appeared twice before, and 31 where it is new; after 640 steps 25 and half a nat more (three recorded seeds; guessing costs 28). Why the new name gets dearer is open ([evidence](evidence/10.ipynb#copying)).
+# Random tokens cost SmolLM2 14.5 nats each, more than guessing (10.8), and 2.6 when they come again. Knowing only *which* 40 tokens come would cost $\ln 40 = 3.7$: it copies in part. Yours does not copy these, 8.8 and then 8.9; but they are no Python. So put a made-up name into held-out functions three times, or in the control only the last time:
+#
+# | nats for the last name (three recorded seeds) | known | new |
+# |---|---|---|
+# | after 640 steps | 25.3 | 25.8 |
+# | after 16 million tokens | 23.7 | 31.4 |
+#
+# Guessing its tokens costs 28.1, and knowing only how such names are made 12.5. So the longer training tells a known name from a new one, mostly because the new one got dearer, and copies neither. Without one of its 16 heads 40 to 82 % of the difference is gone ([evidence](evidence/10.ipynb#copying)).
 #
 # **Here one block does not learn to copy by content, and two blocks do; in a real model you find such heads ([lecture 3b](03b_reading_heads.ipynb)).**
 
@@ -701,7 +714,7 @@ if smollm2:
 # In lecture 7 shuffled words cost the encoder next to nothing: for the topic of a text, words are nearly all. Now the *next* word. Give SmolLM2 forty words of a docstring of your Python, in order or shuffled, and ask what the ten words after them cost.
 
 # %% [markdown]
-# **Predict.** Without any prompt before them, the ten words cost about 5.6 nats a token. With the forty words in order they cost less. How much of this gain is left when the forty words are shuffled?
+# **Predict.** Without any prompt before them, the ten words cost about 5.3 nats a token. With the forty words in order they cost less. How much of this gain is left when the forty words are shuffled?
 #
 # - (a) nearly all of it
 # - (b) about half
@@ -709,18 +722,19 @@ if smollm2:
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** 44 %. In order the forty words save 2.61 nats a token, shuffled 1.15.
+# **(b)** 44 % (95 % between 32 and 53). In order the forty words save 2.44 nats a token, shuffled 1.07.
 #
 # </details>
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 def docstrings(number, words=50):
-    """Beginnings of long paragraphs in docstrings of held-out functions, as lists of words."""
+    """Beginnings of the first long paragraph of docstrings in held-out functions, as lists of words."""
     found = []
     for text in test_texts:
         for paragraph in (ast.get_docstring(ast.parse(text).body[0]) or "").split("\n\n"):
             if len(paragraph.split()) >= words and ">>>" not in paragraph:
                 found.append(paragraph.split()[:words])
+                break
     return [found[place] for place in np.random.default_rng(0).permutation(len(found))[:number]]
 
 
@@ -732,22 +746,37 @@ def cost_after(before, words):
     return float(ops.mean(ops.sparse_categorical_crossentropy(ids[:, 1 + len(first) :], logits, from_logits=True)))
 
 
-# %%
+def interval(values):
+    """The mean, and the 95 % interval of Student's t with 15 degrees of freedom, for 16 docstrings."""
+    half = 2.131 * np.std(values, ddof=1) / len(values) ** 0.5
+    return f"{np.mean(values):.2f} nats a token, 95 % between {np.mean(values) - half:.2f} and {np.mean(values) + half:.2f}"
+
+
+def share_interval(part, whole):
+    """The share of two sums in percent, and its 95 % interval over docstrings drawn again."""
+    drawn = np.random.default_rng(0).integers(len(part), size=(10_000, len(part)))
+    low, high = np.percentile(100 * part[drawn].sum(axis=1) / whole[drawn].sum(axis=1), (2.5, 97.5))
+    return f"{100 * part.sum() / whole.sum():.0f}%, 95 % between {low:.0f} and {high:.0f}"
+
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
 if smollm2:
     rng, costs = np.random.default_rng(1), defaultdict(list)
-    some = docstrings(16)
-    for words, other in zip(some, some[1:] + some[:1], strict=True):
+    texts = docstrings(16)
+    for words, other in zip(texts, texts[1:] + texts[:1], strict=True):
         kept, last = words[:40], words[40:]
         mixed_words, close = list(rng.permutation(kept)), list(rng.permutation(kept[:30])) + kept[30:]
         for name, before in (("none", []), ("another text", other[:40]), ("shuffled", mixed_words), ("last ten in order", close), ("in order", kept)):
             costs[name].append(cost_after(before, last))
     for name, values in costs.items():
         print(f"{name:18} {np.mean(values):.2f} nats a token (standard error {np.std(values, ddof=1) / len(values) ** 0.5:.2f})")
-    gap = np.subtract(costs["shuffled"], costs["in order"])
-    print(f"shuffling costs {gap.mean():.2f} nats a token, 95 % between {gap.mean() - 1.96 * gap.std(ddof=1) / len(gap) ** 0.5:.2f} and {gap.mean() + 1.96 * gap.std(ddof=1) / len(gap) ** 0.5:.2f}")
+    none, another, shuffled, _, in_order = np.array(list(costs.values()))  # each (16,)
+    print("shuffling costs", interval(shuffled - in_order))
+    print("another text saves", interval(none - another))
+    print("what the shuffled words save of the whole gain:", share_interval(none - shuffled, none - in_order))
 
 # %% [markdown]
-# Shuffling the prompt costs 1.46 nats a token (95 % between 1.05 and 1.87). Forty words of another text, in order, are worth nothing: so it is *these* words that help. Shuffled they save 1.15 nats, their order 1.46 more; which of the two is worth more, this does not show. With the nearest ten words in order and the other thirty shuffled, the cost falls from 4.41 to 3.53; with all in order it is 2.95 (no intervals here). If SmolLM2 has read these docstrings, order may seem worth more than it is.
+# Shuffling the prompt costs 1.37 nats a token (95 % between 0.92 and 1.82, 16 docstrings). Forty words of another text, in order, save 0.03 (−0.31 to 0.37): so it is *these* words that help. With the nearest ten words in order and the other thirty shuffled, the cost falls from 4.25 to 3.42; with all in order it is 2.88.
 #
 # **For the next word both count: which words stood before, and in which order.**
 
@@ -756,31 +785,35 @@ if smollm2:
 #
 # ## 10 · Larger, or longer?
 #
-# With more computing, should the model grow, or the text? The figure has 20 of our 31 recorded trainings, in four budgets of equal operations: a larger model in a budget reads less.
+# With more computing, should the model be larger, or read longer: the same text again? The figure has 20 of our 31 recorded trainings, in four budgets of equal **operations**: multiplications and additions, 6 for each parameter and token, and those of attention. Each has three seeds, and the best of three rates on the held-out text, so its bits are a little too low.
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 figure, ax = plt.subplots(figsize=(6.4, 3.4))
+scaling = recorded.load("library_scaling")["results"]
 for line, budget in enumerate((4.4, 17.6, 70.4, 281.7)):  # trillion operations
-    some = sorted((run for run in recorded.load("library_scaling")["results"]["runs"] if abs(run["operations"] / budget / 1e12 - 1) < 0.01), key=lambda run: run["parameters"])
+    runs = sorted((run for run in scaling["runs"] if abs(run["operations"] / budget / 1e12 - 1) < 0.01), key=lambda run: run["parameters"])
     bits = []  # of three seeds, at the best of three rates
-    for run in some:
+    for run in runs:
         by_rate = [[lane["held-out bits a byte"] for lane in run["lanes"] if lane["rate"] == rate] for rate in (0.0015, 0.003, 0.006)]
         bits.append(min(by_rate, key=np.mean))
-    plots.measured_curve([run["parameters"] for run in some], np.array(bits).T, label=f"{budget:.0f} trillion operations", line=line, ax=ax, xscale="log")
-    best = min(range(len(some)), key=lambda place: np.median(bits[place]))
-    print(f"{budget:5.1f} trillion operations, {len(some)} sizes: best {some[best]['parameters']:9,} parameters, {some[best]['tokens']:10,} tokens, {np.median(bits[best]):.2f} bits a byte")
+    plots.measured_curve([run["parameters"] for run in runs], np.array(bits).T, label=f"{budget:.0f} trillion operations", line=line, ax=ax, xscale="log")
+    print(f"{budget:.1f} trillion operations, the three best of {len(runs)} sizes:")
+    for place in np.argsort(np.median(bits, axis=1))[:3]:
+        run, passes = runs[place], runs[place]["tokens"] / scaling["training tokens"]
+        each = run["operations"] / run["tokens"] / 1e6
+        print(f"  {run['parameters']:9,} parameters, {each:4.1f} million operations a token, the text read {passes:5.2f} times: {np.median(bits[place]):.2f} bits a byte (seeds {min(bits[place]):.2f} to {max(bits[place]):.2f})")
 ax.set(xlabel="parameters", ylabel="bits a byte, held out")
 ax.legend()
 plots.show(
     figure,
-    alt="""With more operations the best size grows. Bits a byte on held-out text over the parameters, logarithmic, a curve for each of four budgets of equal operations, recorded, median and range of three seeds at the best of three rates:
-each curve is lowest at a size between its ends, and from the smallest budget to the largest that size moves to the right.""",
+    alt="""The best size of the largest budget is ten times that of the smallest. Bits a byte on held-out text over the parameters, logarithmic, a curve for each of four budgets of equal operations, recorded, median and range of three seeds at the best of three rates:
+each curve is lowest at a size between its ends; the second and the third are lowest at the same size, where the band of the third is the widest of all, and the last is nearly flat.""",
 )
 
 # %% [markdown]
-# Hoffmann et al. (2022) concluded that both should grow equally, at about 20 tokens a parameter. From the first to the last budget, 64 times the operations, our best size grows tenfold and reads eight times as many tokens. Near its lowest point a curve is flat, so how far each should grow these trainings do not tell ([evidence](evidence/10.ipynb#equal-operations)). SmolLM2 has read 15,000 tokens a parameter: a small model that has read much is cheap to *use*.
+# From the first to the last budget, 64 times the operations, our best size grows tenfold and reads eight times as many tokens (not 80 times the operations: attention's part grows less than the parameters). Hoffmann et al. (2022), whose text was mostly new, concluded that both should grow equally, at about 20 tokens a parameter. Ours do not tell: in the second budget two sizes tie, with one pass over the text and with four; in the third the seeds of the best size go from 1.35 to 1.56, wider than the gap to the next; in the last three sizes lie within 0.03, and the best reads the text eight times ([evidence](evidence/10.ipynb#equal-operations)). SmolLM2 has read 15,000 tokens a parameter: a small model that has read much is cheap to *use*.
 #
-# **With more operations, make the model larger and let it read more.**
+# **With 64 times the operations the best of these models is larger and has read more; how much of each is best, they do not tell.**
 
 # %% [markdown]
 # ## Two mistakes
@@ -835,11 +868,10 @@ print(f"loss on the token just read {unshifted.evaluate(rows[:, :-1], rows[:, :-
 #
 # <details><summary><b>What this page does not show</b></summary>
 #
-# * One library, one small model, one recipe. What parses is counted under two limits: 90 tokens in the page's run, 256 in the record. At equal text counting is tuned better: four tokens (Witten–Bell) and six (Kneser–Ney) are the best of one to six on this held-out text; for the Transformer the rate 0.006 is better than 0.003.
-# * SmolLM2 has probably read Python's library, held-out modules included, and docstrings with it. If it has, its bits and its nats flatter it, and so may the worth of order in section 9: a recited text is cheap only in its own order. The control is text written after its training; it was not run.
-# * Its numbers here are those of a file of four bits; the original is a little better.
+# * One library, one small model, one recipe. At equal text counting is tuned better: four tokens (Witten–Bell) and six (Kneser–Ney) are the best of one to six on this held-out text; for the Transformer the rate 0.006 is better than 0.003.
+# * SmolLM2 has probably read Python's library, held-out modules included, and docstrings with it. If it has, its bits and its nats flatter it, and so may the worth of order in section 9: a recited text is cheap only in its own order. Text written after its training was not tried.
+# * Its file has 98 MB in place of 538: the matrices are whole numbers from 0 to 15, 32 of them with a scale and a least value. The original is a little better.
 # * Twelve functions, 16 docstrings, a handful of questions: enough for what is printed beside them, for no ranking of models.
-# * The law of Hoffmann et al., fitted to our runs, is no law here: without the trainings that read the text more than four times its exponents move ([evidence](evidence/10.ipynb#scale)).
 #
 # </details>
 #
@@ -848,7 +880,7 @@ print(f"loss on the token just read {unshifted.evaluate(rows[:, :-1], rows[:, :-
 # - A language model gives the next token a probability; its loss per byte can be compared with any other model's on the same text, counted ones included.
 # - Byte pairs shorten the row; the end token closes each document; whole modules are held out.
 # - What it writes is judged by parsing, together with length.
-# - SmolLM2 runs in the same class; a template with special tokens turns predicting into answering.
+# - SmolLM2 runs in the same class; tuning taught it to answer, and the template gives the prompt the form of the tuning.
 # - **The parts of this course, put together, predict the next token; loaded with published parameters, they answer you.**
 #
 # ## References

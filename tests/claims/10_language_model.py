@@ -47,6 +47,14 @@ def pieces(page: Page) -> None:
 
 def trained(page: Page) -> None:
     bits = [page.number(TABLE, rf"{name} +([\d.]+) bits") for name in ("counted 4-gram", "Transformer")]
+    late = page.number(TABLE, r"Transformer, at least 128 before +([\d.]+) bits")
+    page.says(
+        "The Transformer pays {:.2f} bits a byte in its last training windows, and {:.2f} on other "
+        "modules. It begins each held-out window of 256 tokens without context; with at least 128 tokens before "
+        "each token, {:.2f}.",
+        page.number("c10-24", r"step 640: .* ([\d.]+) bits"), bits[1], late,
+        holds=late < bits[1],
+    )  # fmt: skip
     equal = page.number(TABLE, r"counted 4-gram, as many tokens +([\d.]+) bits")
     better, better_equal = page.numbers(TABLE, r"Kneser–Ney 6-gram(?:, as many tokens)? +([\d.]+) bits")
     read, text = (page.number("c10-24", pattern) for pattern in (r"([\d,]+) tokens read", r"text of ([\d,]+)"))
@@ -67,7 +75,6 @@ def trained(page: Page) -> None:
         "with seed 1 those of 1.3 million tokens cover {:.0f} % of the text, and as many tokens are counted from half",
         covered,
     )
-    page.says("the windows overlap, and cover {:.0f} % of the text.", covered)
     by_order = page.recorded("library_language_model")["results"]["counted"]["held-out bits a byte"]
     page.says(
         "four tokens (Witten–Bell) and six (Kneser–Ney) are the best of one to six on this held-out text",
@@ -148,8 +155,8 @@ def copying(page: Page) -> None:
     )
     knowing = page.evidence("10").number("e10-04", r"not their order: ([\d.]+)")
     page.says(
-        "Above it ends at {:.2f}, though knowing which tokens repeat, without their order, would already "
-        "bring it to {:.2f}.",
+        "Above it ends at {:.2f}. Guessing costs $\\ln 32 = 3.47$, and knowing the tokens of the period, without their "
+        "order, {:.2f} on average.",
         one, knowing, holds=one > knowing,
     )  # fmt: skip
     page.says(
@@ -195,7 +202,7 @@ def copying(page: Page) -> None:
 def real(page: Page) -> None:
     """SmolLM2 in the page's class."""
     page.says(
-        "so the loader stores each three times ({:.1f} million numbers, {:.1f} million of them different).",
+        "so the cell stores each three times ({:.1f} million numbers, {:.1f} million of them different).",
         page.number("c10-real", r"([\d,]+) numbers in PlainLanguageModel") / 1e6,
         134_515_008 / 1e6,
         holds=page.number("c10-real", r"PlainLanguageModel, (\d+) blocks") == 30,
@@ -206,19 +213,23 @@ def real(page: Page) -> None:
         "The second has the form of an answer and counts wrong: {:.0f}, where it is 6.",
         page.number("c10-asked", r"a total of (\d+) legs"),
     )
-    plain, templated = page.output("c10-template").split("— in the template")
-    templated, beginning = templated.split("— plain, a beginning")
+    beginning, alone, _, speakers, line, turns, whole = (
+        answer.strip() for answer in re.findall(r"→ (.*)", page.output("c10-template"))
+    )
     page.says(
-        "the beginning of a sentence is continued, by Paris and then by nonsense.",
-        holds=[beginning.partition("→")[2].startswith("  Paris."), "The answer is: 2018-01-22" in beginning],
+        "it continues the beginning of a sentence, and answers a question in the form that it was tuned on.",
+        holds=[
+            beginning.startswith("Paris."),
+            "The answer is: 2018-01-22" in page.output("c10-template"),  # and then it goes on as it likes
+            whole == "The capital of France is Paris.<|im_end|>",
+        ],
     )
     page.says(
         "The most probable next token is the end of the turn, perhaps because whoever asks a question has then "
-        "finished. The same question in the template is answered.",
-        holds=["→ <|im_end|>" in plain, "→ The capital of France is Paris." in templated],
+        "finished. With the names of the speakers the same question is answered.",
+        holds=[alone == "<|im_end|>", *("Paris" in answer for answer in (speakers, line, turns, whole))],
     )
-    small, large = page.numbers("c10-real", r"is → ' Paris' ([\d.]+)")
-    page.says("on so short a text they hardly matter, {:.2f} against {:.2f} for “Paris”).", small, large)
+    template(page)
     own, longer, real_one = page.numbers("c10-real-bits", r"([\d.]+) bits a byte")
     page.says("SmolLM2 reads these twelve best", holds=[real_one < longer < own])
     (first, again), (once, twice) = np.reshape(
@@ -238,25 +249,53 @@ def real(page: Page) -> None:
     longer_writes(page)
     start = page.recorded("assistant")["results"]["start"]
     page.says(
-        "the same class after {:,} steps, which have read {:.1f} million tokens.", start["steps"], start["tokens"] / 1e6
+        "A longer training comes with the course: {:,} steps, which have read {:.1f} million tokens.",
+        start["steps"],
+        start["tokens"] / 1e6,
     )
     page.given(
         "and a body may have 90 tokens.",
         "(Ben Allal et al. 2025) has 30 of the blocks above, D = 576, nine heads of K = 64 and V = 49,152.",
         "It has read 2 trillion tokens of web pages, code and textbooks, where yours has read 1.3 million",
-        "The base of the rotary angles is 100,000 (lecture 5 has 10,000) and the norm's ε is 10⁻⁵",
-        "The file has 98 MB (packed 93), though 134.5 million numbers of four bytes would take 538 MB.",
-        "The matrices of the blocks, 106.2 million numbers, are stored as whole numbers from 0 to 15, 32 at a time, "
-        "with a scale and a least value of two bytes each: five bits a number, 66 MB. The table, 28.3 million numbers, "
-        "has whole numbers of a byte and a scale for each 32: 8.5 bits a number, 30 MB.",
+        "the base of the rotary angles is 100,000 (lecture 5 has 10,000) and the norm's ε is 10⁻⁵",
+        "`rotated` turns the columns 2i and 2i + 1 as a pair.",
+        "Its file has 98 MB in place of 538: the matrices are whole numbers from 0 to 15, 32 of them with a scale",
+        "Each row has 40 tokens, each one of 32, and repeats them with a random period of 6 to 19.",
+        "Nine heads share three pairs of keys and values",
+        "Hugging Face's own pairs i with i + K/2",
+        "Each is read alone, behind token 0, `<|",
         "SmolLM2 has read 15,000 tokens a parameter",
         "Here are twelve held-out functions of 80 to 400 bytes",
         "SmolLM2-135M-Instruct (Ben Allal et al.",
         "Feed them 40 random tokens, then the same 40 again:",
         "concluded that both should grow equally, at about 20 tokens a parameter",
         "Twelve functions, 16 docstrings",
-        "90 tokens in the page's run, 256 in the record.",
         because="as published, or a setting",
+    )
+
+
+def template(page: Page) -> None:
+    """Ten questions in seven forms, in the evidence."""
+    evidence = page.evidence("10")
+    of, at_once, right = np.reshape(
+        evidence.numbers("e10-template", r"of (\d+): +(\d+) end at once, +(\d+) are answered"), (7, 3)
+    ).T  # alone, after the end of a text, Question and Answer, speakers, the assistant's line, no system message, whole
+    words = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+    alone, after, form, speakers, line, turns, whole = (words[int(count)] for count in right)
+    assert set(of) == {10}
+    page.says(
+        f"Of ten such questions, asked alone, {words[int(at_once[0])]} end at once and {alone} is answered; as "
+        f"`Question: … Answer:` {form} are; with the speakers' names in plain letters {speakers}, without the system "
+        f"message {turns}, and in the whole template {whole}"
+    )
+    also(
+        page,
+        f"Of ten questions, asked alone, {words[int(at_once[0])]} end the text at once, and {alone} is answered. As "
+        f"`Question: … Answer:` {words[int(at_once[2])]} end at once and {form} are answered. With the names of the "
+        f"speakers in plain letters, and no special token, {words[int(at_once[3])]} ends at once and {speakers} are "
+        f"answered; with the assistant's line as the only part of the template {line}; without the system message "
+        f"{turns}; with the whole template {whole}. A token `<|endoftext|>` before the question alone makes {after} of "
+        "ten answers.",
     )
 
 
@@ -280,23 +319,22 @@ def order(page: Page) -> None:
     """What the order of a prompt is worth to SmolLM2."""
     none, other, shuffled, close, kept = page.numbers("c10-order", r"([\d.]+) nats a token \(standard")
     page.says(
-        "{:.0f} %. In order the forty words save {:.2f} nats a token, shuffled {:.2f}.",
-        100 * (none - shuffled) / (none - kept), none - kept, none - shuffled,
+        "{:.0f} % (95 % between {:.0f} and {:.0f}). In order the forty words save {:.2f} nats a token, shuffled "
+        "{:.2f}.",
+        *page.numbers("c10-order", r"whole gain: (\d+)%, 95 % between (\d+) and (\d+)"), none - kept, none - shuffled,
     )  # fmt: skip
     page.says("the ten words cost about {:.1f} nats a token.", none)
-    cost, low, high = page.numbers("c10-order", r"costs ([\d.]+) nats a token, 95 % between ([\d.]+) and ([\d.]+)")
+    found = r" ([\d.]+) nats a token, 95 % between (-?[\d.]+) and ([\d.]+)"
+    cost, low, high = page.numbers("c10-order", f"shuffling costs{found}")
+    helps, least, most = page.numbers("c10-order", f"another text saves{found}")
     page.says(
-        "Shuffling the prompt costs {:.2f} nats a token (95 % between {:.2f} and {:.2f}). Forty words of another text, "
-        "in order, are worth nothing: so it is these words that help.",
-        cost, low, high,
-        holds=[abs(none - other) < 0.1, low > 0],
+        "Shuffling the prompt costs {:.2f} nats a token (95 % between {:.2f} and {:.2f}, 16 docstrings). Forty words "
+        "of another text, in order, save {:.2f} (−{:.2f} to {:.2f}): so it is these words that help.",
+        cost, low, high, helps, -least, most,
+        holds=[least < 0 < most < none - shuffled, low > 0, abs(none - other - helps) < 0.011],
     )  # fmt: skip
     page.says(
-        "Shuffled they save {:.2f} nats, their order {:.2f} more; which of the two is worth more, this does not show.",
-        none - shuffled, cost,
-    )  # fmt: skip
-    page.says(
-        "the cost falls from {:.2f} to {:.2f}; with all in order it is {:.2f} (no intervals here).",
+        "the cost falls from {:.2f} to {:.2f}; with all in order it is {:.2f}.",
         shuffled, close, kept,
         holds=shuffled - close > close - kept,
     )  # fmt: skip
@@ -380,10 +418,8 @@ def recorded(page: Page) -> None:
         ],
     )
     page.says(
-        "a real body uses {:.0f} % of its parameters (`self` apart), even one of a single line {:.0f} %; ours at 0.7 "
-        "at most {:.0f} %",
+        "a real body uses {:.0f} % of its parameters (`self` apart), ours at 0.7 at most {:.0f} %",
         100 * results["written"]["real"]["used"],
-        100 * page.evidence("10").number("e10-r11", r"of one line: \d+ with parameters, ([\d.]+) of them"),
         100 * max(run["used"] for run in runs["at 0.7"]),
     )
     by_lines = [
@@ -425,7 +461,7 @@ def table_of_models(page: Page, results: dict) -> None:
     low, high = page.evidence("10").numbers("e10-r02", r"95 % interval (-?[\d.]+) to ([\d.]+)")
     page.says(
         "An LSTM of the same size is {:.2f} to {:.2f} bits behind the Transformer on the same tokens, perhaps by "
-        "chance",
+        "chance: here we cannot say that attention helps.",
         *(side(lstm - pieces) for side in (min, max)),
         holds=[low < 0 < high, min(lstm - pieces) > 0],
     )
@@ -476,20 +512,23 @@ def longer_runs(page: Page, results: dict, worth: dict) -> None:
         holds=[min(np.subtract(middle, known)) > 1, min(np.subtract(new, middle)) > 1],
     )
     short = [run["nats of a made-up name"] for run in results["copying"]["runs"]]
-    once = np.mean([name["third"] for name in short])
+    for kinds, row in ((short, "| after {} steps |"), ([*last], "| after {:.0f} million tokens |")):
+        amount = results["table"]["steps"] if kinds is short else longest[0][-1]["tokens"] / 1e6
+        page.says(
+            row + " {:.1f} | {:.1f} |", amount, *(np.mean([n[kind] for n in kinds]) for kind in ("third", "third, new"))
+        )
     page.says(
-        "after {:.0f} million tokens the name costs {:.0f} nats where it has appeared twice before, and {:.0f} where "
-        "it is new; after {} steps {:.0f} and half a nat more (three recorded seeds; guessing costs {:.0f}).",
-        longest[0][-1]["tokens"] / 1e6,
-        np.mean(known),
-        np.mean(new),
-        results["table"]["steps"],
-        once,
+        "Guessing its tokens costs {:.1f}, and knowing only how such names are made {:.1f}. So the longer "
+        "training tells a known name from a new one, mostly because the new one got dearer, and copies neither.",
         worth["nats, equal tokens"],
+        worth["nats, equal names"],
         holds=[
             len(short) == 3,
             *(0.4 < name["third, new"] - name["third"] < 0.6 for name in short),
-            np.mean(new) - np.mean([name["third, new"] for name in short]) > once - np.mean(known) > 0,
+            np.mean(new) - np.mean([name["third, new"] for name in short])
+            > np.mean([name["third"] for name in short]) - np.mean(known)
+            > 0,
+            min(known) > worth["nats, equal names"] + 5,
         ],
     )
     rows = [points[-1]["nats a token of random rows"] for points in longest]
@@ -530,6 +569,13 @@ def which_head(page: Page, results: dict) -> None:
         *(100 * side(np.divide([losses.mean() for losses in others], saved)) for side in (min, max)),
         *(100 * side(np.divide([losses.max() for losses in others], saved)) for side in (min, max)),
         holds=[len(runs) == 3, *(run["steps"] == 7840 for run in runs), min(weights) > 5 * runs[0]["base rate"]],
+    )
+    page.says(
+        "Without one of its 16 heads {:.0f} to {:.0f} % of the difference is gone",
+        *(100 * side(np.divide(lost, saved)) for side in (min, max)),
+        holds=[
+            np.array(run["with a head off"]).shape[0] * np.array(run["with a head off"]).shape[1] == 16 for run in runs
+        ],
     )
     assert "It stands in block {} or {}.".format(*sorted(set(blocks))) in page.evidence("10").prose
 
