@@ -18,19 +18,22 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated
 
 import keras
 import numpy as np
 import tensorflow as tf
 import typer
-from bert_ag_news import on_vectors
+from bert_ag_news import LSA_WIDTH, on_vectors
 from records import DataOrFetched, Out, Record
+from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer
 
 from coursekit import data
 from coursekit.lecture import recorded
@@ -44,17 +47,21 @@ from coursekit.lecture.pages.news_classifier import (
     table_means,
 )
 from coursekit.lecture.pages.smollm2 import PlainSmolLM2, numbers_and_tokens
-from coursekit.published import load_published
+from coursekit.published import SentenceEncoder, load_published
 
 NAME = "news_with_minilm"
 LABELS, MANY, TESTS, LONGEST, DRAWS = 240, 10_000, 3_000, 128, 10
 RANK = 4
 CHEAP = ("words", "words and pairs", "table", "frozen")
+# What stands for the table of pieces: its rows moved to other pieces, or random directions of the same lengths.
+OTHER_TABLES = ("table with rows moved", "table with random directions")
+CONTROLS = ("LSA", "no blocks", *OTHER_TABLES, "table of labelled pieces", "shuffled throughout")
 # Networks that train on one draw: largest rate, epochs.
 TRAINED = {
     "fine-tuned": (1e-4, 8), "LoRA": (2e-3, 8), "scratch": (3e-4, 12), "scratch on the table": (3e-4, 12),
 }  # fmt: skip
 MANY_PLAN = (1e-4, 1)
+LEFT = ("by_word", "by_position", "first_norm")  # of the published encoder, without its blocks
 QUESTION = "Is this news item about {}? Answer with one of these words.\n\n{}"
 SHOWN, AT_ONCE = 16, 128  # texts in SmolLM2's prompt, tokens that it reads at once
 KINDS = (
@@ -62,6 +69,7 @@ KINDS = (
     "table",
     "frozen",
     "shuffled",
+    *CONTROLS,
     *TRAINED,
     "many",
     "many frozen",
@@ -72,7 +80,11 @@ PAIRS = (
     ("frozen", "words"), ("frozen", "words and pairs"), ("table", "words"), ("frozen", "table"),
     ("fine-tuned", "frozen"), ("LoRA", "frozen"), ("words", "scratch"), ("scratch on the table", "scratch"),
     ("fine-tuned", "scratch on the table"), ("frozen", "shuffled"), ("table", "scratch on the table"),
-    ("scratch on the table", "words"),
+    ("scratch on the table", "words"), ("LSA", "words"), ("frozen", "LSA"), ("table", "LSA"), ("no blocks", "words"),
+    ("no blocks", "table"), ("frozen", "no blocks"), ("shuffled", "no blocks"), ("shuffled", "table"),
+    ("frozen", "shuffled throughout"), ("shuffled throughout", "no blocks"), ("shuffled throughout", "table"),
+    *(("table", other) for other in (*OTHER_TABLES, "table of labelled pieces")),
+    *(("words", other) for other in OTHER_TABLES),
 )  # fmt: skip
 
 
@@ -86,6 +98,29 @@ def counted(longest: int, y: np.ndarray) -> GridSearchCV:
 def shuffled(text: str, rng: np.random.Generator) -> str:
     """The same words in another order."""
     return " ".join(rng.permutation(text.split()))
+
+
+def without_blocks(encoder: SentenceEncoder) -> PlainNewsBert:
+    """The lecture's model without any block: table, positions and first norm stay, and so do [CLS] and [SEP]."""
+    return PlainNewsBert(SimpleNamespace(**{name: getattr(encoder, name) for name in LEFT}, blocks=[]))
+
+
+def other_table(table: np.ndarray, kind: str, seed: int) -> np.ndarray:
+    """A table (V, D) that knows nothing of its pieces: each has the row of another one, or a random direction."""
+    rng = np.random.default_rng(seed)
+    if kind == "table with rows moved":
+        return table[rng.permutation(len(table))]
+    drawn = rng.normal(size=table.shape).astype("float32")
+    return drawn * (np.linalg.norm(table, axis=1) / np.linalg.norm(drawn, axis=1))[:, None]
+
+
+def means_of_known(table: np.ndarray, rows: list[list[int]], known: set[int]) -> np.ndarray:
+    """`table_means`, but a text's pieces that are not in `known` are left out; nothing is left: zeros."""
+    kept = [[row[0], *(each for each in row[1:-1] if each in known), row[-1]] for row in rows]
+    means = np.zeros((len(rows), table.shape[1]), "float32")
+    some = [number for number, row in enumerate(kept) if len(row) > 2]
+    means[some] = table_means(table, [kept[number] for number in some])
+    return means
 
 
 def begin_again(model: PlainNewsBert, seed: int, *, keeps_table: bool) -> None:
@@ -149,9 +184,9 @@ class Study:
             command=f"python experiments/{NAME}.py --data FOLDER",
         )
         self.results = self.record.results.setdefault(source, {})
-        self.before = self.record.seconds
+        self.before, self.lsa = self.record.seconds, None
         encoder = load_published(PlainBertBlock, "minilm")
-        self.pieces, self.model = encoder.pieces, PlainNewsBert(encoder)
+        self.pieces, self.model, self.bare = encoder.pieces, PlainNewsBert(encoder), without_blocks(encoder)
         self.model(np.ones((1, 2), "int32"))  # now its head has weights
 
     def cut(self, texts: Iterable[str]) -> list[list[int]]:
@@ -168,6 +203,17 @@ class Study:
     def vectors(self, name: str, texts: Iterable[str]) -> np.ndarray:
         read = tf.function(self.model.vectors, input_signature=[tf.TensorSpec((None, None), tf.int32)])
         return self.kept(f"vectors-{name}", lambda: in_batches(read, self.cut(texts)))
+
+    def no_blocks(self, name: str, texts: Iterable[str]) -> np.ndarray:
+        read = tf.function(self.bare.vectors, input_signature=[tf.TensorSpec((None, None), tf.int32)])
+        return self.kept(f"no-blocks-{name}", lambda: in_batches(read, self.cut(texts)))
+
+    def latent(self, name: str, texts: Iterable[str]) -> np.ndarray:
+        """LSA's vectors of texts, made from all training texts without their labels."""
+        if self.lsa is None:
+            reduced = TruncatedSVD(LSA_WIDTH, random_state=0)
+            self.lsa = make_pipeline(TfidfVectorizer(sublinear_tf=True), reduced, Normalizer()).fit(self.train)
+        return self.kept(f"lsa-{name}", lambda: self.lsa.transform(texts))
 
     def table(self, name: str, texts: Iterable[str]) -> np.ndarray:
         words = np.asarray(self.model.words)
@@ -186,19 +232,44 @@ class Study:
         if kind in ("words", "words and pairs"):
             longest, x, x_test = len(kind.split()) // 2 + 1, self.train, self.test
             fits = [counted(longest, self.y[rows]).fit(x[rows], self.y[rows]) for rows in map(self.rows, range(draws))]
+        elif kind.startswith("table "):
+            return self.answers_of_other_table(kind, draws)
         else:
             used = self.used()
-            source = self.table if kind == "table" else self.vectors
             place = {number: at for at, number in enumerate(used.tolist())}
-            x = source("drawn", self.train[used])
-            x_test = source("test", self.test) if kind != "shuffled" else self.vectors("shuffled", self.in_disorder())
+            if kind == "shuffled throughout":
+                x = self.vectors("drawn shuffled", self.in_disorder(self.train[used], 1))
+            else:
+                x = self.source_of(kind)("drawn", self.train[used])
+            in_order = not kind.startswith("shuffled")
+            x_test = (
+                self.source_of(kind)("test", self.test) if in_order else self.vectors("shuffled", self.in_disorder())
+            )
             fits = [on_vectors(x[[place[row] for row in rows]], self.y[rows]) for rows in map(self.rows, range(draws))]
         self.results.setdefault("C", {})[kind] = [float(next(iter(fit.best_params_.values()))) for fit in fits]
         return [fit.predict(x_test) for fit in fits]
 
-    def in_disorder(self) -> list[str]:
-        rng = np.random.default_rng(0)
-        return [shuffled(text, rng) for text in self.test]
+    def source_of(self, kind: str) -> Callable[[str, Iterable[str]], np.ndarray]:
+        return {"table": self.table, "no blocks": self.no_blocks, "LSA": self.latent}.get(kind, self.vectors)
+
+    def answers_of_other_table(self, kind: str, draws: int) -> list[np.ndarray]:
+        """As `answers`, with means of a table that differs in each draw."""
+        table, test, found = np.asarray(self.model.words), self.cut(self.test), []
+        for draw in range(draws):
+            rows, labelled = self.rows(draw), self.cut(self.train[self.rows(draw)])
+            if kind in OTHER_TABLES:
+                other = other_table(table, kind, draw)
+                x, x_test = table_means(other, labelled), table_means(other, test)
+            else:
+                known = {piece for row in labelled for piece in row}
+                x, x_test = table_means(table, labelled), means_of_known(table, test, known)
+            found.append(on_vectors(x, self.y[rows]).predict(x_test))
+        return found
+
+    def in_disorder(self, texts: Iterable[str] | None = None, seed: int = 0) -> list[str]:
+        """The test texts, or others, with their words in another order."""
+        rng = np.random.default_rng(seed)
+        return [shuffled(text, rng) for text in (self.test if texts is None else texts)]
 
     def train_on(self, kind: str, draw: int) -> None:
         """Train the network on one draw, and note its answers to the test texts, in order and shuffled."""
@@ -229,16 +300,21 @@ class Study:
         paths = sorted(self.work.glob(f"{self.source}-answers-{kind.replace(' ', '-')}-[0-9].npy"))
         return [np.load(path) for path in paths]
 
-    def save(self) -> None:
-        """Write accuracies, and the paired differences of all kinds that have answers to the same draws."""
-        known = {*CHEAP, "shuffled", *TRAINED, "fine-tuned shuffled"}
+    def save(self, new: str = "") -> None:
+        """Write accuracies, and the paired differences of all kinds that have answers to the same draws.
+
+        Args:
+            new: the kind that was run; differences that it has no part in stay as they are.
+        """
+        known = {*CHEAP, "shuffled", *CONTROLS, *TRAINED, "fine-tuned shuffled"}
         found = {kind: answers for kind in sorted(known) if (answers := self.all_answers(kind))}
         correct = {kind: np.array([each == self.y_test for each in answers]) for kind, answers in found.items()}
         shares = {kind: [round(float(run.mean()), 4) for run in runs] for kind, runs in correct.items()}
         self.results["test"] = self.results.get("test", {}) | shares
         pairs = self.results.setdefault("pairs", [])
         for first, second in PAIRS:
-            if first in correct and second in correct:
+            asked = not new or new in (first, second) or (new == "counted" and "words" in first + second)
+            if asked and first in correct and second in correct:
                 draws = min(len(correct[first]), len(correct[second]))
                 one, two = correct[first][:draws], correct[second][:draws]
                 seen = difference_interval(one, two, np.arange(len(self.y_test)), 1_000)
@@ -262,9 +338,14 @@ class Study:
         for kind in kinds:
             if kind == "words":
                 said = counted(1, y).fit(self.train[rows], y).predict(self.test)
+            elif kind in OTHER_TABLES:
+                other = other_table(np.asarray(self.model.words), kind, 0)
+                x, x_test = (table_means(other, self.cut(texts)) for texts in (self.train[rows], self.test))
+                said = on_vectors(x, y).predict(x_test)
             else:
-                source = self.table if kind == "table" else self.vectors
+                source = self.source_of(kind)
                 said = on_vectors(source("many", self.train[rows]), y).predict(source("test", self.test))
+            self.kept(f"many-{kind}", lambda said=said: said)
             found[kind] = round(float(np.mean(said == self.y_test)), 4)
             print(kind, found[kind], flush=True)
 
@@ -335,7 +416,7 @@ def main(
         elif kind == "prompted":
             study.prompt(asked)
         elif kind == "many":
-            study.many(("words", "table"))
+            study.many(("words", "table", "LSA", "no blocks", OTHER_TABLES[0]))
         elif kind == "many frozen":
             study.many(("frozen",))
         elif kind == "many fine-tuned":
@@ -345,7 +426,7 @@ def main(
             for each in ("words", "words and pairs") if kind == "counted" else (kind,):
                 for draw, said in enumerate(study.answers(each, DRAWS)):
                     study.kept(f"answers-{each}-{draw}", lambda said=said: said)
-        study.save()
+        study.save(kind)
         print(kind, study.results["test"].get(kind), flush=True)
 
 
