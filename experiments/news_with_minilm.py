@@ -72,6 +72,7 @@ KINDS = (
     *CONTROLS,
     *TRAINED,
     "many",
+    "many LSA",
     "many frozen",
     "many fine-tuned",
     "prompted",
@@ -332,16 +333,12 @@ class Study:
         self.record.save(self.record.results["processor seconds"])
 
     def many(self, kinds: tuple[str, ...]) -> None:
-        """10,000 labels: counting, the table's means, the frozen vectors (four minutes); one fit each."""
+        """10,000 labels: counting, the table's means, LSA, the frozen vectors (four minutes); one fit each."""
         rows = np.random.default_rng(0).permutation(self.whole)[:MANY]
         y, found = self.y[rows], self.results.setdefault("10,000 labels", {})
         for kind in kinds:
             if kind == "words":
                 said = counted(1, y).fit(self.train[rows], y).predict(self.test)
-            elif kind in OTHER_TABLES:
-                other = other_table(np.asarray(self.model.words), kind, 0)
-                x, x_test = (table_means(other, self.cut(texts)) for texts in (self.train[rows], self.test))
-                said = on_vectors(x, y).predict(x_test)
             else:
                 source = self.source_of(kind)
                 said = on_vectors(source("many", self.train[rows]), y).predict(source("test", self.test))
@@ -416,9 +413,9 @@ def main(
         elif kind == "prompted":
             study.prompt(asked)
         elif kind == "many":
-            study.many(("words", "table", "LSA", "no blocks", OTHER_TABLES[0]))
-        elif kind == "many frozen":
-            study.many(("frozen",))
+            study.many(("words", "table"))
+        elif kind in ("many LSA", "many frozen"):
+            study.many((kind.removeprefix("many "),))
         elif kind == "many fine-tuned":
             for seed in range(draws):
                 study.tune_many(seed)
