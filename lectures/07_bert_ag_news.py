@@ -659,6 +659,20 @@ if minilm:
     print(f"{mixed_up[0][:90]} …")
     print(f"live: {np.mean(shuffled != answers[:500]):.1%} of {len(mixed_up)} answers change")
 
+# %% jupyter={"source_hidden": true} tags=["setup"]
+if minilm:
+    does = ("chasing", "chased"), ("following", "followed"), ("watching", "watched"), ("calling", "called"), ("carrying", "carried")
+    scenes = [
+        [f"a {a} is {doing} a {b}", f"a {b} is {doing} a {a}", f"a {b} is being {done} by a {a}", f"a {a} is being {done} by a {b}"]
+        for doing, done in does
+        for a, b in combinations(("man", "woman", "boy", "girl", "dog"), 2)
+    ]
+    vectors = minilm([each for scene in scenes for each in scene]).reshape(len(scenes), 4, -1)
+    cosines = np.einsum("nd,nkd->nk", vectors[:, 0], vectors[:, 1:])  # (50, 3)
+    for name, column in zip(("roles swapped", "passive, same meaning", "passive, roles swapped"), cosines.T, strict=True):
+        print(f"{name:23} cosine {column.mean():.2f}, from {column.min():.2f} to {column.max():.2f}")
+    print(f"same meaning nearer than roles swapped: {np.sum(cosines[:, 1] > cosines[:, [0, 2]].min(axis=1))} of {len(scenes)}")
+
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 def in_context(word, sentence):
@@ -672,20 +686,11 @@ def in_context(word, sentence):
 
 
 if minilm:
-    does = ("chasing", "chased"), ("following", "followed"), ("watching", "watched"), ("calling", "called"), ("carrying", "carried")
-    scenes = [
-        [f"a {a} is {doing} a {b}", f"a {b} is {doing} a {a}", f"a {b} is being {done} by a {a}", f"a {a} is being {done} by a {b}"]
-        for doing, done in does
-        for a, b in combinations(("man", "woman", "boy", "girl", "dog"), 2)
-    ]
-    vectors = minilm([each for scene in scenes for each in scene]).reshape(len(scenes), 4, -1)
-    cosines = np.einsum("nd,nkd->nk", vectors[:, 0], vectors[:, 1:])  # (50, 3)
-    for name, column in zip(("roles swapped", "passive, same meaning", "passive, roles swapped"), cosines.T, strict=True):
-        print(f"{name:23} cosine {column.mean():.2f}, from {column.min():.2f} to {column.max():.2f}")
-    print(f"same meaning nearer than roles swapped: {np.sum(cosines[:, 1] > cosines[:, [0, 2]].min(axis=1))} of {len(scenes)}")
     in_three = ("the miners went on strike for higher pay", "teachers voted to strike over their wages", "an air strike killed three rebels in the town")
     one, two, three = (in_context("strike", each) for each in in_three)
     print(f"strike after six blocks: wages and wages {ops.dot(one, two):.2f}, wages and air {ops.dot(one, three):.2f} and {ops.dot(two, three):.2f}")
+
+# %% jupyter={"source_hidden": true} tags=["setup"]
 print(f"ten draws: {np.mean(study['changed by shuffling']['frozen']):.1%} of the answers change")
 for name, source in (("the news", "real"), ("the course's sample", "sample")):
     test = recorded.load("news_with_minilm")["results"][source]["test"]

@@ -246,15 +246,13 @@ def order(page: Page) -> None:
         holds=abs(sum(parts) - pair(page, "frozen", "words")[0]) < 0.1,
     )  # fmt: skip
     assert np.allclose(printed, [moved, before, after], atol=0.06)
-    wages, first, second = page.numbers(
-        "b7-order-record", r"wages and wages ([\d.]+), wages and air ([\d.]+) and ([\d.]+)"
-    )
+    wages, first, second = page.numbers("b7-context", r"wages and wages ([\d.]+), wages and air ([\d.]+) and ([\d.]+)")
     page.says(
         "after six blocks its vectors in two texts on wages have the cosine {:.2f}, and with an air strike {:.2f} and "
         "{:.2f}.",
         wages, first, second, holds=wages > max(first, second),
     )  # fmt: skip
-    swapped, same, _ = page.numbers("b7-order", r"cosine ([\d.]+), from")
+    swapped, same, _ = page.numbers("b7-scenes", r"cosine ([\d.]+), from")
     page.says(
         "In 50 scenes like *a man is chasing a woman*, the sentence with the roles swapped has the mean cosine {:.2f}; "
         "the passive with the same meaning has {:.2f}.",
@@ -262,7 +260,7 @@ def order(page: Page) -> None:
     )  # fmt: skip
     page.says(
         "In none of the 50 is the same meaning nearer than the swapped roles.",
-        holds=page.numbers("b7-order", r"nearer than roles swapped: (\d+) of (\d+)") == [0, 50],
+        holds=page.numbers("b7-scenes", r"nearer than roles swapped: (\d+) of (\d+)") == [0, 50],
     )
     sample = mean(page, "frozen", "sample") - mean(page, "shuffled", "sample")
     page.says(
