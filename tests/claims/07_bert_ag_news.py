@@ -50,7 +50,7 @@ def frozen(page: Page) -> None:
         holds=[80 < live < 90, counted < live, tests == 1_500, len(study(page)["test"]["frozen"]) == 10],
     )  # fmt: skip
     page.says(
-        "A live number may differ by a point.",
+        "a live number may differ by a point.",
         holds=[abs(live - mean(page, "frozen")) < 1, abs(counted - mean(page, "words")) < 1],
     )
     page.says(
@@ -92,11 +92,13 @@ def table_alone(page: Page) -> None:
         lead, by_table, 100 * share, 100 * min(each), 100 * max(each),
         holds=[0.6 < share < 0.8, pair(page, "frozen", "table")[1] > 0],
     )  # fmt: skip
-    page.says(
+    without = (
         "positions, norm, `[CLS]` and `[SEP]` by themselves change the table's result by {:.1f} points ({:.1f} to "
-        "{:.1f}).",
-        *pair(page, "no blocks", "table"),
-        holds=pair(page, "frozen", "no blocks")[1] > 0,
+        "{:.1f})."
+    )
+    page.says(
+        without.format(*pair(page, "no blocks", "table")).replace("-", "−"),
+        holds=min(test["frozen"]) > max(test["no blocks"]),
     )
     page.says(
         "With 240 labels of these news items, MiniLM keeps about seven tenths of its lead over counting without its "
@@ -146,6 +148,13 @@ def table_alone(page: Page) -> None:
         "240 labels, ten draws | {:.1f} % | {:.1f} % | {:.1f} % | {:.1f} % |", *(mean(page, kind) for kind in kinds)
     )
     page.says("10,000 labels, one fit | {:.1f} % | {:.1f} % | {:.1f} % | {:.1f} % |", *(many[kind] for kind in kinds))
+    alike = [many[kind] for kind in ("words", "table", "frozen")]
+    page.says(
+        "With 10,000 labels MiniLM, frozen, has no lead to divide: counting, the table and MiniLM lie within {:.1f} "
+        "points.",
+        max(alike) - min(alike),
+        holds=many["LSA"] < min(alike) - 2,
+    )
     sample = [mean(page, kind, "sample") for kind in ("words", "table")]
     page.says(
         "With 240 labels counting has {:.1f} % there, the table {:.1f} %, {:.1f} below it, and the frozen MiniLM "
@@ -390,6 +399,10 @@ def given(page: Page) -> None:
         "on 3,000 test texts: ten draws where a fit is cheap",
         "and the mean at length 1, which the frozen head reads.",
         "by $\\sqrt D$ first: a mean square of 1.",
+        "In Devlin et al. (2019, C.2) this hardly matters after fine-tuning (MNLI: `[MASK]` alone 84.3, the "
+        "mixture 84.2), but on frozen vectors (names in a text: 94.0 and 94.9).",
+        "The vector of a sentence is the mean over its tokens, at length 1",
+        "one fit with 10,000 labels.",
         "Ranges in brackets are 95 % intervals:",
         "correct, AG News | counting |",
         "MiniLM's texts are all of type 0;",
