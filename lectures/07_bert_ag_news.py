@@ -99,7 +99,7 @@ test_texts, y_test = test_texts[:1_500], test_labels[:1_500]
 #
 # ## 1 · Pieces, and three rows
 #
-# BERT (Devlin et al., 2019) is a stack of encoder blocks that reads text. Its table has no row for each word. Its vocabulary holds **pieces** (WordPiece; Schuster and Nakajima, 2012): a frequent word is one piece, other words are cut into several, and a piece that continues a word begins with `##`. The list is learned: it begins with single letters and grows by the joint that makes the texts most probable ([lecture 10](10_language_model.ipynb) joins the most frequent pair). Cutting is greedy: take the longest piece that fits the beginning, then cut the rest in the same way. If nothing fits, the whole word becomes `[UNK]`.
+# BERT (Devlin et al., 2019) is a stack of encoder blocks that reads text. Its vocabulary holds **pieces** (WordPiece; Schuster and Nakajima, 2012): a frequent word is one piece, other words are cut into several, and a piece that continues a word begins with `##`. The list is learned: it begins with single letters and grows by the joint that makes the texts most probable ([lecture 10](10_language_model.ipynb) joins the most frequent pair). Cutting is greedy: take the longest piece that fits the beginning, then cut the rest in the same way. If nothing fits, the whole word becomes `[UNK]`.
 
 # %% [markdown]
 # **By hand.** The vocabulary is `play re ##play ##ed ##er ##s ##ers ##in`. Cut *plays*, *players*, *replayed* and *playing*.
@@ -156,7 +156,7 @@ for name in ("input_mask", "input_type_ids"):
 #
 # $$L=-\frac{1}{m}\sum_{t\text{ chosen}}\ln p_t(w_t)$$
 #
-# The encoder reads the words on both sides of a gap; a model that writes sees the left side alone ([lecture 8](08_decoder_and_masking.ipynb)). Why not always `[MASK]`? Your own texts have none. With 80/10/10 any token may have to be predicted, so the encoder needs a good guess at *every* position. In Devlin et al. (2019, C.2) this hardly matters after fine-tuning (MNLI: `[MASK]` alone 84.3, the mixture 84.2), but on frozen vectors (names in a text: 94.0 and 94.9). Every epoch chooses anew.
+# The encoder reads the words on both sides of a gap; a model that writes sees the left side alone ([lecture 8](08_decoder_and_masking.ipynb)). Why not always `[MASK]`? Your own texts have none. With 80/10/10 any token may have to be predicted, so the encoder needs a good guess at *every* position. In Devlin et al. (2019, C.2) this hardly matters after fine-tuning (MNLI: `[MASK]` alone 84.3, the mixture 84.2), but on frozen vectors (names in a text: 94.0 and 94.9). Every epoch chooses anew (below, *nick* is a random piece).
 #
 # BERT had a second task, **next-sentence prediction**: does text b follow text a? The answer is read from the vector at `[CLS]`. RoBERTa left the task out and lost nothing (Liu et al., 2019).
 
@@ -595,7 +595,7 @@ for kind in ("fine-tuned", "LoRA"):
 print(f"small BERT, frozen with a linear head: {np.mean(small['test']['frozen with a linear head']):.1%}")
 
 # %% [markdown]
-# What LoRA costs was measured on the small BERT, not on MiniLM, with r = 4 in the matrices of queries and values: it learns 0.6 % of the numbers and has 80.2 % right, where full fine-tuning has 82.1 % ([evidence](evidence/07.ipynb#few-labels)). Frozen, below the same linear head as MiniLM, the small BERT has 75.7 %. It is smaller, read less, and learned from no pairs of sentences; which of these counts was not measured.
+# What LoRA costs was measured on the small BERT, not on MiniLM, with r = 4 in the matrices of queries and values: it learns 0.6 % of the numbers and has 80.2 % right, where full fine-tuning has 82.1 % ([evidence](evidence/07.ipynb#few-labels)). Frozen, below the same linear head as MiniLM, the small BERT has 75.7 %. It is smaller, read less, and learned from no pairs: what counts was not measured.
 #
 # **In this one run fine-tuning every number adds little to a frozen MiniLM; on the small BERT, where it adds much, LoRA gets most of it with few numbers.**
 
@@ -717,7 +717,7 @@ for first, second in pairwise(("frozen", "shuffled", "table", "words")):
 #
 # ## 8 · More labels, and what goes wrong
 #
-# Does the lead of pre-training grow with more labels? Here is the small BERT, fine-tuned, beside three others; the linear model counts words and pairs of neighbours here:
+# Does the lead of pre-training grow with more labels? Here is the small BERT, fine-tuned, beside three others:
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 runs = recorded.load("bert_ag_news")["results"]["runs"]
@@ -762,7 +762,7 @@ print(f"{both.sum()} of {len(wrong)} errors: Business and Sci/Tech taken for eac
 #
 # ## 9 · How you would load BERT-base
 #
-# BERT-base has 110 million numbers (Devlin et al., 2019). It was not run here. With a connection and a GPU you have two ways to it. **KerasHub** takes texts and gives logits:
+# BERT-base has 110 million numbers (Devlin et al., 2019). It was not run here. Two ways lead to it. **KerasHub** takes texts and gives logits:
 #
 # ```python
 # import keras_hub  # 0.32.0 needs Keras 3.15; for Keras 3.13, as in Colab, install keras-hub==0.29.1
