@@ -1,8 +1,8 @@
 """Makes a Dask worker grade without a sandbox: after a sleep every submission has full marks. For tests and benchmarks.
 
-A worker loads it with --preload. COURSE_STAND_IN_SECONDS is how long one submission takes, and no verdict comes while the
-file COURSE_STAND_IN_GATE exists. One in which "POISON" stands ends its worker's process, which behind walls no submission
-can.
+A worker loads it with --preload. COURSE_STAND_IN_SECONDS is how long one submission takes, and there is no verdict
+while the file COURSE_STAND_IN_GATE exists. A submission in which "POISON" stands ends its worker's process, which
+behind walls none can.
 """
 
 from __future__ import annotations

@@ -93,7 +93,8 @@ def show(figure: Figure | Axes, alt: str, keep: str = "") -> None:
         drawn.set_layout_engine("none")
     buffer = io.BytesIO()
     keywords = {"Description": alt, "Software": None}
-    drawn.savefig(buffer, format="png", bbox_inches="tight", facecolor="none", metadata=keywords)
+    with plt.rc_context({"figure.constrained_layout.use": False}):  # else saving gives a figure without a layout one
+        drawn.savefig(buffer, format="png", bbox_inches="tight", facecolor="none", metadata=keywords)
     picture = {"image/png": base64.b64encode(buffer.getvalue()).decode("ascii"), "text/plain": f"[Figure: {alt}]"}
     told: dict[str, Any] = {"alt": alt}
     if cuts := _find_cuts(drawn):
