@@ -44,7 +44,7 @@ def test_damage_gives_no_point_and_takes_none(grading, wounds, junk, at):
     content = as_bytes(notebook)
     torn = content[: at % len(content)] + junk
     for data in (content, torn):
-        source = SimpleNamespace(path=Path("work.ipynb"), read=lambda data=data: data)
+        source = SimpleNamespace(path=Path("work.ipynb"), members=(), read=lambda data=data: data)
         result = grader.grade(FoundSubmission("someone", LAB, None, source), sandbox)
         assert {exercise.exercise: exercise.max_score for exercise in result.exercises} == POINTS
         scores = {exercise.exercise: exercise.score for exercise in result.exercises}
