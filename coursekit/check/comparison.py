@@ -19,6 +19,9 @@ MOST_INSIDE = 100  # lists in each other that are printed
 MOST_PRINTED = 1000  # values of an array: of a larger one NumPy prints the ends of each axis, and there may be 32 axes
 
 
+NAN_FLAG = "_is_nan"  # how the name ends of what says where a result is NaN: students know the result alone
+
+
 def difference(
     name: str, actual: Any, expected: Any, tolerance: float, *, dtype: str | None = None, reveal: bool = True
 ) -> str | None:
@@ -53,8 +56,9 @@ def difference(
         apart = ~((np.abs(wide - expected) <= tolerance) | (wide == expected) | anything)
     if apart.any():
         index = _first(apart)
-        value = f"{_at(name, index)} is {_number(wide[index])}"
-        value += f", expected {_number(expected[index])}" if reveal else ", which is not right"
+        shown = _is_nan if name.endswith(NAN_FLAG) else _number
+        value = f"{_at(name.removesuffix(NAN_FLAG), index)} is {shown(wide[index])}"
+        value += f", expected {shown(expected[index])}" if reveal else ", which is not right"
         value += f"; {int(apart.sum())} of {actual.size} values differ." if actual.size > 1 else "."
         if actual.dtype.kind in "iu" and expected.dtype.kind == "f" and np.any(expected != np.round(expected)):
             value += f" It is an array of whole numbers ({actual.dtype}), so the fractional part was dropped."
@@ -75,13 +79,15 @@ def as_numbers(value: Any) -> np.ndarray | None:
     return array if array.dtype.kind in "biuf" else None
 
 
-def kind_of_difference(actual: Any, expected: Any) -> str:
+def kind_of_difference(name: str, actual: Any, expected: Any) -> str:
     """How a result that differs from its reference fails: in its ``shape``, with a ``nan``, or in a ``value``."""
     if not isinstance(expected, np.ndarray):
         return "value"
     numbers = as_numbers(actual)
     if numbers is None or numbers.shape != expected.shape:
         return "shape"
+    if name.endswith(NAN_FLAG) and (numbers != expected).any():
+        return "nan"
     if numbers.dtype.kind != "f" or expected.dtype.kind != "f":
         return "value"
     return "nan" if bool((~np.isfinite(numbers) & ~np.isinf(expected)).any()) else "value"
@@ -176,6 +182,10 @@ def _first(where: np.ndarray) -> tuple[int, ...]:
 
 def _at(name: str, index: tuple[int, ...]) -> str:
     return f"`{name}[{', '.join(map(str, index))}]`" if index else f"`{name}`"
+
+
+def _is_nan(flag: Any) -> str:
+    return "NaN" if flag else "a number"
 
 
 def _number(value: Any) -> str:

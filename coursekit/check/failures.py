@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coursekit.check.comparison import as_numbers, difference
+from coursekit.check.comparison import NAN_FLAG, as_numbers, difference
 
 MEANINGS: tuple[tuple[str, str], ...] = (
     (
@@ -166,7 +166,8 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"Integers to negative integer powers",
-        "NumPy's whole numbers have no negative powers: write 10000.0 in place of 10000.",
+        "NumPy's whole numbers have no negative powers. If the exponent should be a fraction, divide with `/`, not "
+        "`//`; if it is whole, write the base as a float, such as 10000.0.",
     ),
     (
         r"Could not interpret activation function identifier: \d",
@@ -202,6 +203,11 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         "A layer makes its parts, other layers and variables, in `__init__`; `call` only uses them. Is one made in "
         "`call`? Then move that line to `__init__`. To change the numbers of a built layer, use its "
         "`set_weights([…])` or a variable's `assign(…)`.",
+    ),
+    (
+        r"must build the layer before accessing",
+        "A layer makes its numbers when it is called for the first time, and has none before. Call the layer instead "
+        "of reading its numbers: an Embedding takes an array of row numbers, and returns these rows.",
     ),
     (
         r"<\w+ name=\w+, built=",
@@ -243,7 +249,9 @@ def relation(
 ) -> str:
     """A sentence on the first result for which a relation holds wherever it is wrong; empty if there is none.
 
-    Gradients are wrong where what they are taken of is, so nothing is said of them unless all else is right.
+    Gradients are wrong where what they are taken of is, so nothing is said of them unless all else is right. Nothing is
+    said either where a result is NaN in other places than it should be, or of what is wrong in later cases alone: it
+    may follow from what is wrong in the first one.
 
     Args:
         inputs: inputs by case.
@@ -252,6 +260,7 @@ def relation(
         tolerances: by case, the largest difference that rounding explains.
     """
     wrong: dict[str, list[Wrong]] = {}
+    first_wrong: frozenset[str] = frozenset()
     tried: Counter[str] = Counter()
     for given, results, right, limits in zip(inputs, outputs, expected, tolerances, strict=True):
         for key, value in right.items():
@@ -259,10 +268,14 @@ def relation(
             tried[key] += bool(results)
             if results and key in results and difference(key, results[key], value, limit) is not None:
                 wrong.setdefault(key, []).append(Wrong(given, results[key], value, limit))
+        first_wrong = first_wrong or frozenset(wrong)
+    if any(key.endswith(NAN_FLAG) for key in wrong):
+        return ""
     misshapen = {key: cases for key, cases in wrong.items() if any(_has_another_shape(case) for case in cases)}
     wrong = misshapen or wrong  # what follows from another shape, such as another gradient, says nothing
     results_alone = {key: cases for key, cases in wrong.items() if not key.startswith(GRADIENT)}
-    for key, cases in (results_alone or wrong).items():
+    told = results_alone or wrong
+    for key, cases in ({key: cases for key, cases in told.items() if key in first_wrong} or told).items():
         several = sum(_wrong_numbers(case) for case in cases) > 1
         with np.errstate(all="ignore"):  # whoever chose the numbers, nothing is said beside the sentence
             first, *others = (dict.fromkeys(_phrases(case, several)) for case in cases)

@@ -494,7 +494,7 @@ def _failure(case: Expectation, outputs: Mapping[str, Any] | None) -> str:
         return "graph"
     if outputs is None:
         return "error"
-    kinds = [kind_of_difference(outputs.get(key), value) for key, value in case.expected.items()]
+    kinds = [kind_of_difference(key, outputs.get(key), value) for key, value in case.expected.items()]
     return next((kind for kind in ("shape", "nan") if kind in kinds), "value")
 
 
