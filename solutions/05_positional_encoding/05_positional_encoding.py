@@ -20,7 +20,7 @@
 # derive what a rotary score depends on, and measure how far back a trained model can read.
 #
 # **Before you start:** read [lecture 05](../../lectures/05_positional_encoding.ipynb): this lab begins where its class
-# `PlainPositions` ends (one length, known beforehand). **Time:** about 90 minutes.
+# `PlainPositions` ends (one length, known beforehand). **Time:** about 95 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says in a second what works, what differs first, and
@@ -175,7 +175,7 @@ check("predict")
 #   position. The first token has position 0, in a short sequence too.
 # - Both tables are learned and find their sizes, so nothing is scaled.
 # - The layer must run inside `tf.function` with a batch size *and a length* that are not known in advance. There `ids.shape[1]` is
-#   None, and `ops.shape(ids)[1]` is a number that becomes known when the function runs. A tensor can be sliced with it, a NumPy array cannot.
+#   None, and `ops.shape(ids)[1]` is a number that becomes known when the function runs. `ids` is a tensor: take functions of `ops`.
 #
 # `__init__` and `get_config` are begun for you: leave the three attributes in place, so that the layer can be saved and loaded.
 
@@ -247,7 +247,8 @@ for length in (4, 9):
 #
 # `SinusoidalEmbedding` has the table of exercise 1 in place of the second embedding, so only its `token_embedding` is trained. Beside the
 # sinusoids the words have to be scaled: they start small, and a row of the table has the length √(D/2). So this layer returns
-# $\sqrt{D}\cdot\text{token} + \text{position}$. It takes the same ids, and it must run under the same conditions.
+# $\sqrt{D}\cdot\text{token} + \text{position}$. It takes the same ids under the same conditions: an unknown
+# length can slice a tensor, but no NumPy array.
 
 # %% nbgrader={"grade": false, "grade_id": "SinusoidalEmbedding-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class SinusoidalEmbedding(keras.Layer):
@@ -381,10 +382,11 @@ check("rotary")
 #
 # - q and k are (…, D), not turned yet; `offset` is (N,), whole numbers of either sign: positive where the key stands before the query.
 # - The result is (…, N), the dot products, not divided by √D.
-# - Do not call `rotary` or `find_the_bug`: neither vector is to be turned.
+# - Do not call `rotary` or `find_the_bug`. The check sees scores alone, and a query turned inside your function has the right ones: that
+#   the function is written in a, b, c, d and the offset is up to you.
 #
-# **By hand:** one pair with θ = 1, q = (2, 1), k = (1, 3). What are the scores at the offsets 0 and 1?
-# <details><summary>Answer</summary>5 without a turn. At offset 1 turn the query by 1 radian: (2·0.540 − 0.841, 2·0.841 + 0.540) = (0.239, 2.223), and the dot product is 0.239 + 3 · 2.223 = 6.91.</details>
+# **By hand:** one pair with θ = 1, q = (2, 1), k = (3, 1). What does your formula give at the offsets 0 and 1?
+# <details><summary>Answer</summary>7 and 2.94. To check 2.94 without a formula, turn the query by 1 radian on paper: (2·0.540 − 0.841, 2·0.841 + 0.540) = (0.239, 2.223), and 3 · 0.239 + 2.223 = 2.94.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "derive_relative-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def derive_relative(q, k, offset):
@@ -421,7 +423,7 @@ for m in (7, 70, 700):
 #
 # A pair (a, b) is a complex number a + ib, and to turn it by θ is to multiply it by $e^{i\theta}$. A colleague uses this to calculate the
 # scores of rotary attention, queries times keys, in five lines. The code runs. With equal queries and equal keys the scores should be
-# constant along the diagonals, where p − q is constant. Here they are constant along the *other* diagonals, where p + q is constant.
+# constant along the diagonals, where m − n is constant. Here they are constant along the *other* diagonals, where m + n is constant.
 #
 # The code is in the cell below. Delete the line `raise NotImplementedError`, find out why this happens, and fix it.
 
@@ -541,7 +543,7 @@ check("measure_reach")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-reach", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### See how far two models read
 #
-# Two models of the lecture's task, trained on 32 tokens for two epochs (about ten seconds), read 96 tokens with a letter 0 to 59 tokens before the
+# Two models of the lecture's task, trained on 32 tokens for two epochs (up to a minute), read 96 tokens with a letter 0 to 59 tokens before the
 # end. In the lecture ALiBi "holds" at positions 64 to 159, and rotary positions hold there with a window of 32. Before you run the cell: what will the
 # four reaches of each model be? Note the numbers: "In your own words" asks for them.
 # <details><summary>In our run</summary>Rotary: 7, 15, 15 and 0. ALiBi: 7, 15, 21 and 21. A reach ends at the first gap: without a window the rotary model reads some letters far behind it again.</details>
