@@ -71,6 +71,7 @@ class SinusoidalEmbedding(keras.Layer):
         return {**super().get_config(), "max_length": self.max_length, "vocab_size": self.vocab_size, "d_model": self.d_model}
 """,
     ),
+    ("whole_table", fixed("        return self.token_embedding(ids) * self.d_model**0.5 + self.t", "        self.t = ops.convert_to_tensor(sinusoidal_positions(max_length, d_model))\n")),
     ("unscaled", fixed("        return self.token_embedding(ids) + self.t[: ops.shape(ids)[1]]", "        self.t = ops.convert_to_tensor(sinusoidal_positions(max_length, d_model))\n")),
     ("position_by_id", fixed("        return self.token_embedding(ids) * self.d_model**0.5 + ops.take(self.t, ids, axis=0)", "        self.t = ops.convert_to_tensor(sinusoidal_positions(max_length, d_model))\n")),
     ("scaled_by_width", fixed("        return self.token_embedding(ids) * self.d_model + self.t[: ops.shape(ids)[1]]", "        self.t = ops.convert_to_tensor(sinusoidal_positions(max_length, d_model))\n")),

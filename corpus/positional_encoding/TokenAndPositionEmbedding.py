@@ -55,7 +55,7 @@ class TokenAndPositionEmbedding(keras.Layer):
 
 WRONG = [
     (
-        "",
+        "length_of_batch",
         """
 class TokenAndPositionEmbedding(keras.Layer):
     def __init__(self, max_length, vocab_size, d_model, **kwargs):
@@ -106,4 +106,5 @@ class TokenAndPositionEmbedding(keras.Layer):
     ("positions_frozen", learned("        return self.token_embedding(ids) + self.position_embedding(ops.arange(ops.shape(ids)[1]))", "        self.position_embedding.trainable = False\n")),
     (None, learned("        return self.token_embedding(ids) + self.position_embedding(ops.arange(self.max_length))")),
     (None, learned("        return self.token_embedding(ids) + self.position_embedding(ops.arange(ids.shape[1]))")),
+    ("whole_table", learned("        return self.token_embedding(ids) + self.position_embedding(ops.arange(self.max_length))")),
 ]  # fmt: skip

@@ -1,8 +1,8 @@
 """Lab 05, exercise `measure_reach`: solutions as different students write them, right and wrong."""
 
 
-def measured(*changes: tuple[str, str]) -> str:
-    source = PLAIN
+def measured(*changes: tuple[str, str], source: str = "") -> str:
+    source = source or PLAIN
     for old, new in changes:
         assert source.count(old) == 1, old
         source = source.replace(old, new)
@@ -32,6 +32,28 @@ def measure_reach(model, ids, answers, distances, windows):
     return {"counts": counts, "base_rate": base, "accuracy": accuracy, "reach": reach}
 """
 
+# the given lines stay
+PLAINLY = """
+def measure_reach(model, ids, answers, distances, windows):
+    at = distances == np.arange(distances.max() + 1)[:, None]
+    counts = at.sum(axis=1)
+    base_rate = np.bincount(answers).max() / len(answers)
+    limit = base_rate + 2 * np.sqrt(base_rate * (1 - base_rate) / np.maximum(counts, 1))
+    accuracy, reach = {}, {}
+    for window in windows:
+        correct = model(ids, window) == answers
+        shares = accuracy[window] = np.array([correct[row].mean() if row.any() else np.nan for row in at])
+        last = -1
+        for d in range(len(shares)):
+            if counts[d] == 0:
+                continue
+            if not shares[d] > limit[d]:
+                break
+            last = d
+        reach[window] = last
+    return {"counts": counts, "base_rate": base_rate, "accuracy": accuracy, "reach": reach}
+"""
+
 # whole arrays
 ARRAYS = """
 def measure_reach(model, ids, answers, distances, windows):
@@ -51,6 +73,7 @@ def measure_reach(model, ids, answers, distances, windows):
 
 CORRECT = [
     PLAIN,
+    PLAINLY,
     ARRAYS,
     # question by question
     measured(("guesses = model(ids, window)", "guesses = np.array([model(row[None], window)[0] for row in ids])")),
@@ -78,6 +101,7 @@ def measure_reach(model, ids, answers, distances, windows):
     measured(("np.mean(guesses[at] == answers[at]) if at.any() else np.nan", "np.float64(np.sum((guesses == answers) & at)) / at.sum() if counts[d] else float('nan')")),
 ]  # fmt: skip
 
+MEANS = "[correct[row].mean() if row.any() else np.nan for row in at]"
 THRESHOLD = "base + 2 * np.sqrt(base * (1 - base) / counts[d])"
 
 WRONG = [
@@ -279,7 +303,7 @@ def measure_reach(model, ids, answers, distances, windows):
     ("no_error_allowed_for", measured((THRESHOLD, "base"))),
     ("equal_guessing", measured(("max(np.mean(answers == letter) for letter in set(answers.tolist()))", "1 / len(set(answers.tolist()))"))),
     ("stops_at_a_gap", measured(("                continue\n", "                break\n"))),
-    ("up_to_the_distance", measured(("at = distances == d", "at = distances <= d"), ("np.sum(distances == d)", "np.sum(distances <= d)"), ("            if counts[d] == 0:\n                continue\n", ""))),
+    ("", measured(("at = distances == d", "at = distances <= d"), ("np.sum(distances == d)", "np.sum(distances <= d)"), ("            if counts[d] == 0:\n                continue\n", ""))),
     ("share_of_all", measured(("np.mean(guesses[at] == answers[at])", "np.sum(guesses[at] == answers[at]) / len(answers)"))),
     ("one_too_far", measured(("np.array(shares), last", "np.array(shares), last + 1"))),
     ("other_questions", measured(("guesses = model(ids, window)", "guesses = np.where(distances < window, -1, 0)\n        guesses[distances < window] = model(ids[distances < window], window)"))),
@@ -316,6 +340,13 @@ def measure_reach(model, ids, answers, distances, windows):
     ("", measured((THRESHOLD, "base + 2 * np.sqrt(base * (1 - base) / max(counts[d] - 1, 1))"))),
     ("", measured(("farthest = int(distances.max())", "farthest = max(int(distances.max()), *windows)"))),
     ("", measured(("if at.any() else np.nan", "if at.any() else 0.0"), ("                continue", "                break"))),
+    ("up_to_the_distance", measured((MEANS, "[correct[distances <= d].mean() for d in range(len(counts))]"), source=PLAINLY)),
+    ("up_to_asked_distances", measured((MEANS, "[correct[distances <= d].mean() if n else np.nan for d, n in enumerate(counts)]"), source=PLAINLY)),
+    ("any_for_all", measured((f"np.array({MEANS})", "at @ correct / counts"), source=PLAINLY)),
+    ("all_clear_counted", measured(("reach[window] = last", "reach[window] = (shares > limit).sum() - 1"), source=PLAINLY)),
+    ("window_bounds_reach", measured(("range(len(shares))", "range(min(window, len(shares)))"), source=PLAINLY)),
+    ("window_bounds_reach", measured(("reach[window] = last", "reach[window] = min(last, window - 1)"), source=PLAINLY)),
+    ("share_of_all", measured((f"np.array({MEANS})", "np.where(counts, at.astype(float) @ correct / len(ids), np.nan)"), source=PLAINLY)),
     ("one_reach_for_all", measured(('"reach": reach}', '"reach": dict.fromkeys(windows, last)}'))),
     ("zero_in_place_of_none", measured(("last = -1", "last = 0"))),
     ("distances_counted", """

@@ -147,5 +147,5 @@ exercise.worked = (
     "without a turn.\n"
     "The D/2 pairs have speeds of their own, θᵢ = 10000^(−2i/D) with i from 0. The score is the sum over the "
     "pairs.\n"
-    "In the example by hand both ac + bd and ad − bc are 5: at offset 1 the score is 5 cos 1 + 5 sin 1 = 6.91."
+    "In the example by hand ac + bd is 7 and ad − bc is −1: at offset 1 the score is 7 cos 1 − sin 1 = 2.94."
 )

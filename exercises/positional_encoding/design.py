@@ -24,10 +24,11 @@ exercise.constraint(
 )
 
 exercise.mistakes(
-    near_too_flat=seen({"near": "more than 5 %"}, see="05#rotary")
-    | "Your steepest head leaves more than 5 % of its weight to keys at distance 8 and beyond."
+    near_too_flat=seen({"near": "more than 5 %"})
+    | "Your steepest head leaves more than 5 % of its weight to keys at distance 8 and beyond. The "
+    "lecture's slopes 2^(−8h/H) do so, too: with four heads the steepest one is 1/4."
     | "How does the share beyond 8 change when the slope doubles?",
-    far_too_steep=seen({"far": "less than 20 %"}, see="05#rotary")
+    far_too_steep=seen({"far": "less than 20 %"})
     | "Your flattest head gives less than 20 % of its weight to keys at distance 256 and beyond."
     | "By which factor does the weight fall over 256 tokens, for your smallest slope?",
     far_too_flat=seen({"far": "more than 50 %"})

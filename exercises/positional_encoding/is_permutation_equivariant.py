@@ -298,7 +298,9 @@ exercise.advice(
     invariant="For an equivariant map the result is shuffled in the same way. For an invariant map it stays as it is. "
     "If all its rows are equal, the map is both.",
     tolerance="A map counts as equivariant when no entry differs by more than `tolerance`.",
-    corners="A single entry that differs too much is enough for False: look at the largest absolute difference.",
+    corners="A single entry that differs too much is enough for False, if it is compared and if the shuffle moves it: "
+    "compare all entries, and shuffle by the argument `permutation`.",
+    axes="Two things are shuffled, x and fn(x): both by the argument `permutation`, and both along axis 1.",
     tensors="A tensor cannot be indexed with an array: `ops.take(x, permutation, axis=1)` works for both.",
 )
 exercise.hints(
@@ -309,7 +311,7 @@ exercise.hints(
     ),
     invariant="Print both results for a map that returns the mean of all tokens. Which of them do you shuffle?",
     tolerance="By how much may one entry differ?",
-    corners="Which of sum, mean and maximum notices one entry?",
+    corners="Does each entry take part in the comparison by itself? And where does your permutation come from?",
     axes="Which axis of (B, T, D) holds the tokens? And is the permutation itself applied, or its inverse?",
     tensors="Which function takes an array of indices, for tensors and arrays alike?",
 )

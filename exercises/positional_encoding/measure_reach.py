@@ -195,9 +195,14 @@ def _is_clear(inputs: dict) -> bool:
     return bool(all(near) and own_counts_matter and hidden_matter and apart > 0.03 and apart_shares)
 
 
+def _listed(windows: list[int]) -> str:
+    """The windows, with the index that each has in what is compared."""
+    return "windows " + ", ".join(f"{window} [{index}]" for index, window in enumerate(windows))
+
+
 def _case(rng, windows: list[int], text: str, mode: str = "call", **sizes: int) -> Case:
     inputs = drawn_until(_is_clear, lambda: _questions(rng, windows, **sizes))
-    return Case(inputs, text, mode=mode)
+    return Case(inputs, f"{_listed(windows)}, {text}", mode=mode)
 
 
 @exercise.group(
@@ -205,8 +210,8 @@ def _case(rng, windows: list[int], text: str, mode: str = "call", **sizes: int) 
     must_fail_for=("zero_without_questions", "up_to_the_distance", "share_of_all"),
 )
 def accuracy(rng):
-    yield _case(rng, [4, 8], "two windows, distances 0 to 10", "accuracy", at_each=9, farthest=10, empty=2)
-    yield _case(rng, [3, 5, 20], "three windows, distances 0 to 11", "accuracy", at_each=11, farthest=11, empty=4)
+    yield _case(rng, [4, 8], "distances 0 to 10", "accuracy", at_each=9, farthest=10, empty=2)
+    yield _case(rng, [3, 5, 20], "distances 0 to 11", "accuracy", at_each=11, farthest=11, empty=4)
 
 
 @exercise.group(
@@ -222,13 +227,12 @@ def accuracy(rng):
     ),
 )
 def reach(rng):
-    yield _case(rng, [4, 8], "two windows, distances 0 to 10", at_each=13, farthest=10, empty=2)
-    yield _case(rng, [3, 5, 9], "three windows, distances 0 to 11", at_each=11, farthest=11, empty=4)
-    yield _case(rng, [2, 6], "two windows, at most 6 questions at a distance", at_each=6, farthest=10, empty=2)
-    yield Case(
-        drawn_until(_few_decide, lambda: _few(rng, [3, 6, 20])), "three windows, from 0 to 60 questions at a distance"
-    )
-    yield Case(_at_the_limit(rng, [3, 6]), "two windows, and an accuracy that equals the limit")
+    yield _case(rng, [4, 8], "distances 0 to 10", at_each=13, farthest=10, empty=2)
+    yield _case(rng, [3, 5, 9], "distances 0 to 11", at_each=11, farthest=11, empty=4)
+    yield _case(rng, [2, 6], "at most 6 questions at a distance", at_each=6, farthest=10, empty=2)
+    few = drawn_until(_few_decide, lambda: _few(rng, [3, 6, 20]))
+    yield Case(few, f"{_listed([3, 6, 20])}, from 0 to 60 questions at a distance")
+    yield Case(_at_the_limit(rng, [3, 6]), f"{_listed([3, 6])}, and an accuracy that equals the limit")
 
 
 @exercise.group("every question under every window")
@@ -239,6 +243,8 @@ def calls(rng):
 
 
 COUNTED = "np.maximum(counts, 1)"
+SHARE = f"correct @ at.T / {COUNTED}"
+UP_TO = "Your accuracy counts all questions up to a distance. Count those at the distance alone."
 CLEAR = "last_unbroken(accuracy > base_rate + 2 * error, counts)"
 FEW_LEFT_OUT = (
     "Distances with few questions are left out. They count like the others: 2·√(b(1 − b)/n) already asks for more "
@@ -279,9 +285,15 @@ exercise.mistakes(
     | "Which answer would you give if you had to give the same one to all questions?",
     one_too_far=edit(REACH, f"{REACH} + 1")
     | "Your reach is the first distance that fails; it should be the last one before it.",
-    up_to_the_distance=edit("== np.arange(distances.max() + 1)[:, None]", "<= np.arange(distances.max() + 1)[:, None]")
-    | "Your accuracy counts all questions up to a distance. Count those at the distance alone.",
-    share_of_all=edit(f"correct @ at.T / {COUNTED}", "correct @ at.T / len(answers)")
+    up_to_the_distance=edit(SHARE, "correct @ at.cumsum(axis=0).T / counts.cumsum()")
+    | edit("(counts == 0).astype('int64')", "(counts.cumsum() == 0).astype('int64')")
+    | UP_TO,
+    up_to_asked_distances=edit(SHARE, "correct @ at.cumsum(axis=0).T / counts.cumsum() * (counts > 0)") | UP_TO,
+    any_for_all=edit(SHARE, f"(correct @ at.T > 0) / {COUNTED}")
+    | "At each distance one correct answer is counted at most. `@` of two arrays of True and False gives True or "
+    "False, not a number of them: make one of the two an array of floats, or take the mean of each row."
+    | "What is `np.array([True, True]) @ np.array([True, True])`?",
+    share_of_all=edit(SHARE, "correct @ at.T / len(answers)")
     | "The correct answers at a distance are divided by the number of all questions. Divide by the number at this "
     "distance.",
     few_left_out=edit(CLEAR, CLEAR.replace("counts", "np.where(counts < 5, 0, counts)")) | FEW_LEFT_OUT | ONE_QUESTION,
@@ -292,6 +304,10 @@ exercise.mistakes(
     | "Your reach is the number of clear distances, less 1. That is too small behind a distance without questions: the "
     "reach is the last clear distance itself."
     | "No question has distance 2, and 0, 1 and 3 are clear: what is the reach?",
+    all_clear_counted=edit(REACH, "is_clear.sum(axis=1) - 1")
+    | "Your reach is the number of all clear distances, less 1. Clear ones behind the first that fails do not count, "
+    "and a distance without questions ends nothing: the reach is itself a distance."
+    | "Walk from distance 0 outwards. Where do you have to stop, and at which distance are you then?",
     one_reach_for_all=edit(REACH, f"np.full(len(is_clear), {REACH}[-1])")
     | "Every window has the reach of the last one.",
     zero_in_place_of_none=edit(REACH, REACH.replace("-1", "0"))
@@ -306,6 +322,10 @@ exercise.mistakes(
     )
     | "Questions whose letter the window hides are left out. They count like all others: that the model cannot answer "
     "them is what a window does."
+    | "What does the accuracy at a distance beyond the window tell you, if the model answers well there?",
+    window_bounds_reach=edit(CLEAR, "last_unbroken_seen(accuracy > base_rate + 2 * error, counts, windows)")
+    | "Your reach ends where the window ends. The window says what the model may see, not how far you measure: a "
+    "clear distance behind it counts like the others."
     | "What does the accuracy at a distance beyond the window tell you, if the model answers well there?",
     window_not_asked=seen({"calls": "nothing under one of the windows"})
     | "Under one of the windows the model was asked nothing at all. Does each call get the window of its turn?",
@@ -325,8 +345,8 @@ exercise.advice(
         nan="Where no question has a distance, its count is 0 and its accuracy is unknown: NaN. Everywhere else it is "
         "a number.",
     ),
-    reach="One base rate for all questions. Then walk from distance 0 outwards: skip a distance without questions, "
-    "stop at the first one that is not clearly above the base rate, and keep the last one before it.",
+    reach="Walk from distance 0 outwards, under each window as far as there are questions: skip a distance "
+    "without questions, stop at the first one that is not clearly above the base rate, and keep the last one before it.",
     calls="A loop over windows, and in it all questions. Only so a difference is that of the window.",
 )
 exercise.hints(
@@ -337,8 +357,8 @@ exercise.hints(
         "empty?",
     ),
     reach=(
-        "`np.unique(answers, return_counts=True)` counts the answers.",
-        "b + 2·√(b(1 − b)/n) with the n of this distance. Start with a reach of −1. At each clear distance the "
+        "`limit` is given: compare the accuracy at d with `limit[d]`, at each d that has questions.",
+        "Start with a reach of −1. At each clear distance the "
         "reach becomes this distance; at the first one that is not clear you stop.",
     ),
     calls="Nothing is left out before the model is asked; what a window hides shows in the answers.",

@@ -16,8 +16,8 @@ exercise.question(ONE, "how many pairs turn by less than a quarter", right=SLOW_
 
 exercise.mistakes(
     thought_half=seen(16.0)
-    | "Half of the pairs have a speed below 1/100. But at that speed a pair turns by more than five radians in 511 "
-    "positions.",
+    | "About half of the pairs, 15 of 32, have a speed below 1/100. But at that speed a pair turns by more than five "
+    "radians in 511 positions.",
     fast_pairs_counted=seen(21.0)
     | "That is too many: most of the 32 pairs turn by more than a quarter from position 0 to 511. Did you count those, "
     "or take fewer positions?",

@@ -116,7 +116,12 @@ def embeddings(width: int, *, learned: bool):
         shown = inputs(rng, 7, 17, 11)
         wide = {**inputs(rng, 5, 13, 29)}
         wide["ids"] = wide["ids"].astype("int64")
-        return [Case(shown, "ids (3, 7), max_length=17"), Case(wide, "ids (3, 5) of int64, max_length=13")]
+        single = inputs(rng, 1, 13, 19)  # whatever is added to it broadcasts, the whole table too
+        return [
+            Case(shown, "ids (3, 7), max_length=17"),
+            Case(wide, "ids (3, 5) of int64, max_length=13"),
+            Case(single, "ids (3, 1), max_length=13"),
+        ]
 
     def parameters(rng) -> list[Case]:
         longest, words = one_of(rng, 11, 13, 14), one_of(rng, *range(19, 40))
@@ -154,4 +159,9 @@ EMBEDDING_MISTAKES = dict(
     | "Each sequence of the batch gets one position, the same for all its tokens: the positions lie along the batch "
     "axis.",
     position_constant=edit(ROWS, "table[:1]") | "All tokens get the row of position 0.",
+    whole_table=edit(ROWS, "table")
+    | "All `max_length` rows of the position table are added. A call has T tokens, often fewer: add rows 0 to T − 1."
+    | "How many tokens does this call have? Does your code read that from `ids`?",
+    length_of_batch=edit(ROWS, "table[: len(ids)]")
+    | "There are as many positions as sequences in the batch. Count the tokens: ids are (B, T), and T is axis 1.",
 )
