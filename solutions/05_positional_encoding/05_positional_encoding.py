@@ -382,8 +382,8 @@ check("rotary")
 #
 # - q and k are (…, D), not turned yet; `offset` is (N,), whole numbers of either sign: positive where the key stands before the query.
 # - The result is (…, N), the dot products, not divided by √D.
-# - Do not call `rotary` or `find_the_bug`. The check sees scores alone, and a query turned inside your function has the right ones: that
-#   the function is written in a, b, c, d and the offset is up to you.
+# - Do not call `rotary` or `find_the_bug`: write the scores in a, b, c, d and the offset. The check sees numbers alone, and cannot tell
+#   whether your code turns the query instead.
 #
 # **By hand:** one pair with θ = 1, q = (2, 1), k = (3, 1). What does your formula give at the offsets 0 and 1?
 # <details><summary>Answer</summary>7 and 2.94. To check 2.94 without a formula, turn the query by 1 radian on paper: (2·0.540 − 0.841, 2·0.841 + 0.540) = (0.239, 2.223), and 3 · 0.239 + 2.223 = 2.94.</details>
