@@ -346,7 +346,8 @@ exercise.advice(
         "a number.",
     ),
     reach="Walk from distance 0 outwards, under each window as far as there are questions: skip a distance "
-    "without questions, stop at the first one that is not clearly above the base rate, and keep the last one before it.",
+    "without questions, stop at the first one that is not clearly above the base rate, and keep the last one "
+    "before it.",
     calls="A loop over windows, and in it all questions. Only so a difference is that of the window.",
 )
 exercise.hints(
