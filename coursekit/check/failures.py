@@ -228,7 +228,7 @@ def meaning(message: str) -> str:
 
 FEW = 4  # of fewer numbers one may be right for another reason than its place
 NEARLY = 0.01  # a difference that is smaller, as a share of the largest value, may come from one small number
-GRADIENT = "gradient."  # how the names of gradients begin
+GRADIENTS = "gradient", "slopes"  # how the names of gradients begin, up to a dot
 ROUNDED = 1e-5  # the share of a value by which float32 may round it on the way
 
 
@@ -273,7 +273,7 @@ def relation(
         return ""
     misshapen = {key: cases for key, cases in wrong.items() if any(_has_another_shape(case) for case in cases)}
     wrong = misshapen or wrong  # what follows from another shape, such as another gradient, says nothing
-    results_alone = {key: cases for key, cases in wrong.items() if not key.startswith(GRADIENT)}
+    results_alone = {key: cases for key, cases in wrong.items() if key.partition(".")[0] not in GRADIENTS}
     told = results_alone or wrong
     for key, cases in ({key: cases for key, cases in told.items() if key in first_wrong} or told).items():
         several = sum(_wrong_numbers(case) for case in cases) > 1

@@ -103,11 +103,12 @@ def test_a_relation_holds_wherever_the_result_is_wrong():
     assert related(RIGHT**2 + 3, RIGHT) == "" and related("word", RIGHT) == "" and related(None, RIGHT) == ""
 
 
-def test_no_relation_of_a_gradient_is_said_where_a_result_is_wrong():
-    limits = {"output": 1e-5, "gradient.x": 1e-5}
-    right = {"output": RIGHT, "gradient.x": RIGHT}
-    double = {"output": RIGHT, "gradient.x": 2 * RIGHT}
-    assert "`gradient.x`" in relation([{}], [double], [right], [limits])
+@pytest.mark.parametrize("gradient", ["gradient.x", "gradient", "slopes"])
+def test_no_relation_of_a_gradient_is_said_where_a_result_is_wrong(gradient):
+    limits = {"output": 1e-5, gradient: 1e-5}
+    right = {"output": RIGHT, gradient: RIGHT}
+    double = {"output": RIGHT, gradient: 2 * RIGHT}
+    assert f"`{gradient}`" in relation([{}], [double], [right], [limits])
     assert relation([{}], [{**double, "output": RIGHT**2 + 3}], [right], [limits]) == ""
     assert "`output`" in relation([{}], [{**double, "output": 3 * RIGHT}], [right], [limits])
 
