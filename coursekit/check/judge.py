@@ -307,6 +307,7 @@ def tidy_message(text: str) -> str:
         "; NodeDef:",
         "A KerasTensor is a symbolic placeholder",
         "Consider casting elements to a",
+        "You can attempt the following resolutions",  # they name tf.function, in which the code runs already
         "If you are looking for numpy-related methods, please run",
     ):
         text = text.partition(added)[0]
