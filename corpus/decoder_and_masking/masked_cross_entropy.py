@@ -125,6 +125,27 @@ def masked_cross_entropy(logits, targets, pad_id=0, label_smoothing=0.0):
         loss(wanted="hot * (1 - label_smoothing) + (1 - hot) * label_smoothing / size"),
     ),
     (None, loss(losses="keras.losses.sparse_categorical_crossentropy(targets, logits)")),
+    ("from_logits_missing", loss(losses="ops.categorical_crossentropy(wanted, logits)")),
+    ("padding_in_sum", loss(end="ops.sum(losses) / ops.sum(real)")),
+    (
+        "padding_in_sum",
+        loss(
+            losses="ops.categorical_crossentropy(wanted, logits, from_logits=True)",
+            end="ops.sum(losses) / ops.sum(real)",
+        ),
+    ),
+    (
+        "mask_not_cast",
+        """
+def masked_cross_entropy(logits, targets, pad_id=0, label_smoothing=0.0):
+    logits = ops.convert_to_tensor(logits)
+    words = logits.shape[-1]
+    wanted = (1 - label_smoothing) * ops.one_hot(targets, words, dtype=logits.dtype) + label_smoothing / words
+    losses = ops.categorical_crossentropy(wanted, logits, from_logits=True)
+    real = ops.not_equal(targets, pad_id)
+    return ops.sum(losses * real) / ops.sum(real)
+""",
+    ),
     (None, loss(end="float(ops.sum(losses * real) / ops.sum(real))")),
     (None, loss(end="losses * real")),
     # right loss, wrong gradient in TensorFlow: padding would push the training

@@ -88,6 +88,7 @@ def measure_exposure(next_token, targets, positions, false_ids, steps):
 MARGIN = "1.96 * np.nanstd(lost, axis=0, ddof=1) / np.sqrt(count)"
 
 WRONG = [
+    ("whole_sentences_only", measured(("    lost = clean - false\n", "    whole = ~np.isnan(clean).any(axis=1)\n    clean, false = clean[whole], false[whole]\n    lost = clean - false\n"))),
     ("root_missing", measured(("np.sqrt(count)", "count"))),
     ("taught", measured(("prefix = prefix + [new]", "prefix = prefix + [int(targets[n][at]) if at < len(targets[n]) else new]"))),
     ("inserted", measured(("def continued(n, first):\n        place = positions[n]\n", "def continued(n, first):\n        place = positions[n]\n        before = place + (first != targets[n][place])\n"), ("targets[n][:place]] +", "targets[n][:before]] +"))),

@@ -333,6 +333,6 @@ exercise.hints(
     "position is `query_mask`.",
     parameters="Both attentions have H heads of `key_dim` D/H, and three norms of 2·D numbers. Compare with "
     "`block.count_params()`.",
-    training="Search `call` for `np.` and for `x.shape[…]`: inside a graph B, T and S may be unknown, and "
-    "`x.shape[1]` is then None. `ops.shape(x)[1]` is the length.",
+    training="Search `call`, and what it calls, for `np.`, `ops.tri` and `x.shape[…]`: inside a graph B, T and S may "
+    "be unknown. `use_causal_mask=True` needs no length; `ops.arange` takes that of `ops.shape(x)[1]`.",
 )

@@ -151,7 +151,8 @@ exercise.hints(
         "word and 0 elsewhere, and solve for s.",
     ),
     arrays="Use `np.log` and products, not `sum` and not an array of V entries.",
-    edges="`np.where(x > 0, x, 1)` inside the logarithm keeps it finite; where ε is 0 its factor is 0 anyway.",
+    edges="In the floor `np.where(x > 0, x, 1)` inside the logarithm keeps it finite; where ε is 0 its factor is 0 "
+    "anyway. The gap has no such factor: there a second `np.where` chooses the result.",
     large="The V − 1 equal terms of a sum are one product.",
 )
 exercise.worked = (

@@ -97,6 +97,7 @@ def training(rng):
 REAL = "targets != pad_id"
 LOG_P = "log_softmax(logits)"
 MEAN = "losses.sum() / real.sum()"
+MASKED = "np.where(real, -(wanted * log_p).sum(axis=-1), 0)"
 SMOOTHED = "one_hot * (1 - epsilon) + epsilon / size"
 PRODUCT = "wanted * log_p"
 GRADIENT = 'return {"gradient": gradient}'
@@ -135,7 +136,7 @@ exercise.mistakes(
     smoothing_reversed=edit(SMOOTHED, "one_hot * epsilon + (1 - epsilon) / size")
     | "The right word gets ε and the spread 1 − ε: they are swapped.",
     log_of_softmax=edit(LOG_P, "np.log(softmax(logits))")
-    | edit("np.where(real, -(wanted * log_p).sum(axis=-1), 0)", "-(wanted * log_p).sum(axis=-1) * real")
+    | edit(MASKED, "-(wanted * log_p).sum(axis=-1) * real")
     | "The logarithm is taken of a softmax. For large logits that is the logarithm of 0, and 0 times it is NaN."
     | "Which one function computes the logarithm of a softmax without computing the softmax?",
     log_of_softmax_of_one_word=edit(LOG_P, "np.log(softmax(logits))")
@@ -170,11 +171,21 @@ exercise.mistakes(
     | "The loss is right, and its gradient at padding is not 0: your targets are 0 there. TensorFlow's gradient is "
     "softmax − target, as if each target summed to 1. Multiply the losses by the mask, not the targets."
     | "Which array of your code has one number for each position, the loss of this position alone?",
+    padding_in_sum=edit(MASKED, "-(wanted * log_p).sum(axis=-1)", see="06#padding-leaks")
+    | "The losses at padding are still in the sum; only the number that divides it counts real tokens alone."
+    | "What has to become of the losses at padding before the sum?",
+    mask_not_cast=edit(MEAN, "((losses != 0) & real).sum() / real.sum()")
+    | "Your result is a quotient of two numbers of positions: TensorFlow's `*` of floats and a boolean "
+    "tensor is boolean. `ops.cast` makes numbers of the mask."
+    | "Which type has the product of losses and mask, and what is its sum?",
+    from_logits_missing=edit(LOG_P, "np.log(np.clip(logits / logits.sum(axis=-1, keepdims=True), 1e-7, 1 - 1e-7))")
+    | "A ready-made loss got logits and treats them as probabilities: set `from_logits=True`.",
 )
 
 exercise.advice(
     values=Advice(
-        value="These are logits. A ready-made loss treats them as probabilities unless you set `from_logits=True`.",
+        value="Of each position take −Σ t ln p over the V words. Add up those of the real tokens, and divide by the "
+        "number of real tokens.",
         shape="One number for the batch: sum the losses, and divide by the number of real tokens.",
     ),
     padding="Count the real tokens of the whole batch. A sentence without any adds 0 to both sums.",

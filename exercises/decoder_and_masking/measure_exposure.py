@@ -115,6 +115,7 @@ exercise.group(
         Case(_drawn(rng, 37, 9, 3), "37 sentences, three steps"),
     ],
 )
+BOTH = "clean, false = both(targets, positions, false_ids, steps, table)"
 PREFIX = "prefix = [*ids[:place], int(token[row])]"
 IS_RIGHT = "right[step] = written == ids[at]"
 MARGIN = "1.96 * np.nanstd(lost, axis=0, ddof=1) / np.sqrt(count)"
@@ -183,12 +184,17 @@ exercise.mistakes(
     )
     | "After the right token your prefix goes on with the correct tokens. In both cases the model reads its own."
     | "Which token is the last one of each prefix at the second step?",
+    whole_sentences_only=edit(
+        BOTH, f"{BOTH}\nwhole = ~np.isnan(clean).any(axis=1)\nclean, false = clean[whole], false[whole]"
+    )
+    | "Sentences that end early are left out at every step. They do not count at the steps where they have no token; "
+    "at the steps before they do." | "How many sentences have a token at step 1, and how many at the last step?",
 )
 
 exercise.advice(
     shares=Advice(
-        value="For each sentence write twice: after `targets[n][:p]` and the false token, and after `targets[n][:p]` "
-        "and the right token. Each written token goes into its own prefix.",
+        value="A share is the mean of `is_right` over the sentences that have a token at this step, whatever they have "
+        "at later ones. `after` comes first.",
         nan="Each step has sentences that have not ended. Take the mean over these.",
         shape="One share for each step: (K,).",
     ),
@@ -200,9 +206,9 @@ exercise.advice(
 )
 exercise.hints(
     shares=(
-        "A function that continues one prefix by some tokens serves twice: with the false token and with the right "
-        "one.",
-        "A table (N, K) of zeros and ones with NaN behind the ends, and `np.nanmean` over its rows.",
+        "`is_right[0]` belongs to the right token and `is_right[1]` to the false one. Which axis of `is_right` are the "
+        "sentences?",
+        "`np.nanmean` takes an axis, and leaves NaN out.",
     ),
     margins=(
         "Subtract the two tables first. `np.nanstd` takes an axis and `ddof`.",
