@@ -123,7 +123,8 @@ check("causal_mask")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # **Padding** fills the sentences of a batch up so that they fit into one matrix. No query may look at it. The mask is the
 # same for every query, so it gets an axis of size 1 for the queries: (B, 1, S) broadcasts to (B, T, S). Padding usually
-# stands at the end; your function looks at the ids and not at the positions.
+# stands at the end; your function looks at the ids. Exercise 3 calls it inside `tf.function`, where NumPy cannot read
+# them: write it with `keras.ops`.
 #
 # By hand, for the ids [[5, 7, 0], [8, 0, 0]]: [[[True, True, False]], [[True, False, False]]], of shape (2, 1, 3).
 
@@ -213,7 +214,7 @@ check("shift_right")
 # %% nbgrader={"grade": false, "grade_id": "picture-masks", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 target_ids = np.array([[5, 9, 6, 7, 3], [8, 4, 3, 0, 0]])  # (B, T)
 words = [["the", "cat", "sat", "down", "[END]"], ["it", "slept", "[END]", "[PAD]", "[PAD]"]]
-masks = causal_mask(5) & np.asarray(padding_mask(target_ids))  # (B, T, T)
+masks = np.asarray(causal_mask(5), bool) & np.asarray(padding_mask(target_ids), bool)  # (B, T, T)
 figure, panels = plt.subplots(1, 2, figsize=(9.2, 3.6), layout="constrained")
 for panel, mask, names in zip(panels, masks, words, strict=True):
     plots.attention_map(mask, names, names, mask=mask, title="dark: may attend", values=False, ax=panel)
@@ -242,9 +243,10 @@ below the diagonal. Right: the same, with the last two columns empty.""",
 #   would be wrong: the source is known as a whole.
 # - Keras takes `memory_mask` as it is. Pass it by its name, `attention_mask=`: by position it is another argument.
 # - There is no mask for padding in x. It stands at the end, where no real token looks, and the loss leaves it out.
-# - `training` decides whether dropout is on. Pass it to all three, by its name.
+# - `training` decides whether dropout is on. Pass it to all three, by its name. (Keras hands it on too.)
 # - It has to work inside `tf.function`, where **lengths may be unknown**: `x.shape[1]` is then None, and
-#   `ops.shape(x)[1]` is the length. A function that needs a number, such as your `causal_mask`, cannot take None.
+#   `ops.shape(x)[1]` a tensor, which NumPy and `ops.tri` cannot take. `use_causal_mask=True` needs no length; a
+#   comparison of `ops.arange` takes a tensor.
 
 # %% nbgrader={"grade": false, "grade_id": "DecoderBlock-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class DecoderBlock(keras.Layer):
@@ -322,8 +324,7 @@ print(f"largest difference: {np.abs(np.asarray(lecture(x, memory, visible) - you
 # 5. The **logits** are x Eᵀ for the decoder's output x, (B, T, D) times (D, V): no bias, no scaling, no softmax.
 #    The loss and the decoding apply the softmax.
 #
-# The model has to work inside `tf.function`, where a length may be unknown: `ids.shape[1]` is then None, and `ops.shape(ids)[1]`
-# is the length. Pass masks and `training=` to the blocks by name: Keras refuses `True` by position.
+# The model has to work inside `tf.function`, where a length may be unknown: `ops.shape(ids)[1]`. Pass masks and `training=` to the blocks by name: Keras refuses `True` by position.
 #
 # `EncoderBlock`, the post-norm block of lab 04, is given above the skeleton: norm1 and dropout1, then norm3 and dropout3 of a decoder block. Its
 # cross-attention is never called, and so has no weights. Your own block of lab 04 fits in its place.
@@ -461,7 +462,7 @@ check("kl_divergence")
 #
 # Positions whose target is `pad_id` do not count. The result is the sum over all real tokens of the batch divided by
 # their number: not a mean of the sentences' means, which would give words of short sentences more weight. (At least
-# one token of a batch is real.)
+# one token of a batch is real. Before you multiply with a boolean mask, `ops.cast` makes 1 and 0 of it.)
 #
 # The function trains the model, so gradients have to reach the logits, and it has to work inside `tf.function`: write
 # it with `keras.ops` or TensorFlow. Logits may be in the thousands: there a softmax rounds to 0, and its logarithm is −∞. `ops.log_softmax`
@@ -682,11 +683,11 @@ plots.show(figure, alt="Both losses fall and level off just above a dotted line,
 #
 # The stub does this. Each written token is appended to its own prefix, right or wrong, and compared with the target at its position. Step k is
 # the k-th written token, at position p + k. What you get is the array `is_right`, (2, N, K): 1 or 0 for each sentence and step, first after the
-# right token, then after the false one. It is NaN where the target has no token at this step; such a sentence does **not count** at this step.
+# right token, then after the false one. It is NaN where the target has no token at this step; there the sentence does **not count**, but before it does.
 #
-# You write the rest: for each step the two shares `base` and `after`, and what they can say. Is a difference larger than chance? The sentences are the **same**, so take for each of them d: right after the right token
+# You write the rest: for each step the two shares `base` and `after`, and whether they differ by more than chance. The sentences are the **same**, so take for each d: right after the right token
 # (1 or 0) minus right after the false one. With n sentences at a step, the `margin` is 1.96 · (standard deviation of d, with
-# `ddof=1`) / √n.
+# `ddof=1`) / √n. It is 0 if all d are equal, which is no certainty.
 #
 # **By hand:** four sentences at step 1; after the right token 1, 1, 1, 1 are right, after the false one 1, 0, 1, 0.
 # <details><summary>Answer</summary>base 1, after ½; d is 0, 1, 0, 1 with the standard deviation 0.577, so the margin is 1.96 · 0.577/2 = 0.566: four sentences prove nothing.</details>
@@ -901,7 +902,7 @@ check("transformer_schedule")
 #
 # A colleague trains a decoder without the causal mask. Her training loss falls faster than yours, and she is pleased.
 # Then she lets it write, and gets nonsense. Explain both to her, and why adding the mask at inference only does not
-# help. And what did you measure in exercise 7: which loss is larger than its margin, at which step, and what do false
+# help. And what did you measure in exercise 7: which lost accuracy is larger than its margin, at which step, and what do false
 # prefixes in training change? One seed of training was used: what can your numbers not say? Four to eight sentences. This
 # earns no points; your instructor reads it and writes back.
 
