@@ -174,7 +174,7 @@ exercise.mistakes(
     padding_in_sum=edit(MASKED, "-(wanted * log_p).sum(axis=-1)", see="06#padding-leaks")
     | "The losses at padding are still in the sum; only the number that divides it counts real tokens alone."
     | "What has to become of the losses at padding before the sum?",
-    mask_not_cast=edit(MEAN, "((losses != 0) & real).sum() / real.sum()")
+    mask_not_cast=edit(MEAN, "((np.abs(losses) >= 1) & real).sum() / real.sum()")  # a bool drops fractions
     | "Your result is a quotient of two numbers of positions: TensorFlow's `*` of floats and a boolean "
     "tensor is boolean. `ops.cast` makes numbers of the mask."
     | "Which type has the product of losses and mask, and what is its sum?",
