@@ -199,7 +199,7 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         "NumPy turns an empty list into an array of floats unless you set `dtype=int`.",
     ),
     (
-        r"add new elements of state",
+        r"add new elements of state|singleton tf\.Variables",
         "A layer makes its parts, other layers and variables, in `__init__`; `call` only uses them. Is one made in "
         "`call`? Then move that line to `__init__`. To change the numbers of a built layer, use its "
         "`set_weights([…])` or a variable's `assign(…)`.",
