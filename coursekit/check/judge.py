@@ -461,8 +461,9 @@ def problem(spec: ExerciseSpec, case: Expectation, attempt: Attempt) -> str | No
     for name, expected in case.expected.items():
         if name not in attempt.outputs:
             return f"`{name}` did not come back."
+        shown = spec.name if spec.asks_for_answers and name == "value" else name  # of one question: the variable
         found = difference(
-            name, attempt.outputs[name], expected, case.tolerance.get(name, 0.0), dtype=case.dtype, reveal=spec.reveal
+            shown, attempt.outputs[name], expected, case.tolerance.get(name, 0.0), dtype=case.dtype, reveal=spec.reveal
         )
         if found:
             return found
