@@ -164,7 +164,7 @@ def derive_pooling_gradient(query, keys, values, bandwidth=1.0):
     return g
 """),
     *(
-        ("", f"""
+        (named, f"""
 def derive_pooling_gradient(query, keys, values, bandwidth=1.0):
     q, k, v = (np.asarray(a, "float64") for a in (query, keys, values))
     def pooled(q):
@@ -173,6 +173,11 @@ def derive_pooling_gradient(query, keys, values, bandwidth=1.0):
         return (w / w.sum(-1, keepdims=True)) @ v
     return np.stack([(pooled(q + {step} * e) - pooled(q - {step} * e)) / {2 * step} for e in np.eye(k.shape[1])], axis=-1)
 """)
-        for step in (1e-3, 1e-5, 1e-7)  # no derivation: difference quotients
+        for named, step in (
+            ("quotient_with_step_1e_3", 1e-3),
+            ("quotient_with_step_1e_4", 1e-4),
+            ("difference_quotient", 1e-5),
+            ("", 1e-7),
+        )  # no derivation: difference quotients
     ),
 ]  # fmt: skip

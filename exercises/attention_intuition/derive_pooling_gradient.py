@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.declare import Advice, Case, Exercise, edit
+from autograder.declare import Advice, Case, Exercise, edit, instead
 from exercises.drawing import by_hand, normal
 from exercises.formulas.attention import softmax
 
@@ -28,6 +28,27 @@ def gradient(query: np.ndarray, keys: np.ndarray, values: np.ndarray, bandwidth:
     apart = values - mean_value[..., None, :]
     covariance = np.einsum("...s,...se,...sd->...ed", weights, apart, steps)
     return covariance / bandwidth**2
+
+
+def difference_quotient(query, keys, values, bandwidth=1.0, step=1e-5):
+    """No derivation: the central difference quotient of the pooling, with one step for all lengths."""
+
+    def pooled(at):
+        exponents = -((keys - at[..., None, :]) ** 2).sum(axis=-1) / (2 * bandwidth**2)
+        return softmax(exponents) @ values
+
+    steps = step * np.eye(keys.shape[1])
+    return np.stack([(pooled(query + each) - pooled(query - each)) / (2 * step) for each in steps], axis=-1)
+
+
+def quotient_with_step_1e_4(query, keys, values, bandwidth=1.0):
+    """The same with a larger step."""
+    return difference_quotient(query, keys, values, bandwidth, 1e-4)
+
+
+def quotient_with_step_1e_3(query, keys, values, bandwidth=1.0):
+    """The same with the largest step in use."""
+    return difference_quotient(query, keys, values, bandwidth, 1e-3)
 
 
 def _inputs(rng, d: int, keys: int, e: int, queries: int = 0, dtype: str = "float32") -> dict:
@@ -98,6 +119,10 @@ PRODUCT = 'np.einsum("...s,...se,...sd->...ed", weights, apart, steps)'
 AS_THEY_ARE = "values - 0 * mean_value[..., None, :]"
 LAST = "covariance / bandwidth**2"
 FROM_MEAN = "keys - (weights @ keys)[..., None, :]"
+QUOTIENT = (
+    "This is a difference quotient with a fixed step. It is only near the gradient, and no step fits all lengths: "
+    "derive a formula."
+)
 ALL_DEPEND = "One step of the query changes all kernels, and so their sum, by which every weight is divided."
 
 exercise.mistakes(
@@ -145,6 +170,9 @@ exercise.mistakes(
         "softmax(exponents)", "np.exp(exponents) / np.exp(exponents).sum(axis=-1, keepdims=True)", see="01#bandwidth"
     )
     | "Far from all keys every kernel rounds to 0, and 0/0 is NaN. Which softmax avoids this?",
+    difference_quotient=instead(difference_quotient) | QUOTIENT,
+    quotient_with_step_1e_4=instead(quotient_with_step_1e_4) | QUOTIENT,
+    quotient_with_step_1e_3=instead(quotient_with_step_1e_3) | QUOTIENT,
     plain_mean_of_keys=edit(APART, AS_THEY_ARE)
     | edit("keys - query[..., None, :]", "keys - 0 * query[..., None, :] - keys.mean(axis=0)")
     | edit("-(steps**2).sum(axis=-1)", "-((keys - query[..., None, :]) ** 2).sum(axis=-1)")
@@ -158,7 +186,8 @@ exercise.advice(
         "exponent, and put the two together.",
         shape="Row e belongs to number e of the output, column i to number i of the query: (dv, d).",
     ),
-    bandwidths="The bandwidth stands at two places: in the weights, and in the derivative of the exponent.",
+    bandwidths="The bandwidth stands at two places of the formula: in the weights, and in the derivative of the "
+    "exponent. A difference quotient has no step that fits all lengths here.",
     several=Advice(
         value="Each query has weights and means of its own.",
         shape="Queries (T, d) give (T, dv, d); one query (d,) gives (dv, d). Count the axes from the end: "
@@ -166,8 +195,7 @@ exercise.advice(
     ),
     far=Advice(
         nan="Far from every key all kernels round to 0, and 0/0 is NaN. The weights are the softmax of the exponents.",
-        value="Is the difference of two large numbers in your sum? Measure keys from their own mean, not from 0. "
-        "A difference quotient has no step that is right in all cases here.",
+        value="A formula is exact here. A difference quotient is not, whatever its step.",
     ),
 )
 exercise.hints(
@@ -176,9 +204,9 @@ exercise.hints(
         "d log α_s = d(exponent of s) − d log Σ exp(exponents). Write both terms as sums over keys; then dα = α · d "
         "log α.",
     ),
-    bandwidths="Put σ = 2 into your formula by hand, for two keys on a line.",
+    bandwidths="Is it a formula? Put σ = 2 into it by hand, for two keys on a line.",
     several="An einsum with `...` in front of its letters takes any leading axes. Which letters are S, dv and d?",
-    far="Your safe softmax has solved this once already, in `attention_pooling`.",
+    far="If you get NaN: your safe softmax has solved this once already, in `attention_pooling`.",
 )
 exercise.worked = (
     "The output is Σ α_s v_s, and only the weights α_s depend on the query q.\n"
