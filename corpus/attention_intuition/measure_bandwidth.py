@@ -133,6 +133,11 @@ WRONG = [
     ("low_number", pooled(("-np.inf", "-1e9"))),
     ("low_number", pooled(("-np.inf", "-1e6"))),
     ("low_number", pooled(("np.fill_diagonal(s, -np.inf)", "s -= 1e12 * np.eye(len(x))"))),
+    ("low_number_and_position", pooled(("-np.inf", "-1e9"), ("float(bandwidths[errors.argmin()])", "int(errors.argmin())"))),
+    ("same_x_low_number", pooled(("np.fill_diagonal(s, -np.inf)", "s[d2 == 0] = -1e9"))),
+    ("same_x_low_number", pooled(("np.fill_diagonal(s, -np.inf)", "s = np.where(d2 == 0, -1e12, s)"))),
+    ("softmax_over_predicted", pooled(("s.max(axis=1, keepdims=True)", "s.max(axis=0)"), ("w.sum(axis=1, keepdims=True)", "w.sum(axis=0)"))),
+    ("softmax_over_predicted", pooled(("w /= w.sum(axis=1, keepdims=True)", "w = np.asarray(softmax(s, axis=0))"))),
     ("divided_by_all", measured(("np.delete(y, i).mean()", "np.delete(y, i).sum() / n"))),
     ("first_column_only", pooled(("np.sum((x[:, None, :] - x[None, :, :]) ** 2, axis=-1)", "(x[:, None, 0] - x[None, :, 0]) ** 2"))),
     # left out after the softmax, then divided again

@@ -183,6 +183,20 @@ exercise.mistakes(
     same_x_left_out=edit("is_itself = np.eye(len(x), dtype=bool)", "is_itself = squares == 0")
     | "Every point at distance 0 is left out. Another point may lie at the same x, and it still counts: leave out "
     "point i by its number." | "`np.arange(S) != i`.",
+    same_x_low_number=edit("is_itself = np.eye(len(x), dtype=bool)", "is_itself = squares == 0")
+    | edit(EXPONENTS, "np.where(is_itself, -1e9, -squares / (2 * bandwidth**2))", see="01#bandwidth")
+    | "Every point at distance 0 gets a low number such as −10⁹. Another point may lie at the same x, and it still "
+    "counts. And with a bandwidth far below the gaps all other exponents are lower still."
+    | "Leave out point i by its number, `np.arange(S) != i`; or take −∞.",
+    low_number_and_position=edit(BEST, "np.argmin(errors)")
+    | edit(EXPONENTS, "np.where(is_itself, -1e9, -squares / (2 * bandwidth**2))", see="01#bandwidth")
+    | "The point's own exponent is a low number such as −10⁹. With a bandwidth far below the gaps all others are "
+    "lower still, and the point predicts itself. And `best` is a position: return the bandwidth itself."
+    | "What is −d²/(2σ²) for d = 3 and σ = 2⁻⁴⁰? Which number is lower in any case?",
+    softmax_over_predicted=edit("softmax(exponents)", "softmax(exponents, axis=0)")
+    | "Each column of the weights sums to 1: a point shares its weight among the points that it helps to predict. The "
+    "weights of one prediction should sum to 1."
+    | "Which axis of your weights holds the points that predict y_i? The softmax runs along it.",
     low_number=edit(EXPONENTS, "np.where(is_itself, -1e9, -squares / (2 * bandwidth**2))", see="01#bandwidth")
     | "The point's own exponent is a low number such as −10⁹. With a bandwidth far below the gaps all others are "
     "lower still, and the point predicts itself: leave it out, or take −∞."
@@ -203,7 +217,8 @@ exercise.advice(
     narrow=Advice(
         nan="The kernels of all other points round to 0, and 0/0 is NaN. Leave the point out before the softmax, as "
         "your `attention_pooling` does when it does not get it.",
-        value="With such a bandwidth the nearest other point has all of the weight.",
+        value="With such a bandwidth the nearest other point has all of the weight. Does a low number leave the point "
+        "itself out? With σ = 2⁻⁴⁰ the exponents of the others are near −10²⁵.",
     ),
     base="Each point is predicted by the mean of all other values; then the mean of the squared errors.",
     together=Advice(
@@ -217,7 +232,8 @@ exercise.hints(
         "`others = np.arange(len(x)) != i` is a mask: x[others] are the keys, y[others, None] the values, x[i] the "
         "query.",
     ),
-    narrow="`np.exp(-1000)` is 0. Which of your divisions has only such numbers below it?",
+    narrow="If you get NaN: `np.exp(-1000)` is 0, so which of your divisions has only such numbers below it? If you "
+    "get another number: which of your exponents is the largest, and whose is it?",
     base="Two points, y = 0 and y = 2: what is predicted for each, and what is the error?",
     together="Print `errors` beside `bandwidths`. What is the bandwidth in the row of the smallest error?",
 )
