@@ -27,6 +27,7 @@ WRONG = [
     ("no_tanh", "def additive_score(q, k, w_q, w_k, v):\n    return ops.sum((ops.matmul(q, w_q)[:, None] + ops.matmul(k, w_k)[None]) * v, axis=-1)"),
     ("tanh_outside", "def additive_score(q, k, w_q, w_k, v):\n    return ops.tanh(ops.sum((ops.matmul(q, w_q)[:, None] + ops.matmul(k, w_k)[None]) * v, axis=-1))"),
     ("v_missing", "def additive_score(q, k, w_q, w_k, v):\n    return ops.sum(ops.tanh(ops.matmul(q, w_q)[:, None] + ops.matmul(k, w_k)[None]), axis=-1)"),
+    ("not_summed", "def additive_score(q, k, w_q, w_k, v):\n    return ops.tanh(ops.matmul(q, w_q)[:, None] + ops.matmul(k, w_k)[None]) * v"),
     ("multiplied", "def additive_score(q, k, w_q, w_k, v):\n    return ops.sum(ops.tanh(ops.matmul(q, w_q)[:, None] * ops.matmul(k, w_k)[None]) * v, axis=-1)"),
     ("v_inside", "def additive_score(q, k, w_q, w_k, v):\n    return ops.sum(ops.tanh((ops.matmul(q, w_q)[:, None] + ops.matmul(k, w_k)[None]) * v), axis=-1)"),
     ("averaged_over_units", 'def additive_score(q, k, w_q, w_k, v):\n    h = ops.tanh(ops.matmul(q, w_q)[:, None, :] + ops.matmul(k, w_k)[None, :, :])\n    return ops.mean(h * v, axis=-1)'),

@@ -50,6 +50,8 @@ exercise.mistakes(
     | "The scores are divided by the root of U; additive scores are not.",
     v_inside=edit("np.tanh(asked + offered) @ v", "np.tanh(asked * v + offered * v).sum(axis=-1)")
     | "v is inside the tanh; it should multiply the result of the tanh.",
+    not_summed=edit("np.tanh(asked + offered) @ v", "np.tanh(asked + offered) * v")
+    | "The products with v are not summed: your result still has the axis of the U hidden units.",
     v_missing=edit("np.tanh(asked + offered) @ v", "np.tanh(asked + offered).sum(axis=-1)")
     | "The hidden units are summed as they are: v is not used.",
     projections_swapped=edit(("q, w_q", "q, w_k"), ("k, w_k", "k, w_q"))

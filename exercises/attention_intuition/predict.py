@@ -18,6 +18,9 @@ exercise.mistakes(
     | "That is too few. If you divided by 4: bandwidth and distance are both squared, so how far does a kernel of half "
     "the width reach? If you counted the keys within one bandwidth: keys beyond it have weight, too.",
     thought_doubled=seen(70.9) | "That goes the wrong way: a narrow kernel lets fewer keys count.",
+    thought_fourfold=seen(141.8) | "That goes the wrong way: a narrow kernel lets fewer keys count.",
+    thought_a_length=seen(1.77)
+    | "That is far too few. If it is a length on the line: how many keys, one every 0.1, lie in it?",
     thought_unchanged=seen(35.4) | "The weights still sum to 1, but fewer keys share the 1.",
     thought_rooted=seen(25.1)
     | "That divides by the root of 2. The keys lie on a line: how many of them lie in a stretch of half the length?",
