@@ -210,4 +210,73 @@ class BahdanauAttention(keras.Layer):
     def compute_mask(self, *args, **kwargs):
         return None
 """),
+    ("softmax_over_queries_unmasked", """
+class BahdanauAttention(keras.Layer):
+    def __init__(self, units, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self.query_proj = keras.layers.Dense(units, use_bias=False)
+        self.value_proj = keras.layers.Dense(units, use_bias=False)
+        self.score_proj = keras.layers.Dense(1, use_bias=False)
+    def call(self, query, values, mask=None):
+        h = ops.tanh(self.query_proj(query)[:, :, None] + self.value_proj(values)[:, None])
+        weights = ops.softmax(self.score_proj(h)[..., 0], axis=1)
+        return ops.matmul(weights, values), weights
+    def compute_mask(self, *args, **kwargs):
+        return None
+"""),
+    ("score_proj_unused", """
+class BahdanauAttention(keras.Layer):
+    def __init__(self, units, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self.query_proj = keras.layers.Dense(units, use_bias=False)
+        self.value_proj = keras.layers.Dense(units, use_bias=False)
+        self.score_proj = keras.layers.Dense(1, use_bias=False)
+    def call(self, query, values, mask=None):
+        h = ops.tanh(self.query_proj(query)[:, :, None] + self.value_proj(values)[:, None])
+        scores = ops.sum(h, axis=-1)
+        if mask is not None and len(mask.shape) == 2:
+            mask = mask[:, None]
+        return attend(scores, values, mask)
+    def compute_mask(self, *args, **kwargs):
+        return None
+"""),
+    ("", """
+# another layer in each call
+class BahdanauAttention(keras.Layer):
+    def __init__(self, units, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self.query_proj = keras.layers.Dense(units, use_bias=False)
+        self.value_proj = keras.layers.Dense(units, use_bias=False)
+        self.score_proj = keras.layers.Dense(1, use_bias=False)
+    def call(self, query, values, mask=None):
+        h = ops.tanh(self.query_proj(query)[:, :, None] + self.value_proj(values)[:, None])
+        scores = keras.layers.Dense(1, use_bias=False)(h)[..., 0]
+        if mask is not None and len(mask.shape) == 2:
+            mask = mask[:, None]
+        return attend(scores, values, mask)
+    def compute_mask(self, *args, **kwargs):
+        return None
+"""),
+    ("", """
+# two slips: no tanh, and the mask the wrong way round
+class BahdanauAttention(keras.Layer):
+    def __init__(self, units, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self.query_proj = keras.layers.Dense(units, use_bias=False)
+        self.value_proj = keras.layers.Dense(units, use_bias=False)
+        self.score_proj = keras.layers.Dense(1, use_bias=False)
+    def call(self, query, values, mask=None):
+        h = (self.query_proj(query)[:, :, None] + self.value_proj(values)[:, None])
+        mask = None if mask is None else 1 - ops.cast(mask, 'int32')
+        scores = self.score_proj(h)[..., 0]
+        if mask is not None and len(mask.shape) == 2:
+            mask = mask[:, None]
+        return attend(scores, values, mask)
+    def compute_mask(self, *args, **kwargs):
+        return None
+"""),
 ]  # fmt: skip

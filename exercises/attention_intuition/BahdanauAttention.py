@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from autograder.declare import Case, Exercise, edit
+from autograder.declare import Advice, Case, Exercise, edit
 from exercises.attention_intuition import shared
 from exercises.attention_intuition.shared import additive_scores, attended
 from exercises.drawing import drawn_until, normal, one_of, partial_mask, size_other_than
-from exercises.self_attention.shared import BUILT_IN_ATTENTION, MASK_MISTAKES
+from exercises.self_attention.shared import BLOCKED, BUILT_IN_ATTENTION
 
 
 def _bahdanau(rng, batch=2, t=5, s=3, d_q=7, d_v=11, units=13):
@@ -95,7 +95,7 @@ def fully_masked(rng):
     pair[0, 1] = pair[1, 4] = False
     return [
         Case({**_bahdanau(rng), "mask": mask}, f"mask {mask.shape}, {what}", property="rows are distributions")
-        for mask, what in ((source, "one source is all padding"), (pair, "two queries may attend to nothing"))
+        for mask, what in ((source, "one source of padding only"), (pair, "two queries that may attend to nothing"))
     ]
 
 
@@ -132,14 +132,20 @@ exercise.mistakes(
     )
     | "The mask (B, S) blocks queries: S is the axis of the keys. It needs its new axis in the middle, (B, 1, S).",
     softmax_over_queries=shared.OVER_QUERIES,
+    softmax_over_queries_unmasked=edit("softmax(x, axis=-1)", "softmax(x, axis=-2)")
+    | edit(BLOCKED, "scores")
+    | f"{shared.OVER_QUERIES.sentence} And the mask changes nothing.",
+    score_proj_unused=edit("np.tanh(asked + offered) @ v", "np.tanh(asked + offered).sum(axis=-1, keepdims=True)")
+    | edit(" + score_proj_kernel.size", "")
+    | "The hidden units are summed as they are: `score_proj` is not used. It makes one score of the U numbers.",
     no_softmax=shared.NO_SOFTMAX,
     softmax_over_one=edit("attended(scores, values, pair_mask", "(np.ones_like(scores) @ values, np.ones_like(scores)")
     | "All weights are 1: the softmax runs over an axis of size 1, the one that score_proj leaves at the end.",
-    mask_ignored=MASK_MISTAKES["mask_ignored"],
-    mask_inverted=MASK_MISTAKES["mask_inverted"],
-    mask_added=MASK_MISTAKES["mask_added"],
-    mask_zeroes_scores=MASK_MISTAKES["mask_zeroes_scores"],
-    mask_after_softmax=MASK_MISTAKES["mask_after_softmax"],
+    mask_ignored=shared.MASK_MISTAKES["mask_ignored"],
+    mask_inverted=shared.MASK_MISTAKES["mask_inverted"],
+    mask_added=shared.MASK_MISTAKES["mask_added"],
+    mask_zeroes_scores=shared.MASK_MISTAKES["mask_zeroes_scores"],
+    mask_after_softmax=shared.MASK_MISTAKES["mask_after_softmax"],
     results_swapped=shared.SWAPPED_RESULTS,
     dense_with_bias=edit("score_proj_kernel.size", "score_proj_kernel.size + 2 * score_proj_kernel.shape[0] + 1")
     | "The Dense layers have a bias; this exercise asks for none.",
@@ -150,16 +156,19 @@ exercise.mistakes(
 )
 
 exercise.advice(
+    values=Advice(value="Are all three layers made in `__init__`, and does `call` use each of them?"),
     pair_mask="Only a mask (B, S) needs an axis for the queries; this one has it.",
+    parameters="Each of the three layers has one matrix, and nothing else is learned.",
     fully_masked="Where every key is blocked, −∞ for a blocked score gives 0/0, and so do exponentials that are "
     "multiplied by the mask. What does your `attend` return for such a row?",
     training=shared.TRAINING_ADVICE,
 )
 exercise.hints(
     values=(
-        "Three Dense layers in `__init__`: two with `units`, one with a single unit, all with `use_bias=False`.",
-        "Queries (B, T, U) and values (B, S, U) meet in (B, T, S, U): give each an axis of size 1 where it has none.",
-        "score_proj leaves an axis of size 1 at the end, `[..., 0]` takes it off; then comes what `attend` does.",
+        "First the shapes: queries (B, T, U) and values (B, S, U) meet in (B, T, S, U), when each has an axis of size "
+        "1 where it has none; score_proj leaves an axis of size 1 at the end, and `[..., 0]` takes it off.",
+        "Are the shapes right? Then compare with the formula, part by part: the tanh of the sum, `score_proj` (made in "
+        "`__init__`), a softmax whose rows sum to 1 over S, and a mean of the values themselves.",
     ),
     source_mask="Scores are (B, T, S). A mask (B, S) has no axis for the queries: where does it belong?",
     pair_mask="`len(mask.shape)` tells the two kinds of masks apart.",

@@ -62,7 +62,7 @@ def fully_masked(rng):
     mask = partial_mask(rng, 2, 5, 3)
     mask[0, 1] = mask[1, 4] = False
     inputs = {"scores": normal(rng, 2, 5, 3), "values": normal(rng, 2, 3, 7), "mask": mask}
-    return Case(inputs, "two queries may attend to nothing", property="rows are distributions")
+    return Case(inputs, "two queries that may attend to nothing", property="rows are distributions")
 
 
 @exercise.group("right and finite for large scores")
@@ -104,7 +104,7 @@ exercise.mistakes(
     no_softmax=shared.NO_SOFTMAX,
     unstable_softmax=shared.UNSTABLE,
     one_maximum_for_all=self_attention.WHOLE_PEAK,
-    **self_attention.MASK_MISTAKES,
+    **shared.MASK_MISTAKES,
     scaled_here=edit("= masked_softmax(scores, mask)", "= masked_softmax(scores / values.shape[-1] ** 0.5, mask)")
     | "The scores are divided by something; this function takes scores that are ready.",
     scaled_by_length=edit("= masked_softmax(scores, mask)", "= masked_softmax(scores / scores.shape[-1] ** 0.5, mask)")

@@ -1,5 +1,6 @@
 """What several exercises of lab 01 share."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from autograder.declare import edit
 from exercises.drawing import normal
 from exercises.formulas.attention import masked_softmax
+from exercises.self_attention import shared as self_attention
 
 
 def additive_scores(asked: np.ndarray, offered: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -57,6 +59,9 @@ UNSTABLE = (
     edit("x.max(axis=axis, keepdims=True)", "0")
     | "Large scores overflow in `exp` and give NaN. What can be subtracted from a row without changing its softmax?"
 )
+
+# Of lab 02, whose lecture comes later: no section of it is named.
+MASK_MISTAKES = {id: replace(mistake, see="") for id, mistake in self_attention.MASK_MISTAKES.items()}
 
 
 def apart(rng, rows: int, columns: int, step: float = 2500) -> np.ndarray:
