@@ -199,7 +199,7 @@ def _added(notebook, draw: random.Random) -> None:
 
 def _moved(notebook, draw: random.Random) -> None:
     cells = _cells(notebook, draw)
-    cell = cells.pop(draw.randrange(len(cells)))
+    cell = cells.pop(draw.randrange(len(cells))) if cells else {}
     for _ in range(draw.choice((0, 1, 1, 2, 30))):
         cells.insert(draw.randrange(len(cells) + 1), cell)
 
@@ -245,7 +245,7 @@ def archive(seed: int) -> bytes:
     draw = random.Random(seed)
     data = _packed(draw, 0)
     for _ in range(draw.choice((0, 1, 1, 4))):
-        at = draw.randrange(len(data))
+        at = draw.randrange(len(data) + 1)
         end = at + draw.choice((0, 1, 2, 4, 40))
         data = (
             data[:at] + draw.choice((b"", draw.randbytes(draw.randint(1, 6)), b"PK\x01\x02", b"\xff" * 4)) + data[end:]
