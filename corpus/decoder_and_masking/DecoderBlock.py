@@ -197,7 +197,7 @@ WRONG = [
     ("cross_attention_causal", block(cross="query=x, value=memory, attention_mask=memory_mask, use_causal_mask=True")),
     ("cross_causal_unmasked", block(cross="query=x, value=memory, use_causal_mask=True")),
     (
-        ("not_causal", "cross_attention_causal"),
+        "",
         block(causal="attention_mask=None", cross="x, memory, attention_mask=memory_mask, use_causal_mask=True"),
     ),
     ("memory_mask_ignored", block(cross="query=x, value=memory")),

@@ -154,7 +154,7 @@ WRONG = [
         ),
     ),
     (
-        ("nothing_restored", "stops_late"),
+        "",
         """
 def train_classifier(model, x, y, validation):
     model.compile("adam", "binary_crossentropy", metrics=["accuracy"])
@@ -164,7 +164,7 @@ def train_classifier(model, x, y, validation):
     ),
     ("nothing_restored", training(stop="patience=3")),
     (
-        ("accuracy_watched", "other_epoch_kept"),
+        "",
         training(stop='monitor="accuracy", patience=3, restore_best_weights=True'),
     ),
     ("nothing_restored", training(stop='monitor="loss", patience=3, restore_best_weights=True')),
