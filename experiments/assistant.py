@@ -2,6 +2,7 @@
 
     python experiments/assistant.py start       # store the model that the others begin with in 8 bits
     python experiments/assistant.py tuned       # fine-tune it on functions; two controls
+    python experiments/assistant.py heeded      # what real bodies cost behind first lines that are not theirs
     python experiments/assistant.py rewarded    # rewards, without and with a price or shared points
     python experiments/assistant.py filtered    # fine-tuned again on those of its own answers that parse
     python experiments/assistant.py sharpened   # rewarded for parameters that are read: one draw against sixteen
@@ -17,6 +18,7 @@ from __future__ import annotations
 import ast
 import functools
 import importlib.util
+import math
 import platform
 import time
 from collections import Counter
@@ -51,7 +53,7 @@ DRAWS, SAMPLED = 16, 90  # one draw against sixteen, for so many first lines wit
 AT_ONCE = 128  # answers drawn side by side
 WATCH_KL = 5  # steps from one measurement of the KL divergence to the next
 RANK, LORA_RATE = 4, 3e-3
-BETA_PAIRS, PAIR_BATCH, PAIR_PROMPTS = 0.1, 16, 160
+BETA_PAIRS, PAIR_BATCH, PAIR_PROMPTS, WATCHED_PAIRS = 0.1, 16, 160, 64
 ATTENTION = ("w_q", "w_k", "w_v", "w_o")
 TRIVIAL = {"pass", "...", "return", "return None"}
 
@@ -160,9 +162,12 @@ def share(values: Sequence[bool]) -> float:
     return round(float(np.mean(values)), 3) if values else 0.0
 
 
-def surprise(model: PlainLanguageModel) -> float:
-    """Nats a token of the answers of held-out functions."""
+def surprise(model: PlainLanguageModel, swapped: int | None = None) -> float:
+    """Nats a token of the answers of held-out functions; with a seed, behind first lines dealt out at random."""
     pairs, _, _, held_out = material()
+    if swapped is not None:
+        order = np.random.default_rng(swapped).permutation(len(held_out.prompts))
+        held_out = Functions([held_out.prompts[place] for place in order], held_out.bodies)
     rows, mask = assistant.rows_of(held_out, pairs, np.arange(min(REAL, len(held_out.prompts))))
     total = sum(
         float(np.sum(np.asarray(log_probabilities(model, rows[i : i + 40])) * mask[i : i + 40]))
@@ -270,6 +275,23 @@ def tuned(seeds: Seeds = "1,2,3", ways: str = "start,answers,anywhere,everything
             part["runs"].append(run)
             tell(run)
             save(results, out)
+
+
+@app.command()
+def heeded(seeds: Seeds = "1,2,3", out: Out = recorded.FOLDER) -> None:
+    """What real bodies cost behind their own first lines and behind those of others, before and after fine-tuning."""
+    results = results_so_far(out)
+    part = results.setdefault("heeded", {"bodies": REAL, "runs": []})
+    for way, seed in [("start", 1), *(("answers", int(seed)) for seed in seeds.split(","))]:
+        if done(part, way=way, seed=seed):
+            continue
+        began = time.process_time()
+        model = material()[1] if way == "start" else tuned_model(seed)
+        others = [surprise(model, swapped) for swapped in (1, 2, 3)]
+        run = {"way": way, "seed": seed, "own": surprise(model), "another's": round(float(np.mean(others)), 3)}
+        part["runs"].append(run | {"seconds": round(time.process_time() - began)})
+        tell(run)
+        save(results, out)
 
 
 def tell(run: dict[str, Any]) -> None:
@@ -385,10 +407,17 @@ def sharpened(seeds: Seeds = "1,2,3", steps: int = REWARD_STEPS, out: Out = reco
             draw = Writer(model, pairs)
             hits = np.array([own_read(draw, asked, 100 + number) for number in range(DRAWS)])  # (draws, first lines)
             run[name] = {"one draw": share(hits.ravel().tolist()), "one of sixteen": share(hits.any(0).tolist())}
+            run[name]["one of"] = {k: one_of(hits, k) for k in (1, 2, 4, 8, 16)}
         run |= {"first lines": len(asked), "seconds": run["seconds"] + round(time.process_time() - began)}
         part["runs"].append(run | {"examples": examples(answers) if seed == 1 else []})
         tell(run)
         save(results, out)
+
+
+def one_of(hits: np.ndarray, k: int) -> float:
+    """How often at least one of k draws hits, over all choices of k among the draws (Chen et al. 2021)."""
+    draws, found = len(hits), hits.sum(axis=0)
+    return round(float(np.mean([1 - math.comb(draws - int(some), k) / math.comb(draws, k) for some in found])), 3)
 
 
 def own_read(draw: Writer, asked: Sequence[str], seed: int) -> list[bool]:
@@ -418,24 +447,31 @@ def preferred(seeds: Seeds = "1,2,3", steps: int = PAIR_STEPS, out: Out = record
         )
         points: list[dict[str, Any]] = []
         losses: list[float] = []
-        probe = both_sides(found[:64])
+        unseen = own_pairs(draw, held_out.prompts, seed)[:WATCHED_PAIRS]
+        probes = {"chosen, rejected": both_sides(found[:WATCHED_PAIRS]), "held out": both_sides(unseen)}
         for number in range(steps + 1):
             if number % 20 == 0:
                 answers = draw(held_out.prompts[:160], temperature=TEMPERATURE, p=TOP_P, seed=seed)
-                gains = [
-                    round(float(np.mean(np.sum((total(model, rows) - total(reference, rows)) * mask, 1))), 2)
-                    for rows, mask in probe
-                ]
+                gains = {
+                    name: [
+                        round(float(np.mean(np.sum((total(model, rows) - total(reference, rows)) * mask, 1))), 2)
+                        for rows, mask in probe
+                    ]
+                    for name, probe in probes.items()
+                }
                 points.append(
                     {"step": number, "loss": round(float(np.mean(losses[-10:])), 3) if losses else 0.693}
-                    | {"chosen, rejected": gains, "parse": described(answers)["parse"]}
+                    | gains
+                    | {name: described(answers)[name] for name in ("parse", "tokens", "commonest")}
                 )
                 print(seed, points[-1], flush=True)
             chosen = [found[i] for i in rng.choice(len(found), PAIR_BATCH, replace=False)]
             (a, b), (c, d) = both_sides(chosen)
             losses.append(step(a, b, c, d))
         run, answers = judged(model, draw, seed)
-        run = {"seed": seed, "pairs": len(found), "points": points} | run
+        lengths = [round(float(np.mean([len(each.ids) for each in side])), 1) for side in zip(*found, strict=True)]
+        run = {"seed": seed, "pairs": len(found), "tokens of chosen, rejected": lengths, "points": points} | run
+        run |= {"batch": PAIR_BATCH, "pairs watched": [min(WATCHED_PAIRS, len(found)), len(unseen)]}
         run |= {"examples": examples(answers) if seed == 1 else [], "seconds": round(time.process_time() - began)}
         part["runs"].append(run)
         tell(run)
@@ -450,7 +486,7 @@ def total(model: PlainLanguageModel, rows: np.ndarray) -> np.ndarray:
 def own_pairs(draw: Writer, prompts: Sequence[str], seed: int) -> list[tuple[WrittenAnswer, WrittenAnswer]]:
     """For each first line with both kinds among eight answers: one that parses and one that does not."""
     found = []
-    for begin in range(0, 8 * PAIR_PROMPTS, PAIR_PROMPTS):
+    for begin in range(0, min(8 * PAIR_PROMPTS, len(prompts)), PAIR_PROMPTS):
         asked = prompts[begin : begin + PAIR_PROMPTS]
         by_prompt: dict[str, tuple[list, list]] = {prompt: ([], []) for prompt in asked}
         for number in range(4):

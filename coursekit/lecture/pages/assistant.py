@@ -299,6 +299,7 @@ class History:
         reward: the mean reward of each step.
         parse: the share of the answers that parse.
         same: the share of groups whose rewards are all equal: they teach nothing.
+        ended: the share of the answers that ended in time.
         length: mean tokens of an answer.
         bodies: the commonest answers of each step with their counts.
         distinct: the share of answers that differ.
@@ -307,6 +308,7 @@ class History:
     reward: list[float] = field(default_factory=list)
     parse: list[float] = field(default_factory=list)
     same: list[float] = field(default_factory=list)
+    ended: list[float] = field(default_factory=list)
     length: list[float] = field(default_factory=list)
     bodies: list[list[tuple[str, int]]] = field(default_factory=list)
     distinct: list[float] = field(default_factory=list)
@@ -317,6 +319,7 @@ class History:
         self.reward.append(float(rewards.mean()))
         self.parse.append(float(np.mean([answer.ended and parses(answer.prompt, answer.body) for answer in answers])))
         self.same.append(float(np.mean(np.ptp(rewards, axis=1) < 1e-6)))
+        self.ended.append(float(np.mean([answer.ended for answer in answers])))
         self.length.append(float(np.mean([len(answer.ids) for answer in answers])))
         self.bodies.append(common.most_common(6))
         self.distinct.append(len(common) / len(answers))
