@@ -50,10 +50,12 @@ elif find_spec("coursekit") is None:
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 import ast
+import math
+import re
 import warnings
 from collections import Counter
 
-from coursekit import data, diagrams, live, plots, quiet, recorded
+from coursekit import data, live, plots, quiet, recorded
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
 
@@ -63,12 +65,16 @@ import numpy as np
 import tensorflow as tf
 from keras import ops
 
-from coursekit.pages import assistant, training
+from coursekit.data.published_models import PUBLISHED, is_here, published
+from coursekit.data.tensor_files import open_tensors
+from coursekit.pages import assistant
+from coursekit.published import ChatTokens
 
 plots.use_course_style()
 tf.get_logger().setLevel("ERROR")  # no advice on retracing
 warnings.simplefilter("ignore", SyntaxWarning)  # what the model writes is parsed, and may hold odd escapes
 results = recorded.load("assistant")["results"]
+OTHER = "another's"
 
 
 def of(part, **what):
@@ -120,34 +126,9 @@ rows, mask = assistant.rows_of(functions, pairs, np.array([0]))
 for token, counts in zip(rows[0, 1:], mask[0], strict=True):
     print(repr(pairs.decode([token])) if token != pairs.end_id else "END", "·" if counts else "(read only)", end="  ")
 
+
 # %% [markdown]
-# **Predict.** Of the first model's answers 42 % end in time and parse (first recorded seed, 300 first lines). After one pass over the pairs (96 steps of 32) it is 86 %. What has the model learned?
-#
-# - (a) Python's grammar
-# - (b) to write short bodies that end
-# - (c) to do what the first line asks
-#
-# <details><summary>Answer</summary>
-#
-# **(b)** In three seeds 47 to 50 % of its answers ended in time before, 95 to 97 % afterwards. Of those that ended, 81 to 85 % parsed before, and 90 to 93 % afterwards. (The cell below draws other answers, to the first 200 of the 300 first lines; so its shares may lie outside.)
-#
-# </details>
-
-# %%
-tuned = assistant.copied(first)
-step = assistant.learner(tuned.trainable_variables, keras.optimizers.schedules.CosineDecay(1e-3, 96), lambda *both: answer_loss(tuned, *both))
-for number, (rows, mask) in enumerate(assistant.batches_of(functions, pairs, steps=96, seed=1), 1):
-    loss = step(rows, mask)
-    if number % 24 == 0:
-        print(f"step {number}: {loss:.2f} nats an answer token")
-
-
-def described(model, number=200):
-    """Shares of held-out prompts whose answers end, and parse; and the answers."""
-    answers = assistant.Writer(model, pairs)(asked.prompts[:number], temperature=0.7, p=0.9, seed=1)
-    fine = [answer.ended and bool(parses(answer.prompt, answer.body)) for answer in answers]
-    return np.mean([answer.ended for answer in answers]), np.mean(fine), answers
-
+# Does an answer *parse*? Python says so:
 
 # %%
 def parses(prompt, body):
@@ -158,6 +139,37 @@ def parses(prompt, body):
         return 0.0
     return float(len(tree) == 1 and isinstance(tree[0], ast.FunctionDef))
 
+
+# %% [markdown]
+# **Predict.** Of the first model's answers 42 % end in time and parse (first recorded seed, 300 first lines). After one pass over the pairs (96 steps of 32) it is 86 %. What has the model learned?
+#
+# - (a) Python's grammar
+# - (b) to write short bodies that end
+# - (c) to do what the first line asks
+#
+# <details><summary>Answer</summary>
+#
+# **(b)** In three seeds 47 to 50 % of its answers ended in time before, 95 to 97 % afterwards. Of those that ended, 81 to 85 % parsed before, and 90 to 93 % afterwards. (The cell below draws other answers.)
+#
+# </details>
+
+# %% tags=["setup"]
+def described(model, number=200):
+    """Shares of held-out prompts whose answers end, and parse; and the answers."""
+    answers = assistant.Writer(model, pairs)(asked.prompts[:number], temperature=0.7, p=0.9, seed=1)
+    fine = [answer.ended and bool(parses(answer.prompt, answer.body)) for answer in answers]
+    return np.mean([answer.ended for answer in answers]), np.mean(fine), answers
+
+
+# %%
+tuned = assistant.copied(first)
+step = assistant.learner(tuned.trainable_variables, keras.optimizers.schedules.CosineDecay(1e-3, 96), lambda *both: answer_loss(tuned, *both))
+for number, (rows, mask) in enumerate(assistant.batches_of(functions, pairs, steps=96, seed=1), 1):
+    loss = step(rows, mask)
+    if number % 24 == 0:
+        print(f"step {number}: {loss:.2f} nats an answer token")
+
+# %% tags=["setup"]
 for name, model in (("before", first), ("after 96 steps", tuned)):
     ended, fine, answers = described(model)
     print(f"{name:15} ended {ended:.0%}, parse {fine:.0%}; of those that ended, parse {fine / ended:.0%}")
@@ -166,11 +178,16 @@ print("\n" + max((answer.prompt + answer.body for answer in answers if answer.en
 # %% jupyter={"source_hidden": true} tags=["setup"]
 for way, name in (("start", "before"), ("answers", "fine-tuned"), ("anywhere", "control: rows cut anywhere")):
     for run in of("tuned", way=way):
-        print(f"{name:27} seed {run['seed']}: ended {run['ended']:.1%}, parse {run['parse']:.1%}, of ended {run['parse of ended']:.1%}, {run['nats an answer token']:.3f} nats an answer token")
+        print(f"{name:27} seed {run['seed']}: ended {run['ended']:.1%}, parse {run['parse']:.1%}, of ended {run['parse of ended']:.1%}, {run['tokens']:.0f} tokens an answer")
+
+for run in sorted(of("heeded"), key=lambda run: run["way"], reverse=True):
+    print(f"{'before' if run['way'] == 'start' else 'fine-tuned':10} seed {run['seed']}: a real body costs {run['own']:.2f} nats a token behind its own first line, {run[OTHER]:.2f} behind another's; difference {run[OTHER] - run['own']:.2f}")
 
 
 # %% [markdown]
-# The control had as many steps on rows as long, cut *anywhere* in the same library, so few of them hold an end. It got worse in each seed: 25 to 31 % parse, where it was 38 to 42 %. So it is not enough to train on more of this text in short pieces (96 more steps on lecture 10's long windows were not run). The rows that help are short *and* whole; which of the two it is, this control does not say. (The three rows “before” are one model, drawn three times.) Of the answers that end, five to ten points more parse than before. But they have shrunk from 37 or 38 tokens to 22 or 23, so this need not be better Python. A real held-out body costs the tuned models 2.01 to 2.03 nats a token, the first one 2.08 ([evidence](evidence/10b.ipynb#fine-tuning)).
+# The control had as many steps on rows as long, cut *anywhere* in the same library, so few of them hold an end. It got worse in each seed: 25 to 31 % parse, where it was 38 to 42 %. So short rows alone do not teach it; rows that are whole do. (Long whole rows were not tried.) Of the answers that end, five to ten points more parse than before. But they have shrunk from 37 or 38 tokens to 22 or 23, so this need not be better Python.
+#
+# There is a grain of truth in (c). The last lines price *real* held-out bodies. Behind another function's first line they cost about as much as before, behind their own a little less. So the first line counts for more than it did: 0.14 to 0.15 nats a token, where it was 0.10 ([evidence](evidence/10b.ipynb#fine-tuning)).
 #
 # **One pass over a few thousand short functions taught this model above all to write short whole bodies, and so to end.**
 
@@ -218,13 +235,32 @@ def policy_loss(model, reference, rows, mask, advantage, beta):  # …, (B,), a 
 #
 # * The paper takes several steps on the same draws. Then each token's gradient is weighted by the ratio $\rho$ of new to old probability, and the smaller of $\rho A$ and $\mathrm{clip}(\rho,1-\epsilon,1+\epsilon)\,A$ counts. We take one step a batch, so $\rho=1$.
 # * The paper averages over the tokens of an answer first, then over answers; `policy_loss` counts all tokens of the batch alike. To divide by the standard deviation gives more weight to prompts that are nearly always, or nearly never, solved. Liu et al. (2025) leave out both divisions.
-# * Our group's mean contains the answer itself. Before the division by the standard deviation this makes the mean gradient smaller by 1/G, and leaves its direction.
-# * The term with `beta`, $q/p-\ln(q/p)-1$ with the reference's $q$, has KL(new, reference) as its mean. But the draws are fixed, so its gradient is $\sum_a p\,(1-q/p)\,\nabla\ln p=-\sum_a q\,\nabla\ln p$, that of KL(reference, new).
 #
 # </details>
 
 # %% [markdown]
-# One step of `learn_from_reward`, below: draw 64 answers (8 to each of 8 prompts), judge them, take `advantages` within each prompt's eight, and make one step of Adam on `policy_loss`. It imports both functions; the helper package has them word for word as above.
+# The whole training is this loop (what `shared` does comes in section 4). `Writer` draws at temperature 1, and `learner` makes one step of Adam:
+
+# %%
+def learn_from_reward(model, reward, steps=50, beta=0.0, shared=False, seed=1):
+    """Train a model in place by the points that its own answers earn; returns what it wrote at each step."""
+    draw, reference, history = assistant.Writer(model, pairs), assistant.copied(model), assistant.History()
+    step = assistant.learner(model.trainable_variables, 3e-4, lambda *batch: policy_loss(model, reference, *batch, beta))
+    rng = np.random.default_rng(seed)
+    for number in range(1, steps + 1):
+        chosen = rng.choice(len(functions.prompts), 8, replace=False)
+        prompts = [functions.prompts[place] for place in chosen for _ in range(8)]  # 8 prompts, G = 8
+        answers = draw(prompts, seed=1_000 * seed + number)
+        points = np.array([reward(each.prompt, each.body) if each.ended else 0.0 for each in answers], "float32")
+        if shared:
+            times = Counter(assistant.plain_body(each) for each in answers)
+            points /= [times[assistant.plain_body(each)] for each in answers]
+        points = points.reshape(8, 8)  # (prompts, G)
+        history.add(answers, points)
+        rows, mask = assistant.in_rows(pairs.encode(prompts), [each.ids for each in answers], pairs.end_id)
+        step(rows, mask, advantages(points).reshape(-1).astype("float32"))
+    return history
+
 
 # %% [markdown]
 # **Predict.** Fifty steps of 8 prompts and 8 answers each. What will most answers be?
@@ -235,29 +271,37 @@ def policy_loss(model, reference, rows, mask, advantage, beta):  # …, (B,), a 
 #
 # <details><summary>Answer</summary>
 #
-# **(c)** In each of three recorded seeds most are `return self`: 99.7, 99.0 and 80.0 % of the answers to held-out first lines (with the third, 19 % say nothing at all, such as `return None`). `pass` is more than three times as frequent in the training functions (41 bodies against 12). Which short text wins we do not explain; that a few short ones win is so in all our runs.
+# **(c)** In each of three recorded seeds most are `return self`: 99.7, 99.0 and 80.0 % of the answers to held-out first lines (with the third, 19 % say nothing at all, such as `return None`). `pass` is more than three times as frequent in the training functions (41 bodies against 12). Which one wins we do not explain.
 #
 # </details>
 
-# %%
-def practise(reward, steps=50, beta=0.0, shared=False):
-    """Train a copy of the fine-tuned model; its answers at each step."""
+# %% tags=["setup"]
+def practise(reward, **brakes):
+    """Train a copy of the fine-tuned model, and print what it wrote on the way, at temperature 1."""
     model = assistant.copied(tuned)
-    history = assistant.learn_from_reward(model, pairs, functions.prompts, reward, steps=steps, beta=beta, shared=shared, seed=1)
-    print(f"drawn at temperature 1, first and last step: parse {history.parse[0]:.0%}, {history.parse[-1]:.0%}; tokens {history.length[0]:.0f}, {history.length[-1]:.0f}; different answers {history.distinct[0]:.0%}, {history.distinct[-1]:.0%}")
+    history = learn_from_reward(model, reward, **brakes)
+    for step in (1, 10, 20, 30, 50):
+        ended, fine, tokens, different = (curve[step - 1] for curve in (history.ended, history.parse, history.length, history.distinct))
+        print(f"step {step:2}: ended {ended:4.0%}, parse {fine:4.0%}, {tokens:4.1f} tokens, different answers {different:.0%}")
     return model, history
 
 
 collapsed, history = practise(parses)
 
 # %%
-live.answers({"parse": history.parse, "the commonest answer": [some[0][1] / 64 for some in history.bodies], "groups without a difference": history.same}, history.bodies)
+live.answers({"ended": history.ended, "parse": history.parse, "the commonest answer": [some[0][1] / 64 for some in history.bodies]}, history.bodies)
 
 
 # %% [markdown]
-# Move the step back, and find the last one that is worth reading. The lengths fall first (the printed line has their ends): what does not end earns nothing, so short answers win. Then one answer spreads. In three recorded seeds there are two, four and nine steps between the one in which 95 of 100 answers parse and the one in which a single answer fills half of the batch. There `return self` took over; in the run above `return` and `return self` share the batch. When all answers of a group earn the same, the gradient is 0: that is so for every group of 9 to 13 of the 50 recorded batches ([evidence](evidence/10b.ipynb#curves)).
+# Move the step back, and find the last one worth reading. After ten steps nearly every answer ends, yet the answers go on shrinking: so the end is not what makes them so short. Then a few texts spread, and at the last step the commonest stands 28 times in 64. In three recorded seeds there are two, four and nine steps between the one in which 95 of 100 answers parse and the one in which a single answer fills half of the batch. There `return self` took over. When all answers of a group earn the same, the gradient is 0: that is so for every group of 9 to 13 of the 50 recorded batches ([evidence](evidence/10b.ipynb#curves)).
 #
-# **The reward was met to the last point, and the text is gone: it never said that an answer should say something.**
+# <details><summary>Why one text, when many others would earn as much?</summary>
+#
+# An answer is pushed as often as it is drawn. Say two answers earn the point, one with $p=0.3$, the other with $p=0.1$, and the rest fail; so the mean reward is 0.4. If each answer had a number of its own under the softmax, the mean gradient of that number would be $p(r-0.4)$: 0.3 · 0.6 = 0.18 for the one, and 0.1 · 0.6 = 0.06 for the other. So the one that leads grows faster. (This is for free numbers; our model's answers share their weights, and we did not test it there.)
+#
+# </details>
+#
+# **The reward was met to the last point, and the text is gone: no point was left that asked for more.**
 
 # %% [markdown]
 # <a id="next-reward"></a>
@@ -276,31 +320,33 @@ def reads_a_parameter(prompt, body):
     names = [node for line in function.body for node in ast.walk(line) if isinstance(node, ast.Name)]
     return float(any(name.id in own and isinstance(name.ctx, ast.Load) for name in names))
 
+def half_and_half(prompt, body):
+    return 0.5 * parses(prompt, body) + 0.5 * reads_a_parameter(prompt, body)
+
 
 # %% [markdown]
 # **Predict.** Which short body earns the whole point? Write one down for `def close(self):`.
 #
 # <details><summary>Answer</summary>
 #
-# For example `return self` (`self` alone would do, too). A method's first parameter *is* `self`, so the answer that won before earns the whole point again: the mended reward has nothing against it. In both recorded seeds it is 100 % of the answers.
+# In a method `return self` will do: `self` *is* a parameter, so the answer that won before earns the whole point again. A function without `self`, such as `def _prevmonth(year, month):`, earns half by it. All the same it is 100 % of the answers in both recorded seeds.
 #
 # </details>
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
-for way in ("parses", "half and half", "half and half, shared, KL .05"):
+for way in ("parses", "half and half"):
     for run in of("rewarded", way=way):
         body, share = run["commonest"]
-        print(f"{way:24} seed {run['seed']}: parse {run['parse']:.1%}, {run['tokens']:.0f} tokens, {run['distinct']:.0%} distinct, commonest {share:.0%}: {body}")
-
+        print(f"{way:13} seed {run['seed']}: parse {run['parse']:.1%}, {run['tokens']:.0f} tokens, {run['distinct']:.0%} distinct, commonest {share:.0%}: {body}")
+earned = {has: [half_and_half(prompt, "\n    return self") for prompt in asked.prompts if ("(self" in prompt) == has] for has in (True, False)}
+print(f"`return self` earns {np.mean(earned[True]):.2f} for the {len(earned[True])} first lines with `self`, {np.mean(earned[False]):.2f} for the {len(earned[False])} without, {np.mean(earned[True] + earned[False]):.2f} in all")
 
 # %% [markdown]
-# Both rewards so far have a hole, and each time the model found it. Try one that needs no new idea of what is good: **divide the points by how often this answer stands in the batch.** What everybody writes is worth little. (A second brake is on as well, a small price for leaving the fine-tuned model; section 5 explains it.)
+# So half a point is left lying on every first line without `self`. All eight answers to such a line earn the same half, and a group without a difference teaches nothing: a model that has stopped trying does not find out what it misses.
+#
+# Both rewards so far have a hole, and each time the model found it. Try one that needs no new idea of what is good: **divide the points by how often this answer stands in the batch.** What everybody writes is worth little. (A small price for leaving the fine-tuned model is on, too: section 5.)
 
 # %%
-def half_and_half(prompt, body):
-    return 0.5 * parses(prompt, body) + 0.5 * reads_a_parameter(prompt, body)
-
-
 held, history_held = practise(half_and_half, beta=0.05, shared=True)
 
 # %% [markdown]
@@ -315,17 +361,20 @@ held, history_held = practise(half_and_half, beta=0.05, shared=True)
 # %%
 live.answers({"parse": history_held.parse, "the commonest answer": [some[0][1] / 64 for some in history_held.bodies], "different answers": history_held.distinct}, history_held.bodies)
 
-# %%
-for name, model in (("fine-tuned", tuned), ("points for parsing", collapsed), ("shared points", held)):
+# %% tags=["setup"]
+for name, model in (("fine-tuned", tuned), ("points for parsing", collapsed), ("both brakes", held)):
     answers = described(model)[2]
     shapes = Counter(assistant.shape_of(answer.body) for answer in answers)  # one letter for every name
     (shape, times), different = shapes.most_common(1)[0], {answer.body for answer in answers}
     print(f"— {name}: {len(answers)} answers, {len(different)} different, {len(shapes)} shapes; the commonest {times} times:", shape.partition("\n")[2].strip())
+    for what, has in (("with", True), ("without", False)):
+        full = [each.ended and half_and_half(each.prompt, each.body) == 1 for each in answers if ("(self" in each.prompt) == has]
+        print(f"   the whole point: {np.mean(full):.0%} of the {len(full)} {what} self")
     for answer in answers[:40:10]:
         print(answer.prompt + answer.body.rstrip())
 
 # %% [markdown]
-# With one letter for every name, the 200 answers above have 32 shapes, where the fine-tuned model's have 130. Counted by letters they are different: in two recorded seeds 99 and 100 % of the answers to held-out first lines parse, and 82 and 79 % of them are different. The next reward would have to count those, and may have a hole of its own.
+# The 200 answers above have 18 shapes, where the fine-tuned model's have 128 (they are shorter, too). And look where the points come from: the whole point goes to 100 % of the answers with `self`, and to 5 % of those without.
 #
 # **With a penalty for repeats and a price for leaving, the answers do not collapse to one text, but to few shapes.**
 
@@ -334,7 +383,7 @@ for name, model in (("fine-tuned", tuned), ("points for parsing", collapsed), ("
 #
 # ## 5 · A price for leaving
 #
-# The usual brake is a price on the **KL divergence** from the model before, the *reference*: the mean of $\ln p_\text{new}-\ln p_\text{old}$ over what the new model writes. It is 0 where both agree, and large where the new model writes what the old one would not. `policy_loss` charges `beta` for it at every token, in another form, $e^{d}-d-1$ with $d=\ln p_\text{old}-\ln p_\text{new}$ (`gap` in the code). It has the same mean and is never negative:
+# The usual brake is a price on the **KL divergence** from the model before, the *reference*: the mean of $\ln p_\text{new}-\ln p_\text{old}$ over what the new model writes. It is 0 where both agree. `policy_loss` charges `beta` for it at every token, in another form, $e^{d}-d-1$ with $d=\ln p_\text{old}-\ln p_\text{new}$ (`gap` in the code). It has the same mean and is never negative:
 
 # %% [markdown]
 # **By hand.** Two answers: the new model gives them 1/2 and 1/2, the old one gave them 1/4 and 3/4. What is the mean of $-d$, and of $e^{d}-d-1$?
@@ -345,53 +394,88 @@ for name, model in (("fine-tuned", tuned), ("points for parsing", collapsed), ("
 #
 # </details>
 
+# %% [markdown]
+# But the draws are fixed when the step is made. Then the gradient of this form is $-\sum_a p_\text{old}\,\nabla\ln p_\text{new}$: that of the KL in the other direction, from the old model to the new. So the price does not forbid what the old model would not write. It pulls back what the new one has given up.
+
 # %% jupyter={"source_hidden": true} tags=["setup"]
-for way in ("parses", "half and half", "half and half, KL .05", "half and half, shared", "half and half, shared, KL .05"):
+for way in ("half and half", "half and half, KL .05", "half and half, shared", "half and half, shared, KL .05"):
     for run in of("rewarded", way=way):
         curves, (body, share) = run["history"], run["commonest"]
         nats, tokens = curves["KL"][-1], curves["length"][-1]
-        print(f"{way:30} seed {run['seed']}: KL {nats:.2f} nats a token × {tokens:4.1f} tokens = {nats * tokens:.1f} an answer; a real body costs {run['nats an answer token']:.2f} nats a token; different {run['distinct']:4.0%}, commonest {share:4.0%} {body}")
+        print(f"{way:30} seed {run['seed']}: different {run['distinct']:4.0%}, commonest {share:4.0%} {body}; a real body costs {run['nats an answer token']:.2f} nats a token; at temperature 1 KL {nats:.2f} nats a token × {tokens:4.1f} tokens = {nats * tokens:.1f} an answer")
+
 
 # %% [markdown]
-# After the points for parsing the KL is 0.9 to 1.1 nats a token, after half and half 1.1 to 1.2, and with both brakes 0.2. But the answers differ in length: for a whole answer it is 4.6 to 5.7 nats, 5.7 to 6.1, and 2.5 to 3.6: about half, not a fifth. A real body costs the fine-tuned models 2.01 to 2.03, after the first two rewards 2.5 to 2.6, after the third 2.2. Neither brake was run alone, so this does not say which of them held the model back.
+# The lines above are half and half with no, one and both brakes, two recorded seeds each. Without a brake one text is left. With the price alone 38 and 50 % of the answers are different, with the penalty for repeats alone 74 and 68 %, with both 82 and 79 %. A real body cost the fine-tuned models 2.01 to 2.03 nats a token. Without a brake it costs 2.5 to 2.6, with the penalty alone 2.45 and 2.31, with the price alone 2.30 and 2.25, with both 2.2. (By the KL a token has gone a fifth as far with both brakes as without, but the answers are longer: a whole answer has gone half as far.)
 #
-# **The KL measures how far a model has gone; with both brakes on, this one stayed nearer to where it began.**
+# **Each brake held what it counts: the penalty kept the answers different, the price kept the model near to where it began.**
 
 # %% [markdown]
 # <a id="sharpened"></a>
 #
 # ## 6 · Taught, or sharpened?
 #
-# After the shared points nearly every answer parses. Has the model learned to, or does it do more often what it could do before? Draw **sixteen** answers to each first line and ask whether *one* of them parses.
+# With both brakes nearly every answer parses. Has the model learned to, or does it do more often what it could do before? Draw **sixteen** answers to each first line and ask whether *one* of them passes. The tests: it parses; it earns the whole point; it reads a parameter besides `self` (which all these first lines have).
 
 # %% [markdown]
-# **Predict.** Before any reward one answer of the fine-tuned model parses with 86 %. For how many first lines does at least one of sixteen?
+# **Predict.** After practice one draw earns the whole point more often than before. And the best of sixteen?
+#
+# - (a) more often, too
+# - (b) about as often as before
 #
 # <details><summary>Answer</summary>
 #
-# All of them, or nearly. Even the first model, never fine-tuned on answers, gets there.
+# **(b)** See the middle panel: the two curves begin apart and meet.
 #
 # </details>
 
+# %% tags=["setup"]
+def without_self(prompt):
+    """The first line with another name for the object itself, so that reading `self` counts for nothing."""
+    return re.sub(r"\((self|cls)\b", "(_", prompt)
+
+few, draws = [prompt for prompt in asked.prompts if not re.search(r"\(_?\)", without_self(prompt))][:64], 16
+
 # %%
-few, draws = asked.prompts[:24], 16
-for name, model in (("first", first), ("fine-tuned", tuned), ("shared points", held)):
+tests = {"parses": parses, "whole point": lambda *both: half_and_half(*both) == 1, "reads another": lambda prompt, body: reads_a_parameter(without_self(prompt), body)}
+models, hits = {"first": first, "fine-tuned": tuned, "both brakes": held}, {}
+for name, model in models.items():
     write = assistant.Writer(model, pairs)
-    hits = np.array([[each.ended and bool(parses(each.prompt, each.body)) for each in write(few, temperature=0.7, p=0.9, seed=seed)] for seed in range(draws)])
-    print(f"{name:14} one draw {hits.mean():.0%}, at least one of {draws} {hits.any(0).mean():.0%}")  # hits (draws, first lines)
+    drawn = [write(few, temperature=0.7, p=0.9, seed=seed) for seed in range(draws)]
+    for test, passes in tests.items():
+        hits[test, name] = np.array([[each.ended and bool(passes(each.prompt, each.body)) for each in answers] for answers in drawn])  # (draws, first lines)
+        print(f"{test:13} {name:11} one draw {hits[test, name].mean():.0%}, at least one of {draws} {hits[test, name].any(0).mean():.0%}")
+
+
+# %% jupyter={"source_hidden": true} tags=["drawing"]
+def at_least_one(found, k):  # (draws, first lines)
+    """How often at least one of k draws hits, over all choices of k among the draws (Chen et al. 2021)."""
+    return np.mean([1 - math.comb(draws - some, k) / math.comb(draws, k) for some in found.sum(0)])
+
+
+figure, axes = plt.subplots(1, 3, figsize=(10.5, 3.1), sharey=True)
+for ax, (test, title) in zip(axes, (("parses", "parses"), ("whole point", "earns the whole point"), ("reads another", "reads a parameter besides self")), strict=True):
+    for number, name in enumerate(models):
+        ax.plot(range(1, draws + 1), [at_least_one(hits[test, name], k) for k in range(1, draws + 1)], **plots.LINES[number], markevery=5, label=name)
+    ax.set(xlabel="draws", title=title, xticks=(1, 4, 8, 12, 16), ylim=(0, 1.03))
+axes[0].set_ylabel("at least one hits")
+axes[2].legend()
+plots.show(figure, alt="""For the whole point one draw got better and sixteen draws did not. Three panels, each with the share of 64 first lines for which at least one of 1 to 16 draws passes, for the first model, the fine-tuned one and the one with both brakes.
+Parses: the curves of the fine-tuned model and of the one with both brakes are at 1 within three draws, that of the first model after sixteen. Earns the whole point: the curve with both brakes begins highest, and all three end close together. Reads a parameter besides self: the fine-tuned model's curve is the highest everywhere.""")
+
 
 
 # %% [markdown]
-# One draw parses more often after fine-tuning, and always after the reward; but one of sixteen parsed for every first line from the start. So the reward made usual what was possible. With one draw at 40 %, sixteen draws could hardly all fail, so this test could not have shown anything new; a rarer skill could. Reading a parameter other than `self` did not become more frequent: 13 to 14 % of the fine-tuned models' answers do, and 10 and 4 % after the shared points, of 97 that could (recorded). But `self` was enough for the reward. Yue et al. (2025) ask the same of large models that were rewarded for right solutions: one try gets better, many tries do not.
+# Parsing tests nothing here: for every first line one of sixteen parsed from the start. The whole point tests more. Before the reward one draw earned it with 61 %, and after it with 71 %; but of sixteen draws one earned it for 81 % of the first lines before, and for 80 % after. So the reward made usual what was possible. What it did not ask for got rarer: one of sixteen read a parameter besides `self` for 50 % of the first lines before, and for 30 % after. Reward just that, and one draw reads one nearly three times as often: 14 % before, 40 and 39 % after, in two recorded seeds. Sixteen draws do not follow: 51 % before and 58 % after in the first seed, 57 and 50 % in the second ([evidence](evidence/10b.ipynb#sharpened)). (The hole of this reward: `returnother(other)`.) Yue et al. (2025) ask the same of large models that were rewarded for right solutions: one try gets better, many tries do not.
 #
-# **Ask what several draws could do before: here the full points needed nothing new.**
+# **Ask what several draws could do before: here one draw got better at the whole point, and sixteen draws did not.**
 
 # %% [markdown]
 # <a id="preferences"></a>
 #
 # ## 7 · When no program can judge: preferences
 #
-# Nobody can write `parses` for “helpful”. People can say which of two answers they like better. The first assistants learned a *reward model* $r$ from such pairs, by the loss $-\ln\sigma(r_\text{chosen}-r_\text{rejected})$, and then practised on it with PPO, whose clipped step is in the fold of section 3 (Ouyang et al. 2022). Here $\sigma$ is the sigmoid. **DPO** (Rafailov et al. 2023) does both by one loss on the pairs. With $g=\ln p_\text{new}-\ln p_\text{old}$ of an answer, its gain since the start, the loss is $-\ln\sigma\big(\beta\,(g_\text{chosen}-g_\text{rejected})\big)$: the gain stands for the reward.
+# Nobody can write `parses` for “helpful”. People can say which of two answers they like better. The first assistants learned a *reward model* $r$ from such pairs, by the loss $-\ln\sigma(r_\text{chosen}-r_\text{rejected})$, and then practised on it with PPO, whose clipped step is in the fold of section 3 (Ouyang et al. 2022; $\sigma$ is the sigmoid). **DPO** (Rafailov et al. 2023) does both by one loss on the pairs. With $g=\ln p_\text{new}-\ln p_\text{old}$ of an answer, its gain since the start (`gap` with the other sign), the loss is $-\ln\sigma\big(\beta\,(g_\text{chosen}-g_\text{rejected})\big)$: the gain stands for the reward.
 #
 # <details><summary>Why may the gain stand for the reward?</summary>
 #
@@ -415,7 +499,7 @@ def preference_loss(model, reference, chosen, rejected, beta):  # two pairs of r
 
 
 # %% [markdown]
-# At the start both gains are 0, and the loss is ln 2 = 0.69. The pairs are the fine-tuned model's own answers to one prompt, one that parses and one that does not. The recorded run takes eighty steps on `preference_loss` (β = 0.1).
+# At the start both gains are 0, and the loss is ln 2 = 0.69. The pairs are the fine-tuned model's own answers to one prompt, one that parses and one that does not. Three recorded runs take eighty steps of 16 pairs (β = 0.1), from 372 to 388 pairs, so each pair is read three or four times. A chosen answer has 20 to 21 tokens in the mean, a rejected one 35.
 
 # %% [markdown]
 # **Predict.** The loss falls. What happens to the probability of the *chosen* answers?
@@ -425,7 +509,7 @@ def preference_loss(model, reference, chosen, rejected, beta):  # two pairs of r
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** After eighty steps the chosen answers have lost 4.0 nats each, the rejected ones 39.5.
+# **(b)** On held-out pairs the chosen answers have lost 8 to 15 nats after eighty steps, the rejected ones 28 to 35.
 #
 # </details>
 
@@ -436,26 +520,28 @@ steps = [point["step"] for point in runs[0]["points"]]
 for run in runs:
     line = {**plots.LINES[0], "label": None}
     axes[0].plot(steps, [point["loss"] for point in run["points"]], **line)
-    axes[2].plot(steps, [point["parse"] for point in run["points"]], **line)
+    axes[2].plot(steps, [point["tokens"] for point in run["points"]], **line)
     for number, kind in enumerate(("chosen", "rejected")):
-        gains = [point["chosen, rejected"][number] for point in run["points"]]
+        gains = [point["held out"][number] for point in run["points"]]
         axes[1].plot(steps, gains, **plots.LINES[number], label=kind if run is runs[0] else None)
 axes[0].set(xlabel="step", ylabel="loss", title="the loss falls …")
 axes[1].set(xlabel="step", ylabel="nats gained since the start", title="… by what is lost …")
-axes[2].set(xlabel="step", ylabel="share that parses", title="… and what we want?", ylim=(0.5, 1.02))
+axes[2].set(xlabel="step", ylabel="tokens of a new answer", title="… and what is written?", ylim=(0, 25))
 axes[1].axhline(0, color=plots.LINES[5]["color"], linewidth=1)
 axes[1].legend()
+for run in runs:
+    begin, end = run["points"][0], run["points"][-1]
+    print(f"seed {run['seed']}, {run['pairs']} pairs: new answers parse {begin['parse']:.1%}, then {end['parse']:.1%}; {begin['tokens']:.0f} tokens, then {end['tokens']:.0f}; the commonest {end['commonest'][1]:.0%}: {end['commonest'][0]}")
 plots.show(
     figure,
-    alt="""The loss falls because the rejected answers lose more probability than the chosen ones. Three curves over the steps of DPO, judged on pairs of the fine-tuned model's own answers:
-the loss falls from ln 2; of the log probabilities that are gained since the start, that of the rejected answers falls far below zero, and that of the chosen ones is above it at no point after the start; the share of new answers that parse rises until step 40 and then falls.""",
+    alt="""The loss falls because the rejected answers lose more probability than the chosen ones. Three panels over the steps of DPO, a line for each of three seeds:
+the loss falls from ln 2; of the log probabilities of held-out pairs that are gained since the start, that of the rejected answers falls far below zero, and that of the chosen ones falls less, and is below zero as well; the tokens of a new answer fall to less than half.""",
 )
 
-
 # %% [markdown]
-# In this one recorded run the share of new answers that parse (to 160 first lines) rises from 82.5 to 98.8 % in 40 steps and falls to 93.1 % after 80, while the loss goes on falling, from 0.21 to 0.07: the loss does not know where to stop. And one answer spreads: `return` alone, 26 % of all ([evidence](evidence/10b.ipynb#preferences)).
+# New answers to 160 first lines parse with 82.5 to 89.4 % at the start, and with 92.5 to 99.4 % after 20 steps. After 80 it is 93.1 to 99.4 %: nothing more has come, while the loss went on falling, from 0.36 to 0.43 down to 0.07 to 0.10. The answers have shrunk from 22 tokens to 6 to 9, and one text makes up 23 to 50 % of them ([evidence](evidence/10b.ipynb#preferences)). The chosen answers were the shorter ones; whether that is the cause was not tested.
 #
-# **DPO raised the share that parses, and in one recorded run went on past the best of it: its loss counts a difference, so watch the answers.**
+# **DPO raised the share that parses, and the answers shrank as under the reward: its loss counts a difference, so watch the answers.**
 
 # %% [markdown]
 # <a id="makers"></a>
@@ -468,60 +554,28 @@ the loss falls from ln 2; of the log probabilities that are gained since the sta
 # |---|---|---|
 # | pre-training | 2 trillion tokens: web pages chosen for teaching, code, mathematics | 2.6 million tokens of Python's library, read one and a half times |
 # | fine-tuning (SFT) | 460,341 conversations, many written by larger models; two epochs | 3,022 short functions; one epoch |
-# | preferences (DPO) | about 61,000 pairs (UltraFeedback), judged by a larger model; two epochs, β = 0.5 | 372 pairs of its own answers |
+# | preferences (DPO) | about 61,000 pairs (UltraFeedback), judged by a larger model; two epochs, β = 0.5 | 372 to 388 pairs of its own answers |
 #
-# ([Model card](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct), [conversations](https://huggingface.co/datasets/HuggingFaceTB/smol-smoltalk), [settings](https://github.com/huggingface/alignment-handbook/tree/main/recipes/smollm2); Ben Allal et al. 2025.) Their [record of DPO](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct/commit/c369d07e8e4c5b825466d13a28b6d8800656c343) says how little it is: on new pairs the loss went from ln 2 = 0.69 to 0.674, the preferred answer of a pair got the larger gain in 61.5 % of the cases, and the chosen answers lost as well.
+# ([Model card](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct), [conversations](https://huggingface.co/datasets/HuggingFaceTB/smol-smoltalk), [settings](https://github.com/huggingface/alignment-handbook/tree/main/recipes/smollm2); Ben Allal et al. 2025.) Their [record of DPO](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct/commit/c369d07e8e4c5b825466d13a28b6d8800656c343): on new pairs the loss went from ln 2 = 0.69 to 0.674, the preferred answer of a pair got the larger gain in 61.5 % of the cases, and the chosen answers lost as well.
 #
-# **This assistant is a continuation model that was shown conversations, then nudged by comparisons.**
-
-# %% [markdown]
-# <a id="two-more"></a>
-#
-# ## 9 · Two words of model cards
-#
-# **Quantisation** stores a matrix in whole numbers of few bits, with a scale and a least value for each row, or for each 32 numbers:
+# In their second stage each conversation becomes one text by lecture 10's **chat template**, and then it is a row like yours. Below is a conversation of our own with your answer mask. (Whether their loss left the questions out, we do not know.)
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
-def rounded(matrix, bits, size):
-    """A matrix (…, D) as whole numbers of some bits, with a scale and a least value for each `size` numbers."""
-    blocks = matrix.reshape(-1, size) if size else matrix
-    low, high = blocks.min(1, keepdims=True), blocks.max(1, keepdims=True)
-    scale = np.maximum(high - low, 1e-12) / (2**bits - 1)
-    return (np.round((blocks - low) / scale) * scale + low).reshape(matrix.shape)
-
-
-stream, cost = pairs.stream(held_out), {}
-for size in (0, 32):
-    for bits in (8, 5, 4, 3, 2):
-        small = assistant.copied(first)
-        small.set_weights([rounded(array, bits, size) if array.ndim == 2 and array.size % 32 == 0 else array for array in first.get_weights()])
-        cost[size, bits] = training.held_out_bits(small, stream, pairs.token_bytes, most=12)
-cost["as stored"] = training.held_out_bits(first, stream, pairs.token_bytes, most=12)
-
-# %% jupyter={"source_hidden": true} tags=["drawing"]
-figure, axes = plt.subplots(1, 2, figsize=(10, 3.2))
-for line, (size, label) in enumerate(((0, "one scale a row"), (32, "one scale for 32 numbers"))):
-    axes[0].plot((8, 5, 4, 3, 2), [cost[size, bits] for bits in (8, 5, 4, 3, 2)], **plots.LINES[line], label=label)
-axes[0].axhline(cost["as stored"], color=plots.LINES[5]["color"], linewidth=1)
-axes[0].set(xlabel="bits a number", ylabel="bits a byte, held out", ylim=(1.2, 2.1), title="quantisation, measured here")
-axes[0].legend()
-names, whole, active = ("Mixtral 8x7B", "DeepSeek-V3"), (47, 671), (13, 37)  # billions, as published
-axes[1].barh(names, whole, color=diagrams.PALETTE["neutral"], edgecolor=diagrams.PALETTE["ink"], label="stored")
-axes[1].barh(names, active, color=diagrams.PALETTE["query"], label="used for a token")
-axes[1].set(xlabel="billion parameters", title="mixtures of experts, published")
-axes[1].legend()
-print(", ".join(f"{bits} bits: {cost[0, bits]:.2f} a row, {cost[32, bits]:.2f} in 32s" for bits in (8, 5, 4, 3, 2)), f"; as stored: {cost['as stored']:.2f}")
-plots.show(
-    figure,
-    alt="""Fewer bits cost more; at the same bits a scale for every 32 numbers costs less than one for a row, but it is stored as well. Left, held-out bits a byte of our model over the bits of a number, two curves that lie
-on the line of the stored model at eight bits and rise towards two bits, the one with a scale for a row sooner and higher. Right, bars of two published mixtures of experts: of the stored parameters a token uses less than a third.""",
-)
+if is_here("smollm2"):
+    (file,) = PUBLISHED["smollm2"].files
+    chat = ChatTokens.of(open_tensors(published("smollm2") / file))
+    special = {number: name for name, number in chat.special.items()}
+    asked_ids, answer_ids = chat.chat("What is the capital of France?"), [*chat.encode("It is Paris."), chat.end_id]
+    for name, ids in (("read only", asked_ids), ("counts", answer_ids)):
+        print(f"{name} ({len(ids)} tokens):", " ".join(special.get(number) or repr(chat.decode([number])) for number in ids))
+else:
+    print('SmolLM2 is not here, so its row is left out. To fetch 93 MB, once: data.published("smollm2")')
 
 
 # %% [markdown]
-# At four bits the model loses 0.01 bits a byte; at two 0.63 with a scale a row, and 0.33 with one for 32 numbers. But scales are stored as well: with two bytes for a scale and two for a least value, 32 numbers pay one bit a number more, and a row of 128 a quarter of a bit. A **mixture of experts** sends each token to a few of many gated networks in a block (Shazeer et al. 2017; the bars: Jiang et al. 2024, DeepSeek-AI 2024).
+# Roles are words after a special token, and the instruction is what `user` wrote. (Quantisation and mixtures of experts are in the [evidence](evidence/10b.ipynb#quantisation).)
 #
-# **At four bits a number this model loses next to nothing; at two it loses much.**
+# **This assistant is a continuation model that was shown conversations, then nudged by comparisons.**
 
 # %% [markdown]
 # ## Two mistakes
@@ -533,13 +587,15 @@ def without_end(rows, mask):
     return rows, mask * (rows[:, 1:] != pairs.end_id)
 
 
-endless = assistant.copied(first)
-assistant.fine_tune(endless, [without_end(*batch) for batch in assistant.batches_of(functions, pairs, steps=20, seed=1)])
-ended, fine, _ = described(endless)
-print(f"after 20 steps: ended {ended:.0%}, parse {fine:.0%}")
+batches = assistant.batches_of(functions, pairs, steps=20, seed=1)
+for name, some in (("with", batches), ("without", [without_end(*batch) for batch in batches])):
+    twenty = assistant.copied(first)
+    assistant.fine_tune(twenty, some)
+    ended, fine, _ = described(twenty)
+    print(f"after 20 steps {name:7} the end in the mask: ended {ended:.0%}, parse {fine:.0%}")
 
 # %% [markdown]
-# It ends all the same. Perhaps the first model knew that an end follows a whole body; the cell shows only that the end in the mask is not needed. We believed the sentence in quotes until we ran it.
+# It ends all the same, nearly as often as with the end in the mask. Perhaps the first model knew that an end follows a whole body; the cell shows only that the end in the mask is not needed. We believed the sentence in quotes until we ran it.
 #
 # **2 · No ε below the line.** A group whose answers all earn the same has no standard deviation. Without the small number, one such group turns every weight of the model into NaN:
 
@@ -554,7 +610,7 @@ print("with:   ", advantages(equal))
 #
 # <details><summary>1. Why does the group's mean stand in the advantage, and not 0.5?</summary>
 #
-# A prompt to which nearly everything parses would push all its answers up by half, and a hard one all of them down. The mean asks which answer was better *for this prompt*.
+# For the noise. In the mean any fixed number gives the same gradient (section 3). But where nearly everything parses, 0.5 gives nearly every answer a push of +0.5, and these pushes cancel only over many draws. With the group's mean they are small, and the rare failure gets the large one.
 #
 # </details>
 #
@@ -578,11 +634,11 @@ print("with:   ", advantages(equal))
 #
 # <details><summary><b>What this page does not show</b></summary>
 #
-# * That the code works: nothing that the model writes is run. That it follows instructions: a first line is no instruction, and bodies here are at most 47 tokens long.
+# * That the code works: nothing that the model writes is run. That it follows instructions: a first line is no instruction, and SmolLM2's row is only read. (LoRA is in [lecture 07](07_bert_ag_news.ipynb).)
 # * Which of the three methods is better: each has one setting, chosen beforehand, for a model of 857,216 numbers.
 # * What the answer mask is worth: the loss on whole rows was not compared.
-# * Everything starts from one pre-trained model. From there fine-tuning, its control and the points for parsing have three recorded seeds, half and half and the shared points two, all else one. That the answers collapse, and that they shrink, is the result; which body wins may change.
-# * Recorded shares are over 300 held-out first lines (standard error at most 2.9 points), those of DPO by step over the first 160 (3.9), the page's own over the first 200 (3.5). So they may lie outside each other's ranges: the fine-tuned model's 82.5 % in DPO's figure is one of 86 to 89 % elsewhere.
+# * Everything starts from one pre-trained model. From there fine-tuning, its control and the points for parsing have three recorded seeds, half and half has two with no, one and both brakes, DPO has three; the page's own runs are one each.
+# * Recorded shares are over 300 held-out first lines (standard error at most 2.9 points), those of DPO by step over the first 160 (4.0), the page's own over the first 200 (3.5), those of sixteen draws over 64 (6.2). So they may lie outside each other's ranges.
 # * A reward model learned from people, and models large enough to find new ways: there rewards do more than sharpen, some say; that is open.
 #
 # </details>
@@ -591,22 +647,21 @@ print("with:   ", advantages(equal))
 #
 # - Fine-tuning on short whole answers turns a model that continues into one that ends.
 # - A reward needs no answers, only a judge: draw a group, take its mean off, make the better answers likelier.
-# - What the reward did not count went away: length first, then difference. Each mended reward had a hole of its own.
-# - One draw beside sixteen shows what was possible before; DPO's loss counts a difference and does not know where to stop.
+# - What the reward did not count went away: length, then difference. Each mended reward had a hole of its own, and a brake holds only what it counts.
+# - One draw beside sixteen shows what was possible before; DPO's loss counts a difference, and does not tell what is written.
 #
 # **A reward makes likely what it counts, and says nothing of the rest: so read the answers, not the reward.**
 #
 # ## References
 #
 # - L. Ben Allal et al. 2025, *SmolLM2: when Smol goes big*, arXiv 2502.02737
-# - DeepSeek-AI 2024, *DeepSeek-V3 technical report*, arXiv 2412.19437; D. Guo et al. 2025, *DeepSeek-R1*, arXiv 2501.12948
-# - A. Jiang et al. 2024, *Mixtral of experts*, arXiv 2401.04088
+# - M. Chen et al. 2021, *Evaluating large language models trained on code*, arXiv 2107.03374 (one of k draws)
+# - D. Guo et al. 2025, *DeepSeek-R1*, arXiv 2501.12948
 # - Z. Liu et al. 2025, *Understanding R1-Zero-like training*, arXiv 2503.20783
 # - L. Ouyang et al. 2022, *Training language models to follow instructions with human feedback*, arXiv 2203.02155
 # - R. Rafailov et al. 2023, *Direct preference optimization*, arXiv 2305.18290
 # - J. Schulman 2020, *Approximating KL divergence*, joschu.net
 # - Z. Shao et al. 2024, *DeepSeekMath*, arXiv 2402.03300 (GRPO)
-# - N. Shazeer et al. 2017, *Outrageously large neural networks: the sparsely-gated mixture-of-experts layer*, arXiv 1701.06538
 # - R. Williams 1992, *Simple statistical gradient-following algorithms for connectionist reinforcement learning*, Machine Learning 8
 # - Y. Yue et al. 2025, *Does reinforcement learning really incentivize reasoning capacity in LLMs beyond the base model?*, arXiv 2504.13837
 #
