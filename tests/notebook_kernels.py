@@ -51,7 +51,7 @@ class Recorder:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         notebook = report.nodeid.partition("::")[0]
-        if not notebook.endswith(".ipynb"):
+        if not notebook.endswith(".ipynb") or not (notebook_records.ROOT / notebook).exists():
             return
         self.seconds[notebook] += report.duration
         if report.when != "call" or not report.passed:
@@ -78,6 +78,9 @@ def install(config: pytest.Config) -> None:
 
     def setup(file: IPyNbFile) -> None:
         root = notebook_records.ROOT
+        if not Path(file.path).is_relative_to(root):  # a test's own notebook has no record
+            set_up(file)
+            return
         ours = {
             READS: str(listing(str(Path(file.path).relative_to(root)))),
             "NOTEBOOK_ROOT": f"{root}/",
