@@ -702,7 +702,7 @@ if smollm2:
 # | after 640 steps | 25.3 | 25.8 |
 # | after 16 million tokens | 23.7 | 31.4 |
 #
-# Guessing its tokens costs 28.1, and knowing only how such names are made 12.5. So the longer training tells a known name from a new one, mostly because the new one got dearer, and copies neither. Without one of its 16 heads 40 to 82 % of the difference is gone ([evidence](evidence/10.ipynb#copying)).
+# Guessing its tokens costs 28.1, and knowing only how such names are made 12.5. So the longer training tells a known name from a new one, mostly because the new one got dearer: it copies in part at most. Without one of its 16 heads 40 to 82 % of the difference is gone ([evidence](evidence/10.ipynb#copying)).
 #
 # **Here one block does not learn to copy by content, and two blocks do; in a real model you find such heads ([lecture 3b](03b_reading_heads.ipynb)).**
 
@@ -880,7 +880,7 @@ print(f"loss on the token just read {unshifted.evaluate(rows[:, :-1], rows[:, :-
 # - A language model gives the next token a probability; its loss per byte can be compared with any other model's on the same text, counted ones included.
 # - Byte pairs shorten the row; the end token closes each document; whole modules are held out.
 # - What it writes is judged by parsing, together with length.
-# - SmolLM2 runs in the same class; tuning taught it to answer, and the template gives the prompt the form of the tuning.
+# - SmolLM2 runs in the same class; its makers tuned it to answer, and the template gives the prompt the form of the tuning.
 # - **The parts of this course, put together, predict the next token; loaded with published parameters, they answer you.**
 #
 # ## References

@@ -519,7 +519,7 @@ def longer_runs(page: Page, results: dict, worth: dict) -> None:
         )
     page.says(
         "Guessing its tokens costs {:.1f}, and knowing only how such names are made {:.1f}. So the longer "
-        "training tells a known name from a new one, mostly because the new one got dearer, and copies neither.",
+        "training tells a known name from a new one, mostly because the new one got dearer: it copies in part at most.",
         worth["nats, equal tokens"],
         worth["nats, equal names"],
         holds=[
