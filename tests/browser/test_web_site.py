@@ -362,6 +362,8 @@ def test_a_figure_opens_by_keyboard_and_the_focus_comes_back(window, home):
     show(window, f"{home}/lectures/03_multi_head_attention.html")
     still = ".course-figure:not(.course-live .course-figure) .course-full"  # a live one's goes once its chart is drawn
     button = window.find(still)
+    captions = window.all(".course-figure figcaption > span")
+    assert captions and all(caption.is_displayed() for caption in captions)
     window.driver.execute_script("arguments[0].focus()", button)
     ActionChains(window.driver).send_keys(Keys.ENTER).perform()
     assert window.find("dialog.course-large img").size["width"] > 100

@@ -119,6 +119,8 @@ def _write_figure(
         written = json.dumps(chart, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
         live = f'<script type="application/json">{written}</script>'
     pictures = "".join(_write_panels(theme, file, size, alt, cuts) for theme, file in files.items())
+    if len(files) > 1:
+        pictures = f"<div>{pictures}</div>"  # the theme hides a caption beside the picture of the other theme
     return (
         f'<figure class="{kind}" id="figure-{number.replace(".", "-")}">{pictures}{live}'
         f"<figcaption><span>Figure {number}. {caption}</span>{folded}</figcaption>"
