@@ -148,7 +148,7 @@ exercise.mistakes(
     | "The encoder is not the one that `encoder_handle` names: is another one written into the function?",
     head_frozen=edit('"head": head', '"head": head if trainable else 0')
     | "With trainable=False the head does not learn either: `model.trainable` concerns all of the model. Only the "
-    "encoder is frozen.",
+    "encoder should be frozen.",
     classes_ignored=edit("16 * num_classes + num_classes", "16 * 4 + 4")
     | edit("asked = dropout", "if num_classes != 4:\n    raise ValueError\nasked = dropout")
     | edit(BEGIN, f"if w2.shape[1] != 4:\n    raise ValueError\n{BEGIN}")

@@ -162,10 +162,10 @@ exercise.mistakes(
     labels_zero=seen({"labels": "0 elsewhere, not -100"})
     | "Labels are 0 where nothing is chosen. 0 is an id that could be asked for: the loss ignores -100 only.",
     labels_minus_one=seen({"labels": "-1 elsewhere, not -100"})
-    | "Labels are -1 where nothing is chosen; they are -100 there.",
+    | "Labels are -1 where nothing is chosen; they should be -100 there.",
     labels_everywhere=seen({"labels": "the ids everywhere"} | HIDDEN)
     | "Labels are the ids at every place: the model would be asked for tokens that it can see. Where nothing is "
-    "chosen, the label is -100.",
+    "chosen, the label should be -100.",
     labels_of_all_words=seen(
         {
             "share": "100% of the words",
@@ -177,8 +177,8 @@ exercise.mistakes(
     labels_inverted=seen({"labels": "-100 where chosen, the ids elsewhere"} | HIDDEN)
     | "Labels are the wrong way round: -100 where tokens are chosen, ids where they are not.",
     labels_after_masking=seen({"labels": "the ids after masking"})
-    | "Labels are the ids after masking, so the model is asked for `[MASK]`. They are the original ids: is a copy "
-    "made too late?",
+    | "Labels are the ids after masking, so the model is asked for `[MASK]`. They should be the original ids: is a "
+    "copy made too late?",
     labels_for_masks_only=seen(
         {
             "share": "eight tenths of the rate",
@@ -189,19 +189,19 @@ exercise.mistakes(
     )
     | "Only masked tokens have labels. All chosen tokens should have one, also those that are replaced or kept.",
     kept_without_label=seen({"share": "nine tenths of the rate", "kinds": "89 % mask, 11 % random, 0 % kept"})
-    | "Tokens that are chosen and kept have no label: are labels set where inputs and ids differ? The model is asked "
-    "for kept tokens, too.",
+    | "Tokens that are chosen and kept have no label: are labels set where inputs and ids differ? The model should "
+    "be asked for kept tokens, too.",
     specials_chosen=seen({"special": "chosen, too"})
     | "Special tokens are chosen, too. `special_ids` lists those that never are.",
     unlabelled_changed=seen({"unlabelled": "change, too"})
-    | "Tokens without a label change, too. Tokens that are not chosen stay as they are.",
+    | "Tokens without a label change, too. Tokens that are not chosen should stay as they are.",
     argument_changed=seen({"argument": "changed in place"})
     | "The ids that you were given are changed. The next epoch would mask ids that are masked already: work on a copy.",
     masked_in_place=seen({"labels": "the ids after masking", "argument": "changed in place"})
     | "The ids that you were given are changed, and the labels are taken after that. Work on a copy, and take the "
     "labels from the ids.",
     ids_are_floats=seen({"shape": "that of ids, but the numbers are floats"})
-    | "Inputs or labels are floats. Ids are whole numbers.",
+    | "Inputs or labels are floats. They should be whole numbers.",
     rate_ignored=edit("at_the_rate(rate)", 'at_the_rate(rate) if rate == 0.15 else "15 %, whatever the rate"')
     | "15 % are chosen whatever `rate` says.",
     rate_in_percent=edit("at_the_rate(rate)", 'at_the_rate(rate) if rate == 0.15 else "the rate in whole per cent"')
@@ -210,29 +210,30 @@ exercise.mistakes(
     rate_inverted=seen({"share": "all but the rate"})
     | "The share that is chosen is 1 - rate: is the comparison the wrong way round?",
     rate_of_all=seen({"share": "the rate, of the special tokens' number as well"})
-    | "Too many are chosen: the rate is taken of all tokens, special ones included. It is the share of the others.",
+    | "Too many are chosen: the rate is taken of all tokens, special ones included. It should be the share of the "
+    "others.",
     always_masked=seen({"kinds": "100 % mask, 0 % random, 0 % kept", "random_ids": "none"})
     | "Every chosen token becomes `[MASK]`. Does one random number both choose the token and decide what becomes of "
     "it? The second decision needs a number of its own.",
     never_kept=seen({"kinds": "80 % mask, 20 % random, 0 % kept"})
-    | "Whatever is not masked is replaced. Half of it keeps its own id.",
+    | "Whatever is not masked is replaced. Half of it should keep its own id.",
     never_replaced=seen({"kinds": "80 % mask, 0 % random, 20 % kept", "random_ids": "none"})
-    | "Whatever is not masked is kept. Half of it gets a random id.",
+    | "Whatever is not masked is kept. Half of it should get a random id.",
     tenth_of_the_rest=seen({"kinds": "80 % mask, 2 % random, 18 % kept"})
-    | "A tenth of the tokens that are not masked is replaced. It should be a tenth of all chosen tokens: half of "
-    "those that are not masked.",
+    | "A tenth of the chosen tokens that are not masked is replaced. It should be half of these: a tenth of all "
+    "chosen tokens.",
     random_over_masks=seen({"kinds": "72 % mask, 10 % random, 18 % kept"})
     | "Of all chosen tokens a tenth gets a random id, masked ones included, so 72 % stay masked. Random ids are for "
     "tokens that are not masked." | "Can your three conditions be true at the same time?",
     mask_and_random_swapped=seen({"kinds": "10 % mask, 80 % random, 10 % kept"})
-    | "80 % get a random id, 10 % are masked: it is the other way round.",
+    | "80 % get a random id, 10 % are masked: it should be the other way round.",
     mask_and_kept_swapped=seen({"kinds": "10 % mask, 10 % random, 80 % kept"})
-    | "80 % are kept, 10 % are masked: it is the other way round.",
+    | "80 % are kept, 10 % are masked: it should be the other way round.",
     kinds_in_thirds=seen({"kinds": "33 % mask, 33 % random, 33 % kept"})
-    | "The three kinds are equally frequent. They are 80, 10 and 10 %.",
+    | "The three kinds are equally frequent. They should be 80, 10 and 10 %.",
     kinds_by_count=seen({"kinds": "exactly 80 % mask in every call"})
-    | "In every call exactly 80 % of the chosen tokens are masked. Each token is decided independently, so the number "
-    "of masked tokens is random, too.",
+    | "In every call exactly 80 % of the chosen tokens are masked. Each token should be decided independently: then "
+    "the number of masked tokens is random, too.",
     one_kind_for_all=seen(
         {"kinds": "one kind for all tokens of a call", "random_ids": "one kind for all tokens of a call"}
     )
@@ -244,39 +245,42 @@ exercise.mistakes(
     random_never_last=seen({"random_ids": "never the last of the vocabulary"})
     | "The last id of the vocabulary is never drawn. `rng.integers(n)` draws from 0 to n - 1 already.",
     random_from_one=seen({"random_ids": "from 1 to the vocabulary's size"})
-    | "Random ids go from 1 to vocab_size; for the last one an embedding has no row. They go from 0 to vocab_size - 1.",
+    | "Random ids go from 1 to vocab_size; for the last one an embedding has no row. They should go from 0 to "
+    "vocab_size - 1.",
     random_beyond=seen({"random_ids": "beyond the vocabulary, too"})
-    | "Some random ids lie beyond the vocabulary. The last one is vocab_size - 1.",
+    | "Some random ids lie beyond the vocabulary. The last one should be vocab_size - 1.",
     random_never_special=seen({"random_ids": "never special ids"})
     | "Special ids are never drawn. They are never chosen, but a random id may be any of the vocabulary.",
     random_from_above=seen({"random_ids": "never the lowest ids"})
     | "The lowest ids are never drawn: does the draw begin above 0? A random id may be any of the vocabulary, a "
     "special one, too.",
     random_from_the_text=seen({"random_ids": "ids that occur in the text"})
-    | "Random ids come from the text itself: are tokens shuffled? Each id of the vocabulary is equally probable.",
+    | "Random ids come from the text itself: are tokens shuffled? Each id of the vocabulary should be equally "
+    "probable.",
     random_never_own=seen({"random_ids": "never the token's own id"})
     | "A random id is never the token's own. It should be drawn from the whole vocabulary, with the token's own id.",
     random_never_mask=seen({"random_ids": "never that of the mask"})
     | "`mask_id` is never drawn as a random id. It is an id of the vocabulary like every other.",
     random_one_id=seen({"random_ids": "one id for all tokens of a call"})
-    | "All replaced tokens of a call get the same random id. Each token gets one of its own: does the draw have a "
-    "size?",
+    | "All replaced tokens of a call get the same random id. Each token should get one of its own: does the draw have "
+    "a size?",
     random_one_id_for_a_line=seen({"random_ids": "one id for all tokens of a row, or of a column"})
-    | "All replaced tokens of a row, or of a column, get the same random id. Each token gets one of its own.",
+    | "All replaced tokens of a row, or of a column, get the same random id. Each token should get one of its own.",
     random_not_uniform=seen({"random_ids": "not equally often"})
     | "Some random ids are drawn more often than others. All ids of the vocabulary should be equally probable.",
     fixed_number=seen({"chosen": "a fixed number of tokens"})
     | "In each text the same number of tokens is chosen. Each token should be chosen independently, with probability "
     "`rate`; their number is random.",
     at_least_one=edit(EACH, 'each_for_itself(columns) if rows or columns > 20 else "at least one token"')
-    | "In every text at least one token is chosen. In a short text there may be none: each token is chosen "
+    | "In every text at least one token is chosen. In a short text there may be none: each token should be chosen "
     "independently.",
     whole_texts=seen({"chosen": "all tokens of a text, or none"})
     | "All tokens of a text are chosen, or none: one random number decides for the whole row. Draw one for each token.",
     same_in_every_row=edit(EACH, 'each_for_itself(columns) if not rows else "the same places in every row"')
     | "In all rows of a batch the same places are chosen. Draw one number for each token, not for each column.",
     neighbours_together=edit(EACH, 'each_for_itself(columns) if not rows else "neighbours together"')
-    | "Neighbours are chosen together. Spans are another way of masking; here each token is chosen independently.",
+    | "Neighbours are chosen together. Spans are another way of masking; here each token should be chosen "
+    "independently.",
     other_generator=seen({"numbers": "from another generator than rng"})
     | "The same `rng` gives another result the second time: the numbers come from elsewhere, `np.random` or `random`. "
     "Then no experiment can be repeated.",

@@ -163,11 +163,12 @@ exercise.mistakes(
     | "Each size gets other texts of an order. Then a difference between sizes is also one between texts."
     | "Every size begins at the same place of an order.",
     deviation=edit(RANGE, "mean - accuracy.std(axis=1), mean + accuracy.std(axis=1)")
-    | "These are mean minus and plus the standard deviation. The range goes from the smallest to the largest number.",
+    | "These are mean minus and plus the standard deviation. The range should go from the smallest to the largest "
+    "number.",
     median=edit("mean = accuracy.mean(axis=1)", "mean = np.median(accuracy, axis=1)")
     | "`mean` holds the medians. It should hold the means.",
     percentiles=edit(RANGE, "np.percentile(accuracy, 2.5, axis=1), np.percentile(accuracy, 97.5, axis=1)")
-    | "These are percentiles of the accuracies. The range goes from the smallest to the largest number.",
+    | "These are percentiles of the accuracies. The range should go from the smallest to the largest number.",
     last_texts=edit(ROWS, "rows = order[-size:]")
     | seen({"fits": "the last texts of each order"})
     | "You take the last texts of each order. It should be the first ones: `order[:n]`.",
@@ -176,7 +177,7 @@ exercise.mistakes(
     | "The head is fitted on all training texts, whatever the size is."
     | "Where does the loop over the sizes use its size?",
     test_cut=edit(CORRECT, "np.mean(predicted[:size] == y_test[:size])")
-    | "Only the first n test texts are used. n is a number of training texts; the test texts are always all.",
+    | "Only the first n test texts are used. n is a number of training texts; all test texts should be used.",
     errors_counted=edit(CORRECT, "np.mean(predicted != y_test)")
     | "This is the share of wrong answers. The accuracy is the share of correct ones.",
     share_in_training=edit(BASE, "np.mean(y == commonest)")
@@ -195,7 +196,7 @@ exercise.mistakes(
     | edit(CORRECT, "np.mean(predicted == y)", see="06b#three-splits")
     | "You test on all training texts. The head was fitted on some of them.",
     interval=edit(RANGE, "mean - accuracy.std(axis=1, ddof=1), mean + accuracy.std(axis=1, ddof=1)")
-    | "These are mean minus and plus the standard deviation with ddof=1. The range goes from the smallest to the "
+    | "These are mean minus and plus the standard deviation with ddof=1. The range should go from the smallest to the "
     "largest number.",
     one_over_classes=edit(BASE, "1 / (y.max() + 1)")
     | "1 divided by the number of classes is right only when all are equally frequent.",

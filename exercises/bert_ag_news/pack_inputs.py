@@ -79,7 +79,7 @@ HALVES = "Each segment gets half of the room, even if the other does not need it
 IDS, MASK, TYPES = "ids + [pad_id] * padding", "[1] * len(ids) + [0] * padding", "segments + [0] * padding"
 
 exercise.mistakes(
-    cut_from_the_start=edit(".pop()", ".pop(0)") | "Segments lose their beginning. They are cut at the end.",
+    cut_from_the_start=edit(".pop()", ".pop(0)") | "Segments lose their beginning. Cut them at the end.",
     ties_cut_first=edit(LONGER, "second if len(second) > len(first) else first")
     | "When both segments are equally long, the first one is cut. The second one should be cut.",
     cut_in_proportion=edit(
@@ -117,28 +117,28 @@ exercise.mistakes(
     separator_missing_between=edit(FRONT, f"[cls_id, *first] if pair else {FRONT}")
     | "There is no [SEP] between the two segments.",
     separator_missing_at_end=edit((FRONT, f"{FRONT} if pair else [cls_id, *first]"), (END, "list(second)"))
-    | "The last [SEP] is missing: it ends the text, also when there is one segment only.",
+    | "The last [SEP] is missing: it should end the text, also when there is one segment only.",
     pair_without_last_separator=edit((ROOM, "max_length - 2"), (END, "list(second)"))
-    | "With two segments the last [SEP] is missing: one stands behind a, and one behind b.",
+    | "With two segments the last [SEP] is missing: one should stand behind a, and one behind b.",
     separators_missing=edit(FRONT, "[cls_id, *first]") | edit(END, "list(second)") | "There is no [SEP] at all.",
     class_token_missing=edit(FRONT, "[*first, sep_id]") | "The row does not begin with [CLS].",
     class_token_twice=edit(FRONT, "[cls_id, *first, sep_id, *[cls_id] * pair]")
-    | "There is a second [CLS] before b. One stands at the beginning of the row, for both segments.",
+    | "There is a second [CLS] before b. One should stand at the beginning of the row, for both segments.",
     class_token_of_b=edit((ROOM, "max_length - 2 - 2 * pair"), (END, "[cls_id, *second, sep_id]"))
-    | "The second segment begins with a [CLS] of its own. One stands at the beginning of the row, for both.",
+    | "The second segment begins with a [CLS] of its own. One should stand at the beginning of the row, for both.",
     separator_in_second=edit(SEGMENTS, "[0] * (len(front) - pair) + [1] * (len(end) + pair)")
     | "The [SEP] behind a belongs to segment 1 here. It ends segment 0, and belongs to it.",
     last_separator_in_first=edit(SEGMENTS, "[0] * len(front) + [1] * (len(end) - pair) + [0] * pair")
     | "The last [SEP] has segment id 0. It ends segment 1, and belongs to it.",
-    segments_all_zero=edit(SEGMENTS, "[0] * len(front + end)") | "All segment ids are 0; those of b are 1.",
+    segments_all_zero=edit(SEGMENTS, "[0] * len(front + end)") | "All segment ids are 0; those of b should be 1.",
     segments_from_one=edit(SEGMENTS, "[1] * len(front) + [2] * len(end)")
-    | "Segments are numbered 1 and 2; they are 0 and 1.",
-    padding_in_second=edit(TYPES, "segments + [1] * padding") | "Padding has segment id 1. It is 0.",
+    | "Segments are numbered 1 and 2; they should be 0 and 1.",
+    padding_in_second=edit(TYPES, "segments + [1] * padding") | "Padding has segment id 1. It should be 0.",
     padding_like_the_last=edit(TYPES, "segments + [segments[-1]] * padding")
-    | "Padding has the segment id of the last token. It is 0.",
+    | "Padding has the segment id of the last token. It should be 0.",
     mask_all_ones=edit(MASK, "[1] * max_length") | "The mask is 1 for padding, too.",
     mask_inverted=edit(MASK, "[0] * len(ids) + [1] * padding")
-    | "The mask is the wrong way round: 1 is for real tokens.",
+    | "The mask is the wrong way round: 1 should be for real tokens.",
     specials_masked_out=edit(MASK, "[int(number not in (cls_id, sep_id)) for number in ids] + [0] * padding")
     | "The mask is 0 for [CLS] and [SEP]. They are real tokens; only padding is 0.",
     pad_id_ignored=edit(IDS, "ids + [0] * padding") | "Padding is 0 whatever `pad_id` says.",
@@ -151,7 +151,7 @@ exercise.mistakes(
     | "An empty list is treated like None: `if b` is False for both. An empty list is a segment, with a [SEP] of its "
     "own; `b is None` tells the two apart.",
     floats=seen({"kinds": "float64"})
-    | 'Ids, mask and segments are whole numbers; `np.zeros` makes floats unless you give `dtype="int32"`.',
+    | 'Ids, mask and segments should be whole numbers; `np.zeros` makes floats unless you give `dtype="int32"`.',
     mask_is_boolean=seen({"kinds": "bool"}) | "The mask is True and False; the encoder wants 1 and 0.",
     arguments_changed=edit('"as they were"', '"as they were" if len(a) + len(b or ()) <= room else "changed in place"')
     | "The rows are right, but a or b has lost its end: `pop` and `del` change the list that you were given. Work on "

@@ -103,7 +103,7 @@ exercise.mistakes(
     | "Which of two numbers is taken beyond the end: the line, or 0?",
     fraction_dropped=edit(SHARE, "math.floor(step) / warmup_steps")
     | edit("total_steps - step", "total_steps - math.floor(step)")
-    | "The fractional part of the step is dropped. At step 6.5 the rate is between those of steps 6 and 7.",
+    | "The fractional part of the step is dropped. At step 6.5 the rate should be between those of steps 6 and 7.",
     ends_one_step_early=edit(LEFT, "(total_steps - 1 - step) / (total_steps - 1 - warmup_steps)")
     | "The rate is 0 one step too early, at total_steps - 1. It should be 0 from total_steps on.",
     one_step_early=edit(CLIMBS, "step + 1 < warmup_steps")

@@ -168,7 +168,8 @@ exercise.mistakes(
     )
     | 'Inside a word a piece without "##" is taken as well. Such a piece may only begin a word.',
     rest_unknown=edit(NOTHING_FITS, 'if end is None:\n    return {"pieces": [*pieces, *missing]}')
-    | "Pieces are kept in front of the unknown rest. If any part of a word has no piece, the whole word is unknown.",
+    | "Pieces are kept in front of the unknown rest. If any part of a word has no piece, the whole word should become "
+    "unknown.",
     character_unknown=edit(NOTHING_FITS, "if end is None:\n    pieces += missing\n    start += 1\n    continue")
     | "A character without a piece becomes unknown, and you go on. The whole word should become unknown, once.",
     rest_dropped=edit(NOTHING_FITS, 'if end is None:\n    return {"pieces": pieces}')
@@ -179,7 +180,7 @@ exercise.mistakes(
     | "A word that no pieces can cover gives an empty list. It should become unknown.",
     unknown_fixed=edit("[unknown]", '["[UNK]"]') | 'The result is "[UNK]" whatever the argument `unknown` says.',
     limit_one_too_early=edit(TOO_LONG, "len(word) >= max_chars")
-    | "A word of exactly max_chars characters is unknown. Only longer ones are.",
+    | "A word of exactly max_chars characters is unknown. Only longer ones should be.",
     limit_ignored=edit(TOO_LONG, "False")
     | "Words of more than max_chars characters are cut into pieces, too. They should become unknown.",
     limit_fixed=edit(TOO_LONG, "len(word) > 100") | "The limit is 100 characters whatever `max_chars` says.",

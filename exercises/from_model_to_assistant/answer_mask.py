@@ -67,7 +67,7 @@ MASK = "behind_prompt & (ends_before < 1)"
 exercise.mistakes(
     end_left_out=edit("ends_before < 1", "(ends_before < 1) & ~ends", see="10b#fine-tuning")
     | "The END of the answer is left out. It has the id of the padding, but it belongs to the answer: the first END "
-    "behind the prompt counts." | "How many ENDs of a row are part of the answer?",
+    "behind the prompt should count." | "How many ENDs of a row are part of the answer?",
     padding_counted=edit(MASK, "behind_prompt")
     | "Padding counts. The answer is over with the first END behind the prompt."
     | "How many ENDs stand before a padding token, and how many before the answer's own END?",
@@ -85,11 +85,11 @@ exercise.mistakes(
     inverted=edit(MASK, "~(behind_prompt & (ends_before < 1))")
     | "The mask is the wrong way round: 1 stands where nothing of the answer is predicted.",
     end_of_a_turn=edit(ENDS, "targets == end_id")
-    | "An END inside the prompt is taken for the answer's. Only ENDs behind the prompt count."
+    | "An END inside the prompt is taken for the answer's. Only ENDs behind the prompt should count."
     | "Which columns does your code look at when it looks for END?",
     no_end_found=edit(MASK, f"{MASK} & (ends.any(axis=1, keepdims=True) | (places == prompt_lengths[:, None]))")
     | "Where an answer has no END, its first token alone counts: `argmax` of a row without True is 0. Such an answer "
-    "reaches to the end of its row.",
+    "should reach to the end of its row.",
     one_prompt_length=edit("prompt_lengths[:, None]", "prompt_lengths[0]")
     | "All rows are cut at the first row's prompt. Each prompt has its own length.",
     one_padding_counted=edit("ends_before < 1", "ends_before < 2")

@@ -115,8 +115,8 @@ COUNTED = "(worth - beta * price) * mask"
 
 exercise.mistakes(
     larger_taken=edit(WORTH, "np.maximum(ratio * a, held * a)", see="10b#reward")
-    | "The larger of the two products is taken. The smaller one counts: it never promises more than what was drawn "
-    "can support." | "A good answer has a ratio of 3 already. Which product stops pushing it?",
+    | "The larger of the two products is taken. The smaller one should count: it never promises more than what was "
+    "drawn can support." | "A good answer has a ratio of 3 already. Which product stops pushing it?",
     only_clipped=edit(WORTH, "held * a")
     | "Only the clipped ratio counts. A bad answer that has become likelier (ratio 3) gets no gradient then, and stays."
     | "Compute both products for A = −1 and a ratio of 3. Which one is smaller, and which has a gradient?",
@@ -124,55 +124,56 @@ exercise.mistakes(
     | "Nothing is clipped: one batch may push a token as far as it likes."
     | "What should the loss be for a good answer whose ratio is 3, with clip = 0.2?",
     clipped_above_only=edit(HELD, "np.minimum(ratio, 1 + clip)")
-    | "The ratio is clipped above alone. It is held between 1 − clip and 1 + clip.",
+    | "The ratio is clipped above alone. It should be held between 1 − clip and 1 + clip.",
     lower_edge=edit(HELD, "np.clip(ratio, clip, 1 + clip)")
-    | "The ratio is held between clip and 1 + clip. The lower edge is 1 − clip.",
+    | "The ratio is held between clip and 1 + clip. The lower edge should be 1 − clip.",
     around_zero=edit(HELD, "np.clip(ratio, -clip, clip)")
     | "The ratio is held near 0. It is 1 where nothing has changed: hold it between 1 − clip and 1 + clip.",
     advantage_once=edit(WORTH, "np.minimum(ratio, held * a)")
     | "One of the two products lacks the advantage."
     | "Which two numbers are compared, and does each have A in it?",
     product_clipped=edit(WORTH, "np.clip(ratio * a, 1 - clip, 1 + clip)")
-    | "The product with the advantage is clipped. It is the ratio that is held between 1 − clip and 1 + clip.",
+    | "The product with the advantage is clipped. It is the ratio that should be held between 1 − clip and 1 + clip.",
     one_side_by_sign=edit(WORTH, "np.minimum(ratio, held) * a")
     | "The smaller ratio is taken, and then multiplied. Take the smaller *product*: for a negative advantage that "
     "is the one with the larger ratio."
     | "Is the smaller of two numbers still the smaller one after a multiplication by −1?",
     ratio_inverted=edit("log_ratio = new - old", "log_ratio = old - new")
-    | "The ratio is old/new. It is the new probability divided by the old one.",
+    | "The ratio is old/new. It should be the new probability divided by the old one.",
     log_ratio_taken=edit("ratio = np.exp(log_ratio)", "ratio = log_ratio")
     | "This is the logarithm of the ratio. Its exponential is the ratio of the probabilities."
     | "How large is the ratio where new is old?",
     logarithms_divided=edit("ratio = np.exp(log_ratio)", "ratio = new / old")
     | "Two logarithms are divided. The ratio of the probabilities is the exponential of the logarithms' difference.",
     no_ratio=edit("log_ratio = new - old", "log_ratio = new")
-    | "These are probabilities of the new model, divided by nothing. The ratio is to the model that drew.",
+    | "These are probabilities of the new model, divided by nothing. The ratio should be to the model that drew.",
     log_p_for_ratio=edit("ratio = np.exp(log_ratio)", "ratio = new", see="10b#reward")
     | "The log probability itself is multiplied by the advantage, as in the lecture's `policy_loss`. With several "
-    "steps on the same draws it is the ratio.",
+    "steps on the same draws it should be the ratio.",
     ratio_to_reference=edit("log_ratio = new - old", "log_ratio = new - reference")
-    | "The ratio is to the reference. It is to `old`, the model that drew these answers.",
+    | "The ratio is to the reference. It should be to `old`, the model that drew these answers.",
     price_earned=edit("worth - beta * price", "worth + beta * price", see="10b#price")
-    | "The price is added to the worth, so that leaving the reference pays. It is taken off."
+    | "The price is added to the worth, so that leaving the reference pays. It should be taken off."
     | "Which sign does `beta * price` have in the loss, which is to become small?",
     gap_reversed=edit("gap = reference - new", "gap = new - reference", see="10b#reward")
     | "The gap is reversed. The mean of q/p − ln(q/p) − 1 over draws of p is KL(p, q); p is the new model, q the "
     "reference." | "Which of the two log probabilities has the plus sign in ln(q/p)?",
     plain_difference=edit(PRICE, "-gap")
-    | "The price is ln(p/q) alone. Its mean is right, but for a single token it may be negative. Here it is "
+    | "The price is ln(p/q) alone. Its mean is right, but for a single token it may be negative. Here it should be "
     "q/p − ln(q/p) − 1." | "What does the whole term give for a gap of 0, of 1 and of −1? Can it be negative?",
     half_square=edit(PRICE, "gap**2 / 2")
-    | "The price is half a square of the gap. That is nearly the same for small gaps; here it is q/p − ln(q/p) − 1.",
+    | "The price is half a square of the gap. That is nearly the same for small gaps; here it should be q/p − ln(q/p) "
+    "− 1.",
     minus_one_missing=edit(PRICE, "np.exp(gap) - gap")
     | "The −1 of the price is missing: it should be 0 where both models agree.",
     log_missing=edit(PRICE, "np.exp(gap) - 1") | "The logarithm is missing in the price q/p − ln(q/p) − 1.",
     price_to_old=edit("gap = reference - new", "gap = old - new")
-    | "The price is for leaving `old`. It is for leaving the reference.",
+    | "The price is for leaving `old`. It should be for leaving the reference.",
     beta_ignored=edit("worth - beta * price", "worth") | "`beta` changes nothing: the price is missing.",
     price_without_beta=edit("worth - beta * price", "worth - price")
     | "The price is charged in full, whatever `beta` says.",
     price_times_advantage=edit("worth - beta * price", "worth - beta * price * a")
-    | "The price is multiplied by the advantage. It is charged at every token, of good answers and of bad ones.",
+    | "The price is multiplied by the advantage. It should be charged at every token, of good answers and of bad ones.",
     price_of_all_tokens=edit(COUNTED, "worth * mask - beta * price")
     | "The price is charged at the prompt and at the padding, too. The mask belongs to both parts.",
     mean_of_all=edit(MEAN, "-counted.mean()")
@@ -182,7 +183,8 @@ exercise.mistakes(
     | edit(MEAN, "-counted.mean()")
     | "Prompt and padding count as well: the mask changes nothing.",
     mean_of_rows=edit(MEAN, "-(counted.sum(axis=1) / mask.sum(axis=1)).mean()", see="10b#reward")
-    | "Each answer is averaged by itself, as in the paper. Here all tokens of the batch count alike: one division.",
+    | "Each answer is averaged by itself, as in the paper. Here all tokens of the batch should count alike: one "
+    "division.",
     not_averaged=edit(MEAN, "-counted.sum()") | "The tokens are only summed; divide by what the mask marks.",
     divided_by_rows=edit(MEAN, "-counted.sum() / len(mask)")
     | "The sum is divided by the number of answers. Divide by the number of tokens that the mask marks.",
@@ -201,7 +203,8 @@ exercise.advice(
     price="The price is q/p − ln(q/p) − 1 for each token, where ln(q/p) is reference − new. It is never negative.",
     training=Advice(
         graph="A graph has no numbers yet: no `np.`, no `float(…)`, and no `if` on a tensor.",
-        value="The gradient flows through the ratio and through the price. `old` and `reference` are given numbers.",
+        value="The gradient should flow through the ratio and through the price. `old` and `reference` are given "
+        "numbers.",
     ),
 )
 exercise.hints(

@@ -65,11 +65,11 @@ exercise.mistakes(
     beta_ignored=edit(PULL, "pull = rewards + 0 * beta")
     | "`beta` changes nothing. A high price keeps the law near the reference.",
     beta_divides_all=edit(WEIGHTED, "np.where(reference > 0, reference ** (1 / beta), 0) * powers")
-    | "The logarithm of the reference is divided by β as well. Only the reward is."
+    | "The logarithm of the reference is divided by β as well. Only the reward should be."
     | "In the expression that is made "
     "large, which terms have β in front, r or ln p − ln q?",
     beta_on_reference=edit((PULL, "pull = rewards"), (WEIGHTED, "np.where(reference > 0, reference**beta, 0) * powers"))
-    | "β stands as a power at the reference. It divides the reward."
+    | "β stands as a power at the reference. It should divide the reward."
     | "Write ln p(a) = … and look where β stands.",
     linear=edit("np.exp(pull - known.max(axis=-1, keepdims=True))", "np.maximum(pull, 0)")
     | "The reference is multiplied by the reward itself. The logarithms add up, so it is e^(r/β)."
@@ -85,7 +85,7 @@ exercise.mistakes(
     )
     | "Logarithms are divided by their sum. Take the exponential first: ln q + r/β is ln p, up to a constant.",
     added=edit(WEIGHTED, "np.exp(reference + pull)")
-    | "The probability of the reference is added to the reward. It is its logarithm that is added to r/β.",
+    | "The probability of the reference is added to the reward. It is its logarithm that should be added to r/β.",
     greedy=edit(NORMAL, "np.eye(rewards.shape[-1])[known.argmax(axis=-1)] + 0 * weighted")
     | "Everything goes to the answer with the most points. That is the best law without a price; with one, it lies "
     "between this and the reference.",

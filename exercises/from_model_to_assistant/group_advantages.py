@@ -53,7 +53,7 @@ exercise.mistakes(
     | "Mean and standard deviation are those of the whole batch, so answers to an easy prompt all look good. Each "
     "group, a row, has its own.",
     other_axis=edit((BASE, "rewards.mean(axis=0)"), (SPREAD, "rewards.std(axis=0)"))
-    | "Mean and standard deviation run over the prompts. They run over the answers to one prompt, axis 1.",
+    | "Mean and standard deviation run over the prompts. They should run over the answers to one prompt, axis 1.",
     mean_of_batch=edit(BASE, "rewards.mean()", see="10b#reward")
     | "The mean is that of the whole batch. Each group, a row, has its own.",
     spread_of_batch=edit(SPREAD, "rewards.std()")
@@ -62,15 +62,15 @@ exercise.mistakes(
     | "Where all answers of a group earn the same, this is 0/0. Add 10⁻⁴ to the standard deviation."
     | "How large is the standard deviation of eight equal rewards?",
     only_where_zero=edit("spread + 1e-4", "np.where(spread > 0, spread, 1)")
-    | "The small number 10⁻⁴ is missing in groups with a difference. It is added to each standard deviation.",
+    | "The small number 10⁻⁴ is missing in groups with a difference. It should be added to each standard deviation.",
     epsilon_under_root=edit(ADVANTAGES, "above / np.sqrt(spread**2 + 1e-4)")
-    | "10⁻⁴ is added under the root. It is added to the standard deviation.",
+    | "10⁻⁴ is added under the root. It should be added to the standard deviation.",
     other_epsilon=edit("1e-4", "1e-8")
     | "Another small number is added than 10⁻⁴: groups that hardly differ get too large advantages.",
     another_epsilon=edit("1e-4", "1e-6")
     | "Another small number is added than 10⁻⁴: groups that hardly differ get too large advantages.",
     ddof=edit(SPREAD, "rewards.std(axis=1, keepdims=True, ddof=1)")
-    | "The standard deviation divides by G − 1. Here it divides by G, as `np.std` does by itself.",
+    | "The standard deviation divides by G − 1. Here it should divide by G, as `np.std` does by itself.",
     variance=edit(SPREAD, "rewards.var(axis=1, keepdims=True)")
     | "This divides by the variance. Its root is the standard deviation.",
     not_divided=edit(ADVANTAGES, "above") | "The mean is taken off, but nothing is divided.",
@@ -81,7 +81,7 @@ exercise.mistakes(
     mean_of_the_others=edit(
         "above = rewards - base", "above = (rewards - base) * rewards.shape[1] / (rewards.shape[1] - 1)"
     )
-    | "The mean of the other answers is taken off. Here the mean of the group contains the answer itself.",
+    | "The mean of the other answers is taken off. Here the mean of the group should contain the answer itself.",
     median=edit(BASE, "np.median(rewards, axis=1, keepdims=True)") | "The median is taken off, not the mean.",
     from_0_to_1=edit((BASE, "rewards.min(axis=1, keepdims=True)"), (SPREAD, "np.ptp(rewards, axis=1, keepdims=True)"))
     | "The rewards are stretched to 0 and 1. Take the mean off, and divide by the standard deviation.",
@@ -94,7 +94,7 @@ exercise.advice(
     ),
     equal=Advice(
         nan="Where all rewards of a row are equal, its standard deviation is 0. What is added to it?",
-        value="10⁻⁴ is added to the standard deviation of each row.",
+        value="10⁻⁴ should be added to the standard deviation of each row.",
     ),
 )
 exercise.hints(

@@ -235,7 +235,7 @@ exercise.mistakes(
     any_loss_is_skill=edit(ITS_OWN, "after > elsewhere")
     | "Any loss behind another prompt counts as skill. Two shares of one and the same law differ, too.",
     before_behind_others=edit(ELSEWHERE, "earned(following, bodies_before).mean()")
-    | "`elsewhere` is of the model before. It is of the model after the training.",
+    | "`elsewhere` is of the model before. It should be of the model after the training.",
     same_prompt=edit(ELSEWHERE, "earned(prompts, bodies_after).mean()")
     | "`elsewhere` is `after` again: each body stands behind its own prompt.",
     previous_prompt=edit("[*prompts[1:], prompts[0]]", "[prompts[-1], *prompts[:-1]]")

@@ -82,9 +82,10 @@ exercise.mistakes(
     | "Two logarithms are divided. A gain is their difference: ln p − ln q.",
     beta_outside=edit("np.asarray(losses.mean())", "np.asarray(beta * losses.mean())")
     | edit("margins = beta * apart", "margins = apart")
-    | "β stands outside of the sigmoid. It multiplies the difference of the gains, inside.",
+    | "β stands outside of the sigmoid. It should multiply the difference of the gains, inside.",
     beta_ignored=edit("margins = beta * apart", "margins = apart") | "`beta` changes nothing.",
-    beta_divides=edit("beta * apart", "apart / beta") | "The difference is divided by β. It is multiplied by it.",
+    beta_divides=edit("beta * apart", "apart / beta") | "The difference is divided by β. It should be multiplied by "
+    "it.",
     mean_of_tokens=edit(GAINS, "(gained * mask).sum(axis=-1) / mask.sum(axis=-1)")
     | "Each answer's gain is a mean over its tokens. The log probability of an answer is a sum: a long answer may gain "
     "more." | "What is the logarithm of a product of probabilities?",
@@ -92,7 +93,7 @@ exercise.mistakes(
     | "Each answer's gain is a mean over all columns. The log probability of an answer is the sum over its tokens.",
     mask_ignored=edit(GAINS, "gained.sum(axis=-1)") | "Prompt and padding count as well: the mask changes nothing.",
     over_pairs=edit(GAINS, "(gained * mask).sum(axis=1)")
-    | "The sum runs over the pairs. It runs over the tokens of an answer, the last axis.",
+    | "The sum runs over the pairs. It should run over the tokens of an answer, the last axis.",
     small_number_added=edit(LOSSES, "-np.log(1 / (1 + np.exp(-margins)) + 1e-7)")
     | "A small number is added before the logarithm, so no pair costs more than −ln of it. Far apart it should."
     | "Which one function computes ln σ without computing σ?",
@@ -104,14 +105,14 @@ exercise.mistakes(
     | "The minus sign is missing: ln σ is negative, and a loss is made small.",
     not_averaged=edit("losses.mean()", "losses.sum()") | "The pairs are summed. Take their mean.",
     before_the_sigmoid=edit("margins = beta * apart", "margins = np.mean(beta * apart)")
-    | "The mean over the pairs is taken before the sigmoid. Each pair has a loss of its own.",
+    | "The mean over the pairs is taken before the sigmoid. Each pair should have a loss of its own.",
     no_sigmoid=edit(LOSSES, "-margins")
     | "The sigmoid is missing: a pair that is right already would be pushed without end.",
     hinge=edit(LOSSES, "np.maximum(0, 1 - margins)") | "This is a hinge loss. DPO takes −ln σ.",
     log_of_sigmoid=edit(LOSSES, "-np.log(np.where(margins < -88.7, 0, 1 / (1 + np.exp(-margins))))")
     | "The logarithm is taken of a sigmoid. Far apart that is the logarithm of 0."
     | "Which one function computes ln σ without computing σ?",
-    added=edit(APART, "gains[0] + gains[1]") | "The gains of both answers are added. Their difference counts.",
+    added=edit(APART, "gains[0] + gains[1]") | "The gains of both answers are added. Their difference should count.",
     base_two=edit(LOSSES, "np.logaddexp(0, -margins) / np.log(2)")
     | "The logarithm is to the base 2. Take the natural one.",
 )

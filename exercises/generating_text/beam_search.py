@@ -306,9 +306,10 @@ exercise.mistakes(
     )
     | "The search stops when the best hypothesis is finished. With a length penalty a longer one can still pass it.",
     unfinished_ignored=edit(BEST, f"max({FINISHED_ONES} or beam, key=rank)")
-    | "Only finished hypotheses can win. Hypotheses cut off at max_length compete with them by score.",
+    | "Where the beam holds a finished hypothesis, no other can win. Those cut off at max_length should compete by "
+    "score.",
     finished_ignored=edit(BEST, f"max({FINISHED_ONES.replace('if is_', 'if not is_')} or beam, key=rank)")
-    | "Only hypotheses that reached max_length can win. Finished ones compete with them by score.",
+    | "Where the beam holds an unfinished hypothesis, no finished one can win. Both should compete by score.",
     log_probabilities_multiplied=edit(SUM, "total * float(log_p) if len(tokens) > 1 else float(log_p)")
     | "The log-probabilities are multiplied. Probabilities are multiplied; their logarithms are added.",
     last_step_only=edit(SUM, "float(log_p)") | "Only the last token's log-probability counts; add up all of them.",
@@ -322,7 +323,7 @@ exercise.mistakes(
     "so those that ended early stay too long. The scores should decide in each round, not only at the end."
     | "Which number does your sort use, and which does the last line return?",
     stops_with_the_first=edit("all", "any")
-    | "The search stops as soon as one hypothesis of the beam is finished. It goes on until all of them are, because "
+    | "The search stops as soon as one hypothesis of the beam is finished. It should go on until all of them are: "
     "another one may still become better."
     | "Which hypotheses of the beam are looked at when your loop decides to end?",
     finished_kept_apart=instead(finished_apart)
@@ -341,7 +342,7 @@ exercise.mistakes(
     bare=edit(TOKENS, "str(best[0][1:-1] if is_finished(best[0], end_id) else best[0][1:])")
     | "Start id and end id are missing in the result.",
     finished_dropped=edit("[hypothesis] if is_finished", "[] if is_finished")
-    | "Finished hypotheses fall out of the beam in the next round. They stay as they are, and compete."
+    | "Finished hypotheses fall out of the beam in the next round. They should stay as they are, and compete."
     | "Which list holds a finished hypothesis after the next round?",
     width_capped=edit("candidates[:beam_width]", "candidates[: min(beam_width, table.shape[-1])]")
     | "The beam never holds more than V hypotheses. `beam_width` may be larger than the number of tokens."

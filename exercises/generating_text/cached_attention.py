@@ -94,7 +94,7 @@ exercise.mistakes(
     | "The scores are not divided by √K."
     | "Which number grows with K, and by what do you divide to undo it?",
     divided_by_width=edit(ROOT, "query.shape[-1]", see="02#why-sqrt-dk")
-    | "The scores are divided by K; the divisor is √K."
+    | "The scores are divided by K; the divisor should be √K."
     | "The variance of a score is K. Which number divides its standard deviation?",
     cache_ignored=edit(KEYS_USED, "new_key.swapaxes(-1, -2)")
     | edit("softmax(scores) @ values", "softmax(scores) @ new_value")
@@ -121,7 +121,7 @@ exercise.mistakes(
     | "A second continuation of the same cache sees the first one's token. Return a new pair, and change neither the "
     "cache that you get nor a variable outside.",
     divided_by_tokens=edit(ROOT, "math.sqrt(keys.shape[2])", see="02#why-sqrt-dk")
-    | "The scores are divided by the root of the number of tokens. The divisor is √K, the width of a head."
+    | "The scores are divided by the root of the number of tokens. The divisor should be √K, the width of a head."
     | "Which axis of (B, H, t, K) do the products of a score run over?",
     softmax_missing=edit("softmax(scores) @ values", "scores @ values", see="02#formula")
     | "The scores themselves are the weights. A softmax over the keys should make them sum to 1.",

@@ -122,10 +122,10 @@ exercise.mistakes(
     | "Σ|p − q| measures what differs, twice. The share of what is accepted is asked for."
     | "What should the share be where p = q?",
     small_number_added=edit(RESIDUAL, "lacking / (left + 1e-9)")
-    | "Where p = q your residual is 0 (a small number in the divisor does that, too). There r is p, by agreement."
-    | "`np.where(left > 0, …, p)` decides row by row.",
+    | "Where p = q your residual is 0 (a small number in the divisor does that, too). There r should be p, by "
+    "agreement." | "`np.where(left > 0, …, p)` decides row by row.",
     zero_by_zero=edit(RESIDUAL, "lacking / left")
-    | "Where p = q the residual is 0/0. There nothing is rejected, and r is p, by agreement."
+    | "In a row where p = q, beside other rows, the residual is 0/0. There nothing is rejected, and r should be p."
     | "`np.where(left > 0, …, p)` decides row by row, and computes both sides: its divisor has to be 1 there.",
     differences_not_cut=edit(LACKING, "lacking = target - draft")
     | edit("left = lacking.sum(axis=-1, keepdims=True)", "left = 1 - both.sum(axis=-1, keepdims=True)")
@@ -138,17 +138,16 @@ exercise.mistakes(
     | "A drafted token is accepted with min(1, q/p) in your share. It should be min(1, p/q)."
     | "The draft proposes x too often. Should it always be accepted?",
     nearly_equal_is_equal=edit(RESIDUAL, "np.where(left > 0.01, lacking / np.where(left > 0, left, 1), target)")
-    | "Where p and q differ by little, your residual is p. It is p only where they are equal."
+    | "Where p and q differ by little, your residual is p. It should be p only where they are equal."
     | "How far from 1 is the accepted share of two laws that differ by a thousandth?",
     exchanged=edit("return np.asarray(accepted), residual", "return residual, np.asarray(accepted)")
-    | "Share and residual are exchanged: the share comes first.",
+    | "Share and residual are exchanged: the share should come first.",
 )
 
 exercise.advice(
     values=Advice(
         value="Token x is drafted with the probability q(x), and then accepted with min(1, p(x)/q(x)). Multiply "
-        "the two "
-        "before you add up. What is lacking to p(x) after that has to come from the residual.",
+        "the two before you add up. What is lacking to p(x) after that has to come from the residual.",
         nan="Both laws sum to 1, so their differences sum to 0. Only the positive ones belong to the residual.",
     ),
     rows=Advice(value="Sums run over the V tokens, the last axis. Each row has a share and a residual of its own."),

@@ -162,7 +162,7 @@ exercise.mistakes(
     mean_in_place_of_sum=edit(LOG_P, f"{LOG_P} / max(len(places), 1)")
     | "This is log p per token. The log p of a sentence is a sum.",
     less_counted=edit(("base > searched", "base < searched"), ("base_rates > rate", "base_rates < rate"))
-    | "The drawn sentences that are less probable are counted. `ahead` counts the more probable ones."
+    | "The drawn sentences that are less probable are counted. `ahead` should count the more probable ones."
     | "For the most probable sentence of all, which share of the drawn ones is ahead?",
     only_one_divided=edit("base_rates = base / np.array([length(tokens) for tokens in others])", "base_rates = base")
     | "Per token, a searched sentence is compared with whole drawn ones. Divide both sides by their lengths."
@@ -202,7 +202,7 @@ exercise.mistakes(
     | "`step_fn` gets one token. It needs all tokens before the one whose log p is read."
     | "What does a decoder need to know to go on: the last word, or the sentence so far?",
     exchanged=edit(': ahead, "ahead_per_token": ahead_per_token', ': ahead_per_token, "ahead_per_token": ahead')
-    | "The two shares are exchanged: the one of log p comes first, the one per token last.",
+    | "The two shares are exchanged: the one of log p should come first, the one per token last.",
     total_ties_ahead=edit("base > searched", "base >= searched")
     | "`ahead` counts a drawn sentence that is as probable as the searched one. Ahead means more probable."
     | "The model draws the searched sentence itself. Is it ahead of itself?",
@@ -222,8 +222,7 @@ exercise.advice(
     ),
     shares=Advice(
         value="One log p for each drawn sentence. The share ahead is the mean of a comparison; for the second "
-        "share both "
-        "sides are divided by their number of tokens, the start id left out."
+        "share both sides are divided by their number of tokens, the start id left out."
     ),
     calls="Draw before you compare: one sentence for each seed, the same ones for every searched sentence.",
 )

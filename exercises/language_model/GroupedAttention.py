@@ -128,7 +128,7 @@ exercise.mistakes(
     )
     | edit("turned(heads_of(x @ w_k, num_kv_heads), positions)", "heads_of(turned(x @ w_k, positions), num_kv_heads)")
     | "The tokens are turned before they are split into heads, so every head has other angles. Each head of width K "
-    "is turned on its own." | "`rotated` takes (…, T, K): what is the last axis when you call it?",
+    "should be turned on its own." | "`rotated` takes (…, T, K): what is the last axis when you call it?",
     not_turned=edit("turned(heads_of(x @ w_q, num_heads), positions)", "heads_of(x @ w_q, num_heads)")
     | edit("turned(heads_of(x @ w_k, num_kv_heads), positions)", "heads_of(x @ w_k, num_kv_heads)", see="05#rotary")
     | "Nothing is turned: queries and keys have no positions.",
@@ -153,7 +153,7 @@ exercise.mistakes(
     )
     | "The keys are turned, and the queries are not. A score knows a distance only if both are turned.",
     itself_hidden=edit("(x.shape[1], k.shape[2], past, dtype=bool)", "(x.shape[1], k.shape[2], past - 1, dtype=bool)")
-    | "A token does not see itself. It sees all earlier tokens and itself."
+    | "A token does not see itself. It should see all earlier tokens and itself."
     | "Which keys may the first token of all see?",
     mask_turned_around=edit(
         "np.tri(x.shape[1], k.shape[2], past, dtype=bool)",
@@ -164,7 +164,7 @@ exercise.mistakes(
     | "Which keys may the last token of all see? It knows the whole text.",
     newest_first=edit("np.concatenate([cache[0], k], axis=2)", "np.concatenate([k, cache[0]], axis=2)")
     | edit("np.concatenate([cache[1], v], axis=2)", "np.concatenate([v, cache[1]], axis=2)")
-    | "The new keys and values are put before the cache. The newest ones come last.",
+    | "The new keys and values are put before the cache. The newest ones should come last.",
     unmasked_behind_a_cache=edit(BLOCKED, f"{BLOCKED} if cache is None else scores", see="02#causal")
     | "Behind a cache nothing is blocked: of several new tokens the first sees the last. One new token alone needs no "
     "mask, several do." | "Three tokens come behind a cache of two. Which of the five keys may the first of them see?",
@@ -184,19 +184,21 @@ exercise.mistakes(
     "turned a second time.",
     positions_from_one=edit("past + np.arange(x.shape[1])", "past + 1 + np.arange(x.shape[1])")
     | "The positions begin at 1. Scores know distances alone, so the output is the same, but the keys of the cache "
-    "are not. The first token has position 0.",
+    "are not. The first token should have position 0.",
     query_positions_restart=edit(", num_heads), positions)", ", num_heads), np.arange(x.shape[1]))", see="05#rotary")
     | "Behind a cache the positions of the queries begin at 0 again; those of the keys go on.",
     values_turned=edit(
         "v = heads_of(x @ w_v, num_kv_heads)", "v = turned(heads_of(x @ w_v, num_kv_heads), positions)", see="05#rotary"
     )
-    | "The values are turned as well. Only queries and keys are: positions belong into the scores.",
+    | "The values are turned as well. Only queries and keys should be: positions belong into the scores.",
     over_the_queries=edit(f"softmax({BLOCKED})", f"softmax({BLOCKED}, axis=-2)")
-    | "The softmax runs over the queries. The weights of one query sum to 1: it runs over the keys, the last axis.",
+    | "The softmax runs over the queries. The weights of one query should sum to 1: it should run over the keys, the "
+    "last axis.",
     values_in_turn=edit(MIXED, "(weights @ np.tile(v, (1, times, 1, 1)))", see="03#heads")
-    | "Query head h reads value head h % G. Neighbours share keys and values alike. Compare `repeat` with `tile`.",
+    | "Query head h reads value head h % G. Neighbours should share keys and values alike. Compare `repeat` with "
+    "`tile`.",
     first_head_for_all=edit("(heads, times, axis=1)", "(heads[:, :1], times * heads.shape[1], axis=1)", see="03#heads")
-    | "All query heads read the first key head. Only neighbours share one: H/G query heads read each."
+    | "All query heads read the first key head. Only neighbours should share one: H/G query heads read each."
     | "With six query heads and two key heads: which three should read key head 1?",
     mask_after_softmax=edit(f"softmax({BLOCKED})", "np.where(seen, softmax(scores), 0)", see="02#causal")
     | "The mask comes after the softmax, so the weights of a query do not sum to 1. Block the scores.",
@@ -204,7 +206,7 @@ exercise.mistakes(
     | "The scores are divided by K. Divide once by √K."
     | "Is there a second place that scales, such as the queries?",
     heads_not_put_back=edit(f"{MIXED}.transpose(0, 2, 1, 3)", MIXED, see="03#heads")
-    | "The heads are not put side by side: before the reshape to (B, T, D), (B, H, T, K) becomes (B, T, H, K).",
+    | "The heads are not put side by side: before the reshape to (B, T, D), (B, H, T, K) should become (B, T, H, K).",
 )
 
 exercise.advice(

@@ -128,10 +128,10 @@ exercise.mistakes(
     | edit("x = x + mixed", 'x = rms_normed(x + mixed, w["norm1"])')
     | edit('z = rms_normed(x, w["norm2"])', "z = x")
     | edit('x + hidden @ w["w_down"]', 'rms_normed(x + hidden @ w["w_down"], w["norm2"])', see="04#block")
-    | "The norm comes after the sum. In these blocks it comes before its part, and the tokens go past it unchanged."
+    | "The norm comes after the sum. In these blocks it should come before its part: the tokens go past it unchanged."
     | "Draw the path of a token from the entry of a block to its end, without the two parts. What stands on it?",
     gate_is_up=edit('silu(z @ w["w_gate"]) *', '(z @ w["w_gate"]) * silu', see="10#model")
-    | "The other half goes through silu: the gate is silu of `w_gate`, and `w_up` stays linear."
+    | "The other half goes through silu: the gate should be silu of `w_gate`, and `w_up` stays linear."
     | "Compare with the formula of the lecture: which matrix stands inside silu?",
     silu_missing=edit('silu(z @ w["w_gate"])', '(z @ w["w_gate"])', see="10#model")
     | "Nothing in the feed-forward network is non-linear but the product: silu is missing.",
@@ -142,20 +142,20 @@ exercise.mistakes(
     | "Every block gets the cache of the first block. Each has its own keys and values."
     | "`zip(self.blocks, caches)` gives each block its own.",
     two_tables=edit(COUNTED, COUNTED + " + vocab_size * d_model", see="10#model")
-    | "There are V · D parameters too many: the logits come from a second table. One table reads and predicts."
+    | "There are V · D parameters too many: the logits come from a second table. One table should read and predict."
     | "How does the page's model make its logits from the table?",
     first_residual_missing=edit("x = x + mixed", "x = mixed", see="04#without-residual")
-    | "The attention's result stands alone. Both parts of a block add to the tokens that came in."
+    | "The attention's result stands alone. Both parts of a block should add to the tokens that came in."
     | "What is added to the attention's result?",
     second_residual_missing=edit('x + hidden @ w["w_down"]', 'hidden @ w["w_down"]', see="04#without-residual")
-    | "The feed-forward network's result stands alone. Both parts of a block add to the tokens that came in."
+    | "The feed-forward network's result stands alone. Both parts of a block should add to the tokens that came in."
     | "What is added to the result of `w_down`?",
     probabilities=edit(
         'rms_normed(x, weights["norm.gamma"]) @ table.T', 'softmax(rms_normed(x, weights["norm.gamma"]) @ table.T)'
     )
-    | "These are probabilities. The model returns logits: the loss and the writing apply the softmax.",
+    | "These are probabilities. The model should return logits: the loss and the writing apply the softmax.",
     silu_of_product=edit('z @ w["w_gate"]) * (z @ w["w_up"])', '(z @ w["w_gate"]) * (z @ w["w_up"]))', see="10#model")
-    | "silu is taken of the product. Only the gate goes through it, and the product comes after.",
+    | "silu is taken of the product. Only the gate should go through it, and the product comes after.",
     relu=edit('silu(z @ w["w_gate"])', 'np.maximum(z @ w["w_gate"], 0)', see="10#model")
     | "The gate goes through ReLU. It should go through silu.",
     last_norm_missing=edit('rms_normed(x, weights["norm.gamma"]) @ table.T', "x @ table.T", see="10#model")
@@ -174,12 +174,12 @@ exercise.mistakes(
     | "Every block reads the embedded ids. Each should read the output of the one before it."
     | "Which variable does the loop hand to a block, and which does it assign?",
     width_for_root=edit("math.sqrt(table.shape[1])", "table.shape[1]", see="10#model")
-    | "The embeddings are multiplied by D. The factor is √D.",
+    | "The embeddings are multiplied by D. The factor should be √D.",
     divided_by_root=edit("[ids] * math.sqrt(table.shape[1])", "[ids] / math.sqrt(table.shape[1])", see="10#model")
     | "The embeddings are divided by √D. Multiply by it.",
     norm_after_each_block=edit("kept.append(cache)", 'kept.append(cache)\nx = rms_normed(x, weights["norm.gamma"])')
     | edit('rms_normed(x, weights["norm.gamma"]) @ table.T', "x @ table.T")
-    | "The last norm stands in the loop, so it comes after each block. It comes once, behind the last one.",
+    | "The last norm stands in the loop, so it comes after each block. It should come once, behind the last one.",
     caches_not_read=edit("caches[number]", "None")
     | "The caches that come in change nothing: a new token sees only itself. Does each block get its pair?"
     | "Follow one pair: from `caches` to the block, and from the block to its attention.",

@@ -49,7 +49,7 @@ def values(rng):
 
 exercise.mistakes(
     b_random=seen({"b": "random", "start": "another result"}, see="07#three-ways")
-    | "b is random, so the layer does not start as the frozen one. It starts at zeros.",
+    | "b is random, so the layer does not start as the frozen one. It should start at zeros.",
     both_zero=seen({"a": "zeros"}, see="07#three-ways")
     | "a and b are both zeros. Then neither has a gradient: a has to be random.",
     not_frozen=edit(

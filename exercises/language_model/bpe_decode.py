@@ -57,10 +57,10 @@ exercise.mistakes(
     | "Each token is decoded on its own. A letter of two bytes may lie in two tokens: join the bytes first, and "
     "decode once." | "“é” is the bytes 195 and 169. What is each of them alone?",
     broken_bytes_dropped=edit('errors="replace"', 'errors="ignore"')
-    | "Bytes that are no UTF-8 are dropped. They become U+FFFD, so that one sees them."
+    | "Bytes that are no UTF-8 are dropped. They should become U+FFFD, so that one sees them."
     | "What can `errors=` be in `bytes.decode`?",
     pieces_turned=edit("pieces[one] + pieces[two]", "pieces[two] + pieces[one]")
-    | "The two pieces of a merge are joined in the wrong order. The first id's piece comes first.",
+    | "The two pieces of a merge are joined in the wrong order. The first id's piece should come first.",
     stops_at_the_end=edit("in ids", "in (ids[: ids.index(len(pieces) - 1)] if len(pieces) - 1 in ids else ids)")
     | "The text stops at the first end. The end stands for nothing, and what comes after it is text as well."
     | "A list of ids may hold two documents. What is the text of [97, end, 98]?",

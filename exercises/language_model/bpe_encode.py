@@ -105,10 +105,10 @@ def edges(rng):
 
 exercise.mistakes(
     longest_piece=instead(longest_pieces, see="10#byte-pairs")
-    | "From the left the longest token is taken. Byte pairs are merged in the order in which they were learned."
+    | "From the left the longest token is taken. Byte pairs should be merged in the order in which they were learned."
     | "With the merges (b, c), (a, b): what becomes of “abc”?",
     first_from_the_left=instead(from_the_left)
-    | "The first pair from the left is merged, whatever its rank. The pair that was learned first comes first."
+    | "The first pair from the left is merged, whatever its rank. The pair that was learned first should come first."
     | "A dictionary pair -> rank, and `min` over the pairs of the chunk.",
     characters=edit("list(chunk.encode())", "[ord(letter) for letter in chunk]", see="10#byte-pairs")
     | "The chunk is read as characters. Begin with its bytes: `chunk.encode()`.",
@@ -116,10 +116,10 @@ exercise.mistakes(
     | "The merges are applied from the last to the first. A token of tokens needs its parts first."
     | "Which merge has to come before (256, 99)?",
     first_occurrence=instead(replaced_once)
-    | "Each merge replaces its pair only once. It replaces every occurrence in the chunk.",
+    | "Each merge replaces its pair only once. It should replace every occurrence in the chunk.",
     ids_from_0=edit("256 + rank", "rank")
-    | "The new ids begin at 0, and those are bytes already. Merge number 0 makes the id 256.",
-    ids_from_257=edit("256 + rank", "257 + rank") | "The new ids begin at 257. Merge number 0 makes the id 256.",
+    | "The new ids begin at 0, and those are bytes already. Merge number 0 should make the id 256.",
+    ids_from_257=edit("256 + rank", "257 + rank") | "The new ids begin at 257. Merge number 0 should make the id 256.",
     end_added=edit('"ids": str(ids)', '"ids": str([*ids, 256 + len(merges)])')
     | "An end stands behind the ids. A chunk is only a piece of a document.",
 )

@@ -172,9 +172,9 @@ exercise.mistakes(
     | "`np.random.choice` and `keras.random` have generators of their own; `rng.choice` is the one that was handed "
     "over.",
     temperature_ignored=edit("softmax(logits / temperature)", "softmax(logits)", see="10#sample")
-    | "The temperature changes nothing. The logits are divided by it before the softmax.",
+    | "The temperature changes nothing. The logits should be divided by it before the softmax.",
     temperature_from_one=edit("softmax(logits / temperature)", "softmax(logits / max(temperature, 1))", see="10#sample")
-    | "A temperature below 1 changes nothing. The logits are divided by it, whatever it is.",
+    | "A temperature below 1 changes nothing. The logits should be divided by it, whatever it is.",
     one_plus_temperature=edit("softmax(logits / temperature)", "softmax(logits / (1 + temperature))", see="10#sample")
     | "The logits are divided by 1 + temperature. Divide them by the temperature.",
     power_not_normalised=edit("nucleus_of(softmax(logits /", "cut_as_given(softmax(logits) ** (1 /", see="10#sample")
@@ -185,7 +185,7 @@ exercise.mistakes(
     | "Every draw gives the most probable token, as only temperature 0 should: let `rng` draw.",
     one_minus_p=edit("softmax(logits / temperature), p)", "softmax(logits / temperature), 1 - p)")
     | seen({"chance": "the same text from another seed"}, see="10#sample")
-    | "The nucleus has the mass 1 − p. Its mass is p: a small p leaves few tokens."
+    | "The nucleus has the mass 1 − p. Its mass should be p: a small p leaves few tokens."
     | "What should p = 1 leave of the law, and what p close to 0?",
     share_of_the_largest=edit("nucleus_of", "near_the_largest")
     | seen({"chance": "the same text from another seed"}, see="10#sample")
@@ -195,23 +195,23 @@ exercise.mistakes(
     | edit("mass[last]", f"mass[{ENDS_BELOW} - 1]", see="10#sample")
     | "The nucleus ends before its mass reaches p. The token with which it reaches p belongs to it.",
     end_not_seen=edit("if end_id in new:", "if not max_new:")
-    | "The text goes on behind the end. With `end_id` it is over.",
+    | "The text goes on behind the end. With `end_id` it should be over.",
     end_of_the_prompt=edit("if end_id in new:", "if end_id in [*prompt, *new]:")
     | edit('"calls": WANTED_CALLS', '"calls": WANTED_CALLS if new else "calls with [] ids"')
-    | "The prompt may hold the end id: only a new one ends the text."
+    | "The prompt may hold the end id: only a new one should end the text."
     | "Among which ids do you look for the end?",
     end_behind_the_prompt=edit("if end_id in new:", "if end_id in [*prompt[-1:], *new]:")
     | edit('"calls": WANTED_CALLS', '"calls": WANTED_CALLS if new else "calls with [] ids"')
-    | "A prompt whose last id is the end stops the text. The prompt may hold it: only a new one ends the text."
+    | "A prompt whose last id is the end stops the text. The prompt may hold it: only a new one should end the text."
     | "Which id do you compare with the end before the first one is written?",
     end_inside_the_prompt=edit("if end_id in new:", "if end_id in [*prompt[1:], *new]:")
     | edit('"calls": WANTED_CALLS', '"calls": WANTED_CALLS if new else "calls with [] ids"')
-    | "An end id inside the prompt stops the text. The prompt may hold it: only a new one ends the text."
+    | "An end id inside the prompt stops the text. The prompt may hold it: only a new one should end the text."
     | "Among which ids do you look for the end?",
     prompt_in_result=edit('"tokens": str(new)', '"tokens": str([*prompt, *new])')
     | "The prompt stands in the result. Only the new ids are asked for.",
     one_too_many=edit("range(max_new)", "range(max_new + 1)")
-    | "There is one id too many: `max_new` are the most that are written.",
+    | "There is one id too many: `max_new` should be the most that are written.",
     first_position=edit("[*prompt, *new]", "[*(prompt if new else prompt[:1]), *new]")
     | "The first position's logits decide. The last position is the one that the next id follows."
     | "The logits are (1, t, V). Which of the t rows was computed from the whole prompt?",

@@ -66,7 +66,7 @@ exercise.mistakes(
         "np.concatenate([[end_id], *([*document, end_id] for document in documents)])",
     )
     | seen({"raised": "no error"})
-    | "The row begins with an end, too. An end follows each document, and none stands before the first.",
+    | "The row begins with an end, too. An end should follow each document, and none stand before the first.",
     y_is_x=edit("stream[places + 1]", "stream[places]", see="10#train")
     | "y is x itself: a model would learn to repeat what it reads. The target of a token is the next one."
     | "Write down x and y for the stream 5, 6, 7, 8 and length 3.",
@@ -74,15 +74,15 @@ exercise.mistakes(
     | "The ends are missing: a model that never sees an end never ends."
     | "How long is the stream of three documents of 2, 3 and 4 tokens?",
     cut_at_documents=instead(within_documents)
-    | "The windows stop at the end of a document. They go on: the stream is one row."
+    | "The windows stop at the end of a document. They should go on: the stream is one row."
     | "What stands in the stream after an end?",
     too_late_accepted=seen({"raised": "no error"})
     | "A start that is too large gives a row all the same. A slice beyond the end is only shorter: check the starts "
     "first." | "Where does the last target of a window stand? It must lie in the stream.",
     end_first=edit("[*document, end_id] for", "[end_id, *document] for")
-    | "The end stands before each document. It follows each one, the last one too.",
+    | "The end stands before each document. It should follow each one, the last one too.",
     exchanged=edit('{"x": stream[places], "y": stream[places + 1]}', '{"x": stream[places + 1], "y": stream[places]}')
-    | "x and y are exchanged: y holds what comes after x.",
+    | "x and y are exchanged: y should hold what comes after x.",
 )
 
 exercise.advice(

@@ -131,26 +131,26 @@ exercise.mistakes(
     each_name_once=edit("(function) for name in reads if name[0].", "(function) for name in set(reads) if name[0].")
     | "Each name counts once. Count every reading: a name that is read five times counts five times.",
     zero_for_nan=edit("sum(kept) / len(kept) if kept else NAN", "sum(kept) / len(kept) if kept else 0.0")
-    | "A share of nothing is 0 here. It is NaN: nothing was counted."
+    | "A share of nothing is 0 here. It should be NaN: nothing was counted."
     | "A function without parameters: is it a bad one?",
     self_counted=edit('parameter_names(function) if name not in ("self", "cls")', "parameter_names(function)")
-    | "`self` and `cls` count as parameters. They are left out.",
+    | "`self` and `cls` count as parameters. They should be left out.",
     cls_counted=edit('name not in ("self", "cls")', 'name != "self"')
-    | "`cls` counts as a parameter. It is left out, as `self` is.",
+    | "`cls` counts as a parameter. It should be left out, as `self` is.",
     underscore_counted=edit("name[0].islower()", "not name[0].isupper()")
-    | "A name such as `_x` counts. `bound` looks at names that begin with a small letter.",
+    | "A name such as `_x` counts. `bound` should look at names that begin with a small letter.",
     line_between=edit("ast.parse(prompt + body)", 'ast.parse(prompt + "\\n" + body)')
     | "A line break stands between prompt and body. A body may begin in the prompt's own line: parse prompt + body.",
     used_is_bound=edit("in reads for name in parameter_names", "in bound_names(function) for name in parameter_names")
     | "`used` asks which parameters exist, and all do. It asks which of them are read.",
     blank_lines_counted=edit('sum(bool(line.strip()) for line in body.split("\\n"))', "len(body.strip().splitlines())")
-    | "Blank lines count. Only lines that hold something do."
+    | "Blank lines count. Only lines that hold something should."
     | "What does `line.strip()` leave of a blank line?",
     capitals_counted=edit("reads if name[0].islower()", "reads")
-    | "All names count. `bound` looks at those that begin with a small letter: a capital one may stand for a class or "
-    "a constant of the module.",
+    | "All names count. `bound` should look at those that begin with a small letter: a capital one may stand for a "
+    "class or a constant of the module.",
     small_throughout=edit("reads if name[0].islower()", "reads if name.islower()")
-    | "Only names without any capital letter count. The first letter decides: `toText` begins with a small one.",
+    | "Only names without any capital letter count. The first letter should decide: `toText` begins with a small one.",
 )
 
 exercise.advice(

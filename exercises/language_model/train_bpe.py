@@ -95,7 +95,7 @@ def edges(rng):
 
 exercise.mistakes(
     chunk_counted_once=edit("counts[pair] += chunks[chunk]", "counts[pair] += 1", see="10#byte-pairs")
-    | "Each chunk counts once, however often it occurs. A pair counts as often as its chunks do."
+    | "Each chunk counts once, however often it occurs. A pair should count as often as its chunks do."
     | "What do the values of `chunks` say?",
     stale_counts=instead(counted_once, see="10#byte-pairs")
     | "The pairs are counted once, at the beginning. Each merge changes the pairs: count again."
@@ -112,13 +112,13 @@ exercise.mistakes(
     one_too_few=edit("range(256, 256 + num_merges)", "range(256, 255 + num_merges)")
     | "The last merge is missing: `num_merges` are asked for.",
     once_in_a_chunk=edit("for pair in pairwise(ids):", "for pair in set(pairwise(ids)):")
-    | "A pair that stands more than once in a chunk counts too seldom. “aaa” holds (a, a) twice: every place counts, "
-    "also where two of them overlap.",
+    | "A pair that stands more than once in a chunk counts too seldom. “aaa” holds (a, a) twice: every place should "
+    "count, also where two of them overlap.",
     seldom_pairs_left=edit("if not counts:", "if not counts or max(counts.values()) < 2:")
-    | "The list ends when no pair occurs twice. A pair that occurs once is merged too."
+    | "The list ends when no pair occurs twice. A pair that occurs once should be merged too."
     | "“abc” stands once. Which merges are left when nothing else is?",
     one_kind_left=edit("if not counts:", "if len(counts) < 2:")
-    | "The list ends when one kind of pair is left. This pair is merged too; it ends when none is left."
+    | "The list ends when one kind of pair is left. This pair should be merged too; it ends when none is left."
     | "What are the merges of {“ab”: 3}?",
     second_stays=edit("place and place - 1 == first", "False")
     | "The second token of a merged pair stays: after the new id, go on behind both."
@@ -127,9 +127,9 @@ exercise.mistakes(
     | "The same pair is found again and again: it is not replaced in the chunks before the next count."
     | "After a merge, print the ids of one chunk that holds the pair.",
     ids_from_257=edit("joined(ids, best, new)", "joined(ids, best, new + 1)")
-    | "The new ids begin at 257. Merge number 0 makes the id 256.",
+    | "The new ids begin at 257. Merge number 0 should make the id 256.",
     ids_from_255=edit("joined(ids, best, new)", "joined(ids, best, new - 1)")
-    | "The new ids begin at 255, which is a byte. Merge number 0 makes the id 256.",
+    | "The new ids begin at 255, which is a byte. Merge number 0 should make the id 256.",
     over_the_ends=instead(one_text, see="10#byte-pairs")
     | "Pairs reach over the end of a chunk. Count and merge in each chunk on its own.",
 )
