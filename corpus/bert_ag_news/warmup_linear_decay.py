@@ -239,4 +239,17 @@ def warmup_linear_decay(step, peak, warmup_steps, total_steps):
     return peak * min(1.0, max(0.0, (total_steps - step) / (total_steps - warmup_steps)))
 """),
     (None, "def warmup_linear_decay(step, peak, warmup_steps, total_steps):\n    if step < warmup_steps:\n        return peak * step / warmup_steps\n"),
+    (  # without a warm-up the rate stays at the peak
+        "flat_without_warmup",
+        """
+def warmup_linear_decay(step, peak, warmup_steps, total_steps):
+    if warmup_steps == 0:
+        return float(peak) if step < total_steps else 0.0
+    if step < warmup_steps:
+        return float(peak * step / warmup_steps)
+    if step >= total_steps:
+        return 0.0
+    return float(peak * (total_steps - step) / (total_steps - warmup_steps))
+""",
+    ),
 ]  # fmt: skip

@@ -240,4 +240,27 @@ def wordpiece_tokenize(word, vocabulary, unknown="[UNK]", max_chars=100):
     return [each.decode() for each in tokenizer.tokenize(word).numpy().tolist()]
 """,
     ),
+    (  # a whole word is looked for before its length
+        "whole_word_first",
+        """
+def wordpiece_tokenize(word, vocabulary, unknown="[UNK]", max_chars=100):
+    if word in vocabulary:
+        return [word]
+    if len(word) > max_chars:
+        return [unknown]
+    pieces, start = [], 0
+    while start < len(word):
+        end = len(word)
+        while end > start:
+            piece = ("##" if start else "") + word[start:end]
+            if piece in vocabulary:
+                break
+            end -= 1
+        if end == start:
+            return [unknown]
+        pieces.append(piece)
+        start = end
+    return pieces
+""",
+    ),
 ]  # fmt: skip

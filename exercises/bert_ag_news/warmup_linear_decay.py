@@ -129,6 +129,8 @@ exercise.mistakes(
     | edit(SHARE, "step / max(warmup_steps, 1)")
     | "With warmup_steps=0 step 0 is right, but then the rate climbs until step 1. It should fall from the peak at "
     "step 0." | "Which value does your way up have at step 0.5 when it has no steps?",
+    flat_without_warmup=edit(FALLING, f"float(peak) if warmup_steps == 0 and step < total_steps else {FALLING}")
+    | "With warmup_steps=0 the rate stays at the peak. It should fall from step 0 on, to 0 at total_steps.",
     peak_ignored=edit(("peak * share", "share"), (f"peak * {CLAMPED}", CLAMPED))
     | "The rate climbs to 1. It should climb to `peak`.",
 )
@@ -136,7 +138,7 @@ exercise.mistakes(
 exercise.advice(
     climb="From 0 at step 0 to the peak at warmup_steps: which share of the way is done at this step?",
     descent="From the peak at warmup_steps to 0 at total_steps: which share of this way is left?",
-    no_warmup="Without a warm-up no step is on the way up, not even step 0, and nothing may be divided by "
+    no_warmup="Without a warm-up every step is on the way down, step 0 too, and nothing may be divided by "
     "warmup_steps.",
 )
 exercise.hints(

@@ -128,6 +128,7 @@ exercise.group(
         _word(rng, "a0bc0d", "a0b ##c0d ##c", max_chars=6),
         _word(rng, "ab" * 50, "ab ##ab a"),
         _word(rng, "ab" * 50 + "a", "ab ##ab ##a", "set"),
+        _word(rng, "abcdefg", "abc ##defg abcdefg abcde", "dict", max_chars=6),
     ],
 )
 
@@ -183,6 +184,9 @@ exercise.mistakes(
     | "A word of exactly max_chars characters is unknown. Only longer ones should be.",
     limit_ignored=edit(TOO_LONG, "False")
     | "Words of more than max_chars characters are cut into pieces, too. They should become unknown.",
+    whole_word_first=edit(TOO_LONG, "len(word) > max_chars and word not in vocabulary")
+    | "A word of more than max_chars characters is returned as it is where the vocabulary holds it. It should become "
+    "unknown, too." | "Which of your two tests comes first, and which should?",
     limit_fixed=edit(TOO_LONG, "len(word) > 100") | "The limit is 100 characters whatever `max_chars` says.",
     limit_in_bytes=edit(TOO_LONG, "len(word.encode()) > max_chars")
     | "max_chars counts characters; you count bytes, of which an é has two.",
