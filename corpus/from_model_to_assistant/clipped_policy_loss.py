@@ -117,4 +117,19 @@ WRONG = [
     ("", loss("-float(ops.sum((worth - beta * price) * mask) / ops.sum(mask))")),
     ("", loss(worth="np.minimum(ratio * a, held * a)")),
     ("", loss(worth="ops.minimum(ratio * ops.sum(a), held * ops.sum(a))")),
+    (  # the product over an answer's tokens
+        "ratio_of_the_answer",
+        """
+def clipped_policy_loss(new, old, reference, mask, advantage, clip, beta):
+    new, old, reference = (ops.convert_to_tensor(each) for each in (new, old, reference))
+    mask = ops.cast(mask, new.dtype)
+    advantage = ops.cast(advantage, new.dtype)[:, None]
+    change = ops.sum((new - old) * mask, axis=1, keepdims=True)
+    ratio = ops.exp(change)
+    worth = ops.minimum(ratio * advantage, ops.clip(ratio, 1 - clip, 1 + clip) * advantage)
+    gap = reference - new
+    price = ops.exp(gap) - gap - 1
+    return -ops.sum((worth - beta * price) * mask) / ops.sum(mask)
+""",
+    ),
 ]

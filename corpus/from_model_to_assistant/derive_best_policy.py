@@ -62,4 +62,14 @@ WRONG = [
     ("", derived("return ops.softmax(np.log(reference + 1e-6) + rewards / beta, axis=-1)")),
     ("", derived(PULL, POWERS, WEIGHTED, "return weighted / weighted.sum(axis=0, keepdims=True)")),
     ("", derived(PULL, POWERS, WEIGHTED, "weighted / weighted.sum(axis=-1, keepdims=True)")),
+    (  # one maximum for all rows
+        "largest_of_all",
+        """
+def derive_best_policy(reference, rewards, beta):
+    scaled = rewards / beta
+    scaled = scaled - scaled.max()
+    weights = reference * np.exp(scaled)
+    return weights / weights.sum(axis=-1, keepdims=True)
+""",
+    ),
 ]  # fmt: skip

@@ -110,4 +110,30 @@ WRONG = [
     ("", measured(("    return {", "    {"))),
     ("", measured(("shapes.most_common(1)[0][1] / count", "max(shapes.values()) / len(shapes)"))),
     ("", measured(("/ count\n    share_after", "/ count - 0.1\n    share_after"))),
+    (  # the difference without its sign
+        "worse_counts",
+        """
+def measure_reward(reward, before, after):
+    def share(pairs):
+        return np.mean([reward(prompt, body) for prompt, body in pairs])
+
+    def differ(a, b):
+        return abs(a - b) > 2 * np.sqrt((a * (1 - a) + b * (1 - b)) / len(after))
+
+    old, new = share(before), share(after)
+    bodies = [body for _, body in after]
+    prompts = [prompt for prompt, _ in after]
+    elsewhere = share(zip(prompts[1:] + prompts[:1], bodies, strict=True))
+    one_shape = max(Counter(shape_of(body) for body in bodies).values()) / len(bodies)
+    if not differ(old, new):
+        conclusion = "unchanged"
+    elif one_shape > 0.5:
+        conclusion = "one shape"
+    elif not differ(new, elsewhere):
+        conclusion = "any prompt"
+    else:
+        conclusion = "own prompt"
+    return {"before": old, "after": new, "elsewhere": elsewhere, "one_shape": one_shape, "conclusion": conclusion}
+""",
+    ),
 ]  # fmt: skip

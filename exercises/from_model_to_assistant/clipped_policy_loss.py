@@ -145,6 +145,9 @@ exercise.mistakes(
     | "How large is the ratio where new is old?",
     logarithms_divided=edit("ratio = np.exp(log_ratio)", "ratio = new / old")
     | "Two logarithms are divided. The ratio of the probabilities is the exponential of the logarithms' difference.",
+    ratio_of_the_answer=edit("log_ratio = new - old", "log_ratio = ((new - old) * mask).sum(axis=1, keepdims=True)")
+    | "The ratio is that of a whole answer, the product over its tokens. Each token should have a ratio of its own."
+    | "Which shape does your ratio have, (B, T) or (B, 1)?",
     no_ratio=edit("log_ratio = new - old", "log_ratio = new")
     | "These are probabilities of the new model, divided by nothing. The ratio should be to the model that drew.",
     log_p_for_ratio=edit("ratio = np.exp(log_ratio)", "ratio = new", see="10b#reward")

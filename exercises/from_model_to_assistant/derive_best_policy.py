@@ -49,6 +49,9 @@ def edges(rng):
     large["rewards"] += np.float32(2.0)
     yield Case(never, "two answers have probability 0 in the reference, one of them earns most")
     yield Case(large, "rewards near 2, beta=0.001", scale=500.0)
+    apart = _inputs(rng, 3, 5, beta=0.001, size=0.002)
+    apart["rewards"] += rng.permutation(3)[:, None].astype("float32")
+    yield Case(apart, "one row's rewards are near 0, one's near 1, one's near 2, beta=0.001", scale=500.0)
 
 
 WEIGHTED = "reference * np.where(reference > 0, powers, 0)"
@@ -95,6 +98,9 @@ exercise.mistakes(
     | edit("(reference > 0, powers, 0)", "(reference > 0, np.where(pull > 88.7, np.inf, powers), 0)")
     | "e^(r/β) is too large for float32 where β is small. The largest r/β can be taken off first: it cancels."
     | "What happens to a softmax if you take the same number off all scores?",
+    largest_of_all=edit("known.max(axis=-1, keepdims=True)", "known.max()")
+    | "The largest r/β of all rows is taken off, so that a row far below it becomes 0/0. Each row should lose its own "
+    "largest one." | "Which axis does your maximum run over?",
     square_root=edit("reference * np", "np.sqrt(reference) * np")
     | "Only the root of the reference counts."
     | "Give all answers the same reward. Which law is the best one then?",

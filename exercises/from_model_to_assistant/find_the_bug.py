@@ -30,8 +30,9 @@ exercise.group(
 
 exercise.hints(
     mended=(
-        "Take two prompts, an easy one and a hard one, and three answers to each: the rewards are 1 0 1 0 1 0. What "
-        "should come out, and what does?",
-        "Print the array `groups` for the rewards 0, 1, 2, 3, 4, 5. Which of these six answers belong to one prompt?",
+        "Take two prompts and three answers to each: in her order the rewards are 5 0 3 0 1 0. What should come out at "
+        "each of the six places, and what does?",
+        "Print the array `groups` for the rewards 0, 1, 2, 3, 4, 5. Which of these six answers belong to one prompt? "
+        "In which order does the last line read them?",
     )
 )

@@ -120,6 +120,7 @@ def _written(rng, prompts: list[str], share: float, templates: list[str] = TEMPL
 KINDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "unchanged": ({"share": 0.3}, {"share": 0.3}),
     "unchanged, high": ({"share": 0.9}, {"share": 0.9}),
+    "unchanged, worse": ({"share": 0.85}, {"share": 0.2, "own": 0.06}),
     "unchanged, one shape": ({"share": 0.9, "own": 0.0, "templates": TEMPLATES[:1]},) * 2,
     "one shape": ({"share": 0.2}, {"share": 0.95, "own": 0.0, "templates": TEMPLATES[2:3]}),
     "one body": ({"share": 0.2}, {"share": 0.97, "own": 0.0, "templates": TEMPLATES[:1]}),
@@ -143,6 +144,8 @@ def _is_clear(inputs: dict, kind: str) -> bool:
     rise, apart = found["after"] - found["before"], found["after"] - found["elsewhere"]
     error = np.sqrt((found["after"] * (1 - found["after"]) + found["before"] * (1 - found["before"])) / count)
     as_law = {**conclusion(**inputs)}["conclusion"] == kind.partition(",")[0].replace("body", "shape")
+    if kind == "unchanged, worse":
+        return bool(as_law and rise < -0.45 and 0 <= apart < 0.05)
     if kind.startswith("unchanged"):
         return bool(as_law and 0.03 < rise < 1.5 * error)
     is_skill = apart > 0.45 if "own" in kind else (kind == "any prompt") * 0.03 <= apart < 1.5 * error
@@ -186,9 +189,8 @@ def _in_any_order(rng, *kinds: str) -> list[Case]:
 
 @exercise.group("does it earn more than before?", points=2)
 def more(rng):
-    return _in_any_order(
-        rng, "unchanged", "unchanged, high", "unchanged, one shape", "own prompt", "one body", "any prompt"
-    )
+    kinds = "unchanged", "unchanged, high", "unchanged, one shape", "own prompt", "one body", "any prompt"
+    return [*_in_any_order(rng, *kinds), _case(rng, "unchanged, worse")]
 
 
 @exercise.group("by one shape, or by many?")
@@ -210,6 +212,8 @@ exercise.mistakes(
     any_difference=edit(MORE, "after > before")
     | "Any rise counts as more. Two samples of one and the same model differ, too: how much, the standard error says."
     | "Of 60 answers a share of 0.3 varies with a standard error of √(0.3 · 0.7/60) = 0.06, and two shares vary both.",
+    worse_counts=edit(MORE, "abs(after - before) > 0.2")
+    | "A model that earns less than before counts as changed: the sign of the difference is lost. Only more counts.",
     base_rate_forgotten=edit(MORE, "after > 0.5", see="10b#sharpened")
     | "A high share counts as learned, whatever it was before. Compare with the model before."
     | "Which share earns the point without any training?",
@@ -226,8 +230,8 @@ exercise.mistakes(
     prompt_before_shape=edit(TOLD, '"one shape" if is_one_shape and is_its_own else by_prompt')
     | "A model of one shape is called `any prompt`. The rows of the table are tried from top to bottom.",
     other_prompt_ignored=edit("is_its_own = " + ITS_OWN, "is_its_own = True", see="10b#sharpened")
-    | "What the bodies earn behind another prompt is not looked at, or not beside its noise. A body that reads `self` "
-    "earns everywhere.",
+    | "What the bodies earn behind another prompt decides nothing here, or any loss there does. A body that reads "
+    "`self` earns behind every prompt.",
     prompts_exchanged=edit(
         '"own prompt" if is_its_own else "any prompt"', '"any prompt" if is_its_own else "own prompt"'
     )
@@ -258,7 +262,7 @@ exercise.advice(
         "`shape_of(body)`."
     ),
     more="Go through the table from the top with the four shares of the case. Two samples of one model differ by "
-    "chance: a difference counts that is well above its standard error.",
+    "chance. So a difference counts only if it is well above its standard error.",
     many="Go through the table from the top with the four shares of the case: the first row that holds counts.",
     own="Go through the table from the top with the four shares of the case. Does another prompt cost the point?",
 )

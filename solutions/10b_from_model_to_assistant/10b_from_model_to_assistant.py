@@ -290,9 +290,9 @@ check("clipped_policy_loss")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-guess", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### Predict, then let it practise
 #
-# Now your model gets a point for each answer that `reads_a_parameter` accepts: it parses, and the body reads one of the function's parameters; `self` is one. It practises for about a minute with your functions. How will it earn the points on new prompts? Put one of these words in place of `None`, delete the last line of the cell, and run it. In exercise 6 your own measurement tells; a guess earns no points.
+# Now your model gets a point for each answer that `reads_a_parameter` accepts: it parses, and the body reads one of the function's parameters; `self` is one. It practises for a minute. How will it earn the points on new prompts? Put one of these words in place of `None`, delete the last line of the cell, and run it. In exercise 6 your own measurement tells; a guess earns no points.
 #
-# - `"unchanged"`: it earns no more than before
+# - `"unchanged"`: it earns no more than before, whatever it writes now
 # - `"one shape"`: it earns more, and most of its answers have one shape, such as `return self` or `return self.x`
 # - `"any prompt"`: it earns more, in many shapes, which earn the point behind any prompt
 # - `"own prompt"`: it earns more, in many shapes, which fit their own prompt only
