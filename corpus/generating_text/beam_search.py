@@ -257,4 +257,26 @@ def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalt
         None,
         "def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalty=0.0):\n    tokens = greedy_decode(step_fn, start_id, end_id, max_length)\n    return tokens, sum(step_fn(tokens[:i])[tokens[i]] for i in range(1, len(tokens))) / ((4 + len(tokens)) / 6) ** length_penalty",
     ),
+    (  # the score is lengthened, which is divided already
+        "divided_again",
+        """
+def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalty=0.0):
+    def penalty(n):
+        return ((5 + n) / 6) ** length_penalty
+
+    beam = [([start_id], 0.0)]
+    while any(tokens[-1] != end_id and len(tokens) < max_length for tokens, _ in beam):
+        candidates = []
+        for tokens, score in beam:
+            n = len(tokens) - 1
+            if n and tokens[-1] == end_id:
+                candidates.append((tokens, score))
+                continue
+            for token, log_p in enumerate(step_fn(tokens)):
+                candidates.append(([*tokens, token], float(score + log_p) / penalty(n + 1)))
+        candidates.sort(key=lambda pair: pair[1], reverse=True)
+        beam = candidates[:beam_width]
+    return beam[0]
+""",
+    ),
 ]

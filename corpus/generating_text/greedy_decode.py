@@ -90,4 +90,16 @@ WRONG = [
     (None, greedy(best="np.random.default_rng(1).choice(len(log_p), p=np.exp(log_p) / np.exp(log_p).sum())")),
     (None, greedy(end="' '.join(map(str, tokens))")),
     (None, greedy(end="[tokens]")),
+    (  # the start id is ruled out
+        "start_never_again",
+        """
+def greedy_decode(step_fn, start_id, end_id, max_length):
+    tokens = [start_id]
+    while len(tokens) < max_length and tokens[-1] != end_id:
+        log_p = np.array(step_fn(tokens), dtype=float)
+        log_p[start_id] = -np.inf
+        tokens.append(int(np.argmax(log_p)))
+    return tokens
+""",
+    ),
 ]

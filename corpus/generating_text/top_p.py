@@ -193,4 +193,18 @@ def top_p(probabilities, p):
     return left / left.sum()
 """,
     ),
+    (  # `argmax` of sums that never reach p
+        "never_reached",
+        """
+def top_p(probabilities, p):
+    probabilities = np.asarray(probabilities)
+    falling = np.argsort(-probabilities, kind="stable")
+    sums = np.cumsum(probabilities[falling])
+    last = np.argmax(sums >= p)
+    kept = falling[: last + 1]
+    result = np.zeros_like(probabilities)
+    result[kept] = probabilities[kept]
+    return result / result.sum()
+""",
+    ),
 ]

@@ -37,6 +37,22 @@ def beam_search(table, kind, start_id, end_id, beam_width, max_length, length_pe
     return {"tokens": str(best[0]), "score": np.asarray(rank(best))}
 
 
+def divided_again(table, kind, start_id, end_id, beam_width, max_length, length_penalty=0.0):
+    """A hypothesis is lengthened from its score, which is divided already, and is divided again."""
+    step = table_step(table, kind)
+    beam = [([start_id], 0.0)]
+    for _ in range(max_length - 1):
+        candidates: list[tuple[list[int], float]] = []
+        for hypothesis in beam:
+            if is_finished(hypothesis[0], end_id):
+                candidates.append(hypothesis)
+            else:
+                divisor = ((5 + len(hypothesis[0])) / 6) ** length_penalty
+                candidates += [(tokens, total / divisor) for tokens, total in lengthened(hypothesis, step)]
+        beam = sorted(candidates, key=lambda pair: pair[1], reverse=True)[:beam_width]
+    return {"tokens": str(beam[0][0]), "score": np.asarray(beam[0][1])}
+
+
 # Ways to treat finished hypotheses that nearly always find the same sentence. The cases are drawn so that all of them
 # give the right result; the group `ranking` alone tells them from it. CUT_WRONGLY are two faces of one mistake.
 APART: tuple[Formula, ...] = (partial(finished_apart, places="given back"), finished_apart)
@@ -296,6 +312,9 @@ exercise.mistakes(
     | "Put n = 1 into the formula of the text: the divisor is 1 whatever the penalty. And in yours?",
     penalty_multiplied=edit(DIVISION, "* ((5 + length) / 6) ** length_penalty")
     | "The sum is multiplied by ((5 + n)/6)^length_penalty; divide by it.",
+    divided_again=instead(divided_again)
+    | "The score of the round before is lengthened and divided again. Keep the sum of the log-probabilities, and "
+    "divide this whole sum once." | "How often is the first log-probability divided in a hypothesis of three tokens?",
     finished_expanded=edit("[hypothesis] if is_finished(hypothesis[0], end_id) else lengthened", "lengthened")
     | edit("all(is_finished(tokens, end_id) for tokens, _ in beam)", "False")
     | "Finished hypotheses are lengthened. Nothing may follow the end id.",

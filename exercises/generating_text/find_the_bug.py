@@ -7,7 +7,7 @@ exercise = find_the_bug(top_p.exercise)
 
 exercise.hints(
     mended=(
-        "Try it by hand with the probabilities ¼, ½, ¼ and p = ½: which token should be left, and which one is left?",
+        "Try it by hand with the probabilities ⅛, ½, ⅜ and p = ¾: which tokens should be left, and which are left?",
         "The code has two arrays of the same length: one is in the order of the ids, the other goes from the most "
         "probable token down. For each line, say in which order its arrays are.",
     )

@@ -37,6 +37,11 @@ def values(rng):
     )
     yield Case(drawn, "7 tokens, max_length=9")
     yield Case(last, "7 tokens, the last one decides about the next, max_length=9")
+    again = until(
+        partial(search, rng, words=7, max_length=9),
+        lambda inputs: ends(inputs) and _greedy(inputs, "start_never_again") != greedy(inputs),
+    )
+    yield Case(again, "7 tokens, one of them is the start id again, max_length=9")
 
 
 @exercise.group("no end id, an end id at once, max_length=1", must_fail_for=("only_last_token",))
@@ -97,6 +102,8 @@ exercise.mistakes(
     | "`step_fn` gets the list without the start id; the start id belongs to it."
     | "What does the list look like when the first token is asked for?",
     least_probable=edit("log_p.argmax()", "log_p.argmin()") | "The least probable token is taken.",
+    start_never_again=edit("log_p.argmax()", "np.where(np.arange(len(log_p)) == start_id, -np.inf, log_p).argmax()")
+    | "The start id never comes a second time: your code rules it out. It should count like any other token.",
     last_of_ties=edit("log_p.argmax()", "len(log_p) - 1 - log_p[::-1].argmax()")
     | "Of equally probable tokens the largest id is taken. Take the smallest, as `argmax` does."
     | "Which of two equal numbers does your comparison keep: the first or the last?",

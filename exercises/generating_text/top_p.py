@@ -144,6 +144,9 @@ exercise.mistakes(
     one_left_out_and_none_kept=edit(KEPT, "sums < p")
     | "The token that makes the sum reach p is left out, and for a small p no token is kept. It belongs to the set."
     | "Take ½, ¼, ¼ and p = 0.6: which tokens reach 0.6 together?",
+    never_reached=edit(KEPT, "np.arange(len(sums)) <= np.argmax(sums >= p)")
+    | "One token alone is kept where the rounded sum never reaches p: `argmax` of a row without True is 0. All tokens "
+    "should stay then." | "With p = 1, can the last of your sums be 0.9999999999999999?",
     lecture_cut=instead(all_ties, see="08b#choosing")
     | "At the cut all equally probable tokens stay, as in the lecture's code. Here only as many as it takes to reach "
     "p, the lower ids first; and one stays for p = 0."
@@ -160,8 +163,9 @@ exercise.advice(
         "the "
         "lower id comes first."
     ),
-    edges="With p = 1 only entries that are already 0 are cut off. The argument may be a TensorFlow tensor: "
-    "`np.asarray` reads it.",
+    edges=Advice(
+        value="With p = 1 only entries that are already 0 are cut off, also where the rounded sum stays below 1."
+    ),
 )
 exercise.hints(
     values=(
@@ -171,6 +175,5 @@ exercise.hints(
     ),
     first="For p = 0 the sum before the first token is not below p. Which token has to stay anyway?",
     exactly="Two comparisons are possible: `<` and `<=`. Try both by hand with ½, ¼, ¼ and p = ½.",
-    edges="With p = 1 every token that is not impossible stays, also where the rounded sum stays below 1. A tensor "
-    "becomes an array with `np.asarray`.",
+    edges="Print the last sum for p = 1: is it 1? A tensor becomes an array with `np.asarray`.",
 )
