@@ -64,7 +64,7 @@ WRONG = [
     ("a_untracked", edited(PLAIN, ('self.a = self.add_weight(shape=(dense.kernel.shape[0], rank), initializer="random_normal")', 'self.a = tf.Variable(tf.random.normal((dense.kernel.shape[0], rank)))'))),
     ("a_untracked", edited(PLAIN, ('self.a = self.add_weight(shape=(dense.kernel.shape[0], rank), initializer="random_normal")', 'self.a = self.add_weight(shape=(dense.kernel.shape[0], rank), initializer="random_normal", trainable=False)'))),
     # everything is frozen
-    ("", edited(PLAIN, ('initializer="zeros")\n', 'initializer="zeros")\n        self.trainable = False\n'))),
+    ("nothing_trained", edited(PLAIN, ('initializer="zeros")\n', 'initializer="zeros")\n        self.trainable = False\n'))),
     # the merged matrix takes the place of the sum, without the bias
     ("bias_lost", edited(PLAIN, ("return self.dense(x) + (self.alpha / self.rank) * ((x @ self.a) @ self.b)", "return ops.matmul(x, self.merged())"))),
     # the input is scaled, too
@@ -78,4 +78,23 @@ WRONG = [
     ("", edited(PLAIN, ('self.a = self.add_weight(shape=(dense.kernel.shape[0], rank), initializer="random_normal")', "self.a = keras.layers.Dense(rank, use_bias=False)"), ('self.b = self.add_weight(shape=(rank, dense.kernel.shape[1]), initializer="zeros")', 'self.b = keras.layers.Dense(dense.units, use_bias=False, kernel_initializer="zeros")'), ("((x @ self.a) @ self.b)", "self.b(self.a(x))"))),
     # b starts at one
     ("b_random", edited(PLAIN, ('initializer="zeros"', 'initializer="ones"'))),
+    (  # variables that no layer tracks
+        "nothing_trained",
+        """
+class LoRADense(keras.Layer):
+    def __init__(self, dense, rank, alpha, **kwargs):
+        super().__init__(**kwargs)
+        dense.trainable = False
+        self.dense, self.scale = dense, alpha / rank
+        size_in, size_out = dense.kernel.shape
+        self.a = tf.Variable(tf.random.normal((size_in, rank), stddev=size_in**-0.5))
+        self.b = tf.Variable(tf.zeros((rank, size_out)))
+
+    def call(self, x):
+        return self.dense(x) + self.scale * ops.matmul(ops.matmul(x, self.a), self.b)
+
+    def merged(self):
+        return ops.convert_to_tensor(self.dense.kernel) + self.scale * ops.matmul(self.a, self.b)
+""",
+    ),
 ]  # fmt: skip

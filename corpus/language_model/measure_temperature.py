@@ -99,4 +99,25 @@ WRONG = [
     ("ninety_per_cent", edited(PLAIN, ("share - 1.96 * error, share + 1.96 * error", "share - 1.645 * error, share + 1.645 * error"))),
     ("variance", edited(PLAIN, ("np.std(rows", "np.var(rows"))),
     ("half_widths", edited(PLAIN, ("share - 1.96 * error, share + 1.96 * error", "1.96 * error, 1.96 * error"))),
+    (  # what did not end is left out
+        "unended_left_out",
+        """
+def measure_temperature(write, temperatures, prompts, seeds):
+    found = {}
+    for temperature in temperatures:
+        means = []
+        for prompt in prompts:
+            parses = []
+            for seed in seeds:
+                body, ended = write(prompt, temperature, seed)
+                if ended:
+                    parses.append(only_statement(prompt + body) is not None)
+            if parses:
+                means.append(np.mean(parses))
+        share = float(np.mean(means)) if means else 0.0
+        error = float(np.std(means, ddof=1) / np.sqrt(len(means))) if len(means) > 1 else 0.0
+        found[temperature] = (share, share - 1.96 * error, share + 1.96 * error)
+    return found
+""",
+    ),
 ]  # fmt: skip

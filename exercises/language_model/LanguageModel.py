@@ -165,8 +165,8 @@ exercise.mistakes(
     | edit(
         COUNTED, "sum(math.prod(shape) for path, shape in shapes.items() if path[:7] != 'blocks.' or path[7] == '0')"
     )
-    | "Only one block is at work. `[block] * n` holds one block n times: make each of them. `zip` ends with the "
-    "shorter list: let it reach each." | "Is `blocks[0] is blocks[1]` true? How often does the body of your loop run?",
+    | "Only one block is at work. Is it a list such as `[block] * n`, which holds one block n times? Or does your loop "
+    "end too early?" | "Is `blocks[0] is blocks[1]` true? How often does the body of your loop run?",
     blocks_side_by_side=edit(
         "block_output(x, w, num_heads, num_kv_heads, caches[number])",
         "block_output(table[ids] * len(table.T) ** 0.5, w, num_heads, num_kv_heads, caches[number])",

@@ -56,6 +56,9 @@ exercise.mistakes(
         "[-1] + kernel.shape[-1])", "[-1] + kernel.shape[-1]) + kernel.size + bias.size", see="07#three-ways"
     )
     | "The given layer is trained as well. `dense.trainable = False` freezes it.",
+    nothing_trained=edit("rank * (x.shape[-1] + kernel.shape[-1])", "0 * rank")
+    | "The layer has no trainable weight. Keras tracks what `self.add_weight` makes, and no `tf.Variable`; and "
+    "`self.trainable = False` would freeze a and b, too." | "What does `len(layer.trainable_variables)` say?",
     a_untracked=edit("rank * (x.shape[-1] + kernel.shape[-1])", "rank * kernel.shape[-1]")
     | "`a` is not trained: it is not among the layer's trainable weights. Keras tracks what `self.add_weight` makes, "
     "and no `tf.Variable`." | "What does `len(layer.trainable_variables)` say?",

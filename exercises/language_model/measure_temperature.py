@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import t
 
-from autograder.declare import Case, Exercise, edit, seen
+from autograder.declare import Case, Exercise, edit, instead, seen
 from coursekit.probes.language_model import PARSES, wanted_grid
 from exercises.drawing import drawn_until
 
@@ -41,6 +41,15 @@ def every_combination(seeds: list[int]) -> dict[str, str]:
 def quantile_of_students_t(prompts: int) -> float:
     """What takes the place of 1.96 in an interval by Student's t."""
     return float(t.ppf(0.975, prompts - 1))
+
+
+def ended_alone(outcomes: np.ndarray, seeds: list[int]) -> dict[str, np.ndarray | str]:
+    """Means over the bodies that ended; a prompt without one is left out."""
+    ended = np.count_nonzero(outcomes != 1, axis=2)
+    by_prompt = np.where(ended > 0, (outcomes == PARSES).sum(axis=2) / np.maximum(ended, 1), np.nan)
+    share, count = np.nanmean(by_prompt, axis=0), (~np.isnan(by_prompt)).sum(axis=0)
+    half = 1.96 * np.nanstd(by_prompt, axis=0, ddof=1) / np.sqrt(count)
+    return {"share": share, "low": share - half, "high": share + half, "calls": wanted_grid(seeds)}
 
 
 def _inputs(rng, prompts: int, temperatures: list[float], seeds: int) -> dict:
@@ -127,6 +136,9 @@ exercise.mistakes(
     unended_counted=edit("outcomes == PARSES", "outcomes >= 1", see="10#sample")
     | "A body that did not end counts as Python."
     | "`write` returns two things. When does a body count that has not ended?",
+    unended_left_out=instead(ended_alone)
+    | "Bodies that did not end are left out of the mean. They should count, as 0."
+    | "How many numbers is each prompt's mean taken of?",
     not_divided=edit("by_prompt.std(axis=0, ddof=1) / np.sqrt(len(by_prompt))", "by_prompt.std(axis=0, ddof=1)")
     | "The interval is made from the standard deviation of one prompt. That of a mean of n prompts is √n times "
     "smaller.",
