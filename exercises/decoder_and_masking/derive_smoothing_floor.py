@@ -96,7 +96,7 @@ exercise.mistakes(
     gap_reversed=edit(GAP, "np.where(other > 0, log_other - np.log(right), -np.inf)")
     | "The gap has the wrong sign: the right word has the larger logit.",
     own_share_missing=edit(TARGET, "1 - epsilon, epsilon / words", see="08#loss-floor")
-    | "Your right word has 1 − ε alone. ε is spread over all V words, so its own share ε/V comes back to it."
+    | "Your right word has 1 − ε alone. ε is spread over all V words, so its own share ε/V should come back to it."
     | "Add up the probabilities of your target. Is the sum 1?",
     shares_too_large=edit(TARGET, "1 - epsilon + epsilon / words, epsilon / (words - 1)", see="08#loss-floor")
     | "Your target sums to more than 1: each other word has ε/(V − 1), and the right word still has its share ε/V."
@@ -112,7 +112,7 @@ exercise.mistakes(
     | "This gap is the difference of the two probabilities. Logits that differ by s make a quotient of eˢ."
     | "Write the softmax of the logits (s, 0) and divide its two entries.",
     gap_without_own_share=edit("other > 0, np.log(right)", "other > 0, np.log(1 - smoothing)")
-    | "In your gap the right word has 1 − ε alone. Its own share ε/V comes back to it.",
+    | "In your gap the right word has 1 − ε alone. Its own share ε/V should come back to it.",
     gap_of_wrong_words=edit("gap = np.where(other > 0, np.log(right)", "gap = np.where(other > 0, 0")
     | "Your gap knows the wrong words only. Logits that differ by s make a quotient of eˢ of two probabilities.",
     one_zero_for_all=edit(
@@ -130,8 +130,8 @@ exercise.mistakes(
 
 exercise.advice(
     values=Advice(
-        value="No prediction makes the loss smaller than the target itself does. What does each of the V words "
-        "contribute then, and which two logits does a softmax turn into the target's two probabilities?"
+        value="The loss is smallest where the prediction is the target. How much does each of the V words add to it "
+        "then? Which two logits give the target's two probabilities in a softmax?"
     ),
     arrays=Advice(
         shape="Both results have the shape that the two arguments broadcast to.",

@@ -199,8 +199,8 @@ exercise.advice(
         shape="One share for each step: (K,).",
     ),
     margins=Advice(
-        value="One difference for each sentence: right or not after the right token, minus right or not after the "
-        "false one. Their standard deviation (ddof=1) over the root of their number, times 1.96.",
+        value="Take one difference for each sentence: 1 or 0 after the right token, minus 1 or 0 after the false one. "
+        "With n of them, whose standard deviation (ddof=1) is s, the margin is 1.96 · s/√n.",
         nan="Leave out the sentences that have ended, step by step.",
     ),
 )

@@ -320,8 +320,8 @@ exercise.mistakes(
         "accuracy, empty, counts = by_distance(guesses, answers, distances)",
         "accuracy, empty, counts = by_distance_seen(guesses, answers, distances, windows)",
     )
-    | "Questions whose letter the window hides are left out. They count like all others: that the model cannot answer "
-    "them is what a window does."
+    | "Questions whose letter the window hides are left out. They should count like all others: without them a "
+    "window could not shorten the reach."
     | "What does the accuracy at a distance beyond the window tell you, if the model answers well there?",
     window_bounds_reach=edit(CLEAR, "last_unbroken_seen(accuracy > base_rate + 2 * error, counts, windows)")
     | "Your reach ends where the window ends. The window says what the model may see, not how far you measure: a "
