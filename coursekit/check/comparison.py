@@ -50,7 +50,9 @@ def difference(
     )
     if not_finite.any():
         index = _first(not_finite)
-        return f"{_at(name, index)} is {actual[index]}: {int(not_finite.sum())} of {actual.size} values are not finite."
+        found, wanted = int(not_finite.sum()), int((anything | np.isfinite(expected)).sum())
+        told = "values are not finite" if wanted == actual.size else "that should be finite are not"
+        return f"{_at(name, index)} is {actual[index]}: {found} of {wanted} {told}."
     wide = actual.astype("float64") if actual.dtype.kind != "f" else actual.astype(np.result_type(actual, "float64"))
     with np.errstate(invalid="ignore"):
         apart = ~((np.abs(wide - expected) <= tolerance) | (wide == expected) | anything)

@@ -55,6 +55,13 @@ def test_the_first_difference_is_told(actual, words):
     assert words in difference("y", actual, RIGHT, 1e-6)
 
 
+def test_only_what_should_be_finite_is_counted_as_not_finite():
+    edge = np.array([np.inf, 1.0, 2.0])
+    found = difference("y", np.array([np.inf, np.nan, 2.0]), edge, 0.0)
+    assert found == "`y[1]` is nan: 1 of 2 that should be finite are not."
+    assert difference("y", edge, edge, 0.0) is None
+
+
 def test_what_a_probe_says_in_words_is_no_string():
     """“`fits` is 'nothing'; expected 'its training images'” is not English. Quotes stay where blanks count."""
     assert (
