@@ -69,7 +69,7 @@ def _is_clear(drawn: dict) -> bool:
     return bool(all(sides) and np.abs(ratio[..., None] - edges).min() > 1e-3)
 
 
-@exercise.group("the first step on new draws: all ratios are 1")
+@exercise.group("the first step on new draws: all ratios are 1", must_fail_for=("advantage_once", "half_square"))
 def first(rng):
     yield Case(_inputs(rng, 5, 7, is_first=True), "new is old, beta=0")
     yield Case(_inputs(rng, 3, 7, is_first=True, beta=0.3), "new is old, beta=0.3")

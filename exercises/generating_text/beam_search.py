@@ -165,6 +165,7 @@ def values(rng):
     must_fail_for=(
         *("only_last_token", "one_child_each", "finished_ignored", "no_length_penalty"),
         *("divided_by_power_of_length", "penalty_multiplied", "score_without_penalty", "stops_with_the_first"),
+        "divided_again",
     ),
     must_pass_for=("stops_at_first_finished",),
 )
@@ -180,6 +181,7 @@ def trapped(rng):
 @exercise.group(
     "length penalty",
     points=2,
+    must_fail_for=("divided_again",),
     must_pass_for=("beam_of_one", "one_child_each", "finished_ignored", "stops_when_best_is_finished"),
 )
 def penalty(rng):
@@ -212,7 +214,10 @@ def ranking(rng):
 
 
 @exercise.group(
-    "finished and unfinished hypotheses", points=2, must_fail_for=("beam_of_one",), must_pass_for=("one_child_each",)
+    "finished and unfinished hypotheses",
+    points=2,
+    must_fail_for=("beam_of_one", "divided_again"),
+    must_pass_for=("one_child_each",),
 )
 def finished(rng):
     beams = partial(_beams, rng, width=3, words=5)

@@ -44,7 +44,11 @@ def values(rng):
     yield Case(again, "7 tokens, one of them is the start id again, max_length=9")
 
 
-@exercise.group("no end id, an end id at once, max_length=1", must_fail_for=("only_last_token",))
+@exercise.group(
+    "no end id, an end id at once, max_length=1",
+    must_fail_for=("only_last_token",),
+    must_pass_for=("start_never_again",),
+)
 def limits(rng):
     def never_ends(inputs: dict) -> bool:
         tokens = greedy(inputs)
@@ -62,7 +66,7 @@ def limits(rng):
 @exercise.group(
     "ties and impossible tokens",
     must_fail_for=("only_last_token", "start_not_handed", "generated_counted"),
-    must_pass_for=("end_ignored", "end_not_returned"),
+    must_pass_for=("end_ignored", "end_not_returned", "start_never_again"),
 )
 def ties(rng):
     """Two tokens share the first place in every row; the others are impossible."""
