@@ -47,4 +47,13 @@ WRONG = [
     ("", grouped(BY_ROUNDS, "0", "np.reshape(better / (groups.std(axis=0) + 1e-4), -1)")),
     ("", grouped("np.reshape(np.sort(rewards), (-1, num_prompts))", "0")),
     ("", grouped("np.reshape(rewards, (num_prompts, num_prompts))", "0")),
+    (  # read in rounds, written back prompt by prompt
+        "",
+        """
+def find_the_bug(rewards, num_prompts):
+    groups = np.reshape(rewards, (num_prompts, -1), order="F")
+    better = groups - groups.mean(axis=1, keepdims=True)
+    return np.reshape(better, -1)
+""",
+    ),
 ]

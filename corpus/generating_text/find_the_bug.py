@@ -42,4 +42,17 @@ def find_the_bug(probabilities, p):
     return left
 """,
     ),
+    (  # brought back with the order itself, not with its inverse
+        "",
+        """
+def find_the_bug(probabilities, p):
+    probabilities = np.array(probabilities)
+    falling = np.argsort(-probabilities, kind="stable")
+    sums = np.cumsum(probabilities[falling])
+    needed = sums - probabilities[falling] < p
+    needed[0] = True
+    probabilities[~needed[falling]] = 0
+    return probabilities / probabilities.sum()
+""",
+    ),
 ]

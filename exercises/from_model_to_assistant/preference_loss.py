@@ -38,7 +38,7 @@ def _inputs(rng, pairs: int, columns: int, beta: float, size: float = 0.6) -> di
     return {"new": around(rng, old, size), "reference": old, "mask": mask, "beta": beta}
 
 
-@exercise.group("pairs of answers", points=2)
+@exercise.group("pairs of answers", points=2, must_pass_for=("small_number_added",))
 def values(rng):
     yield Case(_inputs(rng, 5, 7, 0.5), "5 pairs, beta=0.5")
     yield Case(_inputs(rng, 3, 11, 2.0), "3 pairs, beta=2")
