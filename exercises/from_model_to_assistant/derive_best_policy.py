@@ -51,7 +51,7 @@ def edges(rng):
     yield Case(large, "rewards near 2, beta=0.001", scale=500.0)
     apart = _inputs(rng, 3, 5, beta=0.001, size=0.002)
     apart["rewards"] += rng.permutation(3)[:, None].astype("float32")
-    yield Case(apart, "one row's rewards are near 0, one's near 1, one's near 2, beta=0.001", scale=500.0)
+    yield Case(apart, "rewards near 0 in one row, near 1 or 2 in the others, beta=0.001", scale=500.0)
 
 
 WEIGHTED = "reference * np.where(reference > 0, powers, 0)"

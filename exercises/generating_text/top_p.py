@@ -145,8 +145,8 @@ exercise.mistakes(
     | "The token that makes the sum reach p is left out, and for a small p no token is kept. It belongs to the set."
     | "Take ½, ¼, ¼ and p = 0.6: which tokens reach 0.6 together?",
     never_reached=edit(KEPT, "np.arange(len(sums)) <= np.argmax(sums >= p)")
-    | "One token alone is kept where the rounded sum never reaches p: `argmax` of a row without True is 0. All tokens "
-    "should stay then." | "With p = 1, can the last of your sums be 0.9999999999999999?",
+    | "One token alone is kept where the rounded sum never reaches p; all should stay. Is it an `argmax`, "
+    "which is 0 for a row without True?" | "With p = 1, can the last of your sums be 0.9999999999999999?",
     lecture_cut=instead(all_ties, see="08b#choosing")
     | "At the cut all equally probable tokens stay, as in the lecture's code. Here only as many as it takes to reach "
     "p, the lower ids first; and one stays for p = 0."
