@@ -213,8 +213,8 @@ exercise.mistakes(
     | "Any rise counts as more. Two samples of one and the same model differ, too: how much, the standard error says."
     | "Of 60 answers a share of 0.3 varies with a standard error of √(0.3 · 0.7/60) = 0.06, and two shares vary both.",
     worse_counts=edit(MORE, "abs(after - before) > 0.2")
-    | "A model that earns less than before is not called `unchanged`: the sign of the difference is lost. The first row "
-    "of the table holds for it, too.",
+    | "A model that earns less than before is not called `unchanged`: the sign of the difference is lost. The first "
+    "row of the table holds for it, too.",
     base_rate_forgotten=edit(MORE, "after > 0.5", see="10b#sharpened")
     | "A high share counts as learned, whatever it was before. Compare with the model before."
     | "Which share earns the point without any training?",
