@@ -317,7 +317,8 @@ exercise.advice(
     causal="Both have to be right. Where they differ from each other, a token sees what comes later.",
     memory_mask="Keras takes these shapes as they are, if the mask is passed by its name.",
     epsilon="Keras's own default for epsilon is 1e-3. The contract says 1e-6, for all three norms.",
-    dropout="Each sub-layer's output goes through its own dropout, then the sum. No other dropout is in the block.",
+    dropout="Each sub-layer's output should go through its own dropout, then the sum. The block needs no "
+    "other dropout.",
 )
 exercise.hints(
     values=(

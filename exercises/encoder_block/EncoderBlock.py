@@ -317,7 +317,8 @@ exercise.advice(
     values_post=Advice(value=EPSILON_FIRST),
     masked="Keras takes all three shapes as they are, if the mask is passed by its name.",
     epsilon="Keras's own default for epsilon is 1e-3. The contract says 1e-6, for both norms.",
-    dropout="Each sub-layer's output goes through its own dropout, then the sum. No other dropout is in the block.",
+    dropout="Each sub-layer's output should go through its own dropout, then the sum. The block needs no "
+    "other dropout.",
     reload="`get_config` must hold every argument of `__init__`, and also everything in `super().get_config()`.",
 )
 exercise.hints(
