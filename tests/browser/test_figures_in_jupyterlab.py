@@ -86,7 +86,7 @@ def test_the_viewer_shows_the_heads_of_the_sentence_that_is_typed(server, publis
             chart(window, cell)
             pieces = {"[CLS]", *sentence.split(), "[SEP]"}
             window.wait(lambda cell=cell, pieces=pieces: pieces <= set(texts(cell)), f"the pieces of {sentence!r}")
-            assert "block 3, head 3" in texts(cell)
+            assert "block 2, head 2" in texts(cell)
             window.shot(sentence.replace(" ", "-"))
     finally:
         window.close()

@@ -435,7 +435,7 @@ def test_a_lecture_has_all_its_figures_with_words_and_its_answers_folded(site, n
     assert len(re.findall(r"<span>Figure \w+\.\d+\. ", text)) == pictures
     text = text.partition("<article")[2].partition("</article>")[0]  # the contents beside it fold as well
     folded = text.count("<details><summary>in words</summary>")
-    drawn = text.count('class="hide above-input"')
+    drawn = text.count('class="admonition hide above-input"')
     checks = len(re.findall(r"<summary>(?:other )?checks: ", text))  # in the check's boxes of "Make the mistake here"
     assert 0 < folded <= pictures and bool(checks) == name.startswith("02_")
     assert len(re.findall(r"<details\b", text)) == text.count("</details>") == answers + folded + drawn + checks
