@@ -30,6 +30,8 @@ WAYS: dict[str, dict[str, float] | None] = {
     "temperature 1": {},
     "temperature 1.5": {"temperature": 1.5},
     "top-p, p = 0.9": {"top_p": 0.9},
+    "temperature 0.7, top-k 40": {"temperature": 0.7, "top_k": 40},
+    "temperature 1.5, top-p 0.9": {"temperature": 1.5, "top_p": 0.9},
 }
 DRAFT = 8  # tokens that are looked up at once, at most
 WORD = re.compile(r"[a-z]+")
@@ -119,7 +121,7 @@ def main(
     people = np.array([next(long) for _ in range(REVIEWS)])
     record = Record(
         NAME,
-        "Lecture 8b: SmolLM2 goes on where reviewers began, with four ways of choosing the next token",
+        "Lecture 8b: SmolLM2 goes on where reviewers began, with six ways of choosing the next token",
         f"{REVIEWS} film reviews of IMDb's test split, their first {BEGIN} tokens given, {LENGTH} in all",
         empty={"ways": {}},
         command=f"python experiments/{NAME}.py --data FOLDER",
