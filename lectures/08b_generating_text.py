@@ -31,8 +31,8 @@
 # * say at most how many times a second a model can be called, from its bytes and the machine's, and how a call gives more than one token;
 # * let a cheap draft go ahead, and get the same greedy text in fewer calls.
 #
-# **You need** [lecture 8](08_decoder_and_masking.ipynb) ([3b](03b_reading_heads.ipynb) shows SmolLM2 from inside). **Time:** about 70 minutes to read and predict (estimated, not measured); the code runs in about two minutes on two CPU
-# cores. Letters: **n** texts at once, **T** or **t** tokens, **H** heads, **K** width of a head, **L** blocks, **G** heads with keys and values, **V** vocabulary. A **parameter** is a learned number; **log p** is the natural logarithm of a probability.
+# **You need** [lecture 8](08_decoder_and_masking.ipynb) ([3b](03b_reading_heads.ipynb) shows SmolLM2 from inside). **Time:** about 70 minutes to read and predict (estimated, not measured); the code runs in about three minutes on two CPU
+# cores. Letters: **n** texts at once, **T** or **t** tokens, **H** heads, **K** width of a head, **L** blocks, **G** heads with keys and values, **V** vocabulary, **p** a probability that the model gives. (In the names top-k and top-p the letters mean nothing more.) A **parameter** is a learned number; **log p** is the natural logarithm of p.
 #
 # **This page needs a model that does not come with the course:** SmolLM2 (93 MB: `data.published("smollm2")` in a cell fetches it once; 0.6 GB of memory). Without it the live cells of sections 1, 2, 4 and 5 are left out: read their outputs before you run the page.
 
@@ -51,8 +51,10 @@ if "google.colab" in sys.modules:
         print("Upload coursekit.zip, which comes with this course, and run this cell again.")
         print("To upload it, click the folder on the left and drop the file there.")
 elif find_spec("coursekit") is None:
-    print("The course's helper package is missing here. With coursekit.zip, which comes with this course, beside the notebook, run in a cell:")
-    print('%pip install ./coursekit.zip')
+    print(
+        "The course's helper package is missing here. With coursekit.zip, which comes with this course, beside the notebook, run in a cell:"
+    )
+    print("%pip install ./coursekit.zip")
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 import os
@@ -65,6 +67,7 @@ import time
 
 import matplotlib.pyplot as plt
 import numpy as np
+from scipy.linalg.blas import sgemm
 from scipy.special import log_softmax, softmax
 
 from coursekit import captions, diagrams, live, plots, recorded
@@ -136,7 +139,7 @@ if model:
 
 
 # %% [markdown]
-# The text repeats one sentence. There the model is much surer of its tokens than at first: 0.86 to 0.87 instead of 0.43. But it is a chat model on a bare text, outside its chat template, and it may not stop. Change both, one at a time:
+# The text repeats one sentence. There the model is much surer of its tokens than at first: 0.86 to 0.87 instead of 0.43. But it is a chat model, and you gave it a bare text. Its chat template would mark the text as your message, which the model then *answers* instead of continuing it. Also, it was not allowed to stop. Change both, one at a time:
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 def seen_before(before, new):
@@ -161,18 +164,19 @@ if model:
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 figure, ax = plt.subplots(figsize=(8, 3.4))
 windows = np.arange(len(ways["people"]["nats by 16 tokens"])) * 16 + 8
-for line, (name, label) in enumerate({"people": "what people wrote", "greedy": "greedy"}.items()):
+shown = {"people": "what people wrote", "greedy": "greedy", "temperature 1": "drawn (section 2)"}
+for line, (name, label) in enumerate(shown.items()):
     ax.plot(windows, ways[name]["nats by 16 tokens"], label=label, **plots.LINES[line])
-ax.set(xlabel="token after the beginning", ylabel="nats a token", ylim=(0, None))
-ax.legend(ncols=2)
+ax.set(xlabel="token after the beginning", ylabel="nats a token", ylim=(0, 5))
+ax.legend(ncols=3)
 plots.show(
     figure,
-    alt="""People surprise the model to the end; greedy text stops surprising it. The nats of each token after the beginning, in windows of 16, means of ten texts. What people wrote stays between 3.5 and 4.2; greedy text begins at 1.3 and falls to 0.1.""",
+    alt="""People and drawn text surprise the model to the end; greedy text stops surprising it. The nats of each token after the beginning, in windows of 16, means of ten texts. What people wrote stays between 3.5 and 4.2, drawn text between 3.5 and 4.0; greedy text begins at 1.3 and falls to 0.1.""",
 )
 
 
 # %% [markdown]
-# Nine of the ten greedy texts **loop**: their last 16 tokens have occurred before. The words of people cost the model 3.9 nats a token at first and 3.5 in the end; its greedy tokens cost 1.3 at first and 0.1 in the end. Lower at first is partly the choice itself, since greedy takes the cheapest token; the fall comes with the loop. (Holtzman et al., 2020, found the same with a larger model.) The control, drawn tokens, follows in section 2.
+# Nine of the ten greedy texts **loop**: their last 16 tokens have occurred before. The words of people cost the model 3.9 nats a token at first and 3.5 in the end; its greedy tokens cost 1.3 at first and 0.1 in the end. The control is text that the same model writes by chance (temperature 1, section 2): no such text loops, and it falls no further than people's. Greedy text costs less from the start, since greedy takes the cheapest token. (Holtzman et al., 2020, found loops in a larger model too.)
 #
 # **On a bare text, always taking the most probable token makes this model loop: people keep surprising it, and it soon stops surprising itself.**
 
@@ -185,8 +189,8 @@ plots.show(
 #
 # * **greedy**: always the most probable one;
 # * **temperature** $\tau$: draw from $\operatorname{softmax}(z/\tau)$, where $z$ are the logits. A $\tau$ below 1 makes the distribution sharper, one above 1 flatter; $\tau \to 0$ is greedy;
-# * **top-k**: draw from the k most probable tokens (Fan et al., 2018);
-# * **top-p**, or nucleus sampling: draw from the fewest tokens whose probabilities add up to p or more (Holtzman et al., 2020).
+# * **top-k**: draw from a fixed number of tokens, the most probable ones (Fan et al., 2018);
+# * **top-p**, or nucleus sampling: draw from the fewest tokens whose probabilities add up to a fixed share or more, such as 0.9 (Holtzman et al., 2020).
 #
 # A cut sets probabilities to 0, and the rest is divided by its sum. The order is a convention: here, as in Hugging Face's library, temperature, top-k, top-p; llama.cpp cuts first. The code divides log p, not $z$: they differ by a constant, which the softmax cancels. (Tokens that tie at the cut all stay; lab 8b keeps those with the lower ids.)
 
@@ -218,7 +222,44 @@ for settings in ({"top_k": 3}, {"top_p": 0.8}, {"top_k": 3, "top_p": 0.8}):
     print(settings, reshaped(np.log([[0.5, 0.25, 0.15, 0.1]]), **settings)[0])
 
 # %% [markdown]
-# Each cut alone leaves three tokens, both together two.
+# Each cut alone leaves three tokens, both together two. Now a real distribution. What does SmolLM2 expect after "A brown dog is running"?
+
+# %% jupyter={"source_hidden": true} tags=["drawing"]
+if model:
+    ahead = model([tokens.encode("A brown dog is running")])[0][:, -1]  # log p (1, V)
+    first = np.argsort(-ahead[0])[:10]
+    figure, panels = plt.subplots(2, 3, figsize=(9.6, 5.2), sharex=True, sharey=True)
+    kinds = {
+        "temperature 1": {},
+        "temperature 0.7": {"temperature": 0.7},
+        "temperature 1.5": {"temperature": 1.5},
+        "top-k 5": {"top_k": 5},
+        "top-p 0.9": {"top_p": 0.9},
+        "temperature 1.5, then top-p 0.9": {"temperature": 1.5, "top_p": 0.9},
+    }
+    for ax, (name, settings) in zip(panels.flat, kinds.items(), strict=True):
+        p = reshaped(ahead, **settings)[0]
+        ax.bar(range(10), p[first], color=diagrams.PALETTE["key"])
+        ax.bar(11, 1 - p[first].sum(), color=diagrams.PALETTE["value"], hatch="//")
+        ax.set_title(f"{name}\n{(p > 0).sum():,} tokens left", fontsize=10)
+        ax.set_xticks(
+            [*range(10), 11],
+            [*(tokens.decode([number]).strip() for number in first), "all others"],
+            rotation=60,
+            ha="right",
+        )
+        print(f"{name}: {(p > 0).sum():,} tokens left, the ten likeliest have {p[first].sum():.0%}")
+    for ax in panels[:, 0]:
+        ax.set_ylabel("probability")
+    plots.show(
+        figure,
+        alt="""A high temperature moves probability to the tail, and top-p 0.9 then cuts little of it. One distribution, reshaped in six ways; bars for the same ten tokens, from down and towards to from and in, and a hatched bar for all others together. At temperature 0.7 the first bar grows, at 1.5 the hatched one is by far the largest. Top-k 5 leaves five bars and nothing else; top-p 0.9 lowers the hatched bar a little. After temperature 1.5 top-p 0.9 leaves the hatched bar nearly as high as before.""",
+    )
+
+# %% [markdown]
+# Look at the hatched bar, the **tail** of the distribution: tens of thousands of tokens, each with little probability. At temperature 1.5 most of the probability is there. Top-k and top-p cut the tail. But top-p 0.9 keeps nine tenths of *what the temperature made*. After temperature 1.5 that takes 1,130 tokens, instead of 39.
+#
+# Now draw 40 tokens in four settings, after the caption:
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 if model:
@@ -227,10 +268,10 @@ if model:
         print(settings or "temperature 1, all tokens", "\n    …" + tokens.decode(new).replace("\n", " "))
 
 # %% [markdown]
-# Temperature 1.5 writes word salad; one draw does not rank the others. What differs is the **tail**: tens of thousands of tokens, each nearly impossible. If they have one tenth of the probability at each token, the chance to draw none of them in 40 tokens is $0.9^{40} \approx 1.5\,\%$. Top-k and top-p cut the tail.
+# Temperature 1.5 writes word salad; one draw does not rank the others.
 
 # %% [markdown]
-# **Predict.** How many tokens does top-p with p = 0.9 leave to draw from, in a story that we made up (below is its first sentence), and in the loop of section 1? Does the loop leave a way out?
+# **Predict.** How many tokens does top-p 0.9 leave to draw from, in a story that we made up (below is its first sentence), and in the loop of section 1? Does the loop leave a way out?
 #
 # <details><summary>Answer</summary>
 #
@@ -260,7 +301,7 @@ if model:
     figure, panels = plt.subplots(2, 1, figsize=(9.6, 5.0), sharey=True)
     for ax, name in zip(panels, ("the sentence", "the loop"), strict=True):
         pieces, kept = sizes[name]
-        ax.bar(range(len(kept)), kept, color=diagrams.PALETTE["key"], hatch="//" if len(kept) < 30 else None)
+        ax.bar(range(len(kept)), kept, color=diagrams.PALETTE["key"])
         ax.set(yscale="log", ylabel="tokens left", ylim=(0.7, 3_000), title=name)
     panels[0].set_xticks(
         range(len(sizes["the sentence"][0])),
@@ -273,41 +314,51 @@ if model:
     panels[1].text(0, 1_500, "the caption", fontsize=9)
     plots.show(
         figure,
-        alt="""In a loop the nucleus closes, except for the first token of each round. Bars say how many tokens top-p keeps with p = 0.9, on a logarithmic axis, at each true next token. Above, a sentence: more than a thousand to choose museum or guard from, five for the comma. Below, the caption and nine times the same sentence: the bars sink from round to round, and in the end nearly all are at one. The bar where a round begins sinks too, but in the last round it still stands at eleven.""",
+        alt="""In a loop fewer and fewer tokens are left, and the first token of a round keeps the most. Bars say how many tokens top-p 0.9 keeps, on a logarithmic axis, at each true next token. Above, a sentence: more than a thousand to choose museum or guard from, five for the comma. Below, the caption and nine times the same sentence: the bars sink from round to round, and in the end nearly all are at one. The bar where a round begins sinks too, but in the last round it still stands at eleven.""",
     )
 
 # %% [markdown]
-# Top-k keeps k everywhere; top-p keeps what the model thinks possible *here*. The recorded run goes on with each of the ten reviews in four settings. Nats are the model's own, before temperature and cut:
+# Top-k keeps the same number of tokens everywhere. Top-p keeps few where the model is sure, and many where it is not. Whatever lies beyond the share of 0.9 is dropped, possible or not. The recorded run goes on with each of the ten reviews in six settings. Nats are the model's own, before temperature and cut:
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 print(
-    "                nats a token  (by text)     strings of four seen before   texts that loop   words in no other review"
+    "                            nats a token  (by text)   strings of four seen before   texts that loop   words in no other review"
 )
-for name in ("people", "greedy", "top-p, p = 0.9", "temperature 1", "temperature 1.5"):
+for name in (
+    "people",
+    "greedy",
+    "temperature 0.7, top-k 40",
+    "top-p, p = 0.9",
+    "temperature 1",
+    "temperature 1.5, top-p 0.9",
+    "temperature 1.5",
+):
     way = ways[name]
     low, high = min(way["by text"]), max(way["by text"])
     print(
-        f"{name:15} {way['nats a token']:8.2f}   ({low:.1f} to {high:4.1f}) {way['strings of four seen before']:18.1%} {way['turns round']:20d} {way['unknown words']:16d} of {way['words']:5,}"
+        f"{name.replace(', p =', ''):27} {way['nats a token']:8.2f}   ({low:.1f} to {high:4.1f}) {way['strings of four seen before']:18.1%} {way['turns round']:20d} {way['unknown words']:16d} of {way['words']:5,}"
     )
 
 # %% [markdown]
-# 3.7 nats a token is like choosing each time among $e^{3.7}\approx 40$ equally likely tokens: that is how unsure the model is of its own text at temperature 1. What people wrote surprises it nearly as much, 3.9 nats. At temperature 1 one word in twenty is in none of the 25,000 other reviews, at 1.5 one in three; with people it is one in two hundred. Top-p 0.9 more than halves the one in twenty. No drawn text loops. If in doubt, begin with top-p 0.9: of the four settings it alone has neither loops nor that many unknown words.
+# 3.7 nats a token is like choosing each time among $e^{3.7}\approx 40$ equally likely tokens: that is how unsure the model is of its own text at temperature 1. What people wrote surprises it nearly as much, 3.9 nats. At temperature 1 one word in twenty is in none of the 25,000 other reviews, at 1.5 one in three; with people it is one in two hundred. (A change of topic brings such words too.) At temperature 1, top-p 0.9 more than halves the one in twenty; after temperature 1.5 it helps little. Temperature 0.7 with top-k 40 writes the fewest of all draws, but 18 % of its strings are repeated, against 3 % with top-p 0.9. No drawn text loops.
 #
-# **Greedy repeats, and temperature 1.5 is word salad; in nats temperature 1 is nearest to people, and top-p 0.9 writes fewer unknown words than temperature 1.**
+# So these settings are a trade: fewer unknown words against more repetition. Top-p 0.9 at temperature 1 lies in the middle; no setting here is shown to be the best.
+#
+# **Greedy repeats, and temperature 1.5 is word salad, with top-p 0.9 too; at temperature 1 the nats are nearest to people's, and top-p 0.9 writes fewer unknown words.**
 
 # %% [markdown]
 # <a id="beam"></a>
 #
 # ## 3 · The most probable sentence
 #
-# Greedy takes the best *word* each time. That need not lead to the best *sentence*. **Beam search** keeps the k best *beginnings*, its width: each is continued by every word, and the k best of all these stay. With k = 1 it is greedy. Take a language whose sentences have two words.
+# Greedy takes the best *word* each time. That need not lead to the best *sentence*. **Beam search** keeps a fixed number of *beginnings*, the best; this number is its **width**. Each beginning is continued by every word, and the best of all these stay. With a width of 1 it is greedy. Take a language whose sentences have two words.
 
 # %% [markdown]
-# **By hand.** “a” has the probability $p$; “the” gets 0.8 of the rest and “my” the remaining 0.2. After “a” the best word is “dog” with 0.4, after “the” it is “dog” with 0.9. For which $p$ does greedy search miss the most probable sentence?
+# **By hand.** “a” has the probability $x$; “the” gets 0.8 of the rest and “my” the remaining 0.2. After “a” the best word is “dog” with 0.4, after “the” it is “dog” with 0.9. For which $x$ does greedy search miss the most probable sentence?
 #
 # <details><summary>Answer</summary>
 #
-# Greedy begins with “a” as soon as $p > 0.8\,(1 - p)$, from 0.444 on, and writes “a dog” with $0.4\,p$. “the dog” has $0.9 \cdot 0.8\,(1 - p) = 0.72\,(1-p)$; that is more as long as $p$ is below 0.72/1.12 = 0.643. So between 0.444 and 0.643 greedy misses the most probable sentence, and a beam of 2 finds it.
+# Greedy begins with “a” as soon as $x > 0.8\,(1 - x)$, from 0.444 on, and writes “a dog” with $0.4\,x$. “the dog” has $0.9 \cdot 0.8\,(1 - x) = 0.72\,(1-x)$; that is more as long as $x$ is below 0.72/1.12 = 0.643. So between 0.444 and 0.643 greedy misses the most probable sentence, and a beam of 2 finds it.
 #
 # </details>
 
@@ -379,7 +430,7 @@ def beam(model, width, alpha=0.0, longest=30):
 
     kept, cache = [([START], 0.0)], model.empty(1)
     for _ in range(longest - 1):
-        log_p, cache = model(np.array([ids[-1] for ids, _ in kept]), cache)  # (k, V); an ended row is read in vain
+        log_p, cache = model(np.array([ids[-1] for ids, _ in kept]), cache)  # (width, V); an ended row is read in vain
         found = []
         for row, (ids, total) in enumerate(kept):
             if ids[-1] == END:
@@ -396,7 +447,7 @@ def beam(model, width, alpha=0.0, longest=30):
 
 
 # %% [markdown]
-# A finished caption keeps its place while it is among the k best; the search ends when all k are finished. A wider beam can still drop the beginning of the best sentence. But there is an exact search. A beginning never *gains* probability by a further word. So always continue the most probable beginning of all: once it is a finished sentence, none is more probable (Dijkstra, 1959).
+# A finished caption keeps its place while it is among the best; the search ends when all that are kept are finished. A wider beam can still drop the beginning of the best sentence. But there is an exact search. A beginning never *gains* probability by a further word. So always continue the most probable beginning of all: once it is a finished sentence, none is more probable (Dijkstra, 1959).
 
 # %%
 def most_probable(model, limit):
@@ -427,6 +478,9 @@ def most_probable(model, limit):
 for width in (1, 4, 16, 64):
     ids, log_p = beam(captioner, width)
     print(f"beam {width:2}: log p {log_p:7.2f}  {text_of(ids)}")
+    if width in (4, 64):
+        fair, fair_log_p = beam(captioner, width, alpha=1.0)
+        print(f"  with alpha = 1: {fair_log_p:7.2f}  {text_of(fair)}")
 ids, best_log_p, continued = most_probable(captioner, limit=log_p)
 print(f"exact:   log p {best_log_p:7.2f}  {text_of(ids)}   ({continued:,} beginnings continued)")
 drawn_ids, drawn_log_p = write(captioner, 300, drawn(np.random.default_rng(1)))
@@ -465,9 +519,9 @@ plots.show(
 # %% [markdown]
 # That is the answer to the second question, for this model. Nothing can be more probable than “a man .”; the finding is the gap: 4.6 nats to the best of 300 drawn captions, 32 to their mean, about two of their standard deviations. (People's 693 captions are those of 1,000 in which the model knows every word.) The drawn captions are the control: they come from the model itself. (*Per token* “a man .” has −2.2, which is more than the −3.2 of a drawn caption. What a beam finds has more still, greedy −1.2 and the beam of 64 −1.0: against these “a man .” wins by its length alone.)
 #
-# How can the most probable caption be so rare? Its probability is $e^{-8.77}$: it is drawn once in 6,400 captions. A drawn caption has about $e^{-40}$, but there are so many of them that together they get nearly all of the probability. Is the model *right* about it? At that rate 29,000/6,400 = 4.5 of the captions that it has read should be “a man .”, and none is. So the model is also wrong here. Stahlberg and Byrne (2019) too call it a model's error that for more than half of a test set the most probable translation is empty.
+# How can the most probable caption be so rare? Its probability is $e^{-8.77}$: it is drawn once in 6,400 captions. A drawn caption has about $e^{-40}$, but there are so many of them that together they get nearly all of the probability. Is the model *right* about it? At that rate 29,000/6,400 = 4.5 of the captions that it has read should be “a man .”, and none is. If the rate were right, the chance of none would be only $e^{-4.5} \approx 1\,\%$. So the rate is probably too high. But mind how this caption was picked: the search looks for the highest rate, and so it favours rates that are too high. Stahlberg and Byrne (2019) too call it a model's error that for more than half of a test set the most probable translation is empty.
 #
-# A wider search writes a shorter caption: a beam of 4 writes 13 tokens, one of 64 writes 10, the exact search 4 (the end included). So translation systems divide log p by a length penalty, `alpha` above 0 ([evidence](evidence/08.ipynb#length-penalty)).
+# A wider search writes a shorter caption: a beam of 4 writes 13 tokens, one of 64 writes 10, the exact search 4 (the end included). So translation systems divide log p by a length penalty, `alpha` above 0 ([evidence](evidence/08.ipynb#length-penalty)). Here it lengthens the caption of the beam of 4 to 15 tokens; the beam of 64 writes the same 10. Beam search is at home in translation (Wu et al., 2016). In our evidence a beam of 4 with the penalty is ahead of greedy there, by 0.4 to 0.9 BLEU with three seeds.
 #
 # **The most probable sentence of this model is not a typical one: to see typical sentences, draw.**
 
@@ -495,13 +549,13 @@ plots.show(
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** Here it takes 20 times as long. The parameters are fetched once for all 256 tokens, but the arithmetic has to be done for each. On a GPU, where arithmetic is much faster than memory, it is nearer to (a).
+# **(b)** The first line below prints how many. The parameters are fetched once for all 256 tokens, but the arithmetic has to be done for each. On a GPU, where arithmetic is much faster than memory, it is nearer to (a).
 #
 # </details>
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 def seconds(call, *given, times=5):
-    """The least processor seconds of a call."""
+    """The processor seconds of a call, the fastest of several."""
     found = []
     for _ in range(times):
         began = time.process_time()
@@ -514,6 +568,13 @@ def products(*shape):
     """Every matrix of the model times as many rows, and nothing else; the rows (…, D) have this shape without D."""
     rows = {width: np.ones((*shape, width), "float32") for width in (576, 1536)}
     return [rows[matrix.shape[1]] @ matrix.T for matrix in matrices]
+
+
+def cache_only(cache):
+    """What a call does with a cache, and nothing else: copy it with one more key and value, and attend to it."""
+    for pair in cache:
+        k, v = (np.concatenate([part, part[:, :, :1]], axis=2) for part in pair)  # (n, 3, t + 1, 64)
+        softmax(np.ones((len(k), 3, 3, 64), "float32") @ k.swapaxes(2, 3) / 8, axis=-1) @ v
 
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
@@ -533,9 +594,14 @@ if model:
     print(
         f"fetch {sum(matrix.nbytes for matrix in matrices) / 1e6:.0f} MB of parameters and only add them up: {1000 * seconds(lambda: [matrix.sum() for matrix in matrices]):.0f} ms"
     )
+    print(f"the logits' share of the products: {model.table.size / sum(matrix.size for matrix in matrices):.0%}")
 
 # %% [markdown]
-# Compare the products: alone a token costs 40 ms, among 256 tokens 3 ms. The arithmetic is the same; but alone, all parameters are fetched for one token. Only to fetch them and add them up takes 24 ms: an estimate of the bound, and a written token takes about twice as long. On a GPU the bound is nearer, and decoding is called **bound by memory** ([lecture 2b](02b_what_attention_costs.ipynb) has the roofline).
+# Compare the products: among 256 tokens one token costs only a small part of what it costs alone. The arithmetic is the same; but alone, all parameters are fetched for one token. Only to fetch them and add them up takes about half of the time of a written token; this estimates the bound. Fewer bytes lift the bound: to fetch the 93 MB of the 4-bit file in place of 538 MB would lift it nearly sixfold.
+#
+# (Our class computes logits at all 256 positions. A server needs those of the last position only, and saves up to 21 % of the products of a prefill.)
+#
+# On a GPU the bound is nearer, and decoding is called **bound by memory** ([lecture 2b](02b_what_attention_costs.ipynb) has the roofline).
 
 # %% [markdown]
 # **By hand.** A model has 70 billion parameters of two bytes. It runs on accelerators that together fetch 6.7 terabytes a second. How many calls a second at most, and how many tokens for one reader? And if 16 readers share each call?
@@ -548,20 +614,26 @@ if model:
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 if model:
-    print("texts in a call      a step   tokens a second in all      its products text by text   as one product")
-    for count in (1, 2, 4, 8, 16):
+    print("fastest of nine calls; the products of as many rows, one a text, and what a step takes beside them")
+    print("texts   a step   tokens a second   products text by text   the rest   of it the caches   products at once")
+    for count in (1, 2, 4, 8):
         together = [tuple(np.repeat(part, count, axis=0) for part in pair) for pair in cache]
-        each = seconds(model, [[28]] * count, together, times=7)
-        apart, at_once = seconds(products, count, 1, times=7), seconds(products, count, times=7)
+        each, kept = seconds(model, [[28]] * count, together, times=9), seconds(cache_only, together, times=9)
+        apart, at_once = seconds(products, count, 1, times=9), seconds(products, count, times=9)
         print(
-            f"{count:15} {1000 * each:8.0f} ms {count / each:24.0f} {1000 * apart:27.0f} ms {1000 * at_once:13.0f} ms"
+            f"{count:5} {1000 * each:5.0f} ms {count / each:17.0f} {1000 * apart:20.0f} ms {1000 * (each - apart):7.0f} ms {1000 * kept:15.0f} ms {1000 * at_once:15.0f} ms"
         )
-    nine = seconds(model, [[28] * 9], cache, times=7)
-    print(f"nine tokens of one text in a call: {1000 * nine:.0f} ms, {nine / step:.1f} times as long as one")
+    columns = {width: np.ones((width, 1), "float32", order="F") for width in (576, 1536)}
+    other = seconds(lambda: [sgemm(1, each.T, columns[each.shape[1]], trans_a=True) for each in matrices], times=9)
+    print(f"one row by sgemm, the routine for many rows: {1000 * other:.0f} ms")
 
 
 # %% [markdown]
-# That is **batching**: servers collect the texts of many readers in one call. Here it gains little: eight texts write 49 tokens a second, one 21, and 16 write no more than eight. Three reasons show. Our class multiplies text by text: its rows are (n, 1, D), so NumPy makes n products, each with all parameters. As one product (n, D), which servers use, the rows of 16 texts take 136 ms instead of 248. But that is still more than three times one row: on one core arithmetic is not free. The rest of a step, 112 ms with 16 texts and 8 with one, no product shares: every text has a cache of its own. For one text of t tokens it holds this many entries:
+# That is **batching**: servers collect the texts of many readers in one call. Here eight texts write about twice as many tokens a second as one, not eight times as many. Our class multiplies text by text: its rows are (n, 1, D), so NumPy makes n products, each with all parameters.
+#
+# The last column makes one product (n, D) of them, as servers do. There the rows share the fetching: eight rows take about three times as long as one. Nearly all of this comes with the second row. NumPy multiplies one row with another routine than several rows, and the last line shows that the other routine takes longer even for one row. This is a part of the jump; what remains of it is measured here and not explained.
+#
+# The rest of a step also grows with the texts, since every text has a cache of its own. The caches account for a part of the rest; what remains is not explained. For one text of t tokens the cache holds this many entries:
 #
 # $$2 \cdot L \cdot G \cdot K \cdot t$$
 #
@@ -636,34 +708,41 @@ if model:
         "repeat this": tokens.chat(repeat),
         "blue sky": tokens.chat("Why is the sky blue?"),
     }
+    print("what a call takes, the fastest of nine, measured in calls without a guess")
+    without = seconds(model, [[28]], cache, times=9)
+    for count in (1, 2, 4, 8):
+        print(f"    {count} guessed: {seconds(model, [[28] * (1 + count)], cache, times=9) / without:.1f}")
+    print("the texts; seconds are the fastest of three")
     for name, row in prompts.items():
-        began = time.process_time()
         alone, plain_calls = written_with(lambda text: [], row, 40)
-        middle = time.process_time()
         drafted, calls = written_with(looked_up, row, 40)
-        took = middle - began, time.process_time() - middle
+        took = [seconds(written_with, draft, row, 40, times=3) for draft in (lambda text: [], looked_up)]
         print(
             f"{name:12} {len(plain_calls)} calls, {took[0]:.1f} s; with the draft {len(calls)} calls, {took[1]:.1f} s; the same text: {alone == drafted}"
         )
-        guessed = [gave for given, gave in calls if given]
-        mean = f", {np.mean(guessed):.1f} tokens each" if guessed else ""
+        guessed = [pair for pair in calls if pair[0]]
+        mean = f", {np.mean(guessed, axis=0)[1]:.1f} tokens each" if guessed else ""
         print(
-            f"    {len(guessed)} calls with guesses{mean}; it writes:",
+            f"    {len(guessed)} calls with guesses{mean}; (guesses, tokens): {guessed}; it writes:",
             tokens.decode(drafted).replace("\n", " ").strip(),
         )
 
 # %% [markdown]
 # The text is the same each time. (Where two tokens are nearly equally probable, rounding can decide.)
 #
-# Fewer calls are less *time* only where a call gives more tokens than its length costs. The break-even: here a call with eight guesses takes 3.0 times as long as one without (section 4), so it has to give more than 3.0 tokens. In the loop the calls with guesses give 6.0, and the draft saves time. Where the model repeats you it changes your words: there they give 2.8, about the break-even, and no time is saved.
+# Fewer calls are less *time* only where a call gives more tokens than it costs. The first table is the break-even: on this core a call costs about twice as much with one guess, and about three times as much with eight. Section 4 has the reason for a part of it: the second row is the dear one. In the loop the calls with guesses give 6.0 tokens each, and the draft saves time. Where the model repeats you it changes your words. There they give 2.8 tokens, about what they cost, and hardly any time is saved.
 #
-# And if the text is drawn, not greedy? The draft draws its guess x from its distribution q, and the model, whose distribution is p, accepts it with the probability
+# How many tokens does a call give? Let each of γ guesses be accepted with the probability $a$, whatever the others are. A call gives one token for sure, a second with $a$, a third with $a^2$, and so on; on average these are (Leviathan et al., 2023)
+#
+# $$1 + a + \dots + a^{\gamma} = \frac{1 - a^{\gamma + 1}}{1 - a}$$
+#
+# And if the text is drawn, not greedy? The draft draws its guess x from its distribution q (here q is no query), and the model, whose distribution is p, accepts it with the probability
 #
 # $$\min\big(1,\;p(x)/q(x)\big)$$
 #
-# If it refuses, it draws once more, from what p still lacks. The token that comes out has exactly the distribution p, whatever q is (proved by Leviathan et al., 2023). You derive both in lab 8b.
+# If it refuses, it draws once more, from what p has more than q: from $\max(0,\,p - q)$, divided by its sum. The token that comes out has exactly the distribution p, whatever q is (proved by Leviathan et al., 2023). You derive both in lab 8b.
 #
-# **A draft changes the number of calls and, in greedy decoding, not the text; it saves time only where a call gives more tokens than its length costs.**
+# **A draft changes the number of calls and, in greedy decoding, not the text; it saves time only where a call gives more tokens than it costs.**
 
 # %% [markdown]
 # ## Two mistakes
@@ -686,7 +765,7 @@ print("always position 0:", text_of(write(wrong, 1, greedy)[0][0]))
 # %% [markdown]
 # ## Four questions
 #
-# <details><summary>1. Top-p with p = 0.9 on a distribution whose best token has 0.95. How many tokens are left? And with top-k, k = 20?</summary>
+# <details><summary>1. Top-p 0.9 on a distribution whose best token has 0.95. How many tokens are left? And with top-k 20?</summary>
 #
 # One, so it is greedy there. Top-k leaves 20, of which 19 share at most 0.05.
 #
@@ -706,7 +785,7 @@ print("always position 0:", text_of(write(wrong, 1, greedy)[0][0]))
 #
 # <details><summary>4. A draft guesses eight tokens; each is right with probability one half, whatever the others are. Why not nine tokens a call?</summary>
 #
-# The first wrong guess ends the call. With a chance of one half for each, one guess is right on average, so a call gives about two tokens.
+# The first wrong guess ends the call. With $a = 1/2$ and γ = 8 a call gives $(1 - 1/2^9)/(1/2) = 1.996$ tokens, about two.
 #
 # </details>
 #
@@ -714,7 +793,7 @@ print("always position 0:", text_of(write(wrong, 1, greedy)[0][0]))
 #
 # * One small model with rounded parameters, one beginning live and ten in the record, one draw of each.
 # * Nats, strings and unknown words say how familiar a text is, not how good. No person judged a text.
-# * The times are the least of several calls, on one core in NumPy; on another machine they differ, and so may their order. The exact search is exact for the rounded weights of one caption model (one seed, two epochs).
+# * The times are the fastest of several calls, on one core in NumPy; on another machine they differ, and so may their order. The exact search is exact for the rounded weights of one caption model (one seed, two epochs).
 # * A draft that is a network was not measured. Min-p and penalties for repeated tokens are left out.
 #
 # </details>
@@ -724,7 +803,7 @@ print("always position 0:", text_of(write(wrong, 1, greedy)[0][0]))
 # | piece | remember |
 # |---|---|
 # | greedy | one text; on a bare text it loops, in the template it did not before it stopped |
-# | temperature, top-k, top-p | 1.5 gives word salad; top-k keeps k tokens, top-p as many as the model thinks possible |
+# | temperature, top-k, top-p | 1.5 gives word salad; top-k keeps a fixed number of tokens, top-p a fixed share of the probability |
 # | beam, exact search | only the exact search is sure to find the most probable sentence; for the caption model that is “a man .” |
 # | prefill, decode | many tokens in a call, or one; each call fetches all parameters, so bytes bound the calls |
 # | cache | 2 · L · G · K entries a token; GQA makes G smaller than H |
