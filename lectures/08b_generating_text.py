@@ -22,7 +22,7 @@
 #
 # > *A brown dog is running after the black dog.*
 #
-# You hand this sentence to a published language model and ask for more. For each next token it gives you 49,152 probabilities. **You always take the most probable one. What does it write?** And a second question: of all sentences that a model could write, is the most probable one typical? Write down both guesses. The first answer comes in three minutes.
+# You hand this sentence to a published language model and ask for more. For each next token it gives you 49,152 probabilities. **You always take the most probable one. What does it write?** And a second question: of all sentences that a model could write, is the most probable one typical? Write down both guesses.
 #
 # **Afterwards you can**
 #
@@ -85,7 +85,7 @@ ways = study["ways"]
 #
 # ## 1 · Always the most probable token
 #
-# The model is **SmolLM2** (Hugging Face; 134.5 million parameters, most of them rounded to 4 bits; 30 blocks), a chat model: a decoder with causal self-attention and no cross-attention. `model(ids, cache)` reads tokens and gives log p of what follows each; section 4 explains its cache. `go_on` writes no special token, and the end token only if it `may_end`.
+# The model is **SmolLM2** (Hugging Face; 134.5 million parameters, most of them rounded to 4 bits; 30 blocks), a chat model and a decoder. `model(ids, cache)` reads tokens and gives log p of what follows each; section 4 explains its cache. `go_on` writes no special token, and the end token only if it `may_end`.
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 if is_here("smollm2"):
@@ -176,7 +176,7 @@ plots.show(
 
 
 # %% [markdown]
-# Nine of the ten greedy texts **loop**: their last 16 tokens have occurred before. The words of people cost the model 3.9 nats a token at first and 3.5 in the end; its greedy tokens cost 1.3 at first and 0.1 in the end. The control is text that the same model writes by chance (temperature 1, section 2): no such text loops, and it falls no further than people's. Greedy text costs less from the start, since greedy takes the cheapest token. (Holtzman et al., 2020, found loops in a larger model too.)
+# Nine of the ten greedy texts **loop**: their last 16 tokens have occurred before. The words of people cost the model 3.9 nats a token at first and 3.5 in the end; its greedy tokens cost 1.3 at first and 0.1 in the end. The control is text that the same model writes by chance (temperature 1, section 2): no such text loops, and it falls no further than people's. (Holtzman et al., 2020, found loops in a larger model too.)
 #
 # **On a bare text, always taking the most probable token makes this model loop: people keep surprising it, and it soon stops surprising itself.**
 
@@ -192,7 +192,7 @@ plots.show(
 # * **top-k**: draw from a fixed number of tokens, the most probable ones (Fan et al., 2018);
 # * **top-p**, or nucleus sampling: draw from the fewest tokens whose probabilities add up to a fixed share or more, such as 0.9 (Holtzman et al., 2020).
 #
-# A cut sets probabilities to 0, and the rest is divided by its sum. The order is a convention: here, as in Hugging Face's library, temperature, top-k, top-p; llama.cpp cuts first. The code divides log p, not $z$: they differ by a constant, which the softmax cancels. (Tokens that tie at the cut all stay; lab 8b keeps those with the lower ids.)
+# A cut sets probabilities to 0, and the rest is divided by its sum. The order is a convention: here temperature, top-k, top-p, as in Hugging Face's library; llama.cpp cuts first. The code divides log p, not $z$: they differ by a constant, which the softmax cancels.
 
 # %%
 def reshaped(log_p, temperature=1.0, top_k=None, top_p=None):
@@ -257,9 +257,9 @@ if model:
     )
 
 # %% [markdown]
-# Look at the hatched bar, the **tail** of the distribution: tens of thousands of tokens, each with little probability. At temperature 1.5 most of the probability is there. Top-k and top-p cut the tail. But top-p 0.9 keeps nine tenths of *what the temperature made*. After temperature 1.5 that takes 1,130 tokens, instead of 39.
+# Look at the hatched bar, the **tail** of the distribution: tens of thousands of tokens, each with little probability. At temperature 1.5 most of the probability is there. Top-k and top-p cut the tail. But top-p 0.9 keeps nine tenths of *what the temperature made*: 1,130 tokens after temperature 1.5, instead of 39.
 #
-# Now draw 40 tokens in four settings, after the caption:
+# Four draws after the caption:
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 if model:
@@ -314,7 +314,7 @@ if model:
     panels[1].text(0, 1_500, "the caption", fontsize=9)
     plots.show(
         figure,
-        alt="""In a loop fewer and fewer tokens are left, and the first token of a round keeps the most. Bars say how many tokens top-p 0.9 keeps, on a logarithmic axis, at each true next token. Above, a sentence: more than a thousand to choose museum or guard from, five for the comma. Below, the caption and nine times the same sentence: the bars sink from round to round, and in the end nearly all are at one. The bar where a round begins sinks too, but in the last round it still stands at eleven.""",
+        alt="""In a loop fewer and fewer tokens are left; in the last rounds the most are left where a round begins. Bars say how many tokens top-p 0.9 keeps, on a logarithmic axis, at each true next token. Above, a sentence: more than a thousand to choose museum or guard from, five for the comma. Below, the caption and nine times the same sentence: the bars sink from round to round, and in the end nearly all are at one. The bar where a round begins sinks too, but in the last round it still stands at eleven.""",
     )
 
 # %% [markdown]
@@ -340,9 +340,9 @@ for name in (
     )
 
 # %% [markdown]
-# 3.7 nats a token is like choosing each time among $e^{3.7}\approx 40$ equally likely tokens: that is how unsure the model is of its own text at temperature 1. What people wrote surprises it nearly as much, 3.9 nats. At temperature 1 one word in twenty is in none of the 25,000 other reviews, at 1.5 one in three; with people it is one in two hundred. (A change of topic brings such words too.) At temperature 1, top-p 0.9 more than halves the one in twenty; after temperature 1.5 it helps little. Temperature 0.7 with top-k 40 writes the fewest of all draws, but 18 % of its strings are repeated, against 3 % with top-p 0.9. No drawn text loops.
+# 3.7 nats a token is like choosing each time among $e^{3.7}\approx 40$ equally likely tokens. What people wrote surprises the model nearly as much, 3.9 nats. At temperature 1 one word in twenty is in none of the 25,000 other reviews; with people it is one in two hundred. Top-p 0.9 more than halves the one in twenty; after temperature 1.5 it helps little. Temperature 0.7 with top-k 40 writes the fewest unknown words of all draws, but 18 % of its strings are repeated, against 3 % with top-p 0.9. No drawn text loops.
 #
-# So these settings are a trade: fewer unknown words against more repetition. Top-p 0.9 at temperature 1 lies in the middle; no setting here is shown to be the best.
+# So these settings trade unknown words against repetition. Top-p 0.9 at temperature 1 lies in the middle; none is shown to be the best.
 #
 # **Greedy repeats, and temperature 1.5 is word salad, with top-p 0.9 too; at temperature 1 the nats are nearest to people's, and top-p 0.9 writes fewer unknown words.**
 
@@ -447,7 +447,7 @@ def beam(model, width, alpha=0.0, longest=30):
 
 
 # %% [markdown]
-# A finished caption keeps its place while it is among the best; the search ends when all that are kept are finished. A wider beam can still drop the beginning of the best sentence. But there is an exact search. A beginning never *gains* probability by a further word. So always continue the most probable beginning of all: once it is a finished sentence, none is more probable (Dijkstra, 1959).
+# A finished caption keeps its place while it is among the best. A wider beam can still drop the beginning of the best sentence. But there is an exact search. A beginning never *gains* probability by a further word. So always continue the most probable beginning of all: once it is a finished sentence, none is more probable (Dijkstra, 1959).
 
 # %%
 def most_probable(model, limit):
@@ -517,11 +517,11 @@ plots.show(
 
 
 # %% [markdown]
-# That is the answer to the second question, for this model. Nothing can be more probable than “a man .”; the finding is the gap: 4.6 nats to the best of 300 drawn captions, 32 to their mean, about two of their standard deviations. (People's 693 captions are those of 1,000 in which the model knows every word.) The drawn captions are the control: they come from the model itself. (*Per token* “a man .” has −2.2, which is more than the −3.2 of a drawn caption. What a beam finds has more still, greedy −1.2 and the beam of 64 −1.0: against these “a man .” wins by its length alone.)
+# This answers the second question, for this model. Nothing can be more probable than “a man .”; the finding is the gap: 4.6 nats to the best of 300 drawn captions, 32 to their mean, about two of their standard deviations. *Per token* “a man .” has −2.2 and the beam of 64 has −1.0: against the beam “a man .” wins by its length alone.
 #
-# How can the most probable caption be so rare? Its probability is $e^{-8.77}$: it is drawn once in 6,400 captions. A drawn caption has about $e^{-40}$, but there are so many of them that together they get nearly all of the probability. Is the model *right* about it? At that rate 29,000/6,400 = 4.5 of the captions that it has read should be “a man .”, and none is. If the rate were right, the chance of none would be only $e^{-4.5} \approx 1\,\%$. So the rate is probably too high. But mind how this caption was picked: the search looks for the highest rate, and so it favours rates that are too high. Stahlberg and Byrne (2019) too call it a model's error that for more than half of a test set the most probable translation is empty.
+# How can the most probable caption be so rare? Its probability is $e^{-8.77}$: it is drawn once in 6,400 captions. A drawn caption has about $e^{-40}$, but there are so many of them that together they get nearly all of the probability. Is the model *right* about it? At that rate 29,000/6,400 = 4.5 of the captions that it has read should be “a man .”, and none is. If the rate were right, the chance of none would be only $e^{-4.5} \approx 1\,\%$. So the rate is probably too high. But we picked the caption with the highest rate, and a maximum is easily too high. Stahlberg and Byrne (2019) too call it a model's error that for more than half of a test set the most probable translation is empty.
 #
-# A wider search writes a shorter caption: a beam of 4 writes 13 tokens, one of 64 writes 10, the exact search 4 (the end included). So translation systems divide log p by a length penalty, `alpha` above 0 ([evidence](evidence/08.ipynb#length-penalty)). Here it lengthens the caption of the beam of 4 to 15 tokens; the beam of 64 writes the same 10. Beam search is at home in translation (Wu et al., 2016). In our evidence a beam of 4 with the penalty is ahead of greedy there, by 0.4 to 0.9 BLEU with three seeds.
+# A wider search writes a shorter caption: a beam of 4 writes 13 tokens, one of 64 writes 10, the exact search 4 (the end included). So translation systems divide log p by a length penalty, `alpha` above 0 ([evidence](evidence/08.ipynb#length-penalty)). Here it lengthens the caption of the beam of 4 to 15 tokens; the beam of 64 writes the same 10. Beam search does work in translation (Wu et al., 2016): in our evidence a beam of 4 with the penalty is ahead of greedy by 0.4 to 0.9 BLEU, with three seeds.
 #
 # **The most probable sentence of this model is not a typical one: to see typical sentences, draw.**
 
@@ -534,9 +534,7 @@ plots.show(
 #
 # $$\text{calls a second} \;\le\; \frac{\text{bytes that the memory delivers a second}}{\text{bytes of the parameters and of the caches}}$$
 #
-# Tokens a second are calls a second, times tokens a call: one for one text alone, more for many texts together (below) or with a draft (section 5).
-#
-# With the look-ahead mask of lecture 8 no later token changes the keys and values of an earlier one. So a model keeps them, in the **key–value cache**. Each step makes one query, one new key and one new value in every block, and attends to what is stored.
+# With the look-ahead mask of lecture 8 no later token changes the keys and values of an earlier one. So a model keeps them, in the **key–value cache**.
 #
 # In the **prefill** a served model reads the whole prompt in one call. In the **decode** it writes, one call a token.
 
@@ -549,7 +547,7 @@ plots.show(
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** The first line below prints how many. The parameters are fetched once for all 256 tokens, but the arithmetic has to be done for each. On a GPU, where arithmetic is much faster than memory, it is nearer to (a).
+# **(b)** The first line below prints how many. The parameters are fetched once for all 256 tokens, but the arithmetic has to be done for each.
 #
 # </details>
 
@@ -599,9 +597,7 @@ if model:
 # %% [markdown]
 # Compare the products: among 256 tokens one token costs only a small part of what it costs alone. The arithmetic is the same; but alone, all parameters are fetched for one token. Only to fetch them and add them up takes about half of the time of a written token; this estimates the bound. Fewer bytes lift the bound: to fetch the 93 MB of the 4-bit file in place of 538 MB would lift it nearly sixfold.
 #
-# (Our class computes logits at all 256 positions. A server needs those of the last position only, and saves up to 21 % of the products of a prefill.)
-#
-# On a GPU the bound is nearer, and decoding is called **bound by memory** ([lecture 2b](02b_what_attention_costs.ipynb) has the roofline).
+# (Our class computes logits at all 256 positions. A server needs the last ones only: it saves 21 % of the products of a prefill.) On a GPU the bound is nearer, and decoding is called **bound by memory** ([lecture 2b](02b_what_attention_costs.ipynb) has the roofline).
 
 # %% [markdown]
 # **By hand.** A model has 70 billion parameters of two bytes. It runs on accelerators that together fetch 6.7 terabytes a second. How many calls a second at most, and how many tokens for one reader? And if 16 readers share each call?
@@ -629,11 +625,11 @@ if model:
 
 
 # %% [markdown]
-# That is **batching**: servers collect the texts of many readers in one call. Here eight texts write about twice as many tokens a second as one, not eight times as many. Our class multiplies text by text: its rows are (n, 1, D), so NumPy makes n products, each with all parameters.
+# That is **batching**: servers collect the texts of many readers in one call. Here eight texts write about twice as many tokens a second as one. Our class multiplies text by text: its rows are (n, 1, D), so NumPy makes n products, each with all parameters.
 #
-# The last column makes one product (n, D) of them, as servers do. There the rows share the fetching: eight rows take about three times as long as one. Nearly all of this comes with the second row. NumPy multiplies one row with another routine than several rows, and the last line shows that the other routine takes longer even for one row. This is a part of the jump; what remains of it is measured here and not explained.
+# The last column makes one product (n, D) of them, as servers do. There the rows share the fetching. Here that pays with eight texts, not yet with two: eight rows take about three times as long as one. Most of this comes with the second row. NumPy multiplies several rows with another routine, and the last line shows that it takes longer even for one row. What remains of the jump is not explained.
 #
-# The rest of a step also grows with the texts, since every text has a cache of its own. The caches account for a part of the rest; what remains is not explained. For one text of t tokens the cache holds this many entries:
+# The rest of a step also grows with the texts. A part of it is to copy and read their caches, one for each text; what remains is not explained either. For one text of t tokens the cache holds this many entries:
 #
 # $$2 \cdot L \cdot G \cdot K \cdot t$$
 #
@@ -690,13 +686,7 @@ def written_with(draft, ids, count):
 
 
 # %% [markdown]
-# **Predict.** Three prompts, at most 40 greedy tokens each, up to the end token: the caption, where the model loops; "Repeat this text: …"; and "Why is the sky blue?". How many calls does each need with the draft?
-#
-# <details><summary>Answer</summary>
-#
-# Alone it needs one call a token: 39, 20 and 40. With the draft it needs 14 where it loops, 11 where it is to repeat you, and 40 where it answers freely.
-#
-# </details>
+# Three prompts, at most 40 greedy tokens each. Where will the draft help?
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 if model:
@@ -728,11 +718,11 @@ if model:
         )
 
 # %% [markdown]
-# The text is the same each time. (Where two tokens are nearly equally probable, rounding can decide.)
+# The text is the same each time.
 #
-# Fewer calls are less *time* only where a call gives more tokens than it costs. The first table is the break-even: on this core a call costs about twice as much with one guess, and about three times as much with eight. Section 4 has the reason for a part of it: the second row is the dear one. In the loop the calls with guesses give 6.0 tokens each, and the draft saves time. Where the model repeats you it changes your words. There they give 2.8 tokens, about what they cost, and hardly any time is saved.
+# Fewer calls are less *time* only where a call gives more tokens than it costs. On this core a call costs about twice as much with one guess, and about three times as much with eight. In the loop the calls with eight guesses give 6.0 tokens on average, and the draft saves time. Where the model repeats you it changes your words. There they give 2.8 tokens, about what they cost, and no time is saved.
 #
-# How many tokens does a call give? Let each of γ guesses be accepted with the probability $a$, whatever the others are. A call gives one token for sure, a second with $a$, a third with $a^2$, and so on; on average these are (Leviathan et al., 2023)
+# How many tokens does a call give? Let each of γ guesses be accepted with the probability $a$, whatever the others are. Then a call gives on average this many tokens (Leviathan et al., 2023):
 #
 # $$1 + a + \dots + a^{\gamma} = \frac{1 - a^{\gamma + 1}}{1 - a}$$
 #
@@ -792,7 +782,7 @@ print("always position 0:", text_of(write(wrong, 1, greedy)[0][0]))
 # <details><summary><b>What this page does not show</b></summary>
 #
 # * One small model with rounded parameters, one beginning live and ten in the record, one draw of each.
-# * Nats, strings and unknown words say how familiar a text is, not how good. No person judged a text.
+# * Nats, strings and unknown words say how familiar a text is, not how good; a new topic also brings unknown words. No person judged a text.
 # * The times are the fastest of several calls, on one core in NumPy; on another machine they differ, and so may their order. The exact search is exact for the rounded weights of one caption model (one seed, two epochs).
 # * A draft that is a network was not measured. Min-p and penalties for repeated tokens are left out.
 #
@@ -825,9 +815,9 @@ print("always position 0:", text_of(write(wrong, 1, greedy)[0][0]))
 #
 # <details><summary>If something looks wrong, runs slowly, or you want more</summary>
 #
-# **Symptoms.** It never stops: no end token in the training targets. One token for ever: the last token is not read in the next step. Greedy and a beam of 1 differ: one of them treats the end differently.
+# **Symptoms.** It never stops: no end token in the training targets. One token for ever: the last token is not read in the next step. The lab's top-k differs: tokens that tie at the cut all stay here; lab 8b keeps those with the lower ids. A draft changes a token: where two are nearly equally probable, rounding can decide. Greedy and a beam of 1 differ: one of them treats the end differently.
 #
-# **Slow machine:** 100 captions instead of 300 in section 3; 20 tokens instead of 80 in section 1. **Record:** `python experiments/how_a_model_writes.py --data FOLDER`.
+# **Slow machine:** 100 captions instead of 300 in section 3; 20 tokens instead of 80 in section 1. People's 693 captions are those of 1,000 in which the model knows every word. **Record:** `python experiments/how_a_model_writes.py --data FOLDER`.
 #
 # **More.** P. von Platen, [*How to generate text*](https://huggingface.co/blog/how-to-generate): the same decoders on GPT-2. Stanford [*CS336*](https://stanford-cs336.github.io/), the lecture on inference. Temperature, cuts and cache to move: [evidence](evidence/08.ipynb#live).
 #
