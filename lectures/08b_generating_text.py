@@ -139,7 +139,7 @@ if model:
 
 
 # %% [markdown]
-# The text repeats one sentence. There the model is much surer of its tokens than at first: 0.86 to 0.87 instead of 0.43. But it is a chat model, and you gave it a bare text. Its chat template would mark the text as your message, which the model then *answers* instead of continuing it. Also, it was not allowed to stop. Change both, one at a time:
+# The text repeats one sentence. There the model is much surer of its tokens than at first: 0.86 to 0.87 instead of 0.43. But it is a chat model, and you gave it a bare text. Its chat template marks the text as your message, which the model *answers* instead of continuing it. Also, it could not stop. Change both, one at a time:
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 def seen_before(before, new):
@@ -224,31 +224,32 @@ for settings in ({"top_k": 3}, {"top_p": 0.8}, {"top_k": 3, "top_p": 0.8}):
 # %% [markdown]
 # Each cut alone leaves three tokens, both together two. Now a real distribution. What does SmolLM2 expect after "A brown dog is running"?
 
-# %% jupyter={"source_hidden": true} tags=["drawing"]
+# %% jupyter={"source_hidden": true} tags=["setup"]
+kinds = {
+    "temperature 1": {},
+    "temperature 0.7": {"temperature": 0.7},
+    "temperature 1.5": {"temperature": 1.5},
+    "top-k 5": {"top_k": 5},
+    "top-p 0.9": {"top_p": 0.9},
+    "temperature 1.5, then top-p 0.9": {"temperature": 1.5, "top_p": 0.9},
+}
 if model:
     ahead = model([tokens.encode("A brown dog is running")])[0][:, -1]  # log p (1, V)
     first = np.argsort(-ahead[0])[:10]
+    for name, settings in kinds.items():
+        p = reshaped(ahead, **settings)[0]
+        print(f"{name}: {(p > 0).sum():,} tokens left, the ten likeliest have {p[first].sum():.0%}")
+
+# %% jupyter={"source_hidden": true} tags=["drawing"]
+if model:
     figure, panels = plt.subplots(2, 3, figsize=(9.6, 5.2), sharex=True, sharey=True)
-    kinds = {
-        "temperature 1": {},
-        "temperature 0.7": {"temperature": 0.7},
-        "temperature 1.5": {"temperature": 1.5},
-        "top-k 5": {"top_k": 5},
-        "top-p 0.9": {"top_p": 0.9},
-        "temperature 1.5, then top-p 0.9": {"temperature": 1.5, "top_p": 0.9},
-    }
+    ten = [tokens.decode([number]).strip() for number in first]
     for ax, (name, settings) in zip(panels.flat, kinds.items(), strict=True):
         p = reshaped(ahead, **settings)[0]
         ax.bar(range(10), p[first], color=diagrams.PALETTE["key"])
         ax.bar(11, 1 - p[first].sum(), color=diagrams.PALETTE["value"], hatch="//")
         ax.set_title(f"{name}\n{(p > 0).sum():,} tokens left", fontsize=10)
-        ax.set_xticks(
-            [*range(10), 11],
-            [*(tokens.decode([number]).strip() for number in first), "all others"],
-            rotation=60,
-            ha="right",
-        )
-        print(f"{name}: {(p > 0).sum():,} tokens left, the ten likeliest have {p[first].sum():.0%}")
+        ax.set_xticks([*range(10), 11], [*ten, "all others"], rotation=60, ha="right")
     for ax in panels[:, 0]:
         ax.set_ylabel("probability")
     plots.show(
@@ -257,7 +258,7 @@ if model:
     )
 
 # %% [markdown]
-# Look at the hatched bar, the **tail** of the distribution: tens of thousands of tokens, each with little probability. At temperature 1.5 most of the probability is there. Top-k and top-p cut the tail. But top-p 0.9 keeps nine tenths of *what the temperature made*: 1,130 tokens after temperature 1.5, instead of 39.
+# Look at the hatched bar, the **tail**: tens of thousands of tokens, each with little probability. At temperature 1.5 most of the probability is there. Top-k and top-p cut the tail. But top-p 0.9 keeps nine tenths of *what the temperature made*: 1,130 tokens after temperature 1.5, instead of 39.
 #
 # Four draws after the caption:
 
@@ -372,7 +373,7 @@ live.beam(TREE)
 
 
 # %% [markdown]
-# SmolLM2 is too large for what follows. So take a model that knows 3,276 words: it has read 29,000 captions of photographs (Multi30k; Elliott et al., 2016) and writes its own.
+# SmolLM2 is too large for this. So take a model that knows 3,276 words: it has read 29,000 captions of photographs (Multi30k; Elliott et al., 2016) and writes its own.
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 class PlainCaptionModel:
@@ -447,7 +448,7 @@ def beam(model, width, alpha=0.0, longest=30):
 
 
 # %% [markdown]
-# A finished caption keeps its place while it is among the best. A wider beam can still drop the beginning of the best sentence. But there is an exact search. A beginning never *gains* probability by a further word. So always continue the most probable beginning of all: once it is a finished sentence, none is more probable (Dijkstra, 1959).
+# A finished caption keeps its place while it is among the best. A wider beam can still drop the beginning of the best sentence. But there is an exact search. A beginning never *gains* probability by a further word. So always continue the most probable beginning: once it is a finished sentence, none is more probable (Dijkstra, 1959).
 
 # %%
 def most_probable(model, limit):
@@ -519,7 +520,7 @@ plots.show(
 # %% [markdown]
 # This answers the second question, for this model. Nothing can be more probable than “a man .”; the finding is the gap: 4.6 nats to the best of 300 drawn captions, 32 to their mean, about two of their standard deviations. *Per token* “a man .” has −2.2 and the beam of 64 has −1.0: against the beam “a man .” wins by its length alone.
 #
-# How can the most probable caption be so rare? Its probability is $e^{-8.77}$: it is drawn once in 6,400 captions. A drawn caption has about $e^{-40}$, but there are so many of them that together they get nearly all of the probability. Is the model *right* about it? At that rate 29,000/6,400 = 4.5 of the captions that it has read should be “a man .”, and none is. If the rate were right, the chance of none would be only $e^{-4.5} \approx 1\,\%$. So the rate is probably too high. But we picked the caption with the highest rate, and a maximum is easily too high. Stahlberg and Byrne (2019) too call it a model's error that for more than half of a test set the most probable translation is empty.
+# How can the most probable caption be so rare? Its probability is $e^{-8.77}$: it is drawn once in 6,400 captions. A drawn caption has about $e^{-40}$, but there are so many of them that together they get nearly all of the probability. Is the model *right*? At that rate 29,000/6,400 = 4.5 of the captions that it has read should be “a man .”, and none is. If the rate were right, the chance of none would be only $e^{-4.5} \approx 1\,\%$. So the rate is probably too high. But we picked the caption with the highest rate, and a maximum is easily too high. Stahlberg and Byrne (2019) too call it a model's error that for more than half of a test set the most probable translation is empty.
 #
 # A wider search writes a shorter caption: a beam of 4 writes 13 tokens, one of 64 writes 10, the exact search 4 (the end included). So translation systems divide log p by a length penalty, `alpha` above 0 ([evidence](evidence/08.ipynb#length-penalty)). Here it lengthens the caption of the beam of 4 to 15 tokens; the beam of 64 writes the same 10. Beam search does work in translation (Wu et al., 2016): in our evidence a beam of 4 with the penalty is ahead of greedy by 0.4 to 0.9 BLEU, with three seeds.
 #
@@ -547,7 +548,7 @@ plots.show(
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** The first line below prints how many. The parameters are fetched once for all 256 tokens, but the arithmetic has to be done for each.
+# **(b)** The line “read 256 tokens” below prints how many. The parameters are fetched once for all 256 tokens, but the arithmetic has to be done for each.
 #
 # </details>
 
@@ -656,7 +657,7 @@ if model:
 #
 # A call that reads nine tokens of one text fetches the parameters once, as a call for one does. So let something cheap guess the next eight. The model reads them in one call, which also says what *it* would have written after each. Keep the guesses up to the first that differs, and the model's own token there: the text is the model's, token by token. This is **speculative decoding** (Leviathan et al., 2023; Chen et al., 2023).
 #
-# The draft is usually a smaller model with the same tokens. Take the cheapest there is: look up what followed the last two tokens the last time they stood in the text (*prompt lookup*; Saxena, 2023).
+# The draft is usually a smaller model with the same tokens. The cheapest is to look up what followed the last two tokens the last time they stood in the text (*prompt lookup*; Saxena, 2023).
 
 # %%
 def looked_up(ids, most=8):

@@ -244,7 +244,7 @@ def cache(page: Page) -> None:
     read, many, times = page.numbers("costs", r"read 256 tokens: +(\d+) ms, .* products +(\d+) ms; (\d+) times")
     step, one = page.numbers("costs", r"with the cache: +(\d+) ms, .* products +(\d+) ms;")
     fetched = page.number("costs", r"add them up: (\d+) ms")
-    page.says("(b) The first line below prints how many.", holds=10 < times < 50)
+    page.says("(b) The line “read 256 tokens” below prints how many.", holds=10 < times < 50)
     page.says(
         "Compare the products: among 256 tokens one token costs only a small part of what it costs alone.",
         holds=[one > 5 * many / 256, many < read],
@@ -427,6 +427,9 @@ def given(page: Page) -> None:
     page.given(
         "A cut sets probabilities to 0, and the rest is divided by its sum.",
         "With a width of 1 it is greedy.",
+        "Whatever lies beyond the share of 0.9 is dropped, possible or not.",
+        "(Our class computes logits at all 256 positions.",
+        "With $a = 1/2$ and γ = 8 a call gives $(1 - 1/2^9)/(1/2) = 1.996$ tokens, about two.",
         "0 if the model was certain of it.",
         "The parameters are fetched once for all 256 tokens",
         "Our class multiplies text by text: its rows are (n, 1, D)",
@@ -458,6 +461,8 @@ def given(page: Page) -> None:
     page.given(
         "both broad, with means of -43 and -40 and standard deviations of 18 and 14; to the right of both, a "
         "vertical line at -8.8",
+        "Top-k 5 leaves five bars and nothing else; top-p 0.9 lowers the hatched bar a little. After temperature 1.5 "
+        "top-p 0.9 leaves the hatched bar nearly as high as before.",
         "more than a thousand to choose museum or guard from, five for the comma",
         because="the figure's own numbers, put into its words by the cell that draws it, or read off it",
     )
