@@ -77,7 +77,7 @@ def beam(model, width, alpha=0.0, longest=30):
 
     kept, cache = [([START], 0.0)], model.empty(1)
     for _ in range(longest - 1):
-        log_p, cache = model(np.array([ids[-1] for ids, _ in kept]), cache)  # (k, V); an ended row is read in vain
+        log_p, cache = model(np.array([ids[-1] for ids, _ in kept]), cache)  # (width, V); an ended row is read in vain
         found = []
         for row, (ids, total) in enumerate(kept):
             if ids[-1] == END:
