@@ -20,16 +20,16 @@
 # [← 8b](08b_generating_text.ipynb) · [9b, a branch](09b_many_images_and_video.ipynb) · [Lab
 # 10](../labs/10_language_model/10_language_model.ipynb) · [10b · From a model to an assistant →](10b_from_model_to_assistant.ipynb)
 #
-# On this page you build a language model. It reads the functions in your Python's library, and then writes functions. **Which line of its class would you have to change before it answers “What is the capital of France?”: one of the attention, of the norms, of the positions, or none?** Write down your guess. Section 7 has the answer, and the model that answers.
+# On this page you build a language model. It reads the functions in your Python's library, and then writes functions. **What would you have to change before it answers “What is the capital of France?”: the code of its class, the numbers in it, or both?** Write down your guess. Section 7 has the answer, and the model that answers.
 #
 # **Afterwards you can**
 #
 # * merge byte pairs by hand, and compare models per byte;
 # * build, train and sample a decoder-only Transformer, and judge its output by a test, not by eye;
 # * put a published chat model into your own class, and ask it;
-# * test what a model uses of its prompt: the tokens, or also their order.
+# * test whether a model copies from its context.
 #
-# **You need** lectures 2, 3, 4, 5 and 8, and lecture 8b for sampling. **Time:** about 75 minutes to read and predict (estimated, not measured); the code runs in about four
+# **You need** lectures 2, 3, 4, 5 and 8, and lecture 8b for sampling. **Time:** about 73 minutes to read and predict (estimated, not measured); the code runs in about four
 # minutes on two CPU cores, without the published model in about two.
 #
 # **This page uses a published model that does not come with the course:** SmolLM2 (93 MB to fetch; `data.published("smollm2")` in a cell fetches it once). Without it the cells that need it say so and are left out: read their outputs before you run the page.
@@ -78,7 +78,7 @@ from coursekit.data.tensor_files import open_tensors
 from coursekit.pages import assistant, counted, induction, training
 from coursekit.pages.byte_pairs import PlainBytePairs
 from coursekit.pages.parts import PlainRMSNorm, constants, nucleus, rotated
-from coursekit.published import ChatTokens, TalkingModel
+from coursekit.published import ChatTokens
 
 plots.use_course_style()
 tf.get_logger().setLevel("ERROR")  # no advice on retracing
@@ -89,11 +89,13 @@ tf.get_logger().setLevel("ERROR")  # no advice on retracing
 # ## 1 · Guess what comes next
 #
 # A **language model** gives every possible next token a probability, given the tokens before it. A text $x_1 \dots x_T$ gets the product of these
-# probabilities. The loss on this text is the negative logarithm of the product: a sum of surprises, in **nats** (natural logarithm) or bits (1 nat = 1.44 bits). Below it is divided by the tokens or the bytes of the text:
+# probabilities. The loss on this text is the negative logarithm of the product. So it is a sum of surprises, in **nats** (natural logarithm) or bits (1 nat = 1.44 bits):
 #
 # $$-\log p(x_1 \dots x_T) = -\sum_{t=1}^{T} \log p(x_t \mid x_1 \dots x_{t-1})$$
 #
-# Early language models count. Shannon (1948) drew letters by how often they follow others. Here is his method, with four letters of context, on one module of your Python.
+# **Perplexity** is 2 to the power of the bits a token: at perplexity 8 the model is as unsure as between 8 equally probable tokens.
+#
+# Shannon (1948) drew letters by how often they follow others. Here is his method, with four letters of context, on one module of your Python.
 
 # %%
 source = Path(random.__file__).read_text("utf-8")
@@ -118,8 +120,7 @@ print(text)
 #
 # ## 2 · The text on your machine
 #
-# `data.library_functions()` reads the standard library of the Python that runs this notebook. It cuts out functions and methods, moves them to the left
-# margin, and executes none of them. Each function is one **document**. The texts come under Python's licence (PSF).
+# `data.library_functions()` reads the standard library of the Python that runs this notebook, and cuts out functions and methods. It executes none of them. Each function is one **document**. The texts come under Python's licence (PSF).
 
 # %%
 (train_texts, train_modules), (test_texts, test_modules) = data.library_functions()
@@ -128,7 +129,9 @@ print("held out:", ", ".join(sorted(set(test_modules))))
 print(next(text for text in test_texts if len(text) < 160))
 
 # %% [markdown]
-# Why whole modules? Our measure is **bits per byte**: all bits that a model pays for a text, divided by its bytes; less is better. Counting four tokens (section 5) pays 1.93 bits a byte for half of the functions of held-out modules, and 1.64 for the same functions when it has also counted the other half of their modules ([evidence](evidence/10.ipynb#split)).
+# Our measure is **bits per byte**: all bits that a model pays for a text, divided by the bytes of the text. Less is better.
+#
+# Why whole modules? A counted model (section 5) pays 1.93 bits a byte for half of the functions of these modules. If it has also counted the other half, it pays 1.64 ([evidence](evidence/10.ipynb#split)).
 #
 # **Hold out whole modules, so that fewer test functions have neighbours in training.**
 
@@ -138,8 +141,9 @@ print(next(text for text in test_texts if len(text) < 160))
 # ## 3 · Byte pairs
 #
 # A model needs tokens from a fixed list. The 256 bytes are such a list and can write everything, but they make each function a long row. **Byte-pair encoding** (BPE;
-# Gage 1994, Sennrich et al. 2016) shortens it: find the most frequent pair of neighbouring tokens, give the pair a new token, repeat. First the text is cut
-# into **chunks** (pre-tokenization), so that no token joins a name with a bracket. Bytes and chunks come from GPT-2 (Radford et al. 2019); ours differ: a newline keeps the indentation after it, an underscore belongs to the name, digits stand alone. `PlainBytePairs` does this; in lab 10 you write it. New text is cut, too, and each chunk gets the merges in the order in which they were learned. With `i` + `n` first and `in` + `t` second, `print` becomes `p`, `r`, `int`.
+# Gage 1994, Sennrich et al. 2016) shortens it: find the most frequent pair of neighbouring tokens, give the pair a new token, repeat.
+#
+# First the text is cut into **chunks** (pre-tokenization), so that no token joins a name with a bracket. This is nearly as in GPT-2 (Radford et al. 2019); here a newline keeps the indentation after it. New text is cut in the same way, and each chunk gets the merges in the order in which they were learned. `PlainBytePairs` does this; in lab 10 you write it.
 
 # %% [markdown]
 # **By hand.** The text is `self.set.self`, in the chunks `self`, `.`, `set`, `.`, `self`. Which pair is merged first, and which second? Of equally
@@ -162,7 +166,7 @@ print([pairs.decode([number]) for number in pairs.encode([first_line])[0]])
 
 # %% [markdown]
 # **Predict.** A token of this vocabulary stands for about two bytes. One model uses this vocabulary and has a loss of 2 nats a token. Another reads single
-# bytes and has a loss of 1.2 nats a byte. Which is better?
+# bytes and has a loss of 1.2 nats a byte. Which one is better?
 #
 # - (a) the first
 # - (b) the second
@@ -181,7 +185,7 @@ print(f"{len(stream):,} tokens to train on, {len(test_stream):,} held out")
 print(f"{sum(map(len, test_texts)) / np.sum(test_stream != pairs.end_id):.2f} bytes a token on held-out text")
 
 # %% [markdown]
-# All documents stand in one row, each followed by an end token, whose bits are paid as well.
+# All documents stand in one row. An end token follows each of them, and the model pays for it, too.
 #
 # **Compare models per byte, not per token.**
 
@@ -210,16 +214,18 @@ parts = (
 )  # fmt: skip
 boxes = [diagrams.box(ax, x, 1.25, name, detail=shape, role=role, width=width, height=0.75) for x, name, shape, role, width in parts]
 sums = [diagrams.operator(ax, x, 1.25) for x in (6.13, 8.53)]
+frame = diagrams.Box(6.22, 1.4, 5.15, 1.55)  # one block, with the two paths around its parts
+diagrams.group(ax, [frame], pad=0)
 for left, right in pairwise([*boxes[:3], sums[0], boxes[3], sums[1], *boxes[4:]]):
     diagrams.arrow(ax, left, right)
 for x, end in ((3.7, sums[0]), (6.42, sums[1])):
     diagrams.arrow(ax, (x, 1.25), (x, 2.0), (end.x, 2.0), end.top, dashed=True)
 diagrams.arrow(ax, (2.8, 0.87), (2.8, 0.3), (10.95, 0.3), (10.95, 0.87), dashed=True)
-diagrams.note(ax, 6.1, 2.25, "a block adds its input to what each of its parts gives; blocks follow each other")
+diagrams.note(ax, 6.22, 2.36, "one block; in the page's model four follow each other")
 diagrams.note(ax, 6.6, 0.12, "the same table predicts")
 plots.show(
     figure,
-    alt="""One table is at both ends. Ids become rows of the table; a block adds to them what causal attention and a gated network give, each with a norm before it; blocks follow each
+    alt="""One table is at both ends. Ids become rows of the table; a block, in a dashed frame, adds to them what causal attention and a gated network give, each with a norm before it; four blocks follow each
 other; after the last one come a norm and the same table, whose rows are compared with each position's vector to give V logits.""",
 )
 
@@ -294,7 +300,7 @@ class PlainLanguageModel(keras.Model):
 #
 # ## 5 · Train it, and count against it
 #
-# A step takes eight random windows of 257 tokens, which run across the ends of functions. The first 256 are the inputs, the last 256 the targets:
+# A step takes eight random windows of 257 tokens. The first 256 tokens are the inputs, the last 256 the targets:
 
 # %%
 def loss_of(model, windows):  # (B, T + 1)
@@ -307,17 +313,21 @@ print(f"untrained: {loss_of(untrained, rows):.2f} nats a token; guessing costs l
 print(f"its most probable next token is the one just read: {np.mean(ops.argmax(untrained(rows[:, :-1]), axis=-1) == rows[:, :-1]):.0%}")
 
 # %% [markdown]
-# Before training the model costs more than guessing, mostly because one table both reads and predicts, and starts large: the vector resembles the row of the token just read, and the same row predicts it. With a small start, as in GPT-2, it costs 6.3, as guessing does ([evidence](evidence/10.ipynb#untrained)).
+# Before training the model costs more than guessing, mostly because one table both reads and predicts, and starts large: the row of the token just read predicts this token again. With a small start, as in GPT-2, the model costs 6.3 nats, as guessing does ([evidence](evidence/10.ipynb#untrained)).
 
 # %% [markdown]
-# **Predict.** The other contestant counts, as in section 1: how often does each token follow the last three, two, one, none? It mixes these shares, and $1/V$ for each token, by a simple rule (Witten and Bell 1991): a **4-gram model**. It counts all 2.6 million tokens; the Transformer will read 1.3 million. Which model has fewer bits a byte on the held-out modules?
+# **Predict.** The other contestant counts, as in section 1: a **4-gram model** counts how often each token $x$ follows the last three tokens $c$. With $c'$, which is $c$ without its first token, the rule of Witten and Bell (1991) is
+#
+# $$p(x \mid c) = \frac{\text{count}(c\,x) + \text{kinds}(c) \cdot p(x \mid c')}{\text{count}(c) + \text{kinds}(c)}$$
+#
+# Here $\text{kinds}(c)$ is the number of different tokens that followed $c$. The shortest context of all gives each token $1/V$. The 4-gram counts all 2.6 million tokens; the Transformer will read 1.3 million. Which model has fewer bits a byte on the held-out modules?
 #
 # - (a) the Transformer
 # - (b) the counted model
 #
 # <details><summary>Answer</summary>
 #
-# **(b)**. It has counted twice as many tokens as the Transformer has read. With as many tokens each the two are about equal. A better rule for counting (Kneser–Ney, below) still leads.
+# **(b)** It has counted twice as many tokens as the Transformer has read. With as many tokens each, the two are about equal. A better rule for counting (Kneser–Ney, below) still leads.
 #
 # </details>
 
@@ -381,45 +391,48 @@ few = sorted({draw["tokens"] for draw in [*less_text["less text"], less_text["al
 for rule, label, line in (("", "counted 4-gram", 3), ("Kneser-Ney, ", "Kneser–Ney 6-gram", 0)):
     draws = [[draw[f"{rule}all held-out text"][-1] for draw in [*less_text["less text"], *[less_text["all text"]] * 3] if draw["tokens"] == tokens] for tokens in few]
     plots.measured_curve(np.array(few) / 1e6, np.array(draws).T, label=label, line=line, ax=ax)
-(gpu,) = (run for run in recorded.load("library_scaling")["results"]["runs"] if (run["parameters"], run["steps"]) == (857_216, 1280))
-same_rate = [lane["held-out bits a byte"] for lane in gpu["lanes"] if lane["rate"] == 0.003]
-ax.plot(gpu["tokens"] / 1e6 * np.array([0.95, 1, 1.05]), same_rate, "x", color=diagrams.PALETTE["ink"], label="Transformer, 2.6 million, three seeds")
+for size, steps, mark in ((857_216, 1280, "x"), (1_878_720, 1280, "+"), (4_877_568, 1012, "^")):  # at the page's rate, three seeds each
+    (gpu,) = (run for run in recorded.load("library_scaling")["results"]["runs"] if (run["parameters"], run["steps"]) == (size, steps))
+    same_rate = [lane["held-out bits a byte"] for lane in gpu["lanes"] if lane["rate"] == 0.003]
+    ax.plot([gpu["tokens"] / 1e6] * 3, same_rate, mark, color=diagrams.PALETTE["ink"], markerfacecolor="none", label=f"{size / 1e6:.1f} million parameters, GPU")
+    print(f"GPU: {size / 1e6:.1f} million parameters, {gpu['tokens'] / 1e6:.1f} million tokens: {np.mean(same_rate):.2f} bits a byte (seeds {min(same_rate):.2f} to {max(same_rate):.2f})")
 ax.set(xlabel="million tokens read or counted", ylabel="bits a byte, held out", xscale="log")
 ax.set_xticks([0.1, 0.3, 1, 3, 10], ["0.1", "0.3", "1", "3", "10"])
 ax.minorticks_off()
 ax.legend()
 plots.show(
     figure,
-    alt="Counting by Witten–Bell leads until 1.3 million tokens, by Kneser–Ney until the text ends; with 4 million read the Transformer is ahead of both. Bits a byte on all held-out text over the tokens read or counted, "
+    alt="Against a Transformer of this size counting by Witten–Bell leads until 1.3 million tokens, by Kneser–Ney until the text ends; with 4 million read the Transformer is ahead of both. Bits a byte on all held-out text over the tokens read or counted, "
     "logarithmic, recorded, each training to its end, median and range of three seeds or of three draws of functions: all curves fall; at 1.3 million tokens the 4-gram is a little below the Transformer, Kneser–Ney far below; "
-    "both end at 2.6 million with the text, where three crosses, trainings on a GPU, lie well below the 4-gram and a little above Kneser–Ney; the Transformer's curve falls on to 16 million.",
+    "both end at 2.6 million with the text, where three crosses, trainings of the same size on a GPU, lie well below the 4-gram and a little above Kneser–Ney; larger models on a GPU lie below Kneser–Ney there; the Transformer's curve falls on to 16 million.",
 )
 
 # %% [markdown]
-# **Kneser–Ney** smoothing (Chen and Goodman 1999) takes a little from each count and gives it to the shorter context. There a token counts once for each different token that it has followed.
+# **Kneser–Ney** (Chen and Goodman 1999) takes a little from each count and gives it to the shorter context, where a token counts once for each different token that it has followed.
 #
 # | million tokens, read or counted | Transformer | 4-gram | Kneser–Ney |
 # |---|---|---|---|
-# | 0.16, recorded means | 2.91 | 2.35 | 2.13 |
-# | 1.3, recorded means | 2.04 | 2.02 | 1.82 |
 # | 1.3, the run above | 2.03 | 2.04 | 1.83 |
-# | 2.6, recorded: all of the text | 1.80 (crosses) | 1.96 | 1.75 |
+# | 1.3, recorded means | 2.04 | 2.02 | 1.82 |
+# | 2.6, recorded: all of the text | 1.80 | 1.96 | 1.75 |
+# | 2.6, with 1.9 million parameters | 1.71 | | |
+# | 2.1, with 4.9 million parameters | 1.71 | | |
 # | 4.0, recorded mean | 1.71 | | |
 #
-# The Transformer pays 1.81 bits a byte in its last training windows, and 2.03 on other modules. It begins each held-out window of 256 tokens without context; with at least 128 tokens before each token, 2.02. The crosses were trained on a GPU; a better rate or a larger model does better there. Then the Transformer can go on re-reading; counting has nothing more to count. In trainings of 16 million tokens, whose rate falls later, it passes Kneser–Ney between 4 and 8 million ([evidence](evidence/10.ipynb#checkpoints)).
+# So two things put the Transformer ahead of Kneser–Ney: more parameters, or the same text read again. (The rows with 2.6 and 2.1 million tokens were trained on a GPU, at the page's rate.)
 #
-# Is it *attention* that helps? An LSTM of the same size is 0.01 to 0.02 bits behind the Transformer on the same tokens, perhaps by chance: here we cannot say that attention helps.
+# Is it *attention* that helps? We cannot say: an LSTM of the same size is 0.01 to 0.02 bits behind the Transformer on the same tokens, perhaps by chance ([evidence](evidence/10.ipynb#table)).
 #
-# **Compare with good counting: here Kneser–Ney leads at first; a training of this size and rate that ends at 2.6 million tokens is still behind it, one that ends at 4 million is ahead.**
+# **Compare with good counting: on one reading of this text Kneser–Ney beats the page's small Transformer, and a larger Transformer beats Kneser–Ney.**
 
 # %% [markdown]
 # <a id="sample"></a>
 #
 # ## 6 · Let it write
 #
-# Can it write a function that Python accepts? Sometimes, and what Python accepts is mostly short.
+# Can it write a function that Python accepts? Sometimes, and at temperature 0.7 mostly a short one.
 #
-# The prompt is the first line of a held-out function, and a body may have 90 tokens. As in lecture 8b, the temperature comes first, then the **nucleus** (top-p), the smallest set of tokens whose mass reaches $p$ (Holtzman et al. 2020).
+# The prompt is the first line of a held-out function, and a body may have 90 tokens. As in lecture 8b, the temperature comes first, then the **nucleus** (top-p; Holtzman et al. 2020).
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 logits_of = tf.function(model)  # (B, T) to (B, T, V)
@@ -460,7 +473,7 @@ why, refused = next(sample for sample in samples if sample[0] not in ("", "not e
 print(f"The longest function that Python accepts:\n\n{accepted}\n\nThe first that it refuses:\n\n{refused}\n{why}")
 
 # %% [markdown]
-# Accepted does not mean correct: in our run the first function returns `result`, which nothing defines. Count the bodies that **ended**. Of these, count those that **parse**: `ast.parse` accepts first line and body, and finds one statement.
+# Accepted does not mean correct: in our run the first function returns `result`, which nothing defines. Count the bodies that **ended** with the end token. Of these, count those that **parse**: `ast.parse` accepts first line and body, and finds one statement.
 
 # %%
 lines = [sum(bool(line.strip()) for line in body.split("\n")) for body, _ in written]
@@ -469,7 +482,7 @@ print("lines of those that parse:    ", sorted(line for line, (why, _) in zip(li
 print("a body of one line, `pass`:   ", sum(not fault(prompt, "\n    pass\n") for prompt in prompts), "parse")
 
 # %% [markdown]
-# `pass` parses after every prompt.
+# `pass` parses after every prompt. So look at the lengths, too:
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 groups = {"1": (1, 1), "2–3": (2, 3), "4–6": (4, 6), "7 or more": (7, 1000)}  # lines
@@ -493,20 +506,15 @@ plots.show(
 )
 
 # %% [markdown]
-# In three recorded seeds (at most 256 tokens, so more bodies end), 40 to 54 % of the bodies that ended parse at temperature 0.7, and 77 to 87 % at temperature 0. But at temperature 0 fewer end: 39 to 67 of 96. What parses is not yet sensible: a real body uses 96 % of its parameters (`self` apart), ours at 0.7 at most 4 % ([evidence](evidence/10.ipynb#temperature)).
+# Three recorded seeds, each with 96 prompts and at most 256 tokens, so that more bodies end:
 #
-# A longer training comes with the course: 1,960 steps, which have read 4.0 million tokens. The same prompts, the same limit:
-
-# %% jupyter={"source_hidden": true} tags=["setup"]
-stored_pairs, longer = assistant.stored_writer()
-written_longer = write(prompts, temperature=0.7, p=0.9, logits_of=tf.function(longer), tokens=stored_pairs)
-good = [line + body for line, (body, ended) in zip(prompts, written_longer, strict=True) if ended and not fault(line, body)]
-print(f"1,960 steps: ended: {sum(ended for _, ended in written_longer)} of {len(prompts)}; of these parse: {len(good)}")
-print("lines of those that parse:", sorted(sum(bool(line.strip()) for line in text.split("\n")) - 1 for text in good))
-print(f"\nThe longest that Python accepts:\n\n{max(good, key=len, default='none')}")
-
-# %% [markdown]
-# After 640 steps 16 bodies ended and 7 of them parsed; after 1,960 it is 15 and 10, and those that parse have at most three lines, where they had up to four. It looks like code and does nothing useful. Take a larger model.
+# | | ended | of these parse | median lines of these |
+# |---|---|---|---|
+# | temperature 0.7, $p = 0.9$ | 77 to 86 | 40 to 54 % | 2, 3 and 1 |
+# | temperature 0 | 39 to 67 | 77 to 87 % | 6.5, 3 and 3 |
+# | real bodies | 96 | 100 % | 4 |
+#
+# What parses is not yet sensible: a real body uses 96 % of its parameters (`self` apart), ours at 0.7 at most 4 % ([evidence](evidence/10.ipynb#temperature)).
 #
 # **Report the share of samples that parse together with their lengths.**
 
@@ -515,14 +523,14 @@ print(f"\nThe longest that Python accepts:\n\n{max(good, key=len, default='none'
 #
 # ## 7 · A real one in its place
 #
-# **SmolLM2-135M-Instruct** (Ben Allal et al. 2025) has 30 of the blocks above, D = 576, nine heads of K = 64 and V = 49,152. It has read 2 trillion tokens of web pages, code and textbooks, where yours has read 1.3 million, and was then tuned on conversations ([lecture 10b](10b_from_model_to_assistant.ipynb)). Your class takes its numbers:
+# **SmolLM2-135M-Instruct** (Ben Allal et al. 2025) has 30 of the blocks above, D = 576, nine heads of K = 64 and V = 49,152. It has read 2 trillion tokens of web pages, code and textbooks; yours has read 1.3 million. Then its makers tuned it on conversations ([lecture 10b](10b_from_model_to_assistant.ipynb)). Your class takes its numbers:
 
 # %%
 NAMES = {  # yours: the file's
     "norm1.gamma": "attn_norm", "attention.w_q.kernel": "attn_q", "attention.w_k.kernel": "attn_k", "attention.w_v.kernel": "attn_v",
     "attention.w_o.kernel": "attn_output", "norm2.gamma": "ffn_norm", "w_gate.kernel": "ffn_gate", "w_up.kernel": "ffn_up", "w_down.kernel": "ffn_down",
 }  # fmt: skip
-smollm2 = None
+real_tokens = None
 if is_here("smollm2"):
     file = open_tensors(published("smollm2") / next(iter(PUBLISHED["smollm2"].files)))
     real = PlainLanguageModel(49_152, 576, 30, 9, 1536)
@@ -534,16 +542,21 @@ if is_here("smollm2"):
             values = file.read(f"blk.{number}.{stored}.weight")  # (out, in)
             if stored in ("attn_k", "attn_v"):  # three heads, each for three heads of queries
                 values = np.repeat(values.reshape(3, 64, 576), 3, axis=0).reshape(576, 576)
-            attrgetter(name)(block).assign(values.T)  # Keras has (in, out)
-    smollm2 = TalkingModel(real, ChatTokens.of(file))  # computes with SmolLM2's constants
-    real_logits = tf.function(lambda ids: smollm2(ids), input_signature=[tf.TensorSpec((None, None), tf.int32)])
+            attrgetter(name)(block).assign(values.T)  # Keras has (in, out); Hugging Face's own file needs q and k reordered: it pairs i with i + K/2
+    real_tokens = ChatTokens.of(file)  # its tokens, text to ids and back
+
+    @tf.function(input_signature=[tf.TensorSpec((None, None), tf.int32)])
+    def real_logits(ids):  # (B, T) to (B, T, V)
+        with constants(base=100_000.0, epsilon=1e-5):  # of the rotary angles, and of the norms
+            return real(ids)
+
     print(f"{real.count_params():,} numbers in PlainLanguageModel, {len(real.blocks)} blocks")
 else:
     print('SmolLM2 is not here, so what it does is left out. To fetch 93 MB, once: data.published("smollm2")')
 
 
 # %% [markdown]
-# So **no line of the class** was changed. Nine heads share three pairs of keys and values, so the cell stores each three times (147.8 million numbers, 134.5 million of them different). `TalkingModel` sets two constants: the base of the rotary angles is 100,000 (lecture 5 has 10,000) and the norm's ε is 10⁻⁵. And `rotated` turns the columns 2i and 2i + 1 as a pair. This file is ordered so; Hugging Face's own pairs i with i + K/2, and there you reorder the columns of $W_q$ and $W_k$ first. In [lab 10](../labs/10_language_model/10_language_model.ipynb) you build the sharing and the cache, and talk to your own class.
+# So the code of the class stays as it is, and **all numbers change**: the sizes, the parameters, and two constants. `constants` sets the base of the rotary angles (10,000 in lecture 5) and the ε of the norms (ours is 10⁻⁶). Nine heads share three pairs of keys and values, so the cell stores each pair three times (147.8 million numbers, 134.5 million of them different). In [lab 10](../labs/10_language_model/10_language_model.ipynb) you build the sharing and the cache.
 
 # %% [markdown]
 # **Predict.** You give the model the text *What is the capital of France?* and nothing else, and let it take the most probable token each time. What comes?
@@ -554,7 +567,7 @@ else:
 #
 # <details><summary>Answer</summary>
 #
-# **(c)** The most probable next token is the end of the turn, perhaps because whoever asks a question has then finished. With the names of the speakers the same question is answered.
+# **(c)** The most probable next token is the end of the turn. With the names of the speakers the same question is answered.
 #
 # </details>
 
@@ -565,43 +578,53 @@ def continued(ids, most=40):
     for _ in range(most):
         row = np.array([ids + [0] * (-len(ids) % 16)], "int32")  # later zeros change nothing
         ids.append(int(np.argmax(real_logits(row)[0, len(ids) - 1])))
-        if ids[-1] == smollm2.tokens.end_id:
+        if ids[-1] == real_tokens.end_id:
             break
     return ids
 
 
-if smollm2:
-    question, special = "What is the capital of France?", smollm2.tokens.special
+if real_tokens:
+    question, special = "What is the capital of France?", real_tokens.special
     names = {number: name for name, number in special.items()}
     system = "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n"
     turns = f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n"
     plain = ("The capital of France is", question, f"Question: {question}\nAnswer:", f"user\n{question}\nassistant\n")
     for prompt in (*plain, f"{question}\n<|im_start|>assistant\n", turns, system + turns):
         parts = re.split(r"(<\|\w+\|>)", prompt)  # `encode` never makes the special tokens
-        ids = [number for part in parts for number in ([special[part]] if part in special else smollm2.tokens.encode(part))]
-        answer = "".join(names.get(number) or smollm2.tokens.decode([number]) for number in continued(ids)[len(ids) :])
+        ids = [number for part in parts for number in ([special[part]] if part in special else real_tokens.encode(part))]
+        answer = "".join(names.get(number) or real_tokens.decode([number]) for number in continued(ids)[len(ids) :])
         print(f"{prompt}\n→ {answer}\n")
 
 # %% [markdown]
-# Of ten such questions, asked alone, nine end at once and none is answered; as `Question: … Answer:` four are; with the speakers' names in plain letters eight, without the system message nine, and in the whole template nine ([evidence](evidence/10.ipynb#template)).
+# Is that so for other questions? Here are the counts of ten ([evidence](evidence/10.ipynb#template)). **Answered** means that the right word is among the first twenty tokens. So *The largest planet of the solar system is Jupiter, but it's actually Saturn that's the largest* counts.
 #
-# The **chat template** is the form of these conversations. The tuning, say its makers, taught it to answer; the template gives your prompt that form. Its **special tokens** `<|im_start|>` and `<|im_end|>` mark where a turn begins and ends. Our tokenizer never makes them of typed text (many do, and then a user can forge a turn). Chatting is predicting the next token of a play whose next line is the assistant's. Ask it something of your own:
+# | what the model reads | end at once | answered |
+# |---|---|---|
+# | the question alone | 9 | 0 |
+# | the end-of-text token, then the question | 5 | 2 |
+# | `Question: … Answer:` | 3 | 4 |
+# | the speakers' names in plain letters | 0 | 8 |
+# | the whole template | 0 | 9 |
+#
+# The **chat template** is the form of the conversations in the tuning. Its **special tokens** `<|im_start|>` and `<|im_end|>` mark where a turn begins and ends. To chat is to predict the next tokens of a play in which the assistant speaks next. Ask it something of your own:
 
 # %%
-if smollm2:
+if real_tokens:
     for question in ("Why is the sky blue?", "How many legs does a spider with two legs missing have?"):
-        templated = smollm2.tokens.chat(question)
-        print(f"{question}\n   {smollm2.tokens.decode(continued(templated, most=36)[len(templated) :])}\n")
+        templated = real_tokens.chat(question)
+        print(f"{question}\n   {real_tokens.decode(continued(templated, most=36)[len(templated) :])}\n")
 
 # %% [markdown]
-# The first answer names the right effect. The second has the form of an answer and counts wrong: 4, where it is 6. Nothing here checks an answer: the most probable token is taken, right or wrong. And as a reader of code? Here are twelve held-out functions of 80 to 400 bytes. Each is read alone, behind token 0, `<|endoftext|>`, and without its end: SmolLM2 has no token for the end of a *function*. Do not compare these numbers with section 5:
+# The first answer names the right effect. The second has the form of an answer and counts wrong: 4, where it is 6. Nothing here checks an answer.
+#
+# And as a reader of code? Here are twelve held-out functions of 80 to 400 bytes, each read alone, without its end. (1,960 steps, 4.0 million tokens: a longer training of your model, which comes with the course.)
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 chosen = [test_texts[place] for place in np.random.default_rng(0).permutation(len(test_texts)) if 80 < len(test_texts[place]) < 400][:12]
 
 
 def bits_on(texts, encode, logits_of, begin):
-    """Bits a byte of a few texts, each read alone; `begin` is the token that stands before a text, its end is not counted."""
+    """Bits a byte of a few texts, each read alone; `begin` is the token before a text. SmolLM2 has no token for the end of a function."""
     nats = 0.0
     for text in texts:
         ids = np.array([[begin, *encode(text)]], "int32")
@@ -609,22 +632,25 @@ def bits_on(texts, encode, logits_of, begin):
     return nats / np.log(2) / sum(map(len, texts))
 
 
+stored_pairs, longer = assistant.stored_writer()
 print(f"yours, 640 steps   {bits_on(chosen, lambda text: pairs.encode([text])[0], model, pairs.end_id):.2f} bits a byte")
 print(f"yours, 1,960 steps {bits_on(chosen, lambda text: stored_pairs.encode([text])[0], longer, stored_pairs.end_id):.2f} bits a byte")
-if smollm2:
-    print(f"SmolLM2            {bits_on(chosen, smollm2.tokens.encode, real_logits, 0):.2f} bits a byte")
+if real_tokens:
+    print(f"SmolLM2            {bits_on(chosen, real_tokens.encode, real_logits, 0):.2f} bits a byte")
 
 # %% [markdown]
 # SmolLM2 reads these twelve best. It may have met them (box at the end).
 #
-# **A model that others trained runs in the class that you wrote: it continues the beginning of a sentence, and answers a question in the form that it was tuned on.**
+# Does it use the order of its prompt? Forty words of a docstring make the next ten words 2.44 nats a token cheaper; shuffled, they keep 44 % of this gain ([evidence](evidence/10.ipynb#order)).
+#
+# **A model that others trained runs in the class that you wrote. A bare question it mostly ends; a question that looks like a conversation it mostly answers, with or without the special tokens.**
 
 # %% [markdown]
 # <a id="copying"></a>
 #
 # ## 8 · Does it copy?
 #
-# A function with a parameter `zorvik` should use `zorvik`. Counts of the training text cannot do that with a name they have never met. A Transformer can, if it finds the last occurrence of the present token and repeats what followed. Take small models of attention alone. Each row has 40 tokens, each one of 32, and repeats them with a random period of 6 to 19.
+# A function with a parameter `zorvik` should use `zorvik`. A counted model has never met this name. A Transformer can copy it if it finds where the present token stood before, and repeats what followed there. Take small models of attention alone. Each row has 40 tokens, drawn from 32, and repeats its first 6 to 19 tokens, a random period.
 
 # %% [markdown]
 # **Predict.** One model has one block of attention, the other two, with four heads each. Which learns to copy?
@@ -635,7 +661,7 @@ if smollm2:
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** With two blocks, the first can write into each position which token stood before, and the second look for the position whose predecessor is the present token (Elhage et al. 2021). A single block scores two tokens and their distance; it cannot see what preceded the earlier one.
+# **(b)** With two blocks, the first can write into each position which token stood before it. The second can then look for the position whose predecessor is the present token (Elhage et al. 2021). A single block scores two tokens and their distance. It cannot see which token stood before the earlier one.
 #
 # </details>
 
@@ -666,17 +692,18 @@ for name, block, scores in (("before", 0, before), ("after", 1, after)):
     title = {"before": "block 0: the token before", "after": "block 1: what followed last time"}[name]
     plots.matrix_map(looks[block][0, scores[block].argmax()], values=False, title=title, limits=(0, 1), ax=axes[name])
     axes[name].axhline(period[0] - 0.5, color=plots.LINES[1]["color"], linewidth=1)
+    axes[name].text(39, period[0] - 1, "below: the repetition", ha="right", color=plots.LINES[1]["color"], fontsize=8)
     axes[name].set(xlabel="key: position", ylabel="query: position", aspect="equal", xticks=range(0, 40, 10), yticks=range(0, 40, 10))
 plots.show(
     figure,
     alt="With two blocks the loss falls off a cliff: one head looks at the token before, the other at what followed last time. Above, nats a repeated token over the steps: both curves fall slowly, that of two blocks a little "
     "sooner, which then drops towards zero while the curve of one block stays above the level of knowing which tokens repeat. Below, two maps of attention weights on one row: the map of "
-    "block 0 has its weight just below the diagonal, the map of block 1 has, below the line where the repetition begins, a line that runs parallel to the diagonal further to the left, and a fainter one another period back.",
+    "block 0 has its weight just below the diagonal, the map of block 1 has, below the horizontal line where the repetition begins, a line that runs parallel to the diagonal further to the left, and a fainter one another period back.",
 )
 
 
 # %% [markdown]
-# The head of block 1 puts more than half of its weight on what followed the same token last time (equal weights: 0.04), as an **induction head** does (lecture 3; Olsson et al. 2022). Switch off one head of block 0: the more weight it had on the token before, the more the loss rises. In three seeds two blocks reach a small loss. One block does not, with eight heads or with three times the steps ([evidence](evidence/10.ipynb#two-blocks)). Above it ends at 2.59. Guessing costs $\ln 32 = 3.47$, and knowing the tokens of the period, without their order, 2.21 on average.
+# The head of block 1 puts more than half of its weight on what followed the same token last time (equal weights: 0.04), as an **induction head** does (lecture 3; Olsson et al. 2022). Two blocks copy in each of three seeds. One block does not, with eight heads or with three times the steps ([evidence](evidence/10.ipynb#two-blocks)): above it ends at 2.59 nats, and knowing the tokens of the period, without their order, costs 2.21.
 #
 # And trained language models? Feed them 40 random tokens, then the same 40 again:
 
@@ -690,102 +717,22 @@ def copying(logits_of, size, begin, rows=4, period=40):
 
 
 print("yours, 640 steps: first time {:.1f}, second time {:.1f} nats a token".format(*copying(model, len(pairs.pieces), pairs.end_id)))
-if smollm2:
+if real_tokens:
     print("SmolLM2:          first time {:.1f}, second time {:.1f} nats a token".format(*copying(real_logits, 49_152, 0)))
 
-
 # %% [markdown]
-# Random tokens cost SmolLM2 14.5 nats each, more than guessing (10.8), and 2.6 when they come again. Knowing only *which* 40 tokens come would cost $\ln 40 = 3.7$: it copies in part. Yours does not copy these, 8.8 and then 8.9; but they are no Python. So put a made-up name into held-out functions three times, or in the control only the last time:
+# Random tokens cost SmolLM2 14.5 nats each, and 2.6 when they come again. Knowing only *which* 40 tokens come would cost $\ln 40 = 3.7$: it copies in part.
 #
-# | nats for the last name (three recorded seeds) | known | new |
-# |---|---|---|
-# | after 640 steps | 25.3 | 25.8 |
-# | after 16 million tokens | 23.7 | 31.4 |
-#
-# Guessing its tokens costs 28.1, and knowing only how such names are made 12.5. So the longer training tells a known name from a new one, mostly because the new one got dearer: it copies in part at most. Without one of its 16 heads 40 to 82 % of the difference is gone ([evidence](evidence/10.ipynb#copying)).
+# Yours does not copy these; but they are no Python. So put a made-up name into held-out functions three times, and in the control only the last time. After 640 steps the last name costs 25.3 nats if it is **known** (it has stood there before) and 25.8 if it is **new**; after 16 million tokens 23.7 and 31.4. So the longer training tells a known name from a new one, mostly because the new one got dearer: it copies in part at most ([evidence](evidence/10.ipynb#copying)).
 #
 # **Here one block does not learn to copy by content, and two blocks do; in a real model you find such heads ([lecture 3b](03b_reading_heads.ipynb)).**
 
 # %% [markdown]
-# <a id="order"></a>
-#
-# ## 9 · What is order worth?
-#
-# In lecture 7 shuffled words cost the encoder next to nothing: for the topic of a text, words are nearly all. Now the *next* word. Give SmolLM2 forty words of a docstring of your Python, in order or shuffled, and ask what the ten words after them cost.
-
-# %% [markdown]
-# **Predict.** Without any prompt before them, the ten words cost about 5.3 nats a token. With the forty words in order they cost less. How much of this gain is left when the forty words are shuffled?
-#
-# - (a) nearly all of it
-# - (b) about half
-# - (c) nothing
-#
-# <details><summary>Answer</summary>
-#
-# **(b)** 44 % (95 % between 32 and 53). In order the forty words save 2.44 nats a token, shuffled 1.07.
-#
-# </details>
-
-# %% jupyter={"source_hidden": true} tags=["setup"]
-def docstrings(number, words=50):
-    """Beginnings of the first long paragraph of docstrings in held-out functions, as lists of words."""
-    found = []
-    for text in test_texts:
-        for paragraph in (ast.get_docstring(ast.parse(text).body[0]) or "").split("\n\n"):
-            if len(paragraph.split()) >= words and ">>>" not in paragraph:
-                found.append(paragraph.split()[:words])
-                break
-    return [found[place] for place in np.random.default_rng(0).permutation(len(found))[:number]]
-
-
-def cost_after(before, words):
-    """Nats a token of some words after others."""
-    first, last = (smollm2.tokens.encode(part) for part in (" ".join(before), " " + " ".join(words)))
-    ids = np.array([[0, *first, *last]], "int32")
-    logits = real_logits(ids[:, :-1])[:, len(first) :]
-    return float(ops.mean(ops.sparse_categorical_crossentropy(ids[:, 1 + len(first) :], logits, from_logits=True)))
-
-
-def interval(values):
-    """The mean, and the 95 % interval of Student's t with 15 degrees of freedom, for 16 docstrings."""
-    half = 2.131 * np.std(values, ddof=1) / len(values) ** 0.5
-    return f"{np.mean(values):.2f} nats a token, 95 % between {np.mean(values) - half:.2f} and {np.mean(values) + half:.2f}"
-
-
-def share_interval(part, whole):
-    """The share of two sums in percent, and its 95 % interval over docstrings drawn again."""
-    drawn = np.random.default_rng(0).integers(len(part), size=(10_000, len(part)))
-    low, high = np.percentile(100 * part[drawn].sum(axis=1) / whole[drawn].sum(axis=1), (2.5, 97.5))
-    return f"{100 * part.sum() / whole.sum():.0f}%, 95 % between {low:.0f} and {high:.0f}"
-
-
-# %% jupyter={"source_hidden": true} tags=["setup"]
-if smollm2:
-    rng, costs = np.random.default_rng(1), defaultdict(list)
-    texts = docstrings(16)
-    for words, other in zip(texts, texts[1:] + texts[:1], strict=True):
-        kept, last = words[:40], words[40:]
-        mixed_words, close = list(rng.permutation(kept)), list(rng.permutation(kept[:30])) + kept[30:]
-        for name, before in (("none", []), ("another text", other[:40]), ("shuffled", mixed_words), ("last ten in order", close), ("in order", kept)):
-            costs[name].append(cost_after(before, last))
-    for name, values in costs.items():
-        print(f"{name:18} {np.mean(values):.2f} nats a token (standard error {np.std(values, ddof=1) / len(values) ** 0.5:.2f})")
-    none, another, shuffled, _, in_order = np.array(list(costs.values()))  # each (16,)
-    print("shuffling costs", interval(shuffled - in_order))
-    print("another text saves", interval(none - another))
-    print("what the shuffled words save of the whole gain:", share_interval(none - shuffled, none - in_order))
-
-# %% [markdown]
-# Shuffling the prompt costs 1.37 nats a token (95 % between 0.92 and 1.82, 16 docstrings). Forty words of another text, in order, save 0.03 (−0.31 to 0.37): so it is *these* words that help. With the nearest ten words in order and the other thirty shuffled, the cost falls from 4.25 to 3.42; with all in order it is 2.88.
-#
-# **For the next word both count: which words stood before, and in which order.**
-
-# %% [markdown]
 # <a id="scale"></a>
 #
-# ## 10 · Larger, or longer?
+# ## 9 · Larger, or longer?
 #
-# With more computing, should the model be larger, or read longer: the same text again? The figure has 20 of our 31 recorded trainings, in four budgets of equal **operations**: multiplications and additions, 6 for each parameter and token, and those of attention. Each has three seeds, and the best of three rates on the held-out text, so its bits are a little too low.
+# With more time to compute, should the model be larger, or should it read the same text again? The figure has 20 of our 31 recorded trainings, in four budgets of equal **operations** (multiplications and additions: 6 for each parameter and token, and those of attention). Each has three seeds, and the best of three rates on the held-out text, so its bits are a little too low.
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
 figure, ax = plt.subplots(figsize=(6.4, 3.4))
@@ -811,14 +758,20 @@ each curve is lowest at a size between its ends; the second and the third are lo
 )
 
 # %% [markdown]
-# From the first to the last budget, 64 times the operations, our best size grows tenfold and reads eight times as many tokens (not 80 times the operations: attention's part grows less than the parameters). Hoffmann et al. (2022), whose text was mostly new, concluded that both should grow equally, at about 20 tokens a parameter. Ours do not tell: in the second budget two sizes tie, with one pass over the text and with four; in the third the seeds of the best size go from 1.35 to 1.56, wider than the gap to the next; in the last three sizes lie within 0.03, and the best reads the text eight times ([evidence](evidence/10.ipynb#equal-operations)). SmolLM2 has read 15,000 tokens a parameter: a small model that has read much is cheap to *use*.
+# From the first to the last budget, 64 times the operations, our best size grows tenfold and reads eight times as many tokens. This is no law ([evidence](evidence/10.ipynb#equal-operations)):
+#
+# * **The rate decides.** With the rate 0.003 for all, the best size grows 27-fold and reads 3 times as many tokens. The largest rate tried is the best for 27 of the 31 trainings, so a larger one may be better yet.
+# * **Sizes nearly tie.** In the second budget two sizes tie, with one pass over the text and with four; in the last three sizes lie within 0.03.
+# * **The text repeats.** In the last budget the best size reads it eight times. After about four passes repeated text is worth less than new text (Muennighoff et al. 2023).
+#
+# Hoffmann et al. (2022), whose text was mostly new, concluded that size and text should grow equally, at about 20 tokens a parameter. SmolLM2 has read 15,000 tokens a parameter: a small model that has read much is cheap to *use*.
 #
 # **With 64 times the operations the best of these models is larger and has read more; how much of each is best, they do not tell.**
 
 # %% [markdown]
 # ## Two mistakes
 #
-# **1 · The prompt ends in a newline.** A newline and the indentation after it are one token, and a prompt that ends in `\n` splits it. In the training text such a lone newline is followed by the end of the function half of the time, and the model has learned that:
+# **1 · The prompt ends in a newline.** A newline and the indentation after it are one token, and a prompt that ends in `\n` splits it. In the training text half of the lone newlines stand at the end of a function, and the model has learned that:
 
 # %%
 print([pairs.decode([number]) for number in pairs.encode(["def f(x):\n    return x\n"])[0]])
@@ -856,7 +809,7 @@ print(f"loss on the token just read {unshifted.evaluate(rows[:, :-1], rows[:, :-
 #
 # <details><summary>3. Two models have the same bits a byte. The bodies of one parse twice as often. What do you ask first?</summary>
 #
-# How long are the bodies, and how were they drawn? Among drawn bodies the shorter ones parse more often, and drawing colder changes the share.
+# How long are the bodies, and at which temperature were they drawn? At one temperature shorter bodies parse more often, and a lower temperature changes the share.
 #
 # </details>
 #
@@ -868,10 +821,11 @@ print(f"loss on the token just read {unshifted.evaluate(rows[:, :-1], rows[:, :-
 #
 # <details><summary><b>What this page does not show</b></summary>
 #
-# * One library, one small model, one recipe. At equal text counting is tuned better: four tokens (Witten–Bell) and six (Kneser–Ney) are the best of one to six on this held-out text; for the Transformer the rate 0.006 is better than 0.003.
-# * SmolLM2 has probably read Python's library, held-out modules included, and docstrings with it. If it has, its bits and its nats flatter it, and so may the worth of order in section 9: a recited text is cheap only in its own order. Text written after its training was not tried.
-# * Its file has 98 MB in place of 538: the matrices are whole numbers from 0 to 15, 32 of them with a scale and a least value. The original is a little better.
-# * Twelve functions, 16 docstrings, a handful of questions: enough for what is printed beside them, for no ranking of models.
+# * One library, one small model, one recipe. Counting is tuned better: four tokens (Witten–Bell) and six (Kneser–Ney) are the best of one to six on this held-out text, and six, the edge of what was tried, still gains. For the Transformer the rate 0.006 is better than 0.003.
+# * The Transformer begins each held-out window of 256 tokens without context, and counting never does. The difference is small: with at least 128 tokens before each token the run above pays 2.02 bits.
+# * SmolLM2 has probably read Python's library, held-out modules included, and docstrings with it. If it has, its bits flatter it, and so may the worth of order: a recited text is cheap only in its own order. Text written after its training was not tried.
+# * Its file has 98 MB (93 MB packed, to fetch), where four bytes a number would make 538 MB. The table has 8 bits a number (Q8_0: 32 whole numbers share a scale), the 210 other matrices 4 bits (Q4_1: 32 whole numbers from 0 to 15 share a scale and a least value). The answers of the unrounded model were not tried.
+# * Twelve functions, 16 docstrings, ten questions: too few to rank models.
 #
 # </details>
 #
@@ -879,7 +833,7 @@ print(f"loss on the token just read {unshifted.evaluate(rows[:, :-1], rows[:, :-
 #
 # - A language model gives the next token a probability; its loss per byte can be compared with any other model's on the same text, counted ones included.
 # - Byte pairs shorten the row; the end token closes each document; whole modules are held out.
-# - What it writes is judged by parsing, together with length.
+# - What it writes is judged by whether it parses, and by its length.
 # - SmolLM2 runs in the same class; its makers tuned it to answer, and the template gives the prompt the form of the tuning.
 # - **The parts of this course, put together, predict the next token; loaded with published parameters, they answer you.**
 #
@@ -891,6 +845,7 @@ print(f"loss on the token just read {unshifted.evaluate(rows[:, :-1], rows[:, :-
 # - Gage 1994, *A new algorithm for data compression*, C Users Journal 12(2)
 # - Hoffmann et al. 2022, *Training compute-optimal large language models*, arXiv 2203.15556
 # - Holtzman et al. 2020, *The curious case of neural text degeneration*, arXiv 1904.09751
+# - Muennighoff et al. 2023, *Scaling data-constrained language models*, arXiv 2305.16264
 # - Olsson et al. 2022, *In-context learning and induction heads*, arXiv 2209.11895
 # - Radford et al. 2019, *Language models are unsupervised multitask learners*, OpenAI
 # - Sennrich et al. 2016, *Neural machine translation of rare words with subword units*, arXiv 1508.07909
