@@ -140,7 +140,7 @@ print(next(text for text in test_texts if len(text) < 160))
 #
 # ## 3 · Byte pairs
 #
-# A model needs tokens from a fixed list. The 256 bytes are such a list and can write everything, but they make each function a long row. **Byte-pair encoding** (BPE;
+# A model needs tokens from a fixed list. The 256 bytes are such a list and can write everything, but they make long rows. **Byte-pair encoding** (BPE;
 # Gage 1994, Sennrich et al. 2016) shortens it: find the most frequent pair of neighbouring tokens, give the pair a new token, repeat.
 #
 # First the text is cut into **chunks** (pre-tokenization), so that no token joins a name with a bracket. This is nearly as in GPT-2 (Radford et al. 2019); here a newline keeps the indentation after it. New text is cut in the same way, and each chunk gets the merges in the order in which they were learned. `PlainBytePairs` does this; in lab 10 you write it.
@@ -410,13 +410,13 @@ plots.show(
 # %% [markdown]
 # **Kneser–Ney** (Chen and Goodman 1999) takes a little from each count and gives it to the shorter context, where a token counts once for each different token that it has followed.
 #
-# | million tokens, read or counted | Transformer | 4-gram | Kneser–Ney |
+# | million tokens, read or counted | Transformer, 0.86 million parameters | 4-gram | Kneser–Ney |
 # |---|---|---|---|
 # | 1.3, the run above | 2.03 | 2.04 | 1.83 |
 # | 1.3, recorded means | 2.04 | 2.02 | 1.82 |
 # | 2.6, recorded: all of the text | 1.80 | 1.96 | 1.75 |
-# | 2.6, with 1.9 million parameters | 1.71 | | |
-# | 2.1, with 4.9 million parameters | 1.71 | | |
+# | 2.6, but 1.9 million parameters | 1.71 | | |
+# | 2.1, but 4.9 million parameters | 1.71 | | |
 # | 4.0, recorded mean | 1.71 | | |
 #
 # So two things put the Transformer ahead of Kneser–Ney: more parameters, or the same text read again. (The rows with 2.6 and 2.1 million tokens were trained on a GPU, at the page's rate.)
@@ -650,7 +650,7 @@ if real_tokens:
 #
 # ## 8 · Does it copy?
 #
-# A function with a parameter `zorvik` should use `zorvik`. A counted model has never met this name. A Transformer can copy it if it finds where the present token stood before, and repeats what followed there. Take small models of attention alone. Each row has 40 tokens, drawn from 32, and repeats its first 6 to 19 tokens, a random period.
+# A function with a parameter `zorvik` should use `zorvik`. A counted model has never met this name. A Transformer can copy it if it finds where the present token stood before, and repeats what followed there. Take small models of attention alone. Each row has 40 tokens, drawn from 32, and repeats its first 6 to 19 tokens; their number, the **period**, is drawn for each row.
 
 # %% [markdown]
 # **Predict.** One model has one block of attention, the other two, with four heads each. Which learns to copy?
@@ -705,7 +705,7 @@ plots.show(
 # %% [markdown]
 # The head of block 1 puts more than half of its weight on what followed the same token last time (equal weights: 0.04), as an **induction head** does (lecture 3; Olsson et al. 2022). Two blocks copy in each of three seeds. One block does not, with eight heads or with three times the steps ([evidence](evidence/10.ipynb#two-blocks)): above it ends at 2.59 nats, and knowing the tokens of the period, without their order, costs 2.21.
 #
-# And trained language models? Feed them 40 random tokens, then the same 40 again:
+# And language models? Feed them 40 random tokens, then the same 40 again:
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 def copying(logits_of, size, begin, rows=4, period=40):
@@ -723,7 +723,7 @@ if real_tokens:
 # %% [markdown]
 # Random tokens cost SmolLM2 14.5 nats each, and 2.6 when they come again. Knowing only *which* 40 tokens come would cost $\ln 40 = 3.7$: it copies in part.
 #
-# Yours does not copy these; but they are no Python. So put a made-up name into held-out functions three times, and in the control only the last time. After 640 steps the last name costs 25.3 nats if it is **known** (it has stood there before) and 25.8 if it is **new**; after 16 million tokens 23.7 and 31.4. So the longer training tells a known name from a new one, mostly because the new one got dearer: it copies in part at most ([evidence](evidence/10.ipynb#copying)).
+# Your model does not copy these; but they are no Python. So put a made-up name into held-out functions three times, and in the control only the last time. In three recorded seeds after 640 steps the last name costs 25.3 nats if it is **known** (it has stood there before) and 25.8 if it is **new**; after 16 million tokens 23.7 and 31.4. So the longer training tells a known name from a new one, mostly because the new one got dearer: it copies in part at most ([evidence](evidence/10.ipynb#copying)).
 #
 # **Here one block does not learn to copy by content, and two blocks do; in a real model you find such heads ([lecture 3b](03b_reading_heads.ipynb)).**
 
@@ -760,9 +760,9 @@ each curve is lowest at a size between its ends; the second and the third are lo
 # %% [markdown]
 # From the first to the last budget, 64 times the operations, our best size grows tenfold and reads eight times as many tokens. This is no law ([evidence](evidence/10.ipynb#equal-operations)):
 #
-# * **The rate decides.** With the rate 0.003 for all, the best size grows 27-fold and reads 3 times as many tokens. The largest rate tried is the best for 27 of the 31 trainings, so a larger one may be better yet.
+# * **The rate matters.** With the rate 0.003 for all, the best size grows 27-fold and reads 3 times as many tokens. The largest rate tried is the best for 27 of the 31 trainings, so a larger one may be better yet.
 # * **Sizes nearly tie.** In the second budget two sizes tie, with one pass over the text and with four; in the last three sizes lie within 0.03.
-# * **The text repeats.** In the last budget the best size reads it eight times. After about four passes repeated text is worth less than new text (Muennighoff et al. 2023).
+# * **The text repeats.** In the last budget the best size reads it eight times. Muennighoff et al. (2023) found repeated text nearly as good as new text for about four passes, and less good after that.
 #
 # Hoffmann et al. (2022), whose text was mostly new, concluded that size and text should grow equally, at about 20 tokens a parameter. SmolLM2 has read 15,000 tokens a parameter: a small model that has read much is cheap to *use*.
 #
@@ -831,7 +831,7 @@ print(f"loss on the token just read {unshifted.evaluate(rows[:, :-1], rows[:, :-
 #
 # ## Summary
 #
-# - A language model gives the next token a probability; its loss per byte can be compared with any other model's on the same text, counted ones included.
+# - A language model gives the next token a probability; its loss per byte can be compared with any other model's on the same text.
 # - Byte pairs shorten the row; the end token closes each document; whole modules are held out.
 # - What it writes is judged by whether it parses, and by its length.
 # - SmolLM2 runs in the same class; its makers tuned it to answer, and the template gives the prompt the form of the tuning.

@@ -21,7 +21,7 @@ def claims(page: Page) -> None:
     mistakes(page)
     recorded(page)
     page.given(
-        "about 75 minutes to read and predict (estimated, not measured)",
+        "about 73 minutes to read and predict (estimated, not measured)",
         "the code runs in about four minutes on two CPU cores, without the published model in about two.",
         "SmolLM2 (93 MB to fetch;",
         "The 256 bytes are such a list and can write everything",
@@ -31,6 +31,7 @@ def claims(page: Page) -> None:
         "A step takes eight random windows of 257 tokens",
         "The first 256 are the inputs, the last 256 the targets:",
         "(1 nat = 1.44 bits)",
+        "at perplexity 8 the model is as unsure as between 8 equally probable tokens.",
         "new tokens count from 256",
         "| 4-gram | Kneser–Ney |",
         "The number of `l` is 108 and that of `se` is 256",
@@ -49,17 +50,16 @@ def trained(page: Page) -> None:
     bits = [page.number(TABLE, rf"{name} +([\d.]+) bits") for name in ("counted 4-gram", "Transformer")]
     late = page.number(TABLE, r"Transformer, at least 128 before +([\d.]+) bits")
     page.says(
-        "The Transformer pays {:.2f} bits a byte in its last training windows, and {:.2f} on other "
-        "modules. It begins each held-out window of 256 tokens without context; with at least 128 tokens before "
-        "each token, {:.2f}.",
-        page.number("c10-24", r"step 640: .* ([\d.]+) bits"), bits[1], late,
-        holds=late < bits[1],
-    )  # fmt: skip
+        "The Transformer begins each held-out window of 256 tokens without context, and counting never does. The "
+        "difference is small: with at least 128 tokens before each token the run above pays {:.2f} bits.",
+        late,
+        holds=0 < bits[1] - late < 0.02,
+    )
     equal = page.number(TABLE, r"counted 4-gram, as many tokens +([\d.]+) bits")
     better, better_equal = page.numbers(TABLE, r"Kneser–Ney 6-gram(?:, as many tokens)? +([\d.]+) bits")
     read, text = (page.number("c10-24", pattern) for pattern in (r"([\d,]+) tokens read", r"text of ([\d,]+)"))
     page.says(
-        "It has counted twice as many tokens as the Transformer has read. With as many tokens each the two are about "
+        "It has counted twice as many tokens as the Transformer has read. With as many tokens each, the two are about "
         "equal. A better rule for counting (Kneser–Ney, below) still leads.",
         holds=[
             1 < bits[0] < bits[1],
@@ -68,7 +68,9 @@ def trained(page: Page) -> None:
             better < better_equal < bits[1] - 0.15,
         ],
     )
-    page.says("It counts all {:.1f} million tokens; the Transformer will read {:.1f} million.", text / 1e6, read / 1e6)
+    page.says(
+        "The 4-gram counts all {:.1f} million tokens; the Transformer will read {:.1f} million.", text / 1e6, read / 1e6
+    )
     covered = page.evidence("10").number("e10-equal-text-runs", r"cover (\d+)% of the text")
     also(
         page,
@@ -77,8 +79,13 @@ def trained(page: Page) -> None:
     )
     by_order = page.recorded("library_language_model")["results"]["counted"]["held-out bits a byte"]
     page.says(
-        "four tokens (Witten–Bell) and six (Kneser–Ney) are the best of one to six on this held-out text",
-        holds=[min(by_order, key=by_order.get) == "4", len(by_order) == 6],
+        "four tokens (Witten–Bell) and six (Kneser–Ney) are the best of one to six on this held-out text, and six, the "
+        "edge of what was tried, still gains.",
+        holds=[
+            min(by_order, key=by_order.get) == "4",
+            len(by_order) == 6,
+            page.recorded("library_counting")["results"]["all text"]["Kneser-Ney, all held-out text"][-2] > better,
+        ],
     )
     found = re.search(
         r"STEPS - (\d+), warmup_target=([\d.]+), warmup_steps=\1\).*weight_decay=([\d.]+), beta_2=([\d.]+), "
@@ -95,8 +102,8 @@ def trained(page: Page) -> None:
     )  # (one table, two, and one with a small start; seeds; loss and share)
     page.says(
         "Before training the model costs more than guessing, mostly because one table both reads and predicts, and "
-        "starts large: the vector resembles the row of the token just read, and the same row predicts it. With a small "
-        "start, as in GPT-2, it costs {:.1f}, as guessing does",
+        "starts large: the row of the token just read predicts this token again. With a small start, as in GPT-2, the "
+        "model costs {:.1f} nats, as guessing does",
         repeats[2, :, 0].mean(),
         holds=[
             fresh > guessing + 1,
@@ -121,7 +128,7 @@ def written(page: Page) -> None:
     fine = page.number("c10-32", r"of these parse: (\d+)")
     short = [int(length) for length in re.search(r"that parse: +\[([\d, ]+)\]", page.output("c10-32"))[1].split(",")]
     page.says(
-        "Can it write a function that Python accepts? Sometimes, and what Python accepts is mostly short.",
+        "Can it write a function that Python accepts? Sometimes, and at temperature 0.7 mostly a short one.",
         holds=[0 < len(short) == fine < everyone, sum(length <= 2 for length in short) > fine / 2],
     )
     example, refused = page.output("c10-30").split("refuses:\n\n")
@@ -146,8 +153,7 @@ def copying(page: Page) -> None:
         for name in ("1 block", "2 blocks", "1 block, 8 heads", "1 block, 1,350 steps")
     }
     page.says(
-        "In three seeds two blocks reach a small loss. One block does not, with eight heads or with three times the "
-        "steps",
+        "Two blocks copy in each of three seeds. One block does not, with eight heads or with three times the steps",
         holds=[
             [len(losses) for losses in kinds.values()] == [3] * 4,
             min(min(losses) for name, losses in kinds.items() if name != "2 blocks") > 3 * max(kinds["2 blocks"]),
@@ -155,8 +161,7 @@ def copying(page: Page) -> None:
     )
     knowing = page.evidence("10").number("e10-04", r"not their order: ([\d.]+)")
     page.says(
-        "Above it ends at {:.2f}. Guessing costs $\\ln 32 = 3.47$, and knowing the tokens of the period, without their "
-        "order, {:.2f} on average.",
+        "above it ends at {:.2f} nats, and knowing the tokens of the period, without their order, costs {:.2f}.",
         one, knowing, holds=one > knowing,
     )  # fmt: skip
     page.says(
@@ -169,8 +174,8 @@ def copying(page: Page) -> None:
         holds=[before[1] > 0.4, before[1] > 5 * before[2], after[1] < 0.1, after[2] > 0.4],
     )
     page.says(
-        "the map of block 0 has its weight just below the diagonal, the map of block 1 has, below the line where the "
-        "repetition begins, a line that runs parallel to the diagonal further to the left",
+        "the map of block 0 has its weight just below the diagonal, the map of block 1 has, below the "
+        "horizontal line where the repetition begins, a line that runs parallel to the diagonal further to the left",
         holds=[before[1] > 0.4, after[2] > 0.4],
     )
     page.says(
@@ -185,8 +190,10 @@ def copying(page: Page) -> None:
         for line in off.splitlines()
         if "2 blocks" in line
     ]
-    page.says(
-        "Switch off one head of block 0: the more weight it had on the token before, the more the loss rises.",
+    also(
+        page,
+        "Of the heads of block 1, the more of its weight a head has on the token before, the more the loss of two "
+        "blocks rises without it, in each of three seeds.",
         holds=[
             [len(pairs) for pairs in heads] == [4] * 3,
             *(pairs == sorted(pairs) == sorted(pairs, key=lambda pair: pair[1]) for pairs in heads),
@@ -202,7 +209,7 @@ def copying(page: Page) -> None:
 def real(page: Page) -> None:
     """SmolLM2 in the page's class."""
     page.says(
-        "so the cell stores each three times ({:.1f} million numbers, {:.1f} million of them different).",
+        "so the cell stores each pair three times ({:.1f} million numbers, {:.1f} million of them different).",
         page.number("c10-real", r"([\d,]+) numbers in PlainLanguageModel") / 1e6,
         134_515_008 / 1e6,
         holds=page.number("c10-real", r"PlainLanguageModel, (\d+) blocks") == 30,
@@ -217,17 +224,14 @@ def real(page: Page) -> None:
         answer.strip() for answer in re.findall(r"→ (.*)", page.output("c10-template"))
     )
     page.says(
-        "it continues the beginning of a sentence, and answers a question in the form that it was tuned on.",
+        "The most probable next token is the end of the turn. With the names of the speakers the same question is "
+        "answered.",
         holds=[
             beginning.startswith("Paris."),
-            "The answer is: 2018-01-22" in page.output("c10-template"),  # and then it goes on as it likes
+            alone == "<|im_end|>",
             whole == "The capital of France is Paris.<|im_end|>",
+            *("Paris" in answer for answer in (speakers, line, turns, whole)),
         ],
-    )
-    page.says(
-        "The most probable next token is the end of the turn, perhaps because whoever asks a question has then "
-        "finished. With the names of the speakers the same question is answered.",
-        holds=[alone == "<|im_end|>", *("Paris" in answer for answer in (speakers, line, turns, whole))],
     )
     template(page)
     own, longer, real_one = page.numbers("c10-real-bits", r"([\d.]+) bits a byte")
@@ -236,40 +240,35 @@ def real(page: Page) -> None:
         page.numbers("c10-twice", r"first time ([\d.]+), second time ([\d.]+)"), (2, 2)
     )
     page.says(
-        "Random tokens cost SmolLM2 {:.1f} nats each, more than guessing ({:.1f}), and {:.1f} when they come again.",
-        once, np.log(49_152), twice,
-        holds=[twice < once / 2, once > np.log(49_152)],
+        "Random tokens cost SmolLM2 {:.1f} nats each, and {:.1f} when they come again. Knowing only which 40 tokens "
+        "come would cost $\\ln 40 = 3.7$: it copies in part. Your model does not copy these;",
+        once, twice,
+        holds=[twice < once / 2, abs(first - again) < 0.3, round(np.log(40), 1) == 3.7, twice < np.log(40)],
     )  # fmt: skip
-    page.says(
-        "Knowing only which 40 tokens come would cost $\\ln 40 = 3.7$: it copies in part. Yours does not copy these, "
-        "{:.1f} and then {:.1f};",
-        first, again,
-        holds=[abs(first - again) < 0.3, round(np.log(40), 1) == 3.7, twice < np.log(40)],
-    )  # fmt: skip
-    longer_writes(page)
     start = page.recorded("assistant")["results"]["start"]
     page.says(
-        "A longer training comes with the course: {:,} steps, which have read {:.1f} million tokens.",
+        "({:,} steps, {:.1f} million tokens: a longer training of your model, which comes with the course.)",
         start["steps"],
         start["tokens"] / 1e6,
     )
     page.given(
         "and a body may have 90 tokens.",
         "(Ben Allal et al. 2025) has 30 of the blocks above, D = 576, nine heads of K = 64 and V = 49,152.",
-        "It has read 2 trillion tokens of web pages, code and textbooks, where yours has read 1.3 million",
-        "the base of the rotary angles is 100,000 (lecture 5 has 10,000) and the norm's ε is 10⁻⁵",
-        "`rotated` turns the columns 2i and 2i + 1 as a pair.",
-        "Its file has 98 MB in place of 538: the matrices are whole numbers from 0 to 15, 32 of them with a scale",
-        "Each row has 40 tokens, each one of 32, and repeats them with a random period of 6 to 19.",
+        "It has read 2 trillion tokens of web pages, code and textbooks; yours has read 1.3 million.",
+        "`constants` sets the base of the rotary angles (10,000 in lecture 5) and the ε of the norms (ours is 10⁻⁶).",
+        "Its file has 98 MB (93 MB packed, to fetch), where four bytes a number would make 538 MB. The table has "
+        "8 bits a number (Q8_0: 32 whole numbers share a scale), the 210 other matrices 4 bits (Q4_1: 32 whole "
+        "numbers from 0 to 15 share a scale and a least value).",
+        "Each row has 40 tokens, drawn from 32, and repeats its first 6 to 19 tokens;",
+        "Transformer, 0.86 million parameters |",
         "Nine heads share three pairs of keys and values",
-        "Hugging Face's own pairs i with i + K/2",
-        "Each is read alone, behind token 0, `<|",
         "SmolLM2 has read 15,000 tokens a parameter",
         "Here are twelve held-out functions of 80 to 400 bytes",
         "SmolLM2-135M-Instruct (Ben Allal et al.",
         "Feed them 40 random tokens, then the same 40 again:",
-        "concluded that both should grow equally, at about 20 tokens a parameter",
-        "Twelve functions, 16 docstrings",
+        "concluded that size and text should grow equally, at about 20 tokens a parameter",
+        "Muennighoff et al. (2023) found repeated text nearly as good as new text for about four passes",
+        "Twelve functions, 16 docstrings, ten questions: too few",
         because="as published, or a setting",
     )
 
@@ -280,14 +279,23 @@ def template(page: Page) -> None:
     of, at_once, right = np.reshape(
         evidence.numbers("e10-template", r"of (\d+): +(\d+) end at once, +(\d+) are answered"), (7, 3)
     ).T  # alone, after the end of a text, Question and Answer, speakers, the assistant's line, no system message, whole
+    rows = ("the question alone", "the end-of-text token, then the question", "`Question: … Answer:`")
+    rows += ("the speakers' names in plain letters", None, None, "the whole template")
+    for row, ends, good in zip(rows, at_once, right, strict=True):
+        if row:
+            page.says(f"| {row} | {ends:.0f} | {good:.0f} |")
+    page.says(
+        "A bare question it mostly ends; a question that looks like a conversation it mostly answers, with or without "
+        "the special tokens.",
+        holds=[at_once[0] > 5, right[3] > 5, right[6] > 5],
+    )
+    page.says(
+        "So The largest planet of the solar system is Jupiter, but it's actually Saturn that's the largest counts.",
+        holds="Jupiter, but it's actually Saturn that's the largest" in evidence.output("e10-template"),
+    )
     words = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
     alone, after, form, speakers, line, turns, whole = (words[int(count)] for count in right)
     assert set(of) == {10}
-    page.says(
-        f"Of ten such questions, asked alone, {words[int(at_once[0])]} end at once and {alone} is answered; as "
-        f"`Question: … Answer:` {form} are; with the speakers' names in plain letters {speakers}, without the system "
-        f"message {turns}, and in the whole template {whole}"
-    )
     also(
         page,
         f"Of ten questions, asked alone, {words[int(at_once[0])]} end the text at once, and {alone} is answered. As "
@@ -299,57 +307,48 @@ def template(page: Page) -> None:
     )
 
 
-def longer_writes(page: Page) -> None:
-    """What the model after 1,960 steps writes, under the same limit."""
-    ended, fine = page.numbers("c10-32", r"ended: (\d+) of 24; of these parse: (\d+)")
-    more_ended, more_fine = page.numbers("c10-longer", r"ended: (\d+) of 24; of these parse: (\d+)")
-    lines, more_lines = (
-        [int(each) for each in re.search(r"that parse: +\[([\d, ]+)\]", page.output(cell))[1].split(",")]
-        for cell in ("c10-32", "c10-longer")
-    )
-    page.says(
-        "After 640 steps {:.0f} bodies ended and {:.0f} of them parsed; after 1,960 it is {:.0f} and {:.0f}, and those "
-        "that parse have at most three lines, where they had up to four.",
-        ended, fine, more_ended, more_fine,
-        holds=[max(more_lines) == 3, max(lines) == 4],
-    )  # fmt: skip
-
-
 def order(page: Page) -> None:
-    """What the order of a prompt is worth to SmolLM2."""
-    none, other, shuffled, close, kept = page.numbers("c10-order", r"([\d.]+) nats a token \(standard")
+    """What the order of a prompt is worth to SmolLM2, in the evidence."""
+    evidence = page.evidence("10")
+    none, other, shuffled, close, kept = evidence.numbers("e10-order", r"([\d.]+) nats a token \(standard")
+    share, lowest, highest = evidence.numbers("e10-order", r"whole gain: (\d+)%, 95 % between (\d+) and (\d+)")
     page.says(
-        "{:.0f} % (95 % between {:.0f} and {:.0f}). In order the forty words save {:.2f} nats a token, shuffled "
-        "{:.2f}.",
-        *page.numbers("c10-order", r"whole gain: (\d+)%, 95 % between (\d+) and (\d+)"), none - kept, none - shuffled,
+        "Forty words of a docstring make the next ten words {:.2f} nats a token cheaper; shuffled, they keep {:.0f} % "
+        "of this gain",
+        none - kept,
+        share,
+    )
+    also(
+        page,
+        "In order, the first forty words of a docstring make the next ten words {:.2f} nats a token cheaper than no "
+        "prompt; shuffled, they make them {:.2f} cheaper. This is {:.0f} % of the gain (95 % between {:.0f} and "
+        "{:.0f}).",
+        none - kept, none - shuffled, share, lowest, highest,
     )  # fmt: skip
-    page.says("the ten words cost about {:.1f} nats a token.", none)
     found = r" ([\d.]+) nats a token, 95 % between (-?[\d.]+) and ([\d.]+)"
-    cost, low, high = page.numbers("c10-order", f"shuffling costs{found}")
-    helps, least, most = page.numbers("c10-order", f"another text saves{found}")
-    page.says(
-        "Shuffling the prompt costs {:.2f} nats a token (95 % between {:.2f} and {:.2f}, 16 docstrings). Forty words "
-        "of another text, in order, save {:.2f} (−{:.2f} to {:.2f}): so it is these words that help.",
+    cost, low, high = evidence.numbers("e10-order", f"shuffling costs{found}")
+    helps, least, most = evidence.numbers("e10-order", f"another text saves{found}")
+    also(
+        page,
+        "Shuffling the prompt costs {:.2f} nats a token (95 % between {:.2f} and {:.2f}). Forty words of another "
+        "docstring, in order, save {:.2f} (−{:.2f} to {:.2f}), so it is these words that help.",
         cost, low, high, helps, -least, most,
         holds=[least < 0 < most < none - shuffled, low > 0, abs(none - other - helps) < 0.011],
     )  # fmt: skip
-    page.says(
+    also(
+        page,
         "the cost falls from {:.2f} to {:.2f}; with all in order it is {:.2f}.",
         shuffled, close, kept,
         holds=shuffled - close > close - kept,
     )  # fmt: skip
-    page.says(
-        "For the next word both count: which words stood before, and in which order.", holds=kept < shuffled < none
-    )
-    page.given("Give SmolLM2 forty words of a docstring", because="a setting")
 
 
 def mistakes(page: Page) -> None:
     colon, newline = (page.number("c10-51", rf"after the {name} +(\d+) of") for name in ("colon", "newline"))
     ends = page.number("c10-51", r"before the end in (\d+)%")
     page.says(
-        "In the training text such a lone newline is followed by the end of the function half of the time, and the "
-        "model has learned that:",
+        "In the training text half of the lone newlines stand at the end of a function, and the model has learned "
+        "that:",
         holds=[45 < ends < 55, colon <= 1, newline >= 8],
     )
     own, following = page.numbers("c10-53", r"just read ([\d.]+), on the next token ([\d.]+)")
@@ -384,19 +383,26 @@ def recorded(page: Page) -> None:
     parse = {name: [run["parse"] for run in found] for name, found in runs.items()}
     ended = {name: [run["ended"] for run in found] for name, found in runs.items()}
     of_ended = {name: 100 * np.divide(parse[name], ended[name]) for name in runs}
+    medians = {name: [np.median(run["lines of parsed"]) for run in found] for name, found in runs.items()}
+    for name, row in (("at 0.7", "temperature 0.7, $p = 0.9$"), ("at 0", "temperature 0")):
+        page.says(
+            f"| {row} | {{}} to {{}} | {{:.0f}} to {{:.0f}} % | {{:g}}, {{:g}} and {{:g}} |",
+            *(side(ended[name]) for side in (min, max)),
+            *(side(of_ended[name]) for side in (min, max)),
+            *medians[name],
+            holds=[len(found) == 3 for found in runs.values()],
+        )
+    real = results["written"]["real"]
     page.says(
-        "In three recorded seeds (at most 256 tokens, so more bodies end), {:.0f} to {:.0f} % of the bodies that ended "
-        "parse at temperature 0.7, and {:.0f} to {:.0f} % at temperature 0. But at temperature 0 fewer end: {} to {} "
-        "of {}.",
-        *(side(of_ended[name]) for name in ("at 0.7", "at 0") for side in (min, max)),
-        min(ended["at 0"]),
-        max(ended["at 0"]),
+        "| real bodies | {} | {:.0f} % | {:.0f} |",
+        real["ended"],
+        100 * real["parse"] / real["ended"],
+        real["median lines"],
+    )
+    page.says(
+        "Three recorded seeds, each with {} prompts and at most 256 tokens, so that more bodies end:",
         results["written"]["prompts"],
-        holds=[
-            *(len(found) == 3 for found in runs.values()),
-            *np.greater(ended["at 0.7"], ended["at 0"]),
-            *np.greater(of_ended["at 0"], of_ended["at 0.7"]),
-        ],
+        holds=[max(medians["at 0.7"]) < real["median lines"]],
     )
     also(
         page,
@@ -460,8 +466,8 @@ def table_of_models(page: Page, results: dict) -> None:
     assert max(pieces) < min(in_bytes) and "Bytes in place of pieces cost more" in page.evidence("10").prose
     low, high = page.evidence("10").numbers("e10-r02", r"95 % interval (-?[\d.]+) to ([\d.]+)")
     page.says(
-        "An LSTM of the same size is {:.2f} to {:.2f} bits behind the Transformer on the same tokens, perhaps by "
-        "chance: here we cannot say that attention helps.",
+        "We cannot say: an LSTM of the same size is {:.2f} to {:.2f} bits behind the Transformer on the same tokens, "
+        "perhaps by chance",
         *(side(lstm - pieces) for side in (min, max)),
         holds=[low < 0 < high, min(lstm - pieces) > 0],
     )
@@ -512,16 +518,15 @@ def longer_runs(page: Page, results: dict, worth: dict) -> None:
         holds=[min(np.subtract(middle, known)) > 1, min(np.subtract(new, middle)) > 1],
     )
     short = [run["nats of a made-up name"] for run in results["copying"]["runs"]]
-    for kinds, row in ((short, "| after {} steps |"), ([*last], "| after {:.0f} million tokens |")):
-        amount = results["table"]["steps"] if kinds is short else longest[0][-1]["tokens"] / 1e6
-        page.says(
-            row + " {:.1f} | {:.1f} |", amount, *(np.mean([n[kind] for n in kinds]) for kind in ("third", "third, new"))
-        )
     page.says(
-        "Guessing its tokens costs {:.1f}, and knowing only how such names are made {:.1f}. So the longer "
-        "training tells a known name from a new one, mostly because the new one got dearer: it copies in part at most.",
-        worth["nats, equal tokens"],
-        worth["nats, equal names"],
+        "In three recorded seeds after {} steps the last name costs {:.1f} nats "
+        "if it is known (it has stood there before) and {:.1f} if it is "
+        "new ; after {:.0f} million tokens {:.1f} and {:.1f}. So the longer training tells a known name from a new "
+        "one, mostly because the new one got dearer: it copies in part at most",
+        results["table"]["steps"],
+        *(np.mean([name[kind] for name in short]) for kind in ("third", "third, new")),
+        longest[0][-1]["tokens"] / 1e6,
+        *(np.mean([name[kind] for name in last]) for kind in ("third", "third, new")),
         holds=[
             len(short) == 3,
             *(0.4 < name["third, new"] - name["third"] < 0.6 for name in short),
@@ -569,13 +574,6 @@ def which_head(page: Page, results: dict) -> None:
         *(100 * side(np.divide([losses.mean() for losses in others], saved)) for side in (min, max)),
         *(100 * side(np.divide([losses.max() for losses in others], saved)) for side in (min, max)),
         holds=[len(runs) == 3, *(run["steps"] == 7840 for run in runs), min(weights) > 5 * runs[0]["base rate"]],
-    )
-    page.says(
-        "Without one of its 16 heads {:.0f} to {:.0f} % of the difference is gone",
-        *(100 * side(np.divide(lost, saved)) for side in (min, max)),
-        holds=[
-            np.array(run["with a head off"]).shape[0] * np.array(run["with a head off"]).shape[1] == 16 for run in runs
-        ],
     )
     assert "It stands in block {} or {}.".format(*sorted(set(blocks))) in page.evidence("10").prose
 

@@ -52,6 +52,7 @@ def scaling_law(page: Page, runs: list[dict]) -> None:
     page.says("The figure has {} of our {} recorded trainings, in four budgets", len(near), len(runs))
     largest = page.evidence("10").number("e10-r16", r"by their best rate: .*0\.006: (\d+)")
     also(page, "For {:.0f} of the {:.0f} the largest rate is the best", largest, len(runs))
+    page.says("The largest rate tried is the best for {:.0f} of the {} trainings,", largest, len(runs))
     assert {lane["rate"] for run in runs for lane in run["lanes"]} == {0.0015, 0.003, 0.006}
     ours = [run for run in runs if run["parameters"] == 857_216]
     page.says(
@@ -108,7 +109,7 @@ def equal_operations(page: Page, runs: list[dict]) -> None:
     )
     page.says(
         "From the first to the last budget, {} times the operations, our best size grows tenfold and reads eight times "
-        "as many tokens (not 80 times the operations: attention's part grows less than the parameters).",
+        "as many tokens.",
         grown[0],
         holds=grown[1:] == [10, 8],
     )
@@ -122,15 +123,10 @@ def equal_operations(page: Page, runs: list[dict]) -> None:
         holds=[second[0, 3] == second[1, 3], second[:2, 2].round().tolist() == [1, 4]],
     )
     page.says(
-        "in the third the seeds of the best size go from {:.2f} to {:.2f}, wider than the gap to the next;",
-        *third[0, 4:],
-        holds=third[0, 5] - third[0, 4] > third[1, 3] - third[0, 3],
-    )
-    page.says(
-        "in the last three sizes lie within {:.2f}, and the best reads the text eight times",
+        "in the last three sizes lie within {:.2f}.",
         last_[2, 3] - last_[0, 3],
-        holds=round(last_[0, 2]) == 8,
     )
+    page.says("In the last budget the best size reads it eight times.", holds=round(last_[0, 2]) == 8)
     bands = [
         np.ptp(_seeds_at_the_best_rate(run))
         for run in runs
@@ -148,6 +144,9 @@ def equal_operations(page: Page, runs: list[dict]) -> None:
     page.given("6 for each parameter and token, and those of attention.", because="defined")
     more = [plain[-1][what] / plain[0][what] for what in ("parameters", "tokens")]
     also(page, "has {:.0f} times the parameters of the best of the first and has read {:.0f} times the tokens", *more)
+    page.says(
+        "With the rate 0.003 for all, the best size grows {:.0f}-fold and reads {:.0f} times as many tokens.", *more
+    )
     assert [len(amounts) for amounts in a_parameter] == [1, 2, 1, 1]
     also(
         page,
