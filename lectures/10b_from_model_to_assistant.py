@@ -172,7 +172,8 @@ for number, (rows, mask) in enumerate(assistant.batches_of(functions, pairs, ste
 # %% tags=["setup"]
 for name, model in (("before", first), ("after 96 steps", tuned)):
     ended, fine, answers = described(model)
-    print(f"{name:15} ended {ended:.0%}, parse {fine:.0%}; of those that ended, parse {fine / ended:.0%}")
+    tokens = np.mean([len(answer.ids) for answer in answers if answer.ended])
+    print(f"{name:15} ended {ended:.0%}, parse {fine:.0%}; of those that ended, parse {fine / ended:.0%}, {tokens:.0f} tokens")
 print("\n" + max((answer.prompt + answer.body for answer in answers if answer.ended and parses(answer.prompt, answer.body)), key=len))
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
@@ -185,9 +186,9 @@ for run in sorted(of("heeded"), key=lambda run: run["way"], reverse=True):
 
 
 # %% [markdown]
-# The control had as many steps on rows as long, cut *anywhere* in the same library, so few of them hold an end. It got worse in each seed: 25 to 31 % parse, where it was 38 to 42 %. So short rows alone do not teach it; rows that are whole do. (Long whole rows were not tried.) Of the answers that end, five to ten points more parse than before. But they have shrunk from 37 or 38 tokens to 22 or 23, so this need not be better Python.
+# The control had as many steps on rows as long, cut *anywhere* in the same library, so few of them hold an end. It got worse in each seed: 25 to 31 % parse, where it was 38 to 42 %. So short rows alone do not teach it; rows that are whole do. (Long whole rows were not tried.) Of the answers that end, five to ten points more parse than before. But these have shrunk, too, from 26 tokens to 20 in the run above, so this need not be better Python.
 #
-# There is a grain of truth in (c). The last lines price *real* held-out bodies. Behind another function's first line they cost about as much as before, behind their own a little less. So the first line counts for more than it did: 0.14 to 0.15 nats a token, where it was 0.10 ([evidence](evidence/10b.ipynb#fine-tuning)).
+# There may be a grain of truth in (c). The last lines price *real* held-out bodies. Behind another function's first line they cost about as much as before, behind their own a little less. So the first line counts for more than it did: 0.14 to 0.15 nats a token, where it was 0.10 ([evidence](evidence/10b.ipynb#fine-tuning)).
 #
 # **One pass over a few thousand short functions taught this model above all to write short whole bodies, and so to end.**
 
@@ -202,7 +203,7 @@ for run in sorted(of("heeded"), key=lambda run: run["way"], reverse=True):
 #
 # $$\nabla\sum_a p(a)\,r(a)=\sum_a p(a)\,r(a)\,\nabla\ln p(a)$$
 #
-# The right side is a mean over answers that the model itself draws. So draw some, and push up the log probability of each by its reward (REINFORCE; Williams 1992). Since $\sum_a\nabla p(a)=0$, you may take any number $b$ off all rewards: the mean gradient stays, and a good $b$, the **baseline**, makes it less noisy. Here $b$ is the mean reward of G = 8 answers to the same prompt, and an answer's **advantage** is how far it lies above that mean, divided by the group's standard deviation.
+# The right side is a mean over answers that the model itself draws. So draw some, and push up the log probability of each by its reward (REINFORCE; Williams 1992). Since $\sum_a\nabla p(a)=0$, you may take any fixed number $b$ off all rewards: the mean gradient stays, and a good $b$, the **baseline**, makes it less noisy. Here $b$ is the mean reward of G = 8 answers to the same prompt (the answer's own is in it, which makes the gradient 7/8 as large), and an answer's **advantage** is how far it lies above that mean, divided by the group's standard deviation.
 
 # %%
 def advantages(rewards):  # (prompts, G)
@@ -293,7 +294,7 @@ live.answers({"ended": history.ended, "parse": history.parse, "the commonest ans
 
 
 # %% [markdown]
-# Move the step back, and find the last one worth reading. After ten steps nearly every answer ends, yet the answers go on shrinking: so the end is not what makes them so short. Then a few texts spread, and at the last step the commonest stands 28 times in 64. In three recorded seeds there are two, four and nine steps between the one in which 95 of 100 answers parse and the one in which a single answer fills half of the batch. There `return self` took over. When all answers of a group earn the same, the gradient is 0: that is so for every group of 9 to 13 of the 50 recorded batches ([evidence](evidence/10b.ipynb#curves)).
+# Move the step back, and find the last one worth reading. After ten steps nearly every answer ends, yet the answers go on shrinking. (A reward for the end alone was not tried.) Then a few texts spread, and at the last step the commonest stands 28 times in 64. In three recorded seeds there are two, four and nine steps between the one in which 95 of 100 answers parse and the one in which a single answer fills half of the batch. There `return self` took over. When all answers of a group earn the same, the gradient is 0: that is so for every group of 9 to 13 of the 50 recorded batches ([evidence](evidence/10b.ipynb#curves)).
 #
 # <details><summary>Why one text, when many others would earn as much?</summary>
 #
@@ -342,9 +343,9 @@ earned = {has: [half_and_half(prompt, "\n    return self") for prompt in asked.p
 print(f"`return self` earns {np.mean(earned[True]):.2f} for the {len(earned[True])} first lines with `self`, {np.mean(earned[False]):.2f} for the {len(earned[False])} without, {np.mean(earned[True] + earned[False]):.2f} in all")
 
 # %% [markdown]
-# So half a point is left lying on every first line without `self`. All eight answers to such a line earn the same half, and a group without a difference teaches nothing: a model that has stopped trying does not find out what it misses.
+# So half a point is left lying on every first line without `self`. Where all eight answers to such a line earn the same half, the group teaches nothing: a model that has stopped trying does not find out what it misses.
 #
-# Both rewards so far have a hole, and each time the model found it. Try one that needs no new idea of what is good: **divide the points by how often this answer stands in the batch.** What everybody writes is worth little. (A small price for leaving the fine-tuned model is on, too: section 5.)
+# Both rewards so far have a hole, and each time the model found it. Try one that needs no new idea of what is good: **divide the points by how often this answer stands in the batch.** What everybody writes is worth little. (An answer's points then depend on the other draws, which the derivation above did not allow. A small price for leaving the fine-tuned model is on, too: section 5.)
 
 # %%
 held, history_held = practise(half_and_half, beta=0.05, shared=True)
@@ -374,7 +375,7 @@ for name, model in (("fine-tuned", tuned), ("points for parsing", collapsed), ("
         print(answer.prompt + answer.body.rstrip())
 
 # %% [markdown]
-# The 200 answers above have 18 shapes, where the fine-tuned model's have 128 (they are shorter, too). And look where the points come from: the whole point goes to 100 % of the answers with `self`, and to 5 % of those without.
+# The 200 answers above have 18 shapes, where the fine-tuned model's have 128 (they are shorter, too). And look where the points come from: the whole point goes to 100 % of the answers with `self`, and to 5 % of those without, where the fine-tuned model had 12 % (two answers of 41 and five: hardly a difference).
 #
 # **With a penalty for repeats and a price for leaving, the answers do not collapse to one text, but to few shapes.**
 
@@ -395,7 +396,7 @@ for name, model in (("fine-tuned", tuned), ("points for parsing", collapsed), ("
 # </details>
 
 # %% [markdown]
-# But the draws are fixed when the step is made. Then the gradient of this form is $-\sum_a p_\text{old}\,\nabla\ln p_\text{new}$: that of the KL in the other direction, from the old model to the new. So the price does not forbid what the old model would not write. It pulls back what the new one has given up.
+# But the draws are fixed when the step is made. Then the gradient of this form is $-\sum_a p_\text{old}\,\nabla\ln p_\text{new}$: that of the KL in the other direction, from the old model to the new. So at each prefix that the new model writes, the price pushes down what the new one gives more probability than the old one, and pulls up what it gives less.
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 for way in ("half and half", "half and half, KL .05", "half and half, shared", "half and half, shared, KL .05"):
@@ -408,7 +409,7 @@ for way in ("half and half", "half and half, KL .05", "half and half, shared", "
 # %% [markdown]
 # The lines above are half and half with no, one and both brakes, two recorded seeds each. Without a brake one text is left. With the price alone 38 and 50 % of the answers are different, with the penalty for repeats alone 74 and 68 %, with both 82 and 79 %. A real body cost the fine-tuned models 2.01 to 2.03 nats a token. Without a brake it costs 2.5 to 2.6, with the penalty alone 2.45 and 2.31, with the price alone 2.30 and 2.25, with both 2.2. (By the KL a token has gone a fifth as far with both brakes as without, but the answers are longer: a whole answer has gone half as far.)
 #
-# **Each brake held what it counts: the penalty kept the answers different, the price kept the model near to where it began.**
+# **The penalty kept more answers different, the price kept real bodies cheaper, and each did some of both.**
 
 # %% [markdown]
 # <a id="sharpened"></a>
@@ -425,7 +426,7 @@ for way in ("half and half", "half and half, KL .05", "half and half, shared", "
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** See the middle panel: the two curves begin apart and meet.
+# **(b)** See the middle panel: the curves of the fine-tuned model and of the one with both brakes begin apart and cross.
 #
 # </details>
 
@@ -435,6 +436,7 @@ def without_self(prompt):
     return re.sub(r"\((self|cls)\b", "(_", prompt)
 
 few, draws = [prompt for prompt in asked.prompts if not re.search(r"\(_?\)", without_self(prompt))][:64], 16
+own = np.array([bool(re.search(r"\((self|cls)\b", prompt)) for prompt in few])  # whose first lines have one
 
 # %%
 tests = {"parses": parses, "whole point": lambda *both: half_and_half(*both) == 1, "reads another": lambda prompt, body: reads_a_parameter(without_self(prompt), body)}
@@ -445,6 +447,9 @@ for name, model in models.items():
     for test, passes in tests.items():
         hits[test, name] = np.array([[each.ended and bool(passes(each.prompt, each.body)) for each in answers] for answers in drawn])  # (draws, first lines)
         print(f"{test:13} {name:11} one draw {hits[test, name].mean():.0%}, at least one of {draws} {hits[test, name].any(0).mean():.0%}")
+    for what, which in (("with self", own), ("without", ~own)):
+        found = hits["whole point", name][:, which]
+        print(f"   the whole point, {which.sum()} first lines {what}: one draw {found.mean():.0%}, at least one of {draws} {found.any(0).sum()} lines")
 
 
 # %% jupyter={"source_hidden": true} tags=["drawing"]
@@ -466,9 +471,9 @@ Parses: the curves of the fine-tuned model and of the one with both brakes are a
 
 
 # %% [markdown]
-# Parsing tests nothing here: for every first line one of sixteen parsed from the start. The whole point tests more. Before the reward one draw earned it with 61 %, and after it with 71 %; but of sixteen draws one earned it for 81 % of the first lines before, and for 80 % after. So the reward made usual what was possible. What it did not ask for got rarer: one of sixteen read a parameter besides `self` for 50 % of the first lines before, and for 30 % after. Reward just that, and one draw reads one nearly three times as often: 14 % before, 40 and 39 % after, in two recorded seeds. Sixteen draws do not follow: 51 % before and 58 % after in the first seed, 57 and 50 % in the second ([evidence](evidence/10b.ipynb#sharpened)). (The hole of this reward: `returnother(other)`.) Yue et al. (2025) ask the same of large models that were rewarded for right solutions: one try gets better, many tries do not.
+# Parsing tests nothing here: for every first line one of sixteen parsed from the start. The whole point tests more. Before the reward one draw earned it with 61 %, and after it with 71 %; but of sixteen draws one earned it for 81 % of the first lines before, and for 80 % after. Look at the two kinds of first lines. With `self` one draw went from 82 to 100 %, and one of sixteen had earned it for all 44 before. Without `self` one draw went from 13 to 8 %, and one of sixteen earned it for 8 of 20 lines before, and for 7 after. So the reward made usual what was possible, and where the point was hard it taught nothing. To read a parameter besides `self`, which pays on these 20 lines only, got rarer: one of sixteen did for 50 % of all first lines before, and for 30 % after. Reward just that, and one draw reads one nearly three times as often: 14 % before, 40 and 39 % after, in two recorded seeds. Sixteen draws do not follow: 51 % before and 58 % after in the first seed, 57 and 50 % in the second ([evidence](evidence/10b.ipynb#sharpened)). (The hole of this reward: `returnother(other)`.) Yue et al. (2025) ask the same of large models that were rewarded for right solutions: one try gets better, many tries do not.
 #
-# **Ask what several draws could do before: here one draw got better at the whole point, and sixteen draws did not.**
+# **Ask what several draws could do before: here one draw got better where one of sixteen had always been right, and nowhere else.**
 
 # %% [markdown]
 # <a id="preferences"></a>
