@@ -210,18 +210,18 @@ print(f"{sum(map(len, test_texts)) / np.sum(test_stream != pairs.end_id):.2f} by
 figure, ax = diagrams.canvas(11.6, 2.9)
 parts = (
     (0.9, "ids", "(B, T)", "neutral", 1.1), (2.8, "table", "gives (B, T, D)", "key", 1.5), (4.9, "attention", "norm before it", "query", 1.8),
-    (7.4, "gated network", "norm before it", "value", 1.6), (9.45, "norm", "(B, T, D)", "neutral", 1.2), (10.95, "logits", "(B, T, V)", "accent", 1.1),
+    (7.4, "gated network", "norm before it", "value", 1.6), (9.7, "norm", "(B, T, D)", "neutral", 1.2), (11.05, "logits", "(B, T, V)", "accent", 1.0),
 )  # fmt: skip
 boxes = [diagrams.box(ax, x, 1.25, name, detail=shape, role=role, width=width, height=0.75) for x, name, shape, role, width in parts]
 sums = [diagrams.operator(ax, x, 1.25) for x in (6.13, 8.53)]
-frame = diagrams.Box(6.22, 1.4, 5.15, 1.55)  # one block, with the two paths around its parts
+frame = diagrams.Box(6.26, 1.4, 5.24, 1.55)  # one block, with the two paths around its parts
 diagrams.group(ax, [frame], pad=0)
 for left, right in pairwise([*boxes[:3], sums[0], boxes[3], sums[1], *boxes[4:]]):
     diagrams.arrow(ax, left, right)
 for x, end in ((3.7, sums[0]), (6.42, sums[1])):
     diagrams.arrow(ax, (x, 1.25), (x, 2.0), (end.x, 2.0), end.top, dashed=True)
-diagrams.arrow(ax, (2.8, 0.87), (2.8, 0.3), (10.95, 0.3), (10.95, 0.87), dashed=True)
-diagrams.note(ax, 6.22, 2.36, "one block; in the page's model four follow each other")
+diagrams.arrow(ax, (2.8, 0.87), (2.8, 0.3), (11.05, 0.3), (11.05, 0.87), dashed=True)
+diagrams.note(ax, 6.26, 2.36, "one block; in the page's model four follow each other")
 diagrams.note(ax, 6.6, 0.12, "the same table predicts")
 plots.show(
     figure,
@@ -291,8 +291,6 @@ class PlainLanguageModel(keras.Model):
 
 
 # %% [markdown]
-# A published chat model, SmolLM2, has this form, and section 7 puts its numbers into this class.
-#
 # **A language model is the pre-norm decoder of earlier lectures, with one table that reads and predicts; what it knows is in its numbers.**
 
 # %% [markdown]
@@ -300,7 +298,7 @@ class PlainLanguageModel(keras.Model):
 #
 # ## 5 · Train it, and count against it
 #
-# A step takes eight random windows of 257 tokens. The first 256 tokens are the inputs, the last 256 the targets:
+# A step takes eight random windows of 257 tokens. The first 256 are the inputs, the last 256 the targets:
 
 # %%
 def loss_of(model, windows):  # (B, T + 1)
@@ -316,7 +314,7 @@ print(f"its most probable next token is the one just read: {np.mean(ops.argmax(u
 # Before training the model costs more than guessing, mostly because one table both reads and predicts, and starts large: the row of the token just read predicts this token again. With a small start, as in GPT-2, the model costs 6.3 nats, as guessing does ([evidence](evidence/10.ipynb#untrained)).
 
 # %% [markdown]
-# **Predict.** The other contestant counts, as in section 1: a **4-gram model** counts how often each token $x$ follows the last three tokens $c$. With $c'$, which is $c$ without its first token, the rule of Witten and Bell (1991) is
+# **Predict.** The other contestant counts, as in section 1: a **4-gram model** counts how often each token $x$ follows the last three tokens, $c$. With $c'$, which is $c$ without its first token, the rule of Witten and Bell (1991) is
 #
 # $$p(x \mid c) = \frac{\text{count}(c\,x) + \text{kinds}(c) \cdot p(x \mid c')}{\text{count}(c) + \text{kinds}(c)}$$
 #
@@ -473,7 +471,7 @@ why, refused = next(sample for sample in samples if sample[0] not in ("", "not e
 print(f"The longest function that Python accepts:\n\n{accepted}\n\nThe first that it refuses:\n\n{refused}\n{why}")
 
 # %% [markdown]
-# Accepted does not mean correct: in our run the first function returns `result`, which nothing defines. Count the bodies that **ended** with the end token. Of these, count those that **parse**: `ast.parse` accepts first line and body, and finds one statement.
+# Accepted is not correct: in our run the first function returns `result`, which nothing defines. Count the bodies that **ended** with the end token. Of these, count those that **parse**: `ast.parse` accepts first line and body, and finds one statement.
 
 # %%
 lines = [sum(bool(line.strip()) for line in body.split("\n")) for body, _ in written]
@@ -821,10 +819,10 @@ print(f"loss on the token just read {unshifted.evaluate(rows[:, :-1], rows[:, :-
 #
 # <details><summary><b>What this page does not show</b></summary>
 #
-# * One library, one small model, one recipe. Counting is tuned better: four tokens (Witten–Bell) and six (Kneser–Ney) are the best of one to six on this held-out text, and six, the edge of what was tried, still gains. For the Transformer the rate 0.006 is better than 0.003.
+# * One library, one recipe. Counting is tuned better: four tokens (Witten–Bell) and six (Kneser–Ney) are the best of one to six on this held-out text, and six, the edge of what was tried, still gains. For the Transformer the rate 0.006 is better than 0.003.
 # * The Transformer begins each held-out window of 256 tokens without context, and counting never does. The difference is small: with at least 128 tokens before each token the run above pays 2.02 bits.
-# * SmolLM2 has probably read Python's library, held-out modules included, and docstrings with it. If it has, its bits flatter it, and so may the worth of order: a recited text is cheap only in its own order. Text written after its training was not tried.
-# * Its file has 98 MB (93 MB packed, to fetch), where four bytes a number would make 538 MB. The table has 8 bits a number (Q8_0: 32 whole numbers share a scale), the 210 other matrices 4 bits (Q4_1: 32 whole numbers from 0 to 15 share a scale and a least value). The answers of the unrounded model were not tried.
+# * SmolLM2 has probably read Python's library, held-out modules included, and docstrings with it. If it has, its bits flatter it, and so may the worth of order: a recited text is cheap only in its own order.
+# * Its file has 98 MB (93 MB packed, to fetch), where four bytes a number would make 538 MB. The table has 8 bits a number (Q8_0), the 210 matrices of the blocks 4 bits (Q4_1); 32 numbers share a scale. The answers of the unrounded model were not tried.
 # * Twelve functions, 16 docstrings, ten questions: too few to rank models.
 #
 # </details>

@@ -31,7 +31,9 @@ def claims(page: Page) -> None:
         "A step takes eight random windows of 257 tokens",
         "The first 256 are the inputs, the last 256 the targets:",
         "(1 nat = 1.44 bits)",
-        "at perplexity 8 the model is as unsure as between 8 equally probable tokens.",
+        "Perplexity is 2 to the power of the bits a token: at perplexity 8 the model is as unsure as between 8 equally "
+        "probable tokens.",
+        "a 4-gram model counts how often each token",
         "new tokens count from 256",
         "| 4-gram | Kneser–Ney |",
         "The number of `l` is 108 and that of `se` is 256",
@@ -257,8 +259,7 @@ def real(page: Page) -> None:
         "It has read 2 trillion tokens of web pages, code and textbooks; yours has read 1.3 million.",
         "`constants` sets the base of the rotary angles (10,000 in lecture 5) and the ε of the norms (ours is 10⁻⁶).",
         "Its file has 98 MB (93 MB packed, to fetch), where four bytes a number would make 538 MB. The table has "
-        "8 bits a number (Q8_0: 32 whole numbers share a scale), the 210 other matrices 4 bits (Q4_1: 32 whole "
-        "numbers from 0 to 15 share a scale and a least value).",
+        "8 bits a number (Q8_0), the 210 matrices of the blocks 4 bits (Q4_1); 32 numbers share a scale.",
         "Each row has 40 tokens, drawn from 32, and repeats its first 6 to 19 tokens;",
         "Transformer, 0.86 million parameters |",
         "Nine heads share three pairs of keys and values",

@@ -56,7 +56,7 @@ def scaling_law(page: Page, runs: list[dict]) -> None:
     assert {lane["rate"] for run in runs for lane in run["lanes"]} == {0.0015, 0.003, 0.006}
     ours = [run for run in runs if run["parameters"] == 857_216]
     page.says(
-        "for the Transformer the rate {} is better than {}",
+        "For the Transformer the rate {} is better than {}.",
         0.006,
         0.003,
         holds=[_at_the_best_rate(run, (0.006,)) < _at_the_best_rate(run, (0.003,)) for run in ours],
@@ -119,7 +119,7 @@ def equal_operations(page: Page, runs: list[dict]) -> None:
     )
     first_, second, third, last_ = np.reshape(shown, (4, 3, 6))  # budgets, the three best, what is printed
     page.says(
-        "in the second budget two sizes tie, with one pass over the text and with four;",
+        "In the second budget two sizes tie, with one pass over the text and with four;",
         holds=[second[0, 3] == second[1, 3], second[:2, 2].round().tolist() == [1, 4]],
     )
     page.says(
@@ -141,7 +141,7 @@ def equal_operations(page: Page, runs: list[dict]) -> None:
         "The best size of the largest budget is ten times that of the smallest.",
         holds=round(last_[0, 0] / first_[0, 0]) == 10,
     )
-    page.given("6 for each parameter and token, and those of attention.", because="defined")
+    page.given("6 for each parameter and token, and those of attention).", because="defined")
     more = [plain[-1][what] / plain[0][what] for what in ("parameters", "tokens")]
     also(page, "has {:.0f} times the parameters of the best of the first and has read {:.0f} times the tokens", *more)
     page.says(
