@@ -230,6 +230,7 @@ def real(page: Page) -> None:
         "answered.",
         holds=[
             beginning.startswith("Paris."),
+            "The answer is: 2018-01-22" in page.output("c10-template"),  # only the beginning of a sentence goes on
             alone == "<|im_end|>",
             whole == "The capital of France is Paris.<|im_end|>",
             *("Paris" in answer for answer in (speakers, line, turns, whole)),
