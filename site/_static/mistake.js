@@ -54,7 +54,7 @@
         return chip;
       });
       this.verdict = make("div", { className: box.className }, ...box.childNodes);
-      this.map = make("div", { className: "mistake-map" });
+      this.map = make("div", { className: "mistake-map", role: "group", label: "What the lines give", tabIndex: 0 }); // scrolls
       place.replaceChildren(
         make("div", { className: "mistake-chips", role: "group", label: "Lines to begin with" }, make("span", {}, "Begin with"), ...this.chips),
         make(
