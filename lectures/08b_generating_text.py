@@ -51,10 +51,8 @@ if "google.colab" in sys.modules:
         print("Upload coursekit.zip, which comes with this course, and run this cell again.")
         print("To upload it, click the folder on the left and drop the file there.")
 elif find_spec("coursekit") is None:
-    print(
-        "The course's helper package is missing here. With coursekit.zip, which comes with this course, beside the notebook, run in a cell:"
-    )
-    print("%pip install ./coursekit.zip")
+    print("The course's helper package is missing here. With coursekit.zip, which comes with this course, beside the notebook, run in a cell:")
+    print('%pip install ./coursekit.zip')
 
 # %% jupyter={"source_hidden": true} tags=["setup"]
 import os

@@ -731,4 +731,4 @@ if TALK:
 # of more.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# [Lecture 10](../../lectures/10_language_model.ipynb), sections 7 to 10, shows what more text, more parameters and other training add. In [lab 10b](../10b_from_model_to_assistant/10b_from_model_to_assistant.ipynb) a model learns to answer.
+# [Lecture 10](../../lectures/10_language_model.ipynb), sections 7 to 9, shows what more text, more parameters and other training add. In [lab 10b](../10b_from_model_to_assistant/10b_from_model_to_assistant.ipynb) a model learns to answer.
