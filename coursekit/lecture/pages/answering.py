@@ -47,8 +47,8 @@ def policy_loss(model, reference, rows, mask, advantage, beta):  # …, (B,), a 
     new = log_probabilities(model, rows)  # (B, T)
     worth = advantage[:, None] * new
     if beta:
-        gap = ops.stop_gradient(log_probabilities(reference, rows)) - new
-        worth -= beta * (ops.exp(gap) - gap - 1)  # its mean over draws is the KL divergence (Schulman 2020)
+        gain = new - ops.stop_gradient(log_probabilities(reference, rows))
+        worth -= beta * (ops.exp(-gain) + gain - 1)  # its mean over draws is the KL divergence (Schulman 2020)
     return -ops.sum(worth * mask) / ops.sum(mask)
 
 
