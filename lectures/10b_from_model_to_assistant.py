@@ -37,7 +37,7 @@
 # * read a collapse off the answers, and predict the hole of the next reward;
 # * tell a model that has learned something from one that does more often what it could do before.
 #
-# **You need** [lecture 10](10_language_model.ipynb). **Time:** about 72 minutes to read and predict (estimated, not measured); the code runs in about three minutes on two CPU cores. Letters: **B** rows, **T** tokens, **G** answers to one prompt.
+# **You need** [lecture 10](10_language_model.ipynb). **Time:** about 72 minutes to read and predict (estimated, not measured); the code runs in about five minutes on two CPU cores. Letters: **B** rows, **T** tokens, **G** answers to one prompt.
 
 # %% jupyter={"source_hidden": true} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell says how, where it is missing.

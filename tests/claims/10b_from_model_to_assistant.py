@@ -309,7 +309,7 @@ def given(page: Page) -> None:
         words = page.output(figure).partition("[Figure: ")[2].partition("]")[0]
         page.given(words, because="the figure counts its own rows")
     page.given(
-        "about 72 minutes to read and predict (estimated, not measured); the code runs in about three minutes on two "
+        "about 72 minutes to read and predict (estimated, not measured); the code runs in about five minutes on two "
         "CPU cores.",
         "The model is lecture 10's, after 1,960 steps",
         "at most 48 tokens with the end.",
